@@ -9,10 +9,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 from xla_core.checks import require
-from xla_core.errors import SourceLocation
+from xla_core.errors import InvalidArgumentError, SourceLocation
 from xla_core.stablehlo.ir.types import Type
 
 __all__ = ["Block", "LazyLocation", "Module", "Op", "Region", "Value", "new_op", "op_names", "require_module"]
@@ -85,6 +85,10 @@ class Op:
 
     def __repr__(self) -> str:
         return f"<{self.name} at {self.location}>"
+
+    def fail(self, message: str, *, hint: str | None = None) -> NoReturn:
+        """Raises InvalidArgumentError at the op's location, worded as MLIR words an op's error."""
+        raise InvalidArgumentError(f"'{self.name}' op {message}", op=self.name, location=self.location, hint=hint)
 
     def walk(self) -> Iterator[Op]:
         """The op itself and every op nested in it, outermost first."""

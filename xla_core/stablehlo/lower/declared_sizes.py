@@ -17,7 +17,6 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import INT_MAX, Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.builder import Builder
-from xla_core.stablehlo.verify.compatibility import fail
 
 __all__ = ["as_declared"]
 
@@ -32,7 +31,7 @@ def as_declared(ctx: Builder, value: HloInstruction, type: ir.Type, op: ir.Op) -
             flags[d] = False
             shape = dataclasses.replace(value.shape, dynamic_dimensions=tuple(flags))
             if bound > INT_MAX:
-                fail(op, f"is static, but dimension {d} of {value.shape} has more elements than s32 can say")
+                op.fail(f"is static, but dimension {d} of {value.shape} has more elements than s32 can say")
             size = ctx.constant(np.int32(bound), Shape(ElementType.S32))
             value = ctx.add(Opcode.SET_DIMENSION_SIZE, value, size, shape=shape, dimensions=(d,))
     bounds = value.shape.dimensions

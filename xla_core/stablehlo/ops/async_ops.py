@@ -11,9 +11,6 @@ from xla_core.stablehlo.ir.types import future
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.table.op_table import Arity, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import FUTURE, TENSOR
-from xla_core.stablehlo.verify.compatibility import fail
-
-__all__: list[str] = []
 
 _ASYNC_OPS = frozenset(
     f"stablehlo.{n}"
@@ -35,20 +32,19 @@ _ASYNC_OPS = frozenset(
 def _async_start_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     block = op.regions[0].block
     if len(block.ops) != 2:
-        fail(op, "region must contain exactly one operation and a return")
+        op.fail("region must contain exactly one operation and a return")
     if block.ops[0].name not in _ASYNC_OPS:
-        fail(op, "region must contain a collective or slice operation")
+        op.fail("region must contain a collective or slice operation")
     if len(op.operands) != len(block.arguments):
-        fail(
-            op,
-            f"number of operands ({len(op.operands)}) must match number of region arguments ({len(block.arguments)})",
+        op.fail(
+            f"number of operands ({len(op.operands)}) must match number of region arguments ({len(block.arguments)})"
         )
     for i, (operand, argument) in enumerate(zip(op.operands, block.arguments, strict=True)):
         if operand.type != argument.type:
-            fail(op, f"operand type '{operand.type}' at index {i} must match region argument type '{argument.type}'")
+            op.fail(f"operand type '{operand.type}' at index {i} must match region argument type '{argument.type}'")
     returned = block.ops[-1].operands
     if len(returned) != 1:
-        fail(op, f"region must return exactly one value, but got {len(returned)}")
+        op.fail(f"region must return exactly one value, but got {len(returned)}")
     return [future([returned[0].type])]
 
 
@@ -74,7 +70,7 @@ def _async_done_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     type = op.operands[0].type
     assert isinstance(type, ir.OpaqueType)
     if len(type.elements) != 1:
-        fail(op, f"future must have exactly one type parameter, but got {len(type.elements)}")
+        op.fail(f"future must have exactly one type parameter, but got {len(type.elements)}")
     return list(type.elements)
 
 

@@ -16,11 +16,8 @@ from xla_core.stablehlo.verify.compatibility import (
     compatible_elements,
     compatible_shapes,
     dimensions,
-    fail,
     with_dimensions,
 )
-
-__all__: list[str] = []
 
 _FLOAT_1D = TypeConstraint(Elements.FLOAT | Elements.QUANTIZED, rank=1)
 _NORM = {"epsilon": Attribute(Kind.FLOAT), "feature_index": INDEX}
@@ -34,25 +31,23 @@ def _check_norm(op: ir.Op, wide: Sequence[int], narrow: Sequence[int]) -> tuple[
     """
     operand, index = tensor(op, wide[0]), int(op.attributes["feature_index"])
     if not _pairwise_compatible([tensor(op, i) for i in wide]):
-        fail(op, "expects multi-dimensional operands to have compatible shapes.")
+        op.fail("expects multi-dimensional operands to have compatible shapes.")
     vector = tensor(op, narrow[0])
     if not _pairwise_compatible([tensor(op, i) for i in narrow]):
-        fail(op, "expects single-dimensional operands to have compatible shapes.")
+        op.fail("expects single-dimensional operands to have compatible shapes.")
     if index >= operand.rank:
-        fail(
-            op,
+        op.fail(
             "expects featureIndex to be smaller than the rank of multi-dimensional operands; got featureIndex "
-            f"{index}, and rank {operand.rank}.",
+            f"{index}, and rank {operand.rank}."
         )
     count = operand.shape[index]
     if not compatible_dimensions(count, vector.shape[0]):
-        fail(
-            op,
+        op.fail(
             "expects the size of single-dimensional operands to be compatible with feature count, but the size of "
-            f"single-dimensional operands is {vector.shape[0]} and the feature count is {count}.",
+            f"single-dimensional operands is {vector.shape[0]} and the feature count is {count}."
         )
     if any(not compatible_elements(tensor(op, i).element, operand.element) for i in (*wide, *narrow)):
-        fail(op, "requires the same element type for all operands and results")
+        op.fail("requires the same element type for all operands and results")
     return operand, with_dimensions([dimensions(operand)[index]], operand)
 
 

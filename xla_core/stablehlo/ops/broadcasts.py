@@ -13,7 +13,7 @@ from xla_core.stablehlo.ops.common import ints, tensor, tensor_of
 from xla_core.stablehlo.ops.quantized_constraints import check_quantized_broadcast, check_same_scale
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, define
 from xla_core.stablehlo.table.type_constraints import STATIC_OR_BOUNDED, TENSOR_OR_PER_AXIS
-from xla_core.stablehlo.verify.compatibility import fail, shape_text
+from xla_core.stablehlo.verify.compatibility import shape_text
 
 __all__ = ["broadcast_in_dim", "check_broadcast_dimensions"]
 
@@ -24,12 +24,12 @@ def check_broadcast_dimensions(op: ir.Op, operand: TensorType, result: TensorTyp
     """Checks `broadcast_dimensions` of broadcast_in_dim and dynamic_broadcast_in_dim. Returns the dimensions."""
     dims = ints(op, "broadcast_dimensions")
     if len(dims) != operand.rank:
-        fail(op, f"broadcast_dimensions size ({len(dims)}) does not match operand rank ({operand.rank})")
+        op.fail(f"broadcast_dimensions size ({len(dims)}) does not match operand rank ({operand.rank})")
     if len(set(dims)) != len(dims):
-        fail(op, "broadcast_dimensions should not have duplicates")
+        op.fail("broadcast_dimensions should not have duplicates")
     for dim in dims:
         if not 0 <= dim < result.rank:
-            fail(op, f"broadcast_dimensions contains invalid value {dim} for result with rank {result.rank}")
+            op.fail(f"broadcast_dimensions contains invalid value {dim} for result with rank {result.rank}")
     return dims
 
 
@@ -40,10 +40,9 @@ def _broadcast_in_dim_rule(op: ir.Op, module: ir.Module) -> None:
     for i, dim in enumerate(dims):
         size = operand.shape[i]
         if size not in (DYNAMIC, 1, result.shape[dim]):
-            fail(
-                op,
+            op.fail(
                 f"size of operand dimension {i} ({size}) is not equal to 1 or size of result dimension {dim} "
-                f"({shape_text([result.shape[dim]])})",
+                f"({shape_text([result.shape[dim]])})"
             )
     check_quantized_broadcast(op, operand, result, dims)
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.attributes import OutputOperandAlias
-from xla_core.stablehlo.verify.compatibility import fail
 
 __all__ = ["check_buffer_call"]
 
@@ -20,11 +19,11 @@ def check_buffer_call(op: ir.Op) -> None:
     operands, results = [o.type for o in op.operands], [r.type for r in op.results]
     if target == "CreateBuffer":
         if operands:
-            fail(op, "CreateBuffer custom_call shouldn't have any inputs")
+            op.fail("CreateBuffer custom_call shouldn't have any inputs")
         if len(results) != 1:
-            fail(op, "CreateBuffer custom_call should have one result")
+            op.fail("CreateBuffer custom_call should have one result")
         if not _is_buffer(results[0]):
-            fail(op, "CreateBuffer custom_call should have a memref result")
+            op.fail("CreateBuffer custom_call should have a memref result")
     elif target in ("Pin", "Unpin"):
         _check_pin(op, target, operands, results)
     else:
@@ -39,12 +38,12 @@ def _check_pin(op: ir.Op, target: str, operands: Sequence[ir.Type], results: Seq
     kinds = ("tensor", "memref") if target == "Pin" else ("memref", "tensor")
     for what, types, kind in (("input", operands, kinds[0]), ("output", results, kinds[1])):
         if len(types) != 1:
-            fail(op, f"{target} custom_call should have one {what}")
+            op.fail(f"{target} custom_call should have one {what}")
         if _is_buffer(types[0]) != (kind == "memref"):
-            fail(op, f"{target} custom_call should have a {kind} {what}")
+            op.fail(f"{target} custom_call should have a {kind} {what}")
     texts = {str(t).removeprefix("memref").removeprefix("tensor") for t in (*operands, *results)}
     if len(texts) > 1:
-        fail(op, f"{target} custom_call should have compatible input and output types")
+        op.fail(f"{target} custom_call should have compatible input and output types")
 
 
 def _check_aliased_once(op: ir.Op, results: Sequence[ir.Type]) -> None:
@@ -61,15 +60,15 @@ def _check_aliased_once(op: ir.Op, results: Sequence[ir.Type]) -> None:
             continue
         output, part = tuple(alias.output_tuple_indices), tuple(alias.operand_tuple_indices)
         if output in outputs:
-            fail(op, f"buffer output {list(output)} is used in output_operand_alias more than once")
+            op.fail(f"buffer output {list(output)} is used in output_operand_alias more than once")
         if (alias.operand_index, *part) in inputs:
-            fail(op, f"buffer operand {alias.operand_index}{list(part)} is used in output_operand_alias more than once")
+            op.fail(f"buffer operand {alias.operand_index}{list(part)} is used in output_operand_alias more than once")
         outputs.add(output)
         inputs.add((alias.operand_index, *part))
     whole = results[0] if len(results) == 1 else ir.TupleType(tuple(results))
     for indices, leaf in _leaves(whole):
         if _is_buffer(leaf) and indices not in outputs:
-            fail(op, f"buffer output {list(indices)} is not used in output_operand_alias")
+            op.fail(f"buffer output {list(indices)} is not used in output_operand_alias")
 
 
 def _leaves(type: ir.Type, at: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], ir.Type]]:

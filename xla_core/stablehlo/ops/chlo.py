@@ -29,7 +29,7 @@ from xla_core.stablehlo.table.type_constraints import (
     STATIC_TENSOR,
     TypeConstraint,
 )
-from xla_core.stablehlo.verify.compatibility import element_of, fail
+from xla_core.stablehlo.verify.compatibility import element_of
 
 __all__ = ["BROADCASTING"]
 
@@ -215,7 +215,7 @@ def _constant_like_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     assert element is not None
     kind = getattr(value, "type", "f64" if isinstance(value, float) else "i64")
     if isinstance(kind, str) and kind != element:
-        fail(op, "value's type doesn't match element return type")
+        op.fail("value's type doesn't match element return type")
     return [
         TensorType(operand.shape, element, operand.bounds) if isinstance(operand, TensorType) else unranked(element)
     ]

@@ -20,9 +20,7 @@ from xla_core.stablehlo.ops.implicit_broadcasts import broadcast_dimensions, bro
 from xla_core.stablehlo.table.assembly_format import CHLO_BROADCAST_ASSEMBLY
 from xla_core.stablehlo.table.op_table import OPS, Attribute, Kind, Lower, Rule, Values, define
 from xla_core.stablehlo.table.type_constraints import ANY_TENSOR, COMPLEX, FLOAT, PRED
-from xla_core.stablehlo.verify.compatibility import compatible_elements, element_of, fail
-
-__all__: list[str] = []
+from xla_core.stablehlo.verify.compatibility import compatible_elements, element_of
 
 
 def _broadcast_rule(element: Callable[[str], str] | None = None, first: int = 0) -> Rule:
@@ -35,7 +33,7 @@ def _broadcast_rule(element: Callable[[str], str] | None = None, first: int = 0)
         elements = [e for e in (element_of(o.type) for o in op.operands[first:]) if e is not None]
         kind = elements[0]
         if not all(compatible_elements(e, kind) for e in elements):
-            fail(op, "mismatched operand types")
+            op.fail("mismatched operand types")
         changed = element(str(kind)) if element is not None else kind
         types = [o.type for o in op.operands if isinstance(o.type, TensorType)]
         if len(types) < len(op.operands):
@@ -52,10 +50,9 @@ def _check_inner(op: ir.Op) -> None:
     inner = next((OPS[n] for n in (f"chlo.{name}", f"stablehlo.{name}") if n in OPS), None)
     for index, values in enumerate(inner.operands if inner is not None else ()):
         if not values.types.accepts(op.operands[index].type):
-            fail(
-                op,
+            op.fail(
                 f"failed to legalize operation: operand #{index} must be {values.types}, but got "
-                f"'{op.operands[index].type}'",
+                f"'{op.operands[index].type}'"
             )
 
 

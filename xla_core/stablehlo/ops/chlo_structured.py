@@ -20,10 +20,7 @@ from xla_core.stablehlo.ops.contraction import check_distinct, check_dot_dimensi
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import ANY_TENSOR, INTEGER
 from xla_core.stablehlo.verify.attribute_constraints import attribute_problem
-from xla_core.stablehlo.verify.compatibility import compatible, compatible_dimensions, fail, list_text
-
-__all__: list[str] = []
-
+from xla_core.stablehlo.verify.compatibility import compatible, compatible_dimensions, list_text
 
 # -- top_k -----------------------------------------------------------------------------------------------------------
 
@@ -33,9 +30,9 @@ def _top_k_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     if not isinstance(operand, TensorType):
         return [operand, unranked("i32")]
     if operand.rank < 1:
-        fail(op, "operand's rank must be at least 1")
+        op.fail("operand's rank must be at least 1")
     if operand.shape[-1] != DYNAMIC and operand.shape[-1] < k:
-        fail(op, f"operand's last dimension must be at least {k}")
+        op.fail(f"operand's last dimension must be at least {k}")
     shape, bounds = (*operand.shape[:-1], k), (*operand.bounds[:-1], None) if any(operand.bounds[:-1]) else ()
     return [TensorType(shape, operand.element, bounds), TensorType(shape, "i32", bounds)]
 
@@ -74,7 +71,7 @@ def _segments(op: ir.Op, *names: str) -> tuple[int, ...]:
         given = op.attributes.get(name)
         problem = None if given is None else attribute_problem(name, _SEGMENTS, given)
         if problem is not None:
-            fail(op, problem)
+            op.fail(problem)
     return ints(op, names[0]) or ints(op, names[1])
 
 
@@ -82,10 +79,9 @@ def _scan_segments(op: ir.Op) -> tuple[int, int]:
     """Returns how many operands are inputs and how many are carries."""
     segments = _segments(op, "operandSegmentSizes", "operand_segment_sizes")
     if len(segments) != 2 or sum(segments) != len(op.operands):
-        fail(
-            op,
+        op.fail(
             f"operand count ({len(op.operands)}) does not match with the total size ({sum(segments)}) specified in "
-            "attribute 'operandSegmentSizes'",
+            "attribute 'operandSegmentSizes'"
         )
     return segments[0], segments[1]
 
@@ -93,10 +89,9 @@ def _scan_segments(op: ir.Op) -> tuple[int, int]:
 def _check_scan_results(op: ir.Op) -> None:
     segments = _segments(op, "resultSegmentSizes", "result_segment_sizes")
     if len(segments) != 2 or sum(segments) != len(op.results):
-        fail(
-            op,
+        op.fail(
             f"result count ({len(op.results)}) does not match with the total size ({sum(segments)}) specified in "
-            "attribute 'resultSegmentSizes'",
+            "attribute 'resultSegmentSizes'"
         )
 
 
@@ -106,11 +101,11 @@ def _check_scan_inputs(op: ir.Op, inputs: int) -> int:
     length = DYNAMIC if given is None else int(given)
     for i, type in enumerate(operand.type for operand in op.operands[:inputs]):
         if not isinstance(type, TensorType):
-            fail(op, f"operand {i} is not ranked")
+            op.fail(f"operand {i} is not ranked")
         if dim >= type.rank:
-            fail(op, f"scan dimension of operand {i} is out of bounds")
+            op.fail(f"scan dimension of operand {i} is out of bounds")
         if not compatible_dimensions(length, type.shape[dim]):
-            fail(op, f"invalid scan dimension size of operand {i}")
+            op.fail(f"invalid scan dimension size of operand {i}")
         length = max(length, type.shape[dim])
     return length
 
@@ -122,15 +117,15 @@ def _scan_results(op: ir.Op, carries: int, length: int) -> list[ir.Type]:
     """
     returned, dim = [v.type for v in op.regions[0].block.ops[-1].operands], int(op.attributes["dimension"])
     if len(returned) < carries:
-        fail(op, f"ScanOp body must return at least {carries} values (carries)")
+        op.fail(f"ScanOp body must return at least {carries} values (carries)")
     declared = [r.type for r in op.results] if len(op.results) == len(returned) else returned
     results: list[ir.Type] = []
     for i, (part, type) in enumerate(zip(returned, declared, strict=True)):
         if not isinstance(part, TensorType):
-            fail(op, f"terminator operand {i} is not ranked")
+            op.fail(f"terminator operand {i} is not ranked")
         is_output = i < len(returned) - carries
         if is_output and dim > part.rank:
-            fail(op, f"scan dimension of output {i} is out of bounds")
+            op.fail(f"scan dimension of output {i} is out of bounds")
         shape = (*part.shape[:dim], length, *part.shape[dim:]) if is_output else part.shape
         results.append(TensorType(shape, type.element if isinstance(type, TensorType) else part.element))
     return results
@@ -140,18 +135,18 @@ def _scan_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     inputs, carries = _scan_segments(op)
     _check_scan_results(op)
     if not inputs and len(op.results) == carries:
-        fail(op, "at least one of inputs or outputs must be present")
+        op.fail("at least one of inputs or outputs must be present")
     dim, block, length = int(op.attributes["dimension"]), op.regions[0].block, _check_scan_inputs(op, inputs)
     if len(block.arguments) != len(op.operands):
-        fail(op, f"expects {len(op.operands)} arguments in the body, but got {len(block.arguments)}")
+        op.fail(f"expects {len(op.operands)} arguments in the body, but got {len(block.arguments)}")
     for i, (argument, operand) in enumerate(zip(block.arguments, op.operands, strict=True)):
         type = operand.type
         if not isinstance(type, TensorType):
-            fail(op, f"operand {i} is not ranked")
+            op.fail(f"operand {i} is not ranked")
         if i < inputs:
             type = TensorType((*type.shape[:dim], *type.shape[dim + 1 :]), type.element)
         if not compatible(type, argument.type):
-            fail(op, f"operand and body argument {i} are incompatible")
+            op.fail(f"operand and body argument {i} are incompatible")
     return _scan_results(op, carries, length)
 
 
@@ -203,10 +198,10 @@ def _ragged_dot_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     dims: RaggedDotDimensionNumbers = op.attributes["ragged_dot_dimension_numbers"]
     check_dot_dimensions(op, lhs, rhs, dims)
     if len(dims.lhs_ragged_dimensions) != 1:
-        fail(op, "There must be exactly one ragged dimension in the lhs.")
+        op.fail("There must be exactly one ragged dimension in the lhs.")
     ragged = dims.lhs_ragged_dimensions[0]
     if not 0 <= ragged < lhs.rank:
-        fail(op, f"Expects lhs_ragged_dim to be in range [0, lhs_rank) i.e. [0, {lhs.rank}). got: {ragged}.")
+        op.fail(f"Expects lhs_ragged_dim to be in range [0, lhs_rank) i.e. [0, {lhs.rank}). got: {ragged}.")
     _check_group_sizes(op, lhs, groups, dims)
     _check_group_dimensions(op, rhs, groups, dims)
     contract = dims.lhs_contracting_dimensions
@@ -237,12 +232,11 @@ def _check_group_sizes(op: ir.Op, lhs: TensorType, groups: TensorType, dims: Rag
         return
     prefix = [lhs.shape[d] for d in group_axes(_numbers(dims), lhs.rank)]
     if groups.rank != len(prefix) + 1:
-        fail(op, f"expected group_sizes to have rank {len(prefix) + 1}, got {groups.rank}")
+        op.fail(f"expected group_sizes to have rank {len(prefix) + 1}, got {groups.rank}")
     if list(groups.shape[:-1]) != prefix:
-        fail(
-            op,
+        op.fail(
             f"group_sizes is expected to have shape [{list_text([*prefix, groups.shape[-1]])}], got "
-            f"[{list_text(groups.shape)}]",
+            f"[{list_text(groups.shape)}]"
         )
 
 
@@ -251,28 +245,21 @@ def _check_group_dimensions(op: ir.Op, rhs: TensorType, groups: TensorType, dims
     ragged, group_dims = dims.lhs_ragged_dimensions[0], dims.rhs_group_dimensions
     for dim in group_dims:
         if not 0 <= dim < rhs.rank:
-            fail(op, f"Expects rhs_group_dim to be in range [0, rhs_rank) i.e. [0, {rhs.rank}). got: {dim}.")
+            op.fail(f"Expects rhs_group_dim to be in range [0, rhs_rank) i.e. [0, {rhs.rank}). got: {dim}.")
     check_distinct(op, group_dims, dims.rhs_batching_dimensions, "rhs_group_dimensions", "rhs_batching_dimensions")
     check_distinct(
         op, group_dims, dims.rhs_contracting_dimensions, "rhs_group_dimensions", "rhs_contracting_dimensions"
     )
     if ragged in dims.lhs_batching_dimensions or ragged in dims.lhs_contracting_dimensions:
         if group_dims:
-            fail(
-                op,
-                "There must be zero group dimensions in the rhs when the ragged dimension is batch or contracting.",
-            )
+            op.fail("There must be zero group dimensions in the rhs when the ragged dimension is batch or contracting.")
         return
     if len(group_dims) != 1:
-        fail(
-            op,
-            "There must be exactly one group dimension in the rhs when the lhs ragged dimension is non-contracting.",
+        op.fail(
+            "There must be exactly one group dimension in the rhs when the lhs ragged dimension is non-contracting."
         )
     if not compatible_dimensions(groups.shape[-1], rhs.shape[group_dims[0]]):
-        fail(
-            op,
-            f"rhs group dimension is expected to have size={groups.shape[-1]}, got {rhs.shape[group_dims[0]]}",
-        )
+        op.fail(f"rhs group dimension is expected to have size={groups.shape[-1]}, got {rhs.shape[group_dims[0]]}")
 
 
 def _lower_ragged_dot(

@@ -23,9 +23,7 @@ from xla_core.stablehlo.ops.replica_groups import (
 )
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import TENSOR
-from xla_core.stablehlo.verify.compatibility import compatible_dimensions, fail
-
-__all__: list[str] = []
+from xla_core.stablehlo.verify.compatibility import compatible_dimensions
 
 _OPERANDS = (Values("operands", TENSOR, Arity.VARIADIC),)
 _RESULTS = (Values("results", TENSOR, Arity.VARIADIC),)
@@ -83,28 +81,27 @@ def _reduce_scatter_rule(op: ir.Op, module: ir.Module) -> None:
     check_groups(op)
     (reduced,) = check_reducer(op, op.regions[0], [_scalar(operand)], [_scalar(operand)])
     if operand.rank != result.rank:
-        fail(op, "operand and result should have same rank")
+        op.fail("operand and result should have same rank")
     if dim >= operand.rank:
-        fail(op, "scatter dim should be less than operand/result rank")
+        op.fail("scatter dim should be less than operand/result rank")
     check_channel(op)
     here, there = operand.shape[dim], result.shape[dim]
     if DYNAMIC in (here, there):
         return
     if there == 0:
-        fail(op, "result dimension size at scatter_dimension cannot be zero")
+        op.fail("result dimension size at scatter_dimension cannot be zero")
     if here == 0:
-        fail(op, "operand dimension size at scatter_dimension cannot be zero")
+        op.fail("operand dimension size at scatter_dimension cannot be zero")
     if here % there:
-        fail(
-            op,
+        op.fail(
             f"operand scatter dimension has size {here}, expected to be a multiple of result scatter "
-            f"dimension size {there}",
+            f"dimension size {there}"
         )
     for i, (a, b) in enumerate(zip(operand.shape, result.shape, strict=True)):
         if i != dim and not compatible_dimensions(a, b):
-            fail(op, f"non scatter dimensions should be same for operand ({a}) and result ({b})")
+            op.fail(f"non scatter dimensions should be same for operand ({a}) and result ({b})")
     if reduced.element != result.element:
-        fail(op, f"result element-type is expected to be '{element_text(reduced)}', but got '{element_text(result)}'")
+        op.fail(f"result element-type is expected to be '{element_text(reduced)}', but got '{element_text(result)}'")
 
 
 def _lower_reduce_scatter(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:

@@ -12,7 +12,6 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import tensor
-from xla_core.stablehlo.verify.compatibility import fail
 
 __all__ = ["data_operands", "with_roots"]
 
@@ -22,18 +21,17 @@ def data_operands(op: ir.Op, name: str) -> list[TensorType]:
     types = [tensor(op, i) for i in range(len(op.operands))]
     if not op.attributes.get("has_dynamic_root"):
         if not types:
-            fail(op, f"{name} requires at least one data operand")
+            op.fail(f"{name} requires at least one data operand")
         return types
     if len(types) < 2:
-        fail(op, f"{name} with has_dynamic_root=true requires at least two operands (data + root)")
+        op.fail(f"{name} with has_dynamic_root=true requires at least two operands (data + root)")
     *data, root = types
     if root.rank != 1 or root.element != "i32":
-        fail(op, f"last operand of {name} with has_dynamic_root=true must be a rank-1 i32 tensor, but got '{root}'")
+        op.fail(f"last operand of {name} with has_dynamic_root=true must be a rank-1 i32 tensor, but got '{root}'")
     if root.shape[0] not in (DYNAMIC, len(data)):
-        fail(
-            op,
+        op.fail(
             f"last operand of {name} with has_dynamic_root=true must have the same number of elements as data operands "
-            f"({len(data)}), but got {root.shape[0]}",
+            f"({len(data)}), but got {root.shape[0]}"
         )
     return data
 

@@ -25,9 +25,7 @@ from xla_core.stablehlo.ops.replica_groups import (
 )
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import TENSOR
-from xla_core.stablehlo.verify.compatibility import compatible_dimensions, fail, list_text
-
-__all__: list[str] = []
+from xla_core.stablehlo.verify.compatibility import compatible_dimensions, list_text
 
 _OPERANDS = (Values("operands", TENSOR, Arity.VARIADIC),)
 _RESULTS = (Values("results", TENSOR, Arity.VARIADIC),)
@@ -44,23 +42,22 @@ def _all_gather_rule(op: ir.Op, module: ir.Module) -> None:
         assert isinstance(out, TensorType)
         del value
         if dim >= operand.rank:
-            fail(op, "all_gather_dim must be a valid index of operand")
+            op.fail("all_gather_dim must be a valid index of operand")
         here = operand.shape[dim]
         if here == 0:
-            fail(op, "dimension size of operand at 'all_gather_dim' cannot be zero")
+            op.fail("dimension size of operand at 'all_gather_dim' cannot be zero")
         if operand.rank != out.rank:
-            fail(op, "operand and result must have the same rank")
+            op.fail("operand and result must have the same rank")
         if any(
             j != dim and not compatible_dimensions(a, b)
             for j, (a, b) in enumerate(zip(operand.shape, out.shape, strict=True))
         ):
-            fail(op, "operand and result should have the same shape except for the dimension size at 'all_gather_dim'")
+            op.fail("operand and result should have the same shape except for the dimension size at 'all_gather_dim'")
         there = out.shape[dim]
         if DYNAMIC not in (here, there) and there % here:
-            fail(
-                op,
+            op.fail(
                 f"result gather dimension has size {there}, expected to be a multiple of operand gather "
-                f"dimension size {here}",
+                f"dimension size {here}"
             )
 
 
@@ -101,10 +98,10 @@ def _all_to_all_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
         operand = tensor(op, i)
         for name, dim in (("split", split), ("concat", concat)):
             if dim >= operand.rank:
-                fail(op, f"AllToAll {name}_dimension {dim} is out-of-bounds for input rank {operand.rank}")
+                op.fail(f"AllToAll {name}_dimension {dim} is out-of-bounds for input rank {operand.rank}")
         if operand.shape[split] != DYNAMIC and operand.shape[split] % count:
-            fail(
-                op, f"split dimension has size {operand.shape[split]}, expected to be a multiple of split_count {count}"
+            op.fail(
+                f"split dimension has size {operand.shape[split]}, expected to be a multiple of split_count {count}"
             )
         shape = list(operand.shape)
         if shape[split] != DYNAMIC:
@@ -163,16 +160,16 @@ def _permute_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     pairs = op.attributes["source_target_pairs"]
     if isinstance(pairs, DenseElements):
         if pairs.type.rank != 2:
-            fail(op, f"expect source_target_pairs attribute to be of rank 2, but got rank {pairs.type.rank}")
+            op.fail(f"expect source_target_pairs attribute to be of rank 2, but got rank {pairs.type.rank}")
         if pairs.type.shape[1] != 2:
-            fail(op, f"expect source_target_pairs attribute of shape (N, 2), but got ({list_text(pairs.type.shape)})")
+            op.fail(f"expect source_target_pairs attribute of shape (N, 2), but got ({list_text(pairs.type.shape)})")
     seen: dict[str, set[int]] = {"sources": set(), "targets": set()}
     for pair in _pairs(op):
         for (name, ids), process in zip(seen.items(), pair, strict=True):
             if process < 0:
-                fail(op, "replica ids in source_target_pairs must be >= 0.")
+                op.fail("replica ids in source_target_pairs must be >= 0.")
             if process in ids:
-                fail(op, f"duplicate {name} not allowed.")
+                op.fail(f"duplicate {name} not allowed.")
             ids.add(process)
     return [o.type for o in op.operands]
 

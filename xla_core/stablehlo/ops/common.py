@@ -15,7 +15,7 @@ from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ir.attributes import ChannelHandle, DenseElements, ResultAccuracy
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.table.op_table import OPS, Attribute, Kind
-from xla_core.stablehlo.verify.compatibility import compatible_elements, compatible_shapes, fail, most_specific
+from xla_core.stablehlo.verify.compatibility import compatible_elements, compatible_shapes, most_specific
 
 __all__ = [
     "CHANNEL",
@@ -133,19 +133,19 @@ def check_same_operands(op: ir.Op) -> None:
     first = tensor(op, 0)
     for operand in map(tensor_of, op.operands):
         if not compatible_shapes(operand.shape, first.shape):
-            fail(op, "requires the same shape for all operands")
+            op.fail("requires the same shape for all operands")
         if not compatible_elements(operand.element, first.element):
-            fail(op, "requires the same element type for all operands")
+            op.fail("requires the same element type for all operands")
 
 
 def check_accuracy(op: ir.Op) -> None:
     accuracy = op.attributes.get("result_accuracy")
     if isinstance(accuracy, ResultAccuracy) and (problem := accuracy.problem) is not None:
-        fail(op, problem)
+        op.fail(problem)
 
 
 def check_dimension_list(op: ir.Op, name: str, values: Sequence[int], limit: int, of: str) -> None:
     """Checks that every value is in [0, limit). The error message names the limit `of`."""
     for value in values:
         if not 0 <= value < limit:
-            fail(op, f"Expects each element of {name} to be in range [0, {of}) i.e. [0, {limit}). got: {value}.")
+            op.fail(f"Expects each element of {name} to be in range [0, {of}) i.e. [0, {limit}). got: {value}.")

@@ -15,18 +15,16 @@ from xla_core.stablehlo.lower.type_conversion import element_type, shape_of
 from xla_core.stablehlo.ops.common import INDEX, OneOp
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, define
 from xla_core.stablehlo.table.type_constraints import STATIC_NUMBER, STATIC_OR_PER_AXIS
-from xla_core.stablehlo.verify.compatibility import fail, fail_inferred, types_text
-
-__all__: list[str] = []
+from xla_core.stablehlo.verify.compatibility import fail_inferred, types_text
 
 
 def _constant_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     value = op.attributes["value"]
     if not isinstance(value, DenseElements):
-        fail(op, "attribute 'value' failed to satisfy constraint: constant vector/tensor attribute")
+        op.fail("attribute 'value' failed to satisfy constraint: constant vector/tensor attribute")
     result = op.results[0].type
     if not isinstance(result, TensorType) or not result.is_static:
-        fail(op, f"result #0 must be statically shaped tensor, but got '{result}'")
+        op.fail(f"result #0 must be statically shaped tensor, but got '{result}'")
     if isinstance(result.element, ir.QuantizedType) and element_type(result.element) is element_type(
         value.type.element
     ):
@@ -60,9 +58,9 @@ def _iota_rule(op: ir.Op, module: ir.Module) -> None:
     result = op.results[0].type
     assert isinstance(result, TensorType)
     if result.rank == 0:
-        fail(op, "does not support scalars.")
+        op.fail("does not support scalars.")
     if op.attributes["iota_dimension"] >= result.rank:
-        fail(op, "iota dimension cannot go beyond the output rank.")
+        op.fail("iota dimension cannot go beyond the output rank.")
 
 
 define(

@@ -16,13 +16,7 @@ from xla_core.stablehlo.ops.common import PRECISION, tensor, tensor_of
 from xla_core.stablehlo.ops.quantized_constraints import any_quantized, check_quantized_dot
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Values, define
 from xla_core.stablehlo.table.type_constraints import TENSOR_OR_PER_AXIS
-from xla_core.stablehlo.verify.compatibility import (
-    compatible_dimensions,
-    dimensions,
-    fail,
-    if_declared,
-    merge_dimension,
-)
+from xla_core.stablehlo.verify.compatibility import compatible_dimensions, dimensions, if_declared, merge_dimension
 
 __all__ = ["check_distinct", "check_dot_dimensions", "check_precision", "check_result_shape", "dot_attributes"]
 
@@ -42,13 +36,13 @@ def dot_attributes(op: ir.Op) -> dict[str, Any]:
 def check_precision(op: ir.Op) -> None:
     count = len(op.attributes.get("precision_config") or ())
     if count > 2:
-        fail(op, f"expects precision config to be empty or have <= 2 elements, got {count}")
+        op.fail(f"expects precision config to be empty or have <= 2 elements, got {count}")
 
 
 def _check_algorithm(op: ir.Op) -> None:
     algorithm = op.attributes.get("algorithm")
     if isinstance(algorithm, DotAlgorithm) and (problem := algorithm_problem(algorithm)) is not None:
-        fail(op, problem)
+        op.fail(problem)
 
 
 # -- dot_general -----------------------------------------------------------------------------------------------------
@@ -62,9 +56,9 @@ def check_dot_dimensions(
     lhs_batch, rhs_batch = dims.lhs_batching_dimensions, dims.rhs_batching_dimensions
     lhs_contract, rhs_contract = dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions
     if len(lhs_batch) != len(rhs_batch):
-        fail(op, "lhs and rhs should have the same number of batching dimensions")
+        op.fail("lhs and rhs should have the same number of batching dimensions")
     if len(lhs_contract) != len(rhs_contract):
-        fail(op, "lhs and rhs should have the same number of contracting dimensions")
+        op.fail("lhs and rhs should have the same number of contracting dimensions")
     for side, batch, contract in (("lhs", lhs_batch, lhs_contract), ("rhs", rhs_batch, rhs_contract)):
         check_distinct(op, batch, contract, f"{side}_batching_dimensions", f"{side}_contracting_dimensions")
     for name, values, type in (
@@ -75,13 +69,13 @@ def check_dot_dimensions(
     ):
         for dim in values:
             if not 0 <= dim < type.rank:
-                fail(op, f"{name} value: {dim} is out of range: [0, {type.rank})")
+                op.fail(f"{name} value: {dim} is out of range: [0, {type.rank})")
     for kind, pairs in (
         ("batching", zip(lhs_batch, rhs_batch, strict=True)),
         ("contracting", zip(lhs_contract, rhs_contract, strict=True)),
     ):
         if not all(compatible_dimensions(lhs.shape[a], rhs.shape[b]) for a, b in pairs):
-            fail(op, f"{kind} dimension sizes must match for lhs/rhs")
+            op.fail(f"{kind} dimension sizes must match for lhs/rhs")
 
 
 def check_distinct(op: ir.Op, first: Sequence[int], second: Sequence[int], name: str, other: str) -> None:
@@ -89,7 +83,7 @@ def check_distinct(op: ir.Op, first: Sequence[int], second: Sequence[int], name:
     seen: set[int] = set()
     for dim in (*first, *second):
         if dim in seen:
-            fail(op, f"has duplicated dimension from {name} and {other}: {dim}")
+            op.fail(f"has duplicated dimension from {name} and {other}: {dim}")
         seen.add(dim)
 
 
@@ -108,7 +102,7 @@ def _dot_general_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     )
     types = check_result_shape(op, shape, result)
     if op.attributes.get("algorithm") and any(p != "DEFAULT" for p in op.attributes.get("precision_config") or ()):
-        fail(op, "must specify DEFAULT precision config when algorithm is set.")
+        op.fail("must specify DEFAULT precision config when algorithm is set.")
     if any_quantized(lhs, rhs, tensor_of(op.results[0])):
         check_quantized_dot(op, lhs, rhs, tensor_of(op.results[0]), rhs_contract)
     return types
@@ -125,7 +119,7 @@ def check_result_shape(op: ir.Op, shape: Sequence[int], result: ir.Type) -> Sequ
         or not all(map(compatible_dimensions, shape, result.shape))
     ):
         text = ", ".join("?" if n == DYNAMIC else str(n) for n in shape)
-        fail(op, f"inferred shape '[{text}]' is incompatible with return type of operation '{result}'")
+        op.fail(f"inferred shape '[{text}]' is incompatible with return type of operation '{result}'")
     return if_declared(op, [TensorType(tuple(shape), result.element)])
 
 

@@ -14,9 +14,7 @@ from xla_core.stablehlo.table.assembly_format import RESULTS_ASSEMBLY, RETURN_AS
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import ANY, BRANCH_RESULT, I32, LOOP_STATE, PRED, TENSOR_OR_TOKEN, TOKEN
 from xla_core.stablehlo.text.cursor import Cursor
-from xla_core.stablehlo.verify.compatibility import compatible, fail, least_specific, types_text
-
-__all__: list[str] = []
+from xla_core.stablehlo.verify.compatibility import compatible, least_specific, types_text
 
 _ANY_OPERANDS = (Values("operands", ANY, Arity.VARIADIC),)
 _ANY_RESULTS = (Values("results", ANY, Arity.VARIADIC),)
@@ -29,24 +27,23 @@ def _call_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     name = str(op.attributes["callee"])
     function = module.functions.get(name)
     if function is None:
-        fail(op, f"'{name}' does not reference a valid function", hint=Cursor.nearest(name, module.functions))
+        op.fail(f"'{name}' does not reference a valid function", hint=Cursor.nearest(name, module.functions))
     type = function.attributes.get("function_type")
     if not isinstance(type, ir.FunctionType):
         return None
     if len(type.inputs) != len(op.operands):
-        fail(op, f"incorrect number of operands for callee: expected {len(type.inputs)}, but got {len(op.operands)}")
+        op.fail(f"incorrect number of operands for callee: expected {len(type.inputs)}, but got {len(op.operands)}")
     for i, (wanted, operand) in enumerate(zip(type.inputs, op.operands, strict=True)):
         if wanted != operand.type:
-            fail(
-                op,
+            op.fail(
                 f"operand type mismatch: expected operand type '{wanted}', but provided '{operand.type}' for "
-                f"operand number {i}",
+                f"operand number {i}"
             )
     if len(type.results) != len(op.results):
-        fail(op, f"incorrect number of results for callee: expected {len(type.results)}, but got {len(op.results)}")
+        op.fail(f"incorrect number of results for callee: expected {len(type.results)}, but got {len(op.results)}")
     for i, (given, result) in enumerate(zip(type.results, op.results, strict=True)):
         if given != result.type:
-            fail(op, f"result type mismatch at index {i}: expected '{given}', but got '{result.type}'")
+            op.fail(f"result type mismatch at index {i}: expected '{given}', but got '{result.type}'")
     return None
 
 
@@ -94,7 +91,7 @@ def _while_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
         ("body block return types", [v.type for v in body.ops[-1].operands]),
     ):
         if len(types) != len(state) or not all(map(compatible, state, types)):
-            fail(op, f"expect operands to be compatible with {what} but got {types_text(state)} vs {types_text(types)}")
+            op.fail(f"expect operands to be compatible with {what} but got {types_text(state)} vs {types_text(types)}")
     _check_condition(op, condition)
     return state
 
@@ -102,10 +99,10 @@ def _while_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 def _check_condition(op: ir.Op, block: ir.Block) -> None:
     returned = block.ops[-1].operands
     if len(returned) != 1:
-        fail(op, f"expect condition body returns a single value but got {len(returned)}")
+        op.fail(f"expect condition body returns a single value but got {len(returned)}")
     type = returned[0].type
     if not isinstance(type, TensorType) or type.element != "i1" or type.rank:
-        fail(op, f"expect condition block return a zero-ranked tensor of i1 but got '{type}'")
+        op.fail(f"expect condition block return a zero-ranked tensor of i1 but got '{type}'")
 
 
 def _lower_while(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
@@ -137,19 +134,18 @@ def _branch_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     selector = op.operands[0].type
     assert isinstance(selector, TensorType)
     if selector.rank:
-        fail(op, f"operand should be rank 0 tensor but got rank {selector.rank}")
+        op.fail(f"operand should be rank 0 tensor but got rank {selector.rank}")
     if not op.regions:
-        fail(op, "expect at least one branch")
+        op.fail("expect at least one branch")
     returned = []
     for i, region in enumerate(op.regions):
         if region.block.arguments:
-            fail(op, f"branch {i} must have 0 arguments, but found {len(region.block.arguments)}")
+            op.fail(f"branch {i} must have 0 arguments, but found {len(region.block.arguments)}")
         returned.append([v.type for v in region.block.ops[-1].operands])
         if len(returned[i]) != len(returned[0]) or not all(map(compatible, returned[0], returned[i])):
-            fail(
-                op,
+            op.fail(
                 f"branch 0 and branch {i} have mismatched return types: {types_text(returned[0])} vs "
-                f"{types_text(returned[i])}",
+                f"{types_text(returned[i])}"
             )
     return [least_specific(types) for types in zip(*returned, strict=True)]
 

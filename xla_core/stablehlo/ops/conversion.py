@@ -19,21 +19,13 @@ from xla_core.stablehlo.table.type_constraints import (
     Elements,
     elements_of,
 )
-from xla_core.stablehlo.verify.compatibility import (
-    compatible_dimensions,
-    compatible_shapes,
-    element_bits,
-    fail,
-    if_declared,
-)
-
-__all__: list[str] = []
+from xla_core.stablehlo.verify.compatibility import compatible_dimensions, compatible_shapes, element_bits, if_declared
 
 
 def _convert_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     operand, result = tensor(op, 0), op.results[0].type
     if isinstance(result, TensorType) and not compatible_shapes(operand.shape, result.shape):
-        fail(op, "all non-scalar operands/results must have the same shape and base type")
+        op.fail("all non-scalar operands/results must have the same shape and base type")
     check_accuracy(op)
     element = result.element if isinstance(result, TensorType) else operand.element
     return if_declared(op, [TensorType(operand.shape, element, operand.bounds)])
@@ -63,7 +55,7 @@ def _bitcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     operand, result = tensor(op, 0), op.results[0].type
     assert isinstance(result, TensorType)
     if (elements_of(operand.element) is Elements.COMPLEX) != (elements_of(result.element) is Elements.COMPLEX):
-        fail(op, f"cannot convert between real and complex types, but got: '{operand}' and '{result}'")
+        op.fail(f"cannot convert between real and complex types, but got: '{operand}' and '{result}'")
     here, there = element_bits(operand.element), element_bits(result.element)
     small, large = (operand, result) if here < there else (result, operand)
     if here == there:
@@ -71,16 +63,13 @@ def _bitcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
         return if_declared(op, [TensorType(operand.shape, result.element, operand.bounds)])
     few, many = min(here, there), max(here, there)
     if small.rank != large.rank + 1:
-        fail(
-            op,
+        op.fail(
             f"rank of smaller element type ({small.rank}) should be 1 more than rank of larger element type "
-            f"({large.rank}), but {small.rank} != {large.rank} + 1.",
+            f"({large.rank}), but {small.rank} != {large.rank} + 1."
         )
     if small.shape[-1] != ir.DYNAMIC and small.shape[-1] * few != many:
-        fail(
-            op,
-            f"requires compatible bit widths. Got: '{operand}' and '{result}', but {few} * {small.shape[-1]} "
-            f"!= {many}.",
+        op.fail(
+            f"requires compatible bit widths. Got: '{operand}' and '{result}', but {few} * {small.shape[-1]} != {many}."
         )
     _check_bitcast_sizes(op, operand, result, small.shape[:-1], large.shape)
     shape = operand.shape[:-1] if here < there else (*operand.shape, here // there)
@@ -91,10 +80,9 @@ def _check_bitcast_sizes(
     op: ir.Op, operand: TensorType, result: TensorType, some: Sequence[int], others: Sequence[int]
 ) -> None:
     if not all(map(compatible_dimensions, some, others)):
-        fail(
-            op,
+        op.fail(
             "operand and result shapes must match except for the innermost dimension of the shape with the smaller "
-            f"element type. Got: '{operand}' and '{result}'.",
+            f"element type. Got: '{operand}' and '{result}'."
         )
 
 
@@ -118,7 +106,7 @@ define(
 
 def _reduce_precision_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     if int(op.attributes["exponent_bits"]) < 1:
-        fail(op, "exponent_bits must be at least 1.")
+        op.fail("exponent_bits must be at least 1.")
     return [tensor(op, 0)]
 
 

@@ -18,9 +18,7 @@ from xla_core.stablehlo.ops.reducers import element_text
 from xla_core.stablehlo.ops.windows import check_padding_shape, check_window
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Values, define
 from xla_core.stablehlo.table.type_constraints import STATIC_INTEGER_MATRIX, TENSOR_OR_PER_AXIS
-from xla_core.stablehlo.verify.compatibility import compatible_shapes, fail, list_text
-
-__all__: list[str] = []
+from xla_core.stablehlo.verify.compatibility import compatible_shapes, list_text
 
 _OPTIONAL_INTS = Attribute(Kind.INTS, None)
 _Padding = Sequence[tuple[int, int]]
@@ -35,20 +33,18 @@ def _conv_rule(op: ir.Op, paddings: Callable[[int], _Padding | None]) -> Sequenc
     lhs, rhs = tensor(op, 0), tensor(op, 1)
     dims: ConvDimensionNumbers = op.attributes["dimension_numbers"]
     if lhs.rank < 2:
-        fail(op, f"expects convolution arguments to have >= 2 dimensions. Got: '{lhs}' and '{rhs}'.")
+        op.fail(f"expects convolution arguments to have >= 2 dimensions. Got: '{lhs}' and '{rhs}'.")
     if lhs.rank != rhs.rank:
-        fail(op, f"expects convolution arguments to have same number of dimensions. Got: '{lhs}' and '{rhs}'.")
+        op.fail(f"expects convolution arguments to have same number of dimensions. Got: '{lhs}' and '{rhs}'.")
     if isinstance(lhs.element, str) and isinstance(rhs.element, str) and lhs.element != rhs.element:
-        fail(
-            op,
-            "expects lhs and rhs to have compatible element type. Got: "
-            f"'{element_text(lhs)}' and '{element_text(rhs)}'",
+        op.fail(
+            f"expects lhs and rhs to have compatible element type. Got: '{element_text(lhs)}' and '{element_text(rhs)}'"
         )
     _check_conv_dimensions(op, dims, lhs.rank)
     features, groups = _check_groups(op, dims, lhs, rhs)
     check_precision(op)
     if (spatial := len(dims.input_spatial_dimensions)) != lhs.rank - 2:
-        fail(op, f"expects convolution arguments to have {spatial + 2} dimensions. Got: {lhs.rank}")
+        op.fail(f"expects convolution arguments to have {spatial + 2} dimensions. Got: {lhs.rank}")
     padding = paddings(spatial)
     sizes = [rhs.shape[d] for d in dims.kernel_spatial_dimensions]
     # The window is checked once the padding is known; StableHLO accepts any window until then.
@@ -104,16 +100,15 @@ def _check_conv_dimensions(op: ir.Op, dims: ConvDimensionNumbers, rank: int) -> 
     }
     counts = [len(g) - 2 for g in groups.values()]
     if len(set(counts)) > 1:
-        fail(
-            op,
+        op.fail(
             "expects the same size for input, kernel and output spatial-dimensions, but got "
-            f"{counts[0]}, {counts[1]}, and {counts[2]} resp.",
+            f"{counts[0]}, {counts[1]}, and {counts[2]} resp."
         )
     if any(not 0 <= d < rank for group in groups.values() for d in group):
-        fail(op, f"expects input, kernel, and output dimension-numbers to be in-range [0, {rank}).")
+        op.fail(f"expects input, kernel, and output dimension-numbers to be in-range [0, {rank}).")
     for name, group in groups.items():
         if len(set(group)) != len(group):
-            fail(op, f"expects {name} dimension-numbers to be unique, got {{{list_text(group)}}}.")
+            op.fail(f"expects {name} dimension-numbers to be unique, got {{{list_text(group)}}}.")
 
 
 def _check_groups(op: ir.Op, dims: ConvDimensionNumbers, lhs: TensorType, rhs: TensorType) -> tuple[int, int]:
@@ -121,44 +116,38 @@ def _check_groups(op: ir.Op, dims: ConvDimensionNumbers, lhs: TensorType, rhs: T
     feature_groups = int(op.attributes["feature_group_count"])
     batch_groups = int(op.attributes["batch_group_count"])
     if batch_groups > 1 and feature_groups > 1:
-        fail(
-            op,
+        op.fail(
             "expects batch_group_count and feature_group_count not to be both greater than 1. Got "
-            f"{batch_groups} and {feature_groups} resp.",
+            f"{batch_groups} and {feature_groups} resp."
         )
     batch, features = lhs.shape[dims.input_batch_dimension], lhs.shape[dims.input_feature_dimension]
     kernel_in = rhs.shape[dims.kernel_input_feature_dimension]
     kernel_out = rhs.shape[dims.kernel_output_feature_dimension]
     if batch != DYNAMIC and batch % batch_groups:
-        fail(
-            op,
+        op.fail(
             f"expects input batch dimension ({batch}) to be divisible by batch_group_count. Got batch_group_count = "
-            f"{batch_groups}.",
+            f"{batch_groups}."
         )
     if features != DYNAMIC:
         if features % feature_groups:
-            fail(
-                op,
+            op.fail(
                 f"expects input feature dimension ({features}) to be a multiple of feature_group_count. Got "
-                f"feature_group_count = {feature_groups}.",
+                f"feature_group_count = {feature_groups}."
             )
         if kernel_in not in (DYNAMIC, features // feature_groups):
-            fail(
-                op,
+            op.fail(
                 f"expects input feature dimension ({features}) / feature_group_count = kernel input feature dimension "
-                f"({kernel_in}). Got feature_group_count = {feature_groups}.",
+                f"({kernel_in}). Got feature_group_count = {feature_groups}."
             )
     if kernel_out != DYNAMIC and kernel_out % batch_groups:
-        fail(
-            op,
+        op.fail(
             f"expects output feature dimension size ({kernel_out}) to be a multiple of batch_group_count. Got "
-            f"batch_group_count = {batch_groups}.",
+            f"batch_group_count = {batch_groups}."
         )
     if kernel_out != DYNAMIC and kernel_out % feature_groups:
-        fail(
-            op,
+        op.fail(
             f"expects kernel output feature dimension ({kernel_out}) to be divisible by feature_group_count. For "
-            f"feature_group_count = {feature_groups}.",
+            f"feature_group_count = {feature_groups}."
         )
     return kernel_out, batch_groups
 
@@ -255,7 +244,7 @@ def _dynamic_conv_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None
     def padding(spatial: int) -> _Padding | None:
         shape, known = tensor(op, 2).shape, constant_of(op.operands[2])
         if shape != (spatial, 2):
-            fail(op, f"expects padding to be of shape [{spatial}, 2], but got [{list_text(shape)}]")
+            op.fail(f"expects padding to be of shape [{spatial}, 2], but got [{list_text(shape)}]")
         return None if known is None else [(int(low), int(high)) for low, high in known]
 
     return _conv_rule(op, padding)

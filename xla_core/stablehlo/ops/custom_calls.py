@@ -24,7 +24,6 @@ from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Val
 from xla_core.stablehlo.table.type_constraints import COMPOSITE_VALUE, CUSTOM_CALL_VALUE
 from xla_core.stablehlo.text.cursor import Cursor
 from xla_core.stablehlo.verify.attribute_constraints import are_ints
-from xla_core.stablehlo.verify.compatibility import fail
 
 __all__ = ["IS_NAMESPACED"]
 
@@ -36,15 +35,14 @@ IS_NAMESPACED = re.compile(_NAMESPACED).match
 
 def _composite_symbols(op: ir.Op, module: ir.Module) -> None:
     if not IS_NAMESPACED(str(op.attributes["name"])):
-        fail(
-            op,
+        op.fail(
             "name must be a valid namespaced op name, i.e. it must match the following regular expression: "
-            f'{_NAMESPACED} e.g. "my_namespace.my_op"',
+            f'{_NAMESPACED} e.g. "my_namespace.my_op"'
         )
     name = str(op.attributes["decomposition"])
     function = module.functions.get(name)
     if function is None:
-        fail(op, f"'{name}' does not reference a valid function", hint=Cursor.nearest(name, module.functions))
+        op.fail(f"'{name}' does not reference a valid function", hint=Cursor.nearest(name, module.functions))
     type = function.attributes.get("function_type")
     if not isinstance(type, ir.FunctionType):
         return
@@ -53,10 +51,10 @@ def _composite_symbols(op: ir.Op, module: ir.Module) -> None:
         ("result", [r.type for r in op.results], type.results),
     ):
         if len(mine) != len(theirs):
-            fail(op, f"has {len(mine)} {what}(s), but decomposition has {len(theirs)}")
+            op.fail(f"has {len(mine)} {what}(s), but decomposition has {len(theirs)}")
         for i, (a, b) in enumerate(zip(mine, theirs, strict=True)):
             if a != b:
-                fail(op, f"{what} at index {i} has type '{a}', but decomposition has type '{b}'")
+                op.fail(f"{what} at index {i} has type '{a}', but decomposition has type '{b}'")
 
 
 def _lower_composite(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
@@ -113,73 +111,69 @@ def _custom_call_rule(op: ir.Op, module: ir.Module) -> None:
     if config is not None:
         typed = version == _TYPED
         if typed and not isinstance(config, dict):
-            fail(op, f"backend_config for api_version {_API_VERSIONS[version]} must be a dictionary attribute.")
+            op.fail(f"backend_config for api_version {_API_VERSIONS[version]} must be a dictionary attribute.")
         if not typed and not isinstance(config, str):
-            fail(op, f"backend_config for api_version {_API_VERSIONS[version]} must be a string attribute.")
+            op.fail(f"backend_config for api_version {_API_VERSIONS[version]} must be a string attribute.")
     check_buffer_call(op)
 
 
 def _check_layouts(op: ir.Op) -> None:
     operands, results = op.attributes.get("operand_layouts"), op.attributes.get("result_layouts")
     if (operands is None) != (results is None):
-        fail(op, "Layout attributes should be specified for either both operands and results or none.")
+        op.fail("Layout attributes should be specified for either both operands and results or none.")
     if operands is None or results is None:
         return
     for name, layouts in (("operand_layouts", operands), ("result_layouts", results)):
         if not all(are_ints(layout, "index") for layout in layouts):
-            fail(op, f"attribute '{name}' failed to satisfy constraint: {_LAYOUTS}")
+            op.fail(f"attribute '{name}' failed to satisfy constraint: {_LAYOUTS}")
     types = [r.type for r in op.results]
     if len(types) == 1 and isinstance(types[0], ir.TupleType):
         types = list(types[0].elements)
     for what, given, layouts in (("operand", [o.type for o in op.operands], operands), ("result", types, results)):
         if len(given) != len(layouts):
-            fail(op, f"Number of {what}s must match the number of {what} layouts, {len(given)} != {len(layouts)}")
+            op.fail(f"Number of {what}s must match the number of {what} layouts, {len(given)} != {len(layouts)}")
         for i, (type, layout) in enumerate(zip(given, layouts, strict=True)):
             order = layout.array.tolist() if isinstance(layout, DenseElements) else list(layout)
             if isinstance(type, ir.TupleType):
-                fail(op, "Tuple types are not fully supported with layout constraints yet")
+                op.fail("Tuple types are not fully supported with layout constraints yet")
             if not isinstance(type, TensorType):
                 if order:
-                    fail(
-                        op,
+                    op.fail(
                         f"Only tensor types can have non-empty layout: {what} #{i} of type '{type}' has layout "
-                        f"{attribute_text(layout)}",
+                        f"{attribute_text(layout)}"
                     )
                 continue
             if sorted(order) != list(range(type.rank)):
-                fail(
-                    op,
+                op.fail(
                     f"incorrect layout {attribute_text(layout)} for type '{type}', layout must be a "
-                    f"permutation of [0, {type.rank})",
+                    f"permutation of [0, {type.rank})"
                 )
 
 
 def _check_aliases(op: ir.Op) -> None:
     for alias in op.attributes.get("output_operand_aliases") or ():
         if not isinstance(alias, OutputOperandAlias):
-            fail(op, "output_operand_aliases must be an array of output_operand_alias attributes")
+            op.fail("output_operand_aliases must be an array of output_operand_alias attributes")
         if not 0 <= alias.operand_index < len(op.operands):
-            fail(
-                op,
+            op.fail(
                 "expects operandIndex in the output_operand_alias attribute to be in range "
-                f"[0, {len(op.operands)}); got: {alias.operand_index}.",
+                f"[0, {len(op.operands)}); got: {alias.operand_index}."
             )
         operand = _part(op, op.operands[alias.operand_index].type, alias.operand_tuple_indices, "operand")
         types = [r.type for r in op.results]
         whole: ir.Type = types[0] if len(types) == 1 else ir.TupleType(tuple(types))
         output = _part(op, whole, alias.output_tuple_indices, "output")
         if operand != output:
-            fail(
-                op,
+            op.fail(
                 f"shapes mismatch in the output_operand_alias attribute: operand part has type '{operand}' and output "
-                f"part has type '{output}'",
+                f"part has type '{output}'"
             )
 
 
 def _part(op: ir.Op, type: ir.Type, indices: Sequence[int], what: str) -> ir.Type:
     for index in indices:
         if not isinstance(type, ir.TupleType) or not 0 <= index < len(type.elements):
-            fail(op, f"{what}_tuple_indices in the output_operand_alias attribute out of bounds")
+            op.fail(f"{what}_tuple_indices in the output_operand_alias attribute out of bounds")
         type = type.elements[index]
     return type
 
@@ -251,7 +245,7 @@ def _lower_ragged_all_to_all(ctx: LoweringContext, op: ir.Op, *operands: HloInst
     _, config = _version_and_configuration(op)
     groups = config.get("replica_groups") if isinstance(config, dict) else None
     if groups is None:
-        fail(op, "ragged_all_to_all needs replica_groups in its backend_config")
+        op.fail("ragged_all_to_all needs replica_groups in its backend_config")
     channel = int(config.get("channel_id", 0)) if isinstance(config, dict) else 0
     attributes: dict[str, Any] = {"channel_id": channel} if channel > 0 else {}
     return ctx.add(Opcode.RAGGED_ALL_TO_ALL, *operands, replica_groups=listed_groups(groups), **attributes)

@@ -22,14 +22,11 @@ from xla_core.stablehlo.table.type_constraints import INDEX_VECTOR, SCALAR, STAT
 from xla_core.stablehlo.verify.compatibility import (
     Dimension,
     dimensions,
-    fail,
     list_text,
     merge_dimension,
     shape_text,
     with_dimensions,
 )
-
-__all__: list[str] = []
 
 _INTS = Attribute(Kind.INTS)
 
@@ -37,10 +34,9 @@ _INTS = Attribute(Kind.INTS)
 def _reshape_rule(op: ir.Op, module: ir.Module) -> None:
     operand, result = tensor(op, 0), tensor_of(op.results[0])
     if operand.is_static and result.is_static and math.prod(operand.shape) != math.prod(result.shape):
-        fail(
-            op,
+        op.fail(
             f"number of output elements ({math.prod(result.shape)}) doesn't match expected number of elements "
-            f"({math.prod(operand.shape)})",
+            f"({math.prod(operand.shape)})"
         )
     if operand.is_static and result.is_static:
         check_quantized_reshape(op, operand, result)
@@ -64,12 +60,11 @@ def _transpose_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     operand = tensor(op, 0)
     permutation = ints(op, "permutation")
     if len(permutation) != operand.rank:
-        fail(op, f"TransposeOp operand rank {operand.rank} does not match permutation size {len(permutation)}")
+        op.fail(f"TransposeOp operand rank {operand.rank} does not match permutation size {len(permutation)}")
     if sorted(permutation) != list(range(operand.rank)):
-        fail(
-            op,
+        op.fail(
             f"attribute permutation must be a permutation of [{list_text(range(operand.rank))}] but got "
-            f"{list_text(permutation)}",
+            f"{list_text(permutation)}"
         )
     check_quantized_transpose(op, operand, tensor_of(op.results[0]), permutation)
     bounds = tuple(operand.bounds[p] for p in permutation) if operand.bounds else ()
@@ -96,12 +91,12 @@ define(
 def _reverse_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     operand, dims = tensor(op, 0), ints(op, "dimensions")
     if len(set(dims)) != len(dims):
-        fail(op, f"dimensions should be unique. Got: {list_text(dims)}")
+        op.fail(f"dimensions should be unique. Got: {list_text(dims)}")
     for dim in dims:
         if dim < 0:
-            fail(op, f"all dimensions should be non-negative. Got dimension: {dim}.")
+            op.fail(f"all dimensions should be non-negative. Got dimension: {dim}.")
         if dim >= operand.rank:
-            fail(op, f"all dimensions should be between [0, {operand.rank}). Got dimension: {dim}.")
+            op.fail(f"all dimensions should be between [0, {operand.rank}). Got dimension: {dim}.")
     return [operand]
 
 
@@ -121,22 +116,21 @@ define(
 def _concatenate_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     dim = int(op.attributes["dimension"])
     if not op.operands:
-        fail(op, "expected 1 or more operands, but found 0")
+        op.fail("expected 1 or more operands, but found 0")
     types = [tensor(op, i) for i in range(len(op.operands))]
     first = types[0]
     if first.rank == 0:
-        fail(op, "rank-0 values cannot be concatenated")
+        op.fail("rank-0 values cannot be concatenated")
     if dim >= first.rank:
-        fail(op, f"dimension {dim} is out-of-bounds for input rank {first.rank}")
+        op.fail(f"dimension {dim} is out-of-bounds for input rank {first.rank}")
     for i, type in enumerate(types):
         if type.rank != first.rank:
-            fail(op, f"operands (0) and ({i}) do not match rank")
+            op.fail(f"operands (0) and ({i}) do not match rank")
         for j, (a, b) in enumerate(zip(first.shape, type.shape, strict=True)):
             if j != dim and a != b and DYNAMIC not in (a, b):
-                fail(
-                    op,
+                op.fail(
                     f"shapes of operand (0) and ({i}) are not compatible at non-concat index {j}: "
-                    f"({shape_text(first.shape)}) != ({shape_text(type.shape)})",
+                    f"({shape_text(first.shape)}) != ({shape_text(type.shape)})"
                 )
     merged: list[Dimension] = [(0, None) if i == dim else (DYNAMIC, None) for i in range(first.rank)]
     for type in types:
@@ -171,19 +165,19 @@ def _pad_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     low, high, interior = (ints(op, n) for n in ("edge_padding_low", "edge_padding_high", "interior_padding"))
     for name, values in (("edge_padding_low", low), ("edge_padding_high", high), ("interior_padding", interior)):
         if len(values) != operand.rank:
-            fail(op, f"{name} length ({len(values)}) must match operand rank ({operand.rank})")
+            op.fail(f"{name} length ({len(values)}) must match operand rank ({operand.rank})")
     sizes: list[int] = []
     bounds: list[int | None] = []
     for i, size in enumerate(operand.shape):
         if interior[i] < 0:
-            fail(op, f"Interior padding cannot be negative: {interior[i]}")
+            op.fail(f"Interior padding cannot be negative: {interior[i]}")
         bound = operand.bounds[i] if operand.bounds else None
         padded = [
             None if s is None else _padded(s, low[i], high[i], interior[i])
             for s in (None if size == DYNAMIC else size, bound)
         ]
         if padded[0] is not None and padded[0] < 0:
-            fail(op, f"Padding result in negative size for dimension {i}")
+            op.fail(f"Padding result in negative size for dimension {i}")
         sizes.append(DYNAMIC if padded[0] is None else padded[0])
         bounds.append(padded[1])
     return [TensorType(tuple(sizes), operand.element, tuple(bounds) if any(b is not None for b in bounds) else ())]
@@ -224,14 +218,14 @@ def _dynamic_pad_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     operand, result = tensor(op, 0), op.results[0].type
     assert isinstance(result, TensorType)
     if tensor(op, 1).rank:
-        fail(op, "padding value type should be a rank-0")
+        op.fail("padding value type should be a rank-0")
     if tensor(op, 2).shape[0] not in (DYNAMIC, operand.rank):
-        fail(op, f"padding operands size ({tensor(op, 2).shape[0]}) must match operand rank ({operand.rank})")
+        op.fail(f"padding operands size ({tensor(op, 2).shape[0]}) must match operand rank ({operand.rank})")
     if result.rank != operand.rank:
-        fail(op, f"operand rank({operand.rank}) must match result({result.rank}).")
+        op.fail(f"operand rank({operand.rank}) must match result({result.rank}).")
     known = [constant_of(v) for v in op.operands[2:]]
     if known[2] is not None and (known[2] < 0).any():
-        fail(op, f"interior_padding must be non-negative, but got {list_text(known[2].reshape(-1).tolist())}")
+        op.fail(f"interior_padding must be non-negative, but got {list_text(known[2].reshape(-1).tolist())}")
     if any(k is None for k in known):
         return None
     low, high, between = ([int(n) for n in k.reshape(-1)] for k in known if k is not None)
@@ -239,7 +233,7 @@ def _dynamic_pad_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     for i, size in enumerate(operand.shape):
         expected = DYNAMIC if size == DYNAMIC else size + low[i] + high[i] + max(size - 1, 0) * between[i]
         if operand.is_static and result.is_static and expected != result.shape[i]:
-            fail(op, f"expected output dimension at index {i} to equal {expected}, but got {result.shape[i]}")
+            op.fail(f"expected output dimension at index {i} to equal {expected}, but got {result.shape[i]}")
         sizes.append(expected)
     return sized(op, sizes)
 

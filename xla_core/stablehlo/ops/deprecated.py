@@ -18,10 +18,7 @@ from xla_core.stablehlo.ops.common import PRECISION, ints, tensor
 from xla_core.stablehlo.ops.contraction import check_precision, check_result_shape, dot_attributes
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import INTEGER, TENSOR_OR_PER_AXIS
-from xla_core.stablehlo.verify.compatibility import compatible_dimensions, fail
-
-__all__: list[str] = []
-
+from xla_core.stablehlo.verify.compatibility import compatible_dimensions
 
 # -- broadcast, dot --------------------------------------------------------------------------------------------------
 
@@ -29,7 +26,7 @@ __all__: list[str] = []
 def _broadcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     operand, sizes = tensor(op, 0), ints(op, "broadcast_sizes")
     if any(n < 0 for n in sizes):
-        fail(op, "Broadcast with negative dimension size " + str(next(n for n in sizes if n < 0)))
+        op.fail("Broadcast with negative dimension size " + str(next(n for n in sizes if n < 0)))
     return [TensorType((*sizes, *operand.shape), operand.element)]
 
 
@@ -63,7 +60,7 @@ def _dot_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     check_precision(op)
     ranked = lhs.rank in (1, 2) and rhs.rank in (1, 2)
     if not ranked or not compatible_dimensions(lhs.shape[-1], rhs.shape[0]):
-        fail(op, "expected both lhs/rhs ranks to be either 1 or 2")
+        op.fail("expected both lhs/rhs ranks to be either 1 or 2")
     return check_result_shape(op, (*lhs.shape[:-1], *rhs.shape[1:]), op.results[0].type)
 
 
@@ -97,15 +94,14 @@ def _split_config(op: ir.Op, count: int) -> tuple[list[str], str]:
     inputs, arrow, output = config.partition("->")
     labels = inputs.split(",")
     if not arrow or len(labels) != count or "..." in config:
-        fail(op, f"einsum_config {config!r} is not of the form {','.join(['ab', 'bc'][:count])}->ac")
+        op.fail(f"einsum_config {config!r} is not of the form {','.join(['ab', 'bc'][:count])}->ac")
     for i, text in enumerate(labels):
         if len(text) != tensor(op, i).rank:
-            fail(
-                op,
-                f"einsum_config {config!r} gives operand {i} {len(text)} dimensions, but it has {tensor(op, i).rank}",
+            op.fail(
+                f"einsum_config {config!r} gives operand {i} {len(text)} dimensions, but it has {tensor(op, i).rank}"
             )
     if any(c not in "".join(labels) for c in output) or len(set(output)) != len(output):
-        fail(op, f"the result of einsum_config {config!r} must have dimensions of the operands, each once")
+        op.fail(f"the result of einsum_config {config!r} must have dimensions of the operands, each once")
     return labels, output
 
 
@@ -119,7 +115,7 @@ def _check_einsum(op: ir.Op) -> tuple[list[str], str]:
     for i, text in enumerate(labels):
         for label, size in zip(text, tensor(op, i).shape, strict=True):
             if not compatible_dimensions(sizes.setdefault(label, size), size):
-                fail(op, f"dimension {label} has sizes {sizes[label]} and {size}")
+                op.fail(f"dimension {label} has sizes {sizes[label]} and {size}")
             sizes[label] = max(sizes[label], size)
     check_result_shape(op, [sizes[c] for c in output], op.results[0].type)
     return labels, output
@@ -219,12 +215,12 @@ def _check_index_select(op: ir.Op) -> None:
     """Checks the attributes in the lowering, because the specification has no rules for torch_index_select."""
     operand, index = tensor(op, 0), tensor(op, 1)
     if not INTEGER.accepts(index):
-        fail(op, f"operand #1 must be {INTEGER}, but got '{index}'")
+        op.fail(f"operand #1 must be {INTEGER}, but got '{index}'")
     dim, batch = int(op.attributes["dim"]), int(op.attributes["batch_dims"])
     if not -operand.rank <= dim < operand.rank:
-        fail(op, f"dim {dim} is out of range for an operand of rank {operand.rank}")
+        op.fail(f"dim {dim} is out of range for an operand of rank {operand.rank}")
     if not -index.rank <= batch <= index.rank:
-        fail(op, f"batch_dims {batch} is out of range for an index of rank {index.rank}")
+        op.fail(f"batch_dims {batch} is out of range for an index of rank {index.rank}")
 
 
 def _lower_index_select(

@@ -12,8 +12,6 @@ from xla_core.stablehlo.table.assembly_format import RESULTS_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Trait, define
 from xla_core.stablehlo.table.type_constraints import UI32
 
-__all__: list[str] = []
-
 
 def _id_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     return [TensorType((), "ui32")]

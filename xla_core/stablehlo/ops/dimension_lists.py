@@ -8,31 +8,27 @@ from typing import Any
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ops.common import check_dimension_list
-from xla_core.stablehlo.verify.compatibility import (
-    compatible_dimensions,
-    fail,
-    list_text,
-)
+from xla_core.stablehlo.verify.compatibility import compatible_dimensions, list_text
 
 __all__ = ["check_batching", "check_disjoint", "check_sorted", "check_sorted_unique", "given"]
 
 
 def check_sorted(op: ir.Op, name: str, dims: Sequence[int]) -> None:
     if list(dims) != sorted(dims):
-        fail(op, f"expects {name} to be sorted, got: [{list_text(dims)}]")
+        op.fail(f"expects {name} to be sorted, got: [{list_text(dims)}]")
 
 
 def check_sorted_unique(op: ir.Op, name: str, dims: Sequence[int]) -> None:
     check_sorted(op, name, dims)
     if len(set(dims)) != len(dims):
-        fail(op, f"expects {name} to not repeat, got: [{list_text(dims)}]")
+        op.fail(f"expects {name} to not repeat, got: [{list_text(dims)}]")
 
 
 def check_disjoint(op: ir.Op, a: str, a_dims: Sequence[int], b: str, b_dims: Sequence[int]) -> None:
     seen: set[int] = set()
     for dim in (*a_dims, *b_dims):
         if dim in seen:
-            fail(op, f"has duplicated dimension from {a} and {b}: {dim}")
+            op.fail(f"has duplicated dimension from {a} and {b}: {dim}")
         seen.add(dim)
 
 
@@ -52,20 +48,19 @@ def check_batching(
     """Checks the batching dimensions of gather and scatter, whose error messages differ in a few words."""
     if len(set(indices_dims)) != len(indices_dims):
         verb = "expects" if got.startswith(",") else "Expects"
-        fail(op, f"{verb} {indices_name} to not repeat{got}[{list_text(indices_dims)}]{end}")
+        op.fail(f"{verb} {indices_name} to not repeat{got}[{list_text(indices_dims)}]{end}")
     # scatter counts the implicit trailing dimension of `index_vector_dim == rank`; gather doesn't.
     rank = indices.rank + (op.name == "stablehlo.scatter" and vector == indices.rank)
     check_dimension_list(op, indices_name, indices_dims, rank, f"rank-of('{indices_operand}')")
     if vector in indices_dims:
-        fail(op, f"expects {indices_name} not to include index_vector_dim {vector}{end}")
+        op.fail(f"expects {indices_name} not to include index_vector_dim {vector}{end}")
     if len(dims) != len(indices_dims):
-        fail(op, f"{name} and {indices_name} should have the same size{end}")
+        op.fail(f"{name} and {indices_name} should have the same size{end}")
     for i, (a, b) in enumerate(zip(dims, indices_dims, strict=True)):
         if not compatible_dimensions(operand.shape[a], indices.shape[b]):
-            fail(
-                op,
+            op.fail(
                 f"{name}[{i}] and {indices_name}[{i}] must have compatible sizes, but got {operand.shape[a]} and "
-                f"{indices.shape[b]}{end}",
+                f"{indices.shape[b]}{end}"
             )
 
 

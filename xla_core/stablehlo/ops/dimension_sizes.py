@@ -18,15 +18,13 @@ from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import INDEX, tensor
 from xla_core.stablehlo.table.op_table import Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import I32, TENSOR_OR_PER_AXIS
-from xla_core.stablehlo.verify.compatibility import compatible, fail, if_declared
-
-__all__: list[str] = []
+from xla_core.stablehlo.verify.compatibility import compatible, if_declared
 
 
 def _check_dimension(op: ir.Op) -> int:
     dim, rank = int(op.attributes["dimension"]), tensor(op, 0).rank
     if dim >= rank:
-        fail(op, f"requires dimension attribute in range [0, {rank}); found ({dim})")
+        op.fail(f"requires dimension attribute in range [0, {rank}); found ({dim})")
     return dim
 
 
@@ -42,7 +40,7 @@ def _lower_get_dimension_size(ctx: LoweringContext, op: ir.Op, operand: HloInstr
         return ctx.add(Opcode.GET_DIMENSION_SIZE, operand, dimensions=(dim,))
     size = operand.shape.dimensions[dim]
     if size > INT_MAX:
-        fail(op, f"gives i32, which does not hold {size}, the size of dimension {dim} of {op.operands[0].type}")
+        op.fail(f"gives i32, which does not hold {size}, the size of dimension {dim} of {op.operands[0].type}")
     return ctx.constant(np.int32(size), Shape(ElementType.S32))
 
 
@@ -63,7 +61,7 @@ define(
 def _set_dimension_size_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     operand = tensor(op, 0)
     if tensor(op, 1).rank:
-        fail(op, "size operand should be of rank-0")
+        op.fail("size operand should be of rank-0")
     dim = _check_dimension(op)
     shape, bounds = list(operand.shape), list(operand.bounds or (None,) * operand.rank)
     if shape[dim] != DYNAMIC:
@@ -93,7 +91,7 @@ def _lower_set_dimension_size(
     if isinstance(type, TensorType) and type.is_static:
         known = ctx.module.static_values.of(size)
         if known is not None and int(known.reshape(-1)[0]) != type.shape[dim]:
-            fail(op, f"the size is {int(known.reshape(-1)[0])}, but the result has {type.shape[dim]}")
+            op.fail(f"the size is {int(known.reshape(-1)[0])}, but the result has {type.shape[dim]}")
         parts = [SliceDimension(0, n) for n in operand.shape.dimensions]
         parts[dim] = SliceDimension(0, type.shape[dim])
         return operand if type.shape == operand.shape.dimensions else ctx.add(Opcode.SLICE, operand, slice=tuple(parts))

@@ -29,9 +29,7 @@ from xla_core.stablehlo.ops.quantized_constraints import (
 from xla_core.stablehlo.table.assembly_format import FUNCTIONAL_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import INDEX_VECTOR, TENSOR_OR_PER_AXIS
-from xla_core.stablehlo.verify.compatibility import compatible_dimensions, compatible_elements, fail
-
-__all__: list[str] = []
+from xla_core.stablehlo.verify.compatibility import compatible_dimensions, compatible_elements
 
 _OPTIONAL_INTS = Attribute(Kind.INTS, None)
 _SHAPE = Values("output_shape", INDEX_VECTOR, static=True)
@@ -41,24 +39,23 @@ def _dynamic_broadcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] |
     operand, result = tensor(op, 0), op.results[0].type
     assert isinstance(result, TensorType)
     if not any_quantized(operand, result) and not compatible_elements(operand.element, result.element):
-        fail(op, f"expects operand and result to have compatible element type. Got: '{operand}' and '{result}'")
+        op.fail(f"expects operand and result to have compatible element type. Got: '{operand}' and '{result}'")
     if len(ints(op, "broadcast_dimensions")) == operand.rank > result.rank:
-        fail(op, f"result rank ({result.rank}) is less than operand rank ({operand.rank})")
+        op.fail(f"result rank ({result.rank}) is less than operand rank ({operand.rank})")
     dims = check_broadcast_dimensions(op, operand, result)
     _check_sizes(op, operand, result, dims)
     sizes = check_output_shape(op, 1)
     hints = [*ints(op, "known_expanding_dimensions"), *ints(op, "known_nonexpanding_dimensions")]
     if len(set(hints)) != len(hints):
-        fail(op, "duplicate expansion hint for at least one operand dimension")
+        op.fail("duplicate expansion hint for at least one operand dimension")
     for hint in hints:
         if not 0 <= hint < operand.rank:
-            fail(op, f"hint for expanding dimension {hint} does not refer to a valid operand dimension")
+            op.fail(f"hint for expanding dimension {hint} does not refer to a valid operand dimension")
     for i, dim in enumerate(dims if sizes is not None and operand.is_static else ()):
         if sizes is not None and operand.shape[i] not in (1, sizes[dim]):
-            fail(
-                op,
+            op.fail(
                 f"size of operand dimension {i} ({operand.shape[i]}) is not equal to 1 or value of shape at index "
-                f"{dim} ({sizes[dim]})",
+                f"{dim} ({sizes[dim]})"
             )
     check_quantized_broadcast(op, operand, result, dims)
     return sized(op, sizes)
@@ -68,10 +65,9 @@ def _check_sizes(op: ir.Op, operand: TensorType, result: TensorType, dims: Seque
     for i, dim in enumerate(dims):
         size = operand.shape[i]
         if size != 1 and not compatible_dimensions(size, result.shape[dim]):
-            fail(
-                op,
+            op.fail(
                 f"size of operand dimension {i} ({size}) is not compatible with size of result dimension {dim} "
-                f"({result.shape[dim]})",
+                f"({result.shape[dim]})"
             )
 
 
@@ -111,7 +107,7 @@ def _dynamic_iota_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None
     result = op.results[0].type
     assert isinstance(result, TensorType)
     if op.attributes["iota_dimension"] >= result.rank:
-        fail(op, "iota dimension cannot go beyond the output rank.")
+        op.fail("iota dimension cannot go beyond the output rank.")
     return sized(op, check_output_shape(op, 0))
 
 
@@ -139,22 +135,20 @@ define(
 def _dynamic_reshape_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     operand, result = tensor(op, 0), tensor_of(op.results[0])
     if not any_quantized(operand, result) and not compatible_elements(operand.element, result.element):
-        fail(op, f"expects operand and result to have compatible element type. Got: '{operand}' and '{result}'")
+        op.fail(f"expects operand and result to have compatible element type. Got: '{operand}' and '{result}'")
     if operand.is_static and result.is_static and math.prod(operand.shape) != math.prod(result.shape):
-        fail(
-            op,
+        op.fail(
             f"number of output elements ({math.prod(result.shape)}) doesn't match expected number of elements "
-            f"({math.prod(operand.shape)})",
+            f"({math.prod(operand.shape)})"
         )
     sizes = check_output_shape(op, 1)
     if tensor(op, 1).shape[0] != result.rank:
-        fail(op, "result should have a rank equal to the number of elements in output_shape")
+        op.fail("result should have a rank equal to the number of elements in output_shape")
     if sizes is not None and operand.is_static and math.prod(operand.shape) != math.prod(sizes):
-        fail(
-            op,
+        op.fail(
             "output_shape is incompatible with input type of operation: input has "
             f"{math.prod(operand.shape)} elements, "
-            f"but output_shape has {math.prod(sizes)}",
+            f"but output_shape has {math.prod(sizes)}"
         )
     check_quantized_reshape(op, operand, result)
     return sized(op, sizes)

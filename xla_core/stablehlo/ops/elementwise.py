@@ -29,7 +29,7 @@ from xla_core.stablehlo.table.type_constraints import (
     TENSOR_OR_PER_AXIS,
     TypeConstraint,
 )
-from xla_core.stablehlo.verify.compatibility import compatible_shapes, fail, inferred_or_known
+from xla_core.stablehlo.verify.compatibility import compatible_shapes, inferred_or_known
 
 __all__ = ["BINARY_OPS"]
 
@@ -45,7 +45,7 @@ def _add_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
         check_quantized_sum(op, lhs, rhs, result)
         return same_type(op, module)
     if not lhs.element == rhs.element == result.element:
-        fail(op, "op requires the same element type for all operands and results")
+        op.fail("op requires the same element type for all operands and results")
     return same_type(op, module)
 
 
@@ -184,7 +184,7 @@ define(
 def _is_finite_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     operand, result = tensor(op, 0), op.results[0].type
     if not isinstance(result, TensorType) or not compatible_shapes(operand.shape, result.shape):
-        fail(op, "all non-scalar operands/results must have the same shape and base type")
+        op.fail("all non-scalar operands/results must have the same shape and base type")
     return [TensorType(operand.shape, "i1", operand.bounds)]
 
 

@@ -20,12 +20,7 @@ from xla_core.stablehlo.ops.dimension_lists import (
 )
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import INTEGER, STATIC_INTEGERS
-from xla_core.stablehlo.verify.compatibility import (
-    fail,
-    shape_text,
-)
-
-__all__: list[str] = []
+from xla_core.stablehlo.verify.compatibility import shape_text
 
 _INTS = Attribute(Kind.INTS)
 _FALSE = Attribute(Kind.BOOL, False)
@@ -43,24 +38,21 @@ def gather_rule(op: ir.Op, slice_sizes: Sequence[int] | None, sizes_count: int) 
     dims: GatherDimensionNumbers = op.attributes["dimension_numbers"]
     offset, collapsed, batching = dims.offset_dims, dims.collapsed_slice_dims, dims.operand_batching_dims
     if len(offset) + len(collapsed) + len(batching) != operand.rank:
-        fail(
-            op,
+        op.fail(
             f"offset_dims size ({len(offset)}) plus collapse_slice_dims size ({len(collapsed)}) plus "
-            f"operand_batching_dims size ({len(batching)}) is not equal to operand rank ({operand.rank})",
+            f"operand_batching_dims size ({len(batching)}) is not equal to operand rank ({operand.rank})"
         )
     vector = dims.index_vector_dim
     if not 0 <= vector <= indices.rank:
-        fail(
-            op,
+        op.fail(
             "Expects index_vector_dim to be in range [0, rank-of('start_indices')] i.e. "
-            f"[0, {indices.rank}]. got: {vector}.",
+            f"[0, {indices.rank}]. got: {vector}."
         )
     count = indices.shape[vector] if vector < indices.rank else 1
     if count not in (DYNAMIC, len(dims.start_index_map)):
-        fail(
-            op,
+        op.fail(
             f"start_index_map size ({len(dims.start_index_map)}) is not equal to size of index dimension "
-            f"({vector}) of start_indices ({count})",
+            f"({vector}) of start_indices ({count})"
         )
     check_sorted_unique(op, "offset_dims", offset)
     check_disjoint(op, "collapsed_slice_dims", collapsed, "operand_batching_dims", batching)
@@ -84,14 +76,14 @@ def gather_rule(op: ir.Op, slice_sizes: Sequence[int] | None, sizes_count: int) 
     check_disjoint(op, "start_index_map", dims.start_index_map, "operand_batching_dims", batching)
     check_dimension_list(op, "start_index_map", dims.start_index_map, operand.rank, "rank-of('operand')")
     if sizes_count not in (DYNAMIC, operand.rank):
-        fail(op, f"slice_sizes size ({sizes_count}) not equal to operand rank ({operand.rank})")
+        op.fail(f"slice_sizes size ({sizes_count}) not equal to operand rank ({operand.rank})")
     if slice_sizes is not None:
         _unit_slices(op, "collapsed_slice_dims", collapsed, slice_sizes)
         _unit_slices(op, "operand_batching_dims", batching, slice_sizes)
         for i, (size, limit) in enumerate(zip(slice_sizes, operand.shape, strict=True)):
             if size < 0 or DYNAMIC != limit < size:
                 limits = shape_text([limit])
-                fail(op, f"slice size ({size}) is out of bounds for operand dimension ({limits}) at index {i}")
+                op.fail(f"slice size ({size}) is out of bounds for operand dimension ({limits}) at index {i}")
     result_rank = len(offset) + indices.rank - (vector < indices.rank)
     check_dimension_list(op, "offset_dims", offset, result_rank, "implied-result-rank")
     batch = iter([(s, b) for i, (s, b) in enumerate(zip(indices.shape, _bounds(indices), strict=True)) if i != vector])
@@ -114,10 +106,7 @@ def _bounds(type: TensorType) -> tuple[int | None, ...]:
 def _unit_slices(op: ir.Op, name: str, dims: Sequence[int], slice_sizes: Sequence[int]) -> None:
     for dim in dims:
         if slice_sizes[dim] > 1:
-            fail(
-                op,
-                f"Expects that for each dim in {name}, slice_sizes[dim] should be <= 1, but got {slice_sizes[dim]}",
-            )
+            op.fail(f"Expects that for each dim in {name}, slice_sizes[dim] should be <= 1, but got {slice_sizes[dim]}")
 
 
 def lower_gather(

@@ -18,11 +18,6 @@ from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.common import matrix
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import RECEIVED, TENSOR_OR_PER_AXIS, TOKEN
-from xla_core.stablehlo.verify.compatibility import (
-    fail,
-)
-
-__all__: list[str] = []
 
 _MANY = (Values("results", RECEIVED, Arity.VARIADIC),)
 
@@ -30,12 +25,12 @@ _MANY = (Values("results", RECEIVED, Arity.VARIADIC),)
 def _check_received(op: ir.Op, all_but: str) -> None:
     types = [r.type for r in op.results]
     if not types:
-        fail(op, "result is expected to be at least of size 1, but got 0")
+        op.fail("result is expected to be at least of size 1, but got 0")
     for type in types[:-1]:
         if not isinstance(type, (TensorType, ir.TupleType)):
-            fail(op, f"{all_but} to be of tensor type, but got '{type}'")
+            op.fail(f"{all_but} to be of tensor type, but got '{type}'")
     if not isinstance(types[-1], ir.TokenType):
-        fail(op, f"last element of result types is expected to be of token type, but got '{types[-1]}'")
+        op.fail(f"last element of result types is expected to be of token type, but got '{types[-1]}'")
 
 
 def _infeed_rule(op: ir.Op, module: ir.Module) -> None:
@@ -44,22 +39,20 @@ def _infeed_rule(op: ir.Op, module: ir.Module) -> None:
     if layout is None:
         return
     if not isinstance(layout, (tuple, list)):
-        fail(op, "layout-attribute expected to be of array type.")
+        op.fail("layout-attribute expected to be of array type.")
     if len(layout) != len(op.results) - 1:
-        fail(
-            op,
+        op.fail(
             f"layout-attribute size must be {len(op.results) - 1} (which is the number of op-results - 1 (for token "
-            f"result)), but got {len(layout)}",
+            f"result)), but got {len(layout)}"
         )
     for entry in layout:
         if not isinstance(entry, (tuple, list)):
-            fail(op, f"layout-attribute expected to have elements of type array, but got {entry} : i64")
+            op.fail(f"layout-attribute expected to have elements of type array, but got {entry} : i64")
         for leaf in entry:
             if not isinstance(leaf, int):
-                fail(
-                    op,
+                op.fail(
                     "layout-attribute's leaf elements are expected to be of type integer, but got "
-                    f"{list(leaf) if isinstance(leaf, (tuple, list)) else leaf}",
+                    f"{list(leaf) if isinstance(leaf, (tuple, list)) else leaf}"
                 )
 
 
@@ -111,7 +104,7 @@ def _check_transfer(op: ir.Op, host: ChannelType) -> None:
     is_host = bool(op.attributes.get("is_host_transfer"))
     needed = host if is_host else ChannelType.DEVICE_TO_DEVICE
     if handle.type != needed:
-        fail(op, f"channel_type should be {needed.name} when is_host_transfer is {str(is_host).lower()}")
+        op.fail(f"channel_type should be {needed.name} when is_host_transfer is {str(is_host).lower()}")
 
 
 def _send_rule(op: ir.Op, module: ir.Module) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.ops.common import ints
-from xla_core.stablehlo.verify.compatibility import fail, list_text
+from xla_core.stablehlo.verify.compatibility import list_text
 
 __all__ = ["broadcast_dimensions", "broadcast_shape", "broadcast_type"]
 
@@ -38,7 +38,7 @@ def broadcast_dimensions(op: ir.Op, types: Sequence[TensorType]) -> tuple[int, .
     if op.attributes.get("broadcast_dimensions") is None:
         return None
     if (problem := _misplaced(op, types)) is not None:
-        fail(op, f"failed to legalize operation: {problem}")
+        op.fail(f"failed to legalize operation: {problem}")
     return ints(op, "broadcast_dimensions")
 
 
@@ -47,7 +47,7 @@ def broadcast_shape(op: ir.Op, types: Sequence[TensorType], dims: Sequence[int] 
     columns = _columns(types, dims)
     for column in columns:
         if (clash := _clash(column)) is not None:
-            fail(op, f"incompatible shapes for broadcasting {clash[0]} and {clash[1]}")
+            op.fail(f"incompatible shapes for broadcasting {clash[0]} and {clash[1]}")
     return tuple(map(_size, columns))
 
 
@@ -97,9 +97,9 @@ def _numpy(op: ir.Op, types: Sequence[TensorType], element: str | ir.QuantizedTy
             if have == 1:
                 result[dim] = size, is_bound
             elif size != 1 and size != have:
-                fail(op, f"incompatible shapes for broadcasting {have} and {size}")
+                op.fail(f"incompatible shapes for broadcasting {have} and {size}")
             elif size != 1 and is_bound != is_bounded:
-                fail(op, "cannot mix bounded and static dimensions in broadcast")
+                op.fail("cannot mix bounded and static dimensions in broadcast")
     bounds = tuple(size if is_bound else None for size, is_bound in result)
     shape = tuple(DYNAMIC if is_bound else size for size, is_bound in result)
     return TensorType(shape, element, bounds if any(is_bound for _, is_bound in result) else ())

@@ -15,12 +15,9 @@ from xla_core.stablehlo.verify.compatibility import (
     compatible_dimensions,
     compatible_elements,
     compatible_shapes,
-    fail,
     list_text,
     shape_text,
 )
-
-__all__: list[str] = []
 
 _BOOL = Attribute(Kind.BOOL)
 
@@ -28,9 +25,9 @@ _BOOL = Attribute(Kind.BOOL)
 def _cholesky_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     a = tensor(op, 0)
     if a.rank < 2:
-        fail(op, f"argument 'a' must have rank >= 2, got shape {shape_text(a.shape)}.")
+        op.fail(f"argument 'a' must have rank >= 2, got shape {shape_text(a.shape)}.")
     if not compatible_dimensions(a.shape[-1], a.shape[-2]):
-        fail(op, f"minor dimensions of 'a' must have equal size, got shape {shape_text(a.shape)}.")
+        op.fail(f"minor dimensions of 'a' must have equal size, got shape {shape_text(a.shape)}.")
     return [a]
 
 
@@ -53,19 +50,19 @@ define(
 def _triangular_solve_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     a, b = tensor(op, 0), tensor(op, 1)
     if not compatible_elements(a.element, b.element):
-        fail(op, "requires the same element type for all operands")
+        op.fail("requires the same element type for all operands")
     if a.rank < 2:
-        fail(op, f"operand 'a' must have rank >= 2, but got '{a}'")
+        op.fail(f"operand 'a' must have rank >= 2, but got '{a}'")
     if not compatible_dimensions(a.shape[-1], a.shape[-2]):
-        fail(op, f"two minor dimensions of operand 'a' must be compatible, but got '{a}'")
+        op.fail(f"two minor dimensions of operand 'a' must be compatible, but got '{a}'")
     if a.rank != b.rank:
-        fail(op, f"operands must have equal rank, but got '{a}' and '{b}'")
+        op.fail(f"operands must have equal rank, but got '{a}' and '{b}'")
     if not compatible_dimensions(a.shape[-1], b.shape[-2 if op.attributes["left_side"] else -1]):
-        fail(op, f"shared dimension of operands 'a' and 'b' must be compatible, but got '{a}' and '{b}'")
+        op.fail(f"shared dimension of operands 'a' and 'b' must be compatible, but got '{a}' and '{b}'")
     if not compatible_shapes(a.shape[:-2], b.shape[:-2]):
-        fail(op, f"batch dimensions of the operands must be compatible, but got '{a}' and '{b}'")
+        op.fail(f"batch dimensions of the operands must be compatible, but got '{a}' and '{b}'")
     if op.attributes["transpose_a"] == "TRANSPOSE_INVALID":
-        fail(op, "Invalid transpose option value for triangular solve")
+        op.fail("Invalid transpose option value for triangular solve")
     return [b]
 
 
@@ -95,37 +92,34 @@ def _fft_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     assert isinstance(element, str)
     is_complex = elements_of(element) is Elements.COMPLEX
     if not 1 <= rank <= 3:
-        fail(op, f"rank must be between 1 and 3, but got {rank}.")
+        op.fail(f"rank must be between 1 and 3, but got {rank}.")
     if kind == "RFFT" and element not in ("f32", "f64"):
-        fail(op, f"RFFT requires f32 or f64 input type, but is given '{element_text(operand)}'.")
+        op.fail(f"RFFT requires f32 or f64 input type, but is given '{element_text(operand)}'.")
     if kind != "RFFT" and not is_complex:
-        fail(op, f"FFT/IFFT/IRFFT take a complex tensor as input, but is given '{operand}'.")
+        op.fail(f"FFT/IFFT/IRFFT take a complex tensor as input, but is given '{operand}'.")
     if operand.rank < rank:
-        fail(op, f"operand rank must not be less than fft rank of {rank} for operand of type '{operand}'.")
+        op.fail(f"operand rank must not be less than fft rank of {rank} for operand of type '{operand}'.")
     inner = operand.shape[-rank:]
     sizes = shape_text(operand.shape)
     bounds = (*operand.bounds[:-1], None) if any(operand.bounds[:-1]) else ()
     if kind == "IRFFT":
         if not compatible_shapes(inner[:-1], lengths[:-1]):
             bad = next((a, b) for a, b in zip(inner, lengths, strict=True) if not compatible_dimensions(a, b))
-            fail(
-                op,
+            op.fail(
                 f"IRFFT requires non-final dimensions to be compatible with fft_length. Got: {sizes} but wanted "
-                f"{list_text(lengths)}, and {bad[0]} != {bad[1]}.",
+                f"{list_text(lengths)}, and {bad[0]} != {bad[1]}."
             )
         if not compatible_dimensions(inner[-1], lengths[-1] // 2 + 1) and not (inner[-1] == lengths[-1] == 0):
-            fail(
-                op,
+            op.fail(
                 f"IRFFT requires innermost dimension to be compatible with fft_length[-1]/2+1. Got: {inner[-1]} but "
-                f"fft_length is {list_text(lengths)}.",
+                f"fft_length is {list_text(lengths)}."
             )
         return [TensorType((*operand.shape[:-1], lengths[-1]), element[8:-1], bounds)]
     if kind == "RFFT":
         if not compatible_shapes(inner, lengths):
-            fail(
-                op,
+            op.fail(
                 f"RFFT requires innermost dimensions to be compatible with fft_length. Got: "
-                f"{sizes} but wanted {list_text(lengths)}.",
+                f"{sizes} but wanted {list_text(lengths)}."
             )
         last = lengths[-1] // 2 + 1 if lengths[-1] else operand.shape[-1]
         return [TensorType((*operand.shape[:-1], last), f"complex<{element}>", bounds)]

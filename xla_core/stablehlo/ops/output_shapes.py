@@ -14,7 +14,7 @@ from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.ir.attributes import constant_of
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import tensor_of
-from xla_core.stablehlo.verify.compatibility import compatible, fail, if_declared, list_text
+from xla_core.stablehlo.verify.compatibility import compatible, if_declared, list_text
 
 __all__ = ["bounded_dimensions", "check_output_shape", "result_dimensions", "sized", "with_sizes"]
 
@@ -27,7 +27,7 @@ def result_dimensions(ctx: LoweringContext, op: ir.Op, shape: HloInstruction, wh
     type = op.results[0].type
     assert isinstance(type, TensorType)
     if shape.shape.dimensions[0] != type.rank:
-        fail(op, f"{what} has {shape.shape.dimensions[0]} elements, but the result has rank {type.rank}")
+        op.fail(f"{what} has {shape.shape.dimensions[0]} elements, but the result has rank {type.rank}")
     if type.is_static:
         return type.shape
     return tuple(int(n) for n in ctx.static_value(shape, op, what).reshape(-1))
@@ -60,7 +60,7 @@ def check_output_shape(op: ir.Op, index: int) -> list[int] | None:
     result, known = tensor_of(op.results[0]), constant_of(op.operands[index])
     sizes = None if known is None else [int(n) for n in known.reshape(-1)]
     if sizes is not None and (min(sizes, default=0) < 0 or not compatible(_with_shape(result, sizes), result)):
-        fail(op, f"output shape [{list_text(sizes)}] is incompatible with return type of operation '{result}'")
+        op.fail(f"output shape [{list_text(sizes)}] is incompatible with return type of operation '{result}'")
     return sizes
 
 

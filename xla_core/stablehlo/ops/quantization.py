@@ -13,9 +13,6 @@ from xla_core.stablehlo.ops.common import tensor, tensor_of
 from xla_core.stablehlo.table.assembly_format import UNARY_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import FLOAT, FLOAT_OR_QUANTIZED, QUANTIZED
-from xla_core.stablehlo.verify.compatibility import fail
-
-__all__: list[str] = []
 
 
 def _quantize_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
@@ -23,7 +20,7 @@ def _quantize_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     element = operand.element.expressed if isinstance(operand.element, QuantizedType) else operand.element
     assert isinstance(result.element, QuantizedType)
     if result.element.expressed != element:
-        fail(op, f"Expressed type of result expected to be '{element}', but got '{result.element.expressed}'")
+        op.fail(f"Expressed type of result expected to be '{element}', but got '{result.element.expressed}'")
     return [TensorType(operand.shape, result.element, operand.bounds)]
 
 

@@ -11,7 +11,6 @@ from typing import Any
 
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, QuantizedType, TensorType
-from xla_core.stablehlo.verify.compatibility import fail
 
 __all__ = [
     "any_quantized",
@@ -34,24 +33,23 @@ def check_quantized_sum(op: ir.Op, lhs: TensorType, rhs: TensorType, result: Ten
     """Checks that operands and result of a sum have one storage type, one expressed type, and axes that agree."""
     elements = [t.element for t in (lhs, rhs, result)]
     if not all(isinstance(e, QuantizedType) for e in elements):
-        fail(op, "expects  all operands and results to be either quantized or non-quantized")
+        op.fail("expects  all operands and results to be either quantized or non-quantized")
     left, right, out = (_quantized(t) for t in (lhs, rhs, result))
     if not _width(left) == _width(right) == _width(out):
-        fail(op, "mismatched operands and result quantization storage types")
+        op.fail("mismatched operands and result quantization storage types")
     if not left.expressed == right.expressed == out.expressed:
-        fail(op, "mismatched operands and result quantization expressed types")
+        op.fail("mismatched operands and result quantization expressed types")
     if left.axis is None and right.axis is None:
         if out.axis is not None:
-            fail(op, "result per_axis quantized but none from rhs and lhs are per_axis quantized")
+            op.fail("result per_axis quantized but none from rhs and lhs are per_axis quantized")
         return
     if out.axis is None:
-        fail(op, "result is not per_axis quantized but lhs or rhs are")
+        op.fail("result is not per_axis quantized but lhs or rhs are")
     for name, element, type in (("lhs", left, lhs), ("rhs", right, rhs)):
         if element.axis is not None and element.axis != out.axis:
-            fail(
-                op,
+            op.fail(
                 f"quantization_dimension of {name} and result are not same '{ir.type_text(type.element)}' vs "
-                f"'{ir.type_text(result.element)}'",
+                f"'{ir.type_text(result.element)}'"
             )
 
 
@@ -62,19 +60,18 @@ def check_quantized_contraction(op: ir.Op, lhs: TensorType, rhs: TensorType, res
     """
     left, right, out = lhs.element, rhs.element, result.element
     if not isinstance(right, QuantizedType) or isinstance(left, QuantizedType) != isinstance(out, QuantizedType):
-        fail(
-            op,
-            "rhs should be quantized for quantized operations and is_quantized(lhs)=is_quantized(result) should hold",
+        op.fail(
+            "rhs should be quantized for quantized operations and is_quantized(lhs)=is_quantized(result) should hold"
         )
     if isinstance(left, QuantizedType) and isinstance(out, QuantizedType):
         if _width(left) != _width(right):
-            fail(op, "mismatched lhs and rhs quantization storage types")
+            op.fail("mismatched lhs and rhs quantization storage types")
         if not left.expressed == right.expressed == out.expressed:
-            fail(op, "mismatched lhs, rhs and result quantization expressed types")
+            op.fail("mismatched lhs, rhs and result quantization expressed types")
         if right.axis is None and out.axis is not None:
-            fail(op, "mismatched rhs and result quantization granularity")
+            op.fail("mismatched rhs and result quantization granularity")
     elif not left == right.expressed == out:
-        fail(op, "mismatched rhs quantization expressed type and lhs and result element type")
+        op.fail("mismatched rhs quantization expressed type and lhs and result element type")
 
 
 def check_quantized_dot(
@@ -83,9 +80,9 @@ def check_quantized_dot(
     """Checks the types of a quantized dot. `contracting` has the contracting dimensions of rhs."""
     if isinstance(rhs.element, QuantizedType):
         if any(rhs.element.zero_points):
-            fail(op, f"Zero point{'' if rhs.element.axis is None else 's'} of rhs should be 0")
+            op.fail(f"Zero point{'' if rhs.element.axis is None else 's'} of rhs should be 0")
         if rhs.element.axis is not None and rhs.element.axis in contracting:
-            fail(op, "Quantization dimension of rhs should not be in the contracting dimension of rhs")
+            op.fail("Quantization dimension of rhs should not be in the contracting dimension of rhs")
     check_quantized_contraction(op, lhs, rhs, result)
 
 
@@ -94,9 +91,9 @@ def check_convolution_axes(
 ) -> None:
     """Checks that a kernel or result quantized per axis is quantized along its output feature dimension."""
     if isinstance(rhs.element, QuantizedType) and rhs.element.axis not in (None, kernel_output):
-        fail(op, "quantization dimension of rhs should be same with kernel_output_feature_dimension")
+        op.fail("quantization dimension of rhs should be same with kernel_output_feature_dimension")
     if isinstance(result.element, QuantizedType) and result.element.axis not in (None, output_feature):
-        fail(op, "quantization dimension of result should be same with output_feature_dimension")
+        op.fail("quantization dimension of result should be same with output_feature_dimension")
     check_quantized_contraction(op, lhs, rhs, result)
 
 
@@ -109,23 +106,22 @@ def check_same_scale(op: ir.Op, operand: TensorType, result: TensorType, *, per_
     if not isinstance(one, QuantizedType) or not isinstance(other, QuantizedType):
         return
     if one.axis is None and other.axis is None and one != other:
-        fail(op, f"expect same quantization scale and zero_point but got '{operand}' vs '{result}'")
+        op.fail(f"expect same quantization scale and zero_point but got '{operand}' vs '{result}'")
     if (
         per_axis
         and one.axis is not None
         and other.axis is not None
         and (one.scales, one.zero_points) != (other.scales, other.zero_points)
     ):
-        fail(op, f"expect same quantization scales and zero_points but got '{operand}' vs '{result}'")
+        op.fail(f"expect same quantization scales and zero_points but got '{operand}' vs '{result}'")
 
 
 def check_quantized_transpose(op: ir.Op, operand: TensorType, result: TensorType, permutation: Sequence[int]) -> None:
     check_same_scale(op, operand, result)
     axes = _axes(operand, result)
     if axes is not None and axes[0] != permutation[axes[1]]:
-        fail(
-            op,
-            f"operand quantization_dimension {axes[0]} is not same as permutation[{axes[1]}] = {permutation[axes[1]]}",
+        op.fail(
+            f"operand quantization_dimension {axes[0]} is not same as permutation[{axes[1]}] = {permutation[axes[1]]}"
         )
 
 
@@ -137,14 +133,13 @@ def check_quantized_reshape(op: ir.Op, operand: TensorType, result: TensorType) 
         return
     here, there = operand.shape[axes[0]], result.shape[axes[1]]
     if DYNAMIC not in (here, there) and here != there:
-        fail(op, f"expect same quantization dimension size for operand and result '{operand}' and '{result}'")
+        op.fail(f"expect same quantization dimension size for operand and result '{operand}' and '{result}'")
     if operand.is_static and result.is_static:
         before = [math.prod(t.shape[:axis]) for t, axis in zip((operand, result), axes, strict=True)]
         if before[0] != before[1]:
-            fail(
-                op,
+            op.fail(
                 "product of dimensions before quantization dimension must match between operand and result for "
-                f"{before[0]} and {before[1]}",
+                f"{before[0]} and {before[1]}"
             )
 
 
@@ -153,19 +148,18 @@ def check_quantized_broadcast(op: ir.Op, operand: TensorType, result: TensorType
     if axes is None:
         return
     if axes[1] != dimensions[axes[0]]:
-        fail(
-            op,
+        op.fail(
             f"result quantization_dimension {axes[1]} not same as broadcast_dimensions[{axes[0]}] = "
-            f"{dimensions[axes[0]]}",
+            f"{dimensions[axes[0]]}"
         )
     one, many = _quantized(operand), _quantized(result)
     if operand.shape[axes[0]] != 1:
         return
     for i, (scale, zero) in enumerate(zip(many.scales, many.zero_points, strict=True)):
         if scale != one.scales[0]:
-            fail(op, f"mismatch result scale {i} ({scale:e}) and operand scale 0 ({one.scales[0]:e})")
+            op.fail(f"mismatch result scale {i} ({scale:e}) and operand scale 0 ({one.scales[0]:e})")
         if zero != one.zero_points[0]:
-            fail(op, f"mismatch result zero_point {i} ({zero}) and operand zero_point 0 ({one.zero_points[0]})")
+            op.fail(f"mismatch result zero_point {i} ({zero}) and operand zero_point 0 ({one.zero_points[0]})")
 
 
 def _axes(operand: TensorType, result: TensorType) -> tuple[int, int] | None:

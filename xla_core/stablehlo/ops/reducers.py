@@ -10,12 +10,7 @@ from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.table.type_constraints import Elements, elements_of
-from xla_core.stablehlo.verify.compatibility import (
-    compatible_dimensions,
-    compatible_shapes,
-    fail,
-    promotable,
-)
+from xla_core.stablehlo.verify.compatibility import compatible_dimensions, compatible_shapes, promotable
 
 __all__ = ["check_reducer", "promote"]
 
@@ -35,25 +30,24 @@ def check_reducer(
     """
     block, count = region.block, len(inputs)
     if len(block.arguments) != 2 * count:
-        fail(op, f"Reduction-region must take {2 * count} parameters, but takes {len(block.arguments)} parameter(s)")
+        op.fail(f"Reduction-region must take {2 * count} parameters, but takes {len(block.arguments)} parameter(s)")
     returned = block.ops[-1].operands
     if not returned:
-        fail(op, "The reduction-region expected to return some value(s)")
+        op.fail("The reduction-region expected to return some value(s)")
     if len(returned) != count:
-        fail(op, f"Reduction-region here must produce {count} tensors, but produces {len(returned)} instead")
+        op.fail(f"Reduction-region here must produce {count} tensors, but produces {len(returned)} instead")
     results: list[TensorType] = []
     for value in returned:
         if not isinstance(value.type, TensorType):
-            fail(op, f"Reduction-region here must produce tensor-typed result(s), but produces '{value.type}' instead")
+            op.fail(f"Reduction-region here must produce tensor-typed result(s), but produces '{value.type}' instead")
         results.append(value.type)
     for i, result in enumerate(results):
         for index in (i, count + i):
             type = block.arguments[index].type
             if not same_kind(type, result, ignore_precision=index != i):
-                fail(
-                    op,
+                op.fail(
                     f"The type of reduction-region's parameter at index {index} is different than the corresponding "
-                    f"result type: '{type}' vs '{result}'",
+                    f"result type: '{type}' vs '{result}'"
                 )
         _check_promotion(op, block, i, count, result, initial[i], inputs[i], allowed)
     return results
@@ -82,37 +76,32 @@ def _check_promotion(
     allowed: Sequence[int],
 ) -> None:
     if not compatible_shapes(initial.shape, result.shape):
-        fail(
-            op,
+        op.fail(
             f"The shape of reduction-region's result type at index {i} differs from the op's corresponding init-value "
-            f"type: '{result}' vs '{initial}'",
+            f"type: '{result}' vs '{initial}'"
         )
     if not promotable(initial.element, result.element):
-        fail(
-            op,
+        op.fail(
             f"The element-type of reduction-region's result type at index {i} is expected to be promotable from the "
-            f"op's corresponding init-value element-type: '{result}' vs '{initial}'",
+            f"op's corresponding init-value element-type: '{result}' vs '{initial}'"
         )
     argument = block.arguments[count + i].type
     assert isinstance(argument, TensorType)
     if not promotable(input.element, argument.element):
-        fail(
-            op,
+        op.fail(
             f"The element-type of reduction-region's argument at index {count + i} is expected to be promotable from "
-            f"'{element_text(input)}', but got '{element_text(argument)}'",
+            f"'{element_text(input)}', but got '{element_text(argument)}'"
         )
     if argument.rank > len(allowed):
-        fail(
-            op,
+        op.fail(
             f"The rank of reduction-region's argument at index {count + i} is expected to be <= {len(allowed)}, got "
-            f"{argument.rank}",
+            f"{argument.rank}"
         )
     rest = iter(allowed)
     if not all(any(compatible_dimensions(size, a) for a in rest) for size in argument.shape):
-        fail(
-            op,
+        op.fail(
             f"The shape of reduction-region's argument at index {count + i} is not compatible with that of reduce-op's "
-            f"input-parameter at index {i}",
+            f"input-parameter at index {i}"
         )
 
 

@@ -20,12 +20,9 @@ from xla_core.stablehlo.verify.compatibility import (
     compatible,
     compatible_elements,
     compatible_shapes,
-    fail,
     inferred_or_known,
     list_text,
 )
-
-__all__: list[str] = []
 
 _INTS = Attribute(Kind.INTS)
 _OPTIONAL_INTS = Attribute(Kind.INTS, None)
@@ -43,16 +40,15 @@ def _split(op: ir.Op) -> tuple[list[TensorType], list[TensorType]]:
 def _check_pairs(op: ir.Op) -> None:
     """Checks that there are as many initial values as inputs. The lowering calls it; the verifier accepts any count."""
     if len(op.operands) != 2 * len(op.results):
-        fail(op, f"expects as many init values as inputs, but got {len(op.operands)} operands")
+        op.fail(f"expects as many init values as inputs, but got {len(op.operands)} operands")
 
 
 def _check_same_shapes(op: ir.Op, inputs: Sequence[TensorType]) -> None:
     for i, type in enumerate(inputs):
         if not compatible_shapes(type.shape, inputs[0].shape):
-            fail(
-                op,
+            op.fail(
                 f"expects all inputs to have compatible shapes. Shape at input-index {i} is not compatible with shape "
-                "at input-index 0",
+                "at input-index 0"
             )
 
 
@@ -65,12 +61,12 @@ def _reduce_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     rank, seen = inputs[0].rank if inputs else 0, set[int]()
     for dim in ints(op, "dimensions"):
         if not 0 <= dim < rank:
-            fail(op, f"Out-of-bounds dimension {dim}, expected to be in range [0, {rank})")
+            op.fail(f"Out-of-bounds dimension {dim}, expected to be in range [0, {rank})")
         if dim in seen:
-            fail(op, f"Duplicate reduction dimension: {dim}")
+            op.fail(f"Duplicate reduction dimension: {dim}")
         seen.add(dim)
     if not inputs:
-        fail(op, "requires at least 1 input value")
+        op.fail("requires at least 1 input value")
     first = inputs[0]
     kept = [i for i in range(first.rank) if i not in seen]
     shape = tuple(first.shape[i] for i in kept)
@@ -118,16 +114,15 @@ define(
 def _reduce_window_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     inputs, initial = _split(op)
     if not inputs:
-        fail(op, "requires at least 1 input value")
+        op.fail("requires at least 1 input value")
     _check_same_shapes(op, inputs)
     first = inputs[0]
     check_padding_shape(op)
     sizes = ints(op, "window_dimensions")
     if len(sizes) != first.rank:
-        fail(
-            op,
+        op.fail(
             f"expects window-dimensions size == input rank, but got window-dimensions size: {len(sizes)} and input: "
-            f"'{first}' with rank = {first.rank}.",
+            f"'{first}' with rank = {first.rank}."
         )
     window = check_window(op, sizes, strides="window_strides", base="base_dilations", dilation="window_dilations")
     results = check_reducer(op, op.regions[0], initial, inputs, sizes)
@@ -203,36 +198,34 @@ def _select_and_scatter_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     results = check_reducer(op, op.regions[1], [initial], [TensorType((), source.element)])
     sizes = ints(op, "window_dimensions")
     if len(sizes) != operand.rank:
-        fail(
-            op,
+        op.fail(
             f"expects window-dimensions size == operand rank, but got window-dimensions size: {len(sizes)} and "
-            f"operand-type: '{operand}' with rank = {operand.rank}.",
+            f"operand-type: '{operand}' with rank = {operand.rank}."
         )
     check_padding_shape(op)
     window = check_window(op, sizes, strides="window_strides")
     expected = dataclasses.replace(_windowed(operand, window, operand.element), bounds=())
     if not same_kind(expected, source):
-        fail(op, f"expects source-type to be '{expected}', but got'{source}'")
+        op.fail(f"expects source-type to be '{expected}', but got'{source}'")
     return [TensorType(operand.shape, results[0].element, operand.bounds)]
 
 
 def _check_select(op: ir.Op, operand: TensorType) -> None:
     block = op.regions[0].block
     if len(block.arguments) != 2:
-        fail(op, f"expects the select-region to take 2 parameters, but takes {len(block.arguments)}")
+        op.fail(f"expects the select-region to take 2 parameters, but takes {len(block.arguments)}")
     expected = TensorType((), operand.element)
     for i, argument in enumerate(block.arguments):
         if not same_kind(argument.type, expected):
-            fail(
-                op,
+            op.fail(
                 f"expects the type of select-region's parameter at index {i} to be '{expected}', but got "
-                f"'{argument.type}'",
+                f"'{argument.type}'"
             )
     returned = block.ops[-1].operands
     if len(returned) != 1:
-        fail(op, f"expects select-region to return single value, but got: {len(returned)}")
+        op.fail(f"expects select-region to return single value, but got: {len(returned)}")
     if returned[0].type != TensorType((), "i1"):
-        fail(op, f"expects the return-type of select-region to be tensor<i1>, but got: '{returned[0].type}'")
+        op.fail(f"expects the return-type of select-region to be tensor<i1>, but got: '{returned[0].type}'")
 
 
 def _lower_select_and_scatter(
@@ -277,35 +270,32 @@ def _map_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     block, dims = op.regions[0].block, ints(op, "dimensions")
     types = [tensor(op, i) for i in range(len(op.operands))]
     if not types:
-        fail(op, "expected 1 or more operands, but found 0")
+        op.fail("expected 1 or more operands, but found 0")
     if len(block.arguments) != len(types):
-        fail(
-            op,
+        op.fail(
             "expects number of operands to match the arity of map computation, but got: "
-            f"{len(types)} and {len(block.arguments)}",
+            f"{len(types)} and {len(block.arguments)}"
         )
     for i, (argument, type) in enumerate(zip(block.arguments, types, strict=True)):
         if not isinstance(argument.type, TensorType) or argument.type.rank:
-            fail(op, f"computation arguments must be 0-rank tensor, but got: arg #{i} of type '{argument.type}'")
+            op.fail(f"computation arguments must be 0-rank tensor, but got: arg #{i} of type '{argument.type}'")
         if not compatible_elements(argument.type.element, type.element):
-            fail(
-                op,
+            op.fail(
                 "element type of operands and computation arguments must match, but got: "
-                f"'{element_text(type)}' and '{element_text(argument.type)}'",
+                f"'{element_text(type)}' and '{element_text(argument.type)}'"
             )
     returned = block.ops[-1].operands
     if len(returned) != 1:
-        fail(op, f"computation must return single output, but got: {len(returned)}")
+        op.fail(f"computation must return single output, but got: {len(returned)}")
     result = returned[0].type
     if not isinstance(result, TensorType) or result.rank:
-        fail(op, f"computation must return 0-rank tensor, but got: '{result}'")
+        op.fail(f"computation must return 0-rank tensor, but got: '{result}'")
     if list(dims) != list(range(len(dims))):
-        fail(op, f"requires monotonically increasing dimension numbers, but got: {list_text(dims)}")
+        op.fail(f"requires monotonically increasing dimension numbers, but got: {list_text(dims)}")
     if len(dims) != types[0].rank:
-        fail(
-            op,
+        op.fail(
             "applied to a subset of dimensions currently not supported: operand dimensions = "
-            f"{types[0].rank}, requested map dimensions size = {len(dims)}",
+            f"{types[0].rank}, requested map dimensions size = {len(dims)}"
         )
     return inferred_or_known(op, TensorType(types[-1].shape, result.element), types)
 
@@ -341,22 +331,22 @@ define(
 def _sort_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     types = [tensor(op, i) for i in range(len(op.operands))]
     if not types:
-        fail(op, "expected 1 or more operands, but found 0")
+        op.fail("expected 1 or more operands, but found 0")
     rank, dim = types[0].rank, int(op.attributes.get("dimension", -1))
     if not -rank <= dim < rank:
-        fail(op, f"dimension attribute value must be in range [-{rank}, {rank}), but found {dim}")
+        op.fail(f"dimension attribute value must be in range [-{rank}, {rank}), but found {dim}")
     block = op.regions[0].block
     if len(block.arguments) != 2 * len(types):
-        fail(op, f"comparator block should have {2 * len(types)} arguments")
+        op.fail(f"comparator block should have {2 * len(types)} arguments")
     for i, argument in enumerate(block.arguments):
         expected = TensorType((), types[i // 2].element)
         if not compatible(argument.type, expected):
-            fail(op, f"comparator block argument #{i} should be of type '{expected}' but got '{argument.type}'")
+            op.fail(f"comparator block argument #{i} should be of type '{expected}' but got '{argument.type}'")
     returned = block.ops[-1].operands
     if len(returned) != 1:
-        fail(op, f"comparator must return single output but got {len(returned)}")
+        op.fail(f"comparator must return single output but got {len(returned)}")
     if returned[0].type != TensorType((), "i1"):
-        fail(op, f"comparator must return tensor<i1> but got '{returned[0].type}'")
+        op.fail(f"comparator must return tensor<i1> but got '{returned[0].type}'")
     return types
 
 

@@ -14,9 +14,6 @@ from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import CHANNEL
 from xla_core.stablehlo.sharding.mesh import mesh_groups
 from xla_core.stablehlo.table.op_table import Attribute, Kind
-from xla_core.stablehlo.verify.compatibility import (
-    fail,
-)
 
 __all__ = [
     "CHANNEL_AND_GROUPS",
@@ -69,24 +66,24 @@ def check_groups(op: ir.Op, *, ragged: bool = False, size: int | None = None) ->
     if isinstance(value, ReplicaGroupMeshAxes):
         return None
     if not isinstance(value, DenseElements) or value.type.rank != 2:
-        fail(op, "replica groups should be a rank 2 tensor")
+        op.fail("replica groups should be a rank 2 tensor")
     if value.size == 0 and op.attributes.get("use_global_device_ids"):
-        fail(op, "if `use_global_device_ids` is set, the replica groups cannot be empty")
+        op.fail("if `use_global_device_ids` is set, the replica groups cannot be empty")
     ids = [int(i) for i in value.array.reshape(-1).tolist()] if value.size <= 1 << 20 else []
     seen: set[int] = set()
     for i in ids:
         if i == -1:
             if not ragged:
-                fail(op, "Invalid replica id -1")
+                op.fail("Invalid replica id -1")
             continue
         if i in seen:
-            fail(op, f"replica id #{i} seen more than once")
+            op.fail(f"replica id #{i} seen more than once")
         seen.add(i)
     for i in range(len(seen)):
         if i not in seen:
-            fail(op, f"replica id #{i} not seen in replica groups")
+            op.fail(f"replica id #{i} not seen in replica groups")
     if size is not None and (value.type.shape[0] == 0 or value.type.shape[1] != size):
-        fail(op, f"group size of replica_groups must be {size}")
+        op.fail(f"group size of replica_groups must be {size}")
     return value.type.shape[1]
 
 
@@ -96,7 +93,7 @@ def check_mesh(op: ir.Op, module: ir.Module) -> None:
     if not isinstance(value, ReplicaGroupMeshAxes) or isinstance(value.mesh, Mesh):
         return
     if not _has_symbol(module, str(value.mesh)):
-        fail(op, f"replica_groups: mesh symbol '{value.mesh}' not found")
+        op.fail(f"replica_groups: mesh symbol '{value.mesh}' not found")
 
 
 def check_broadcast_groups(op: ir.Op) -> None:
@@ -106,13 +103,13 @@ def check_broadcast_groups(op: ir.Op) -> None:
         return
     if not isinstance(value, DenseElements) or value.type.rank != 2:
         rank = value.type.rank if isinstance(value, DenseElements) else 0
-        fail(op, f"replica groups should be a rank 2 tensor,but instead it is of rank {rank}")
+        op.fail(f"replica groups should be a rank 2 tensor,but instead it is of rank {rank}")
     seen: set[int] = set()
     for i in map(int, value.array.reshape(-1).tolist() if value.size <= 1 << 20 else []):
         if i < 0:
-            fail(op, f"replica_groups values must be positive, but was given {i}")
+            op.fail(f"replica_groups values must be positive, but was given {i}")
         if i in seen:
-            fail(op, f"replica id #{i} seen more than once")
+            op.fail(f"replica id #{i} seen more than once")
         seen.add(i)
 
 
@@ -126,9 +123,9 @@ def check_channel(op: ir.Op, *, negative: str = "") -> None:
     if not op.attributes.get("use_global_device_ids") or channel > 0:
         return
     if not negative:
-        fail(op, f"channel_id must be positive when useGlobalDeviceIds is set but got: {channel}")
+        op.fail(f"channel_id must be positive when useGlobalDeviceIds is set but got: {channel}")
     if channel < 0:
-        fail(op, negative)
+        op.fail(negative)
 
 
 def collective_attributes(ctx: LoweringContext, op: ir.Op) -> dict[str, Any]:

@@ -15,9 +15,7 @@ from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.common import tensor, tensor_of
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import Elements, TypeConstraint
-from xla_core.stablehlo.verify.compatibility import compatible_shapes, fail, fail_inferred
-
-__all__: list[str] = []
+from xla_core.stablehlo.verify.compatibility import compatible_shapes, fail_inferred
 
 _SCALAR = TypeConstraint(Elements.PRED | Elements.INTEGER | Elements.FLOAT, rank=0)
 _NUMBER = TypeConstraint(Elements.INTEGER | Elements.FLOAT)
@@ -30,7 +28,7 @@ _UNKNOWN = -(2**63)
 def _rng_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     a, _, shape = (tensor(op, i) for i in range(3))
     if op.attributes["rng_distribution"] == "NORMAL" and not str(a.element).startswith(("f", "bf")):
-        fail(op, "mu and sigma must be floats")
+        op.fail("mu and sigma must be floats")
     known = constant_of(op.operands[2])
     if known is None:
         return [TensorType((ir.DYNAMIC,) * shape.shape[0], a.element)]
@@ -83,14 +81,14 @@ define(
 def _bit_generator_rule(op: ir.Op, module: ir.Module) -> None:
     state, output = tensor(op, 0), tensor_of(op.results[0])
     if not compatible_shapes(state.shape, output.shape):
-        fail(op, f"output state shape must be compatible with initial state shape. Got: '{state}' and '{output}'")
+        op.fail(f"output state shape must be compatible with initial state shape. Got: '{state}' and '{output}'")
 
 
 def _lower_bit_generator(ctx: LoweringContext, op: ir.Op, state: HloInstruction) -> Sequence[HloInstruction]:
     """HLO `rng-bit-generator`. A floating-point element has the bits of an unsigned integer of its width."""
     wanted = shape_of(op.results[1].type)
     if op.results[0].type != op.operands[0].type:
-        fail(op, f"output state must be as initial state. Got: '{op.operands[0].type}' and '{op.results[0].type}'")
+        op.fail(f"output state must be as initial state. Got: '{op.operands[0].type}' and '{op.results[0].type}'")
     algorithm = {"THREE_FRY": "rng_three_fry", "PHILOX": "rng_philox"}.get(
         str(op.attributes["rng_algorithm"]), "rng_default"
     )

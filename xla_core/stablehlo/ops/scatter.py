@@ -19,14 +19,7 @@ from xla_core.stablehlo.ops.dimension_lists import (
 from xla_core.stablehlo.ops.reducers import check_reducer, promote
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import INTEGER_OR_INDEX, TENSOR
-from xla_core.stablehlo.verify.compatibility import (
-    compatible_dimensions,
-    compatible_shapes,
-    fail,
-    list_text,
-)
-
-__all__: list[str] = []
+from xla_core.stablehlo.verify.compatibility import compatible_dimensions, compatible_shapes, list_text
 
 _INTS = Attribute(Kind.INTS)
 _FALSE = Attribute(Kind.BOOL, False)
@@ -38,34 +31,31 @@ def _scatter_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     indices = tensor(op, count)
     updates = [tensor(op, count + 1 + i) for i in range(count)]
     if any(not compatible_shapes(t.shape, inputs[0].shape) for t in inputs):
-        fail(op, "Not all inputs have compatible shapes.")
+        op.fail("Not all inputs have compatible shapes.")
     dims: ScatterDimensionNumbers = op.attributes["scatter_dimension_numbers"]
     windows, inserted, batching = dims.update_window_dims, dims.inserted_window_dims, dims.input_batching_dims
     vector = dims.index_vector_dim
     if any(not compatible_shapes(t.shape, updates[0].shape) for t in updates):
-        fail(op, "Not all updates have compatible shapes.")
+        op.fail("Not all updates have compatible shapes.")
     if not 0 <= vector <= indices.rank:
-        fail(
-            op,
+        op.fail(
             "Expects index_vector_dim to be in range [0, rank-of('scatter_indices')] i.e. "
-            f"[0, {indices.rank}]. got: {vector}.",
+            f"[0, {indices.rank}]. got: {vector}."
         )
     results = check_reducer(op, op.regions[0], _scalars(updates), inputs)
     operand, update = inputs[0], updates[0]
     rank = indices.rank - (vector < indices.rank) + len(windows)
     if update.rank != rank:
-        fail(
-            op,
+        op.fail(
             f"expects updates tensor must be of rank {rank} ( == rank-of('scatter_indices') - 1 + "
             "size-of('update_window_dims'), where 'scatter_indices' is expanded by a trailing 1 dimension if "
-            f"'index_vector_dim' == rank-of('scatter_indices')), but got {update.rank}.",
+            f"'index_vector_dim' == rank-of('scatter_indices')), but got {update.rank}."
         )
     expected = len(windows) + len(inserted) + len(batching)
     if expected != operand.rank:
-        fail(
-            op,
+        op.fail(
             "Expects rank-of operand to match size-of('update_window_dims') + size-of('inserted_window_dims') + "
-            f"size-of('input_batching_dims') i.e. {expected} but got {operand.rank}.",
+            f"size-of('input_batching_dims') i.e. {expected} but got {operand.rank}."
         )
     _check_scatter_dimensions(op, dims, operand, indices, update)
     return [TensorType(i.shape, r.element, i.bounds) for i, r in zip(inputs, results, strict=True)]
@@ -82,7 +72,7 @@ def _check_scatter_dimensions(
     vector = dims.index_vector_dim
     _sorted_dims(op, "update_window_dims", windows)
     if len(set(windows)) != len(windows):
-        fail(op, f"Expects update_window_dims to not repeat; got: [{list_text(windows)}].")
+        op.fail(f"Expects update_window_dims to not repeat; got: [{list_text(windows)}].")
     check_dimension_list(op, "update_window_dims", windows, update.rank, "rank-of('updates')")
     check_disjoint(op, "inserted_window_dims", inserted, "input_batching_dims", batching)
     _sorted_dims(op, "inserted_window_dims", inserted)
@@ -105,43 +95,40 @@ def _check_scatter_dimensions(
     count = indices.shape[vector] if vector < indices.rank else 1
     mapped = dims.scatter_dims_to_operand_dims
     if count not in (DYNAMIC, len(mapped)):
-        fail(
-            op,
+        op.fail(
             f"Scatter op has {len(mapped)} elements in scatter_dims_to_operand_dims and the bound of dimension "
-            f"index_vector_dim={vector} of scatter_indices is {count}. These two numbers must be equal.",
+            f"index_vector_dim={vector} of scatter_indices is {count}. These two numbers must be equal."
         )
     check_disjoint(op, "scatter_dims_to_operand_dims", mapped, "input_batching_dims", batching)
     check_dimension_list(op, "scatter_dims_to_operand_dims", mapped, operand.rank, "rank-of('operand')")
     kept = [s for i, s in enumerate(operand.shape) if i not in inserted and i not in batching]
     for window, size in zip(windows, kept, strict=True):
         if DYNAMIC not in (size, update.shape[window]) and update.shape[window] > size:
-            fail(
-                op,
+            op.fail(
                 "expects bounds of the window dimensions of updates to not exceed the bounds of the corresponding "
                 f"dimensions of operand. For dimension {window}, updates bound is {update.shape[window]}, "
                 "operand bound "
-                f"is {size}.",
+                f"is {size}."
             )
     batch = [s for i, s in enumerate(indices.shape) if i != vector]
     for i, dim in enumerate(d for d in range(update.rank) if d not in windows):
         if not compatible_dimensions(update.shape[dim], batch[i]):
-            fail(
-                op,
+            op.fail(
                 "expects bounds of the scatter dimensions of updates to be same as the bounds of the corresponding "
                 f"dimensions of scatter indices. For scatter dimension {dim}, updates bound is {update.shape[dim]} , "
-                f"scatter_indices bound is {batch[i]}.",
+                f"scatter_indices bound is {batch[i]}."
             )
 
 
 def _sorted_dims(op: ir.Op, name: str, dims: Sequence[int]) -> None:
     if list(dims) != sorted(dims):
-        fail(op, f"Expects {name} to be sorted; got: [{list_text(dims)}].")
+        op.fail(f"Expects {name} to be sorted; got: [{list_text(dims)}].")
 
 
 def _lower_scatter(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
     """HLO `scatter`."""
     if len(op.operands) != 2 * len(op.results) + 1:
-        fail(op, f"expects N inputs, scatter_indices, and N updates, but got {len(op.operands)} operands")
+        op.fail(f"expects N inputs, scatter_indices, and N updates, but got {len(op.operands)} operands")
     dims: ScatterDimensionNumbers = op.attributes["scatter_dimension_numbers"]
     arguments, count = op.regions[0].block.arguments, len(op.results)
     scatter = ctx.add(

@@ -15,13 +15,10 @@ from xla_core.stablehlo.table.type_constraints import PRED
 from xla_core.stablehlo.verify.compatibility import (
     compatible_elements,
     compatible_shapes,
-    fail,
     inferred_or_known,
     most_specific,
     shape_text,
 )
-
-__all__: list[str] = []
 
 
 def _compare_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
@@ -65,9 +62,9 @@ def _select_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
         return None
     same_kind = compatible_elements(on_true.element, on_false.element)
     if not same_kind or not compatible_shapes(on_true.shape, on_false.shape):
-        fail(op, "requires compatible types for non-predicate operands")
+        op.fail("requires compatible types for non-predicate operands")
     if pred.rank and not compatible_shapes(pred.shape, on_true.shape):
-        fail(op, "requires the same shape for all operands")
+        op.fail("requires the same shape for all operands")
     return most_specific(op, [on_true, on_false])
 
 
@@ -93,13 +90,12 @@ def _clamp_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     low, operand, high = (tensor(op, i) for i in range(3))
     for name, bound in (("min", low), ("max", high)):
         if bound.rank and not compatible_shapes(bound.shape, operand.shape):
-            fail(
-                op,
+            op.fail(
                 f"{name} shape [{shape_text(bound.shape)}] is not scalar and is not compatible to operand shape "
-                f"[{shape_text(operand.shape)}]",
+                f"[{shape_text(operand.shape)}]"
             )
         if not compatible_elements(bound.element, operand.element):
-            fail(op, "requires the same element type for all operands and results")
+            op.fail("requires the same element type for all operands and results")
     return [TensorType(operand.shape, operand.element)]
 
 

@@ -26,9 +26,6 @@ from xla_core.stablehlo.sharding.shardy import Sharding, axis_names, parse_shard
 from xla_core.stablehlo.table.assembly_format import RETURN_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import ANY
-from xla_core.stablehlo.verify.compatibility import fail
-
-__all__: list[str] = []
 
 _CHANNEL = 1
 
@@ -64,7 +61,7 @@ def _manual(sharding: Sharding, axes: frozenset[str]) -> list[tuple[AxisRef, ...
 def _shardings(op: ir.Op, module: ir.Module, name: str, values: Sequence[ir.Value]) -> list[Sharding]:
     found = parse_shardings(op.attributes[name], module, op)
     if len(found) != len(values):
-        fail(op, f"{name} says {len(found)} shardings of {len(values)} values")
+        op.fail(f"{name} says {len(found)} shardings of {len(values)} values")
     return found
 
 
@@ -77,7 +74,7 @@ def _manual_rule(op: ir.Op, module: ir.Module) -> None:
         ("out_shardings", op.results, returned),
     ):
         if len(outside) != len(inside):
-            fail(op, f"has {len(outside)} values outside and {len(inside)} inside, by {name}")
+            op.fail(f"has {len(outside)} values outside and {len(inside)} inside, by {name}")
         for sharding, whole, part in zip(_shardings(op, module, name, outside), outside, inside, strict=True):
             _check(op, sharding, axes, whole.type, part.type)
 
@@ -87,13 +84,13 @@ def _check(op: ir.Op, sharding: Sharding, axes: frozenset[str], whole: ir.Type, 
     if isinstance(whole, ir.TokenType) and isinstance(part, ir.TokenType):
         return
     if not isinstance(whole, TensorType) or not isinstance(part, TensorType) or whole.rank != part.rank:
-        fail(op, f"a shard of '{whole}' can't have type '{part}'")
+        op.fail(f"a shard of '{whole}' can't have type '{part}'")
     counts = [shard_count(sharding.mesh, split) for split in _manual(sharding, axes)] or [1] * whole.rank
     if len(counts) != whole.rank:
-        fail(op, f"a sharding of {len(counts)} dimensions doesn't fit '{whole}'")
+        op.fail(f"a sharding of {len(counts)} dimensions doesn't fit '{whole}'")
     for size, shard, count in zip(whole.shape, part.shape, counts, strict=True):
         if DYNAMIC not in (size, shard) and size != shard * count:
-            fail(op, f"'{whole}' in {count} parts along a dimension of {size} does not give shards of type '{part}'")
+            op.fail(f"'{whole}' in {count} parts along a dimension of {size} does not give shards of type '{part}'")
 
 
 def _lower_manual(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:

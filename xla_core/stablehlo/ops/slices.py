@@ -18,13 +18,7 @@ from xla_core.stablehlo.ops.output_shapes import sized
 from xla_core.stablehlo.table.assembly_format import FUNCTIONAL_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import INTEGER_SCALAR, SHAPE_VECTOR
-from xla_core.stablehlo.verify.compatibility import (
-    compatible_elements,
-    dimensions,
-    fail,
-)
-
-__all__: list[str] = []
+from xla_core.stablehlo.verify.compatibility import compatible_elements, dimensions
 
 _INTS = Attribute(Kind.INTS)
 
@@ -34,23 +28,22 @@ def _slice_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     lists = {name: ints(op, name) for name in ("start_indices", "limit_indices", "strides")}
     for name, values in lists.items():
         if len(values) != operand.rank:
-            fail(
-                op,
+            op.fail(
                 f"the number of elements in {name} ({len(values)}) does not match the rank of the operand "
-                f"({operand.rank})",
+                f"({operand.rank})"
             )
     sizes = []
     for i, (start, limit, stride) in enumerate(zip(*lists.values(), strict=True)):
         if start < 0:
-            fail(op, f"negative start index {start} in dimension {i}")
+            op.fail(f"negative start index {start} in dimension {i}")
         size, bound = dimensions(operand)[i]
         what, most = ("bound", bound) if size == DYNAMIC else ("size", size)
         if most is not None and limit > most:
-            fail(op, f"limit index {limit} is larger than dimension {what} {most} in dimension {i}")
+            op.fail(f"limit index {limit} is larger than dimension {what} {most} in dimension {i}")
         if start > limit:
-            fail(op, f"start index {start} is larger than limit index {limit} in dimension {i}")
+            op.fail(f"start index {start} is larger than limit index {limit} in dimension {i}")
         if stride <= 0:
-            fail(op, f"stride must be positive but got {stride} in dimension {i}")
+            op.fail(f"stride must be positive but got {stride} in dimension {i}")
         sizes.append(-(-(limit - start) // stride))
     return [TensorType(tuple(sizes), operand.element)]
 
@@ -80,23 +73,21 @@ define(
 def _check_starts(op: ir.Op, starts: Sequence[ir.Value]) -> None:
     elements = {v.type.element for v in starts if isinstance(v.type, TensorType)}
     if len(elements) > 1:
-        fail(op, "start indices must have same element type")
+        op.fail("start indices must have same element type")
 
 
 def _dynamic_slice_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     operand, sizes, starts = tensor(op, 0), ints(op, "slice_sizes"), op.operands[1:]
     if len(sizes) != len(starts):
-        fail(op, f"has mismatched number of slice sizes ({len(sizes)}) and number of start indices ({len(starts)})")
+        op.fail(f"has mismatched number of slice sizes ({len(sizes)}) and number of start indices ({len(starts)})")
     if len(starts) != operand.rank:
-        fail(op, f"has mismatched number of start indices ({len(starts)}) and the rank of operand ({operand.rank})")
+        op.fail(f"has mismatched number of start indices ({len(starts)}) and the rank of operand ({operand.rank})")
     _check_starts(op, starts)
     for i, size in enumerate(sizes):
         if size < 0:
-            fail(op, f"has negative size index to dynamic slice: {size}")
+            op.fail(f"has negative size index to dynamic slice: {size}")
         if operand.shape[i] != DYNAMIC and size > operand.shape[i]:
-            fail(
-                op, f"has slice size {size} greater than dimension size {operand.shape[i]} in dimension {i} of operand"
-            )
+            op.fail(f"has slice size {size} greater than dimension size {operand.shape[i]} in dimension {i} of operand")
     return [TensorType(sizes, operand.element)]
 
 
@@ -119,15 +110,15 @@ define(
 def _dynamic_update_slice_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     operand, update, starts = tensor(op, 0), tensor(op, 1), op.operands[2:]
     if update.rank != operand.rank:
-        fail(op, f"update rank does not match operand rank: {update.rank} vs {operand.rank}.")
+        op.fail(f"update rank does not match operand rank: {update.rank} vs {operand.rank}.")
     if len(starts) != operand.rank:
-        fail(op, f"expects number of start_indices to match operand rank: {len(starts)} vs {operand.rank}.")
+        op.fail(f"expects number of start_indices to match operand rank: {len(starts)} vs {operand.rank}.")
     _check_starts(op, starts)
     if not compatible_elements(operand.element, update.element):
-        fail(op, "requires the same element type for operand and update")
+        op.fail("requires the same element type for operand and update")
     for i, (size, limit) in enumerate(zip(update.shape, operand.shape, strict=True)):
         if DYNAMIC not in (size, limit) and not 0 <= size <= limit:
-            fail(op, f"expects size at dimension {i} of update to be in range [0, {limit}]. Got: {size}.")
+            op.fail(f"expects size at dimension {i} of update to be in range [0, {limit}]. Got: {size}.")
     return [operand]
 
 
@@ -150,8 +141,8 @@ def _real_dynamic_slice_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] 
     operand = tensor(op, 0)
     for i, name in enumerate(("start_indices", "limit_indices", "strides"), 1):
         if tensor(op, i).shape[0] not in (DYNAMIC, operand.rank):
-            fail(
-                op, f"has mismatched number of operand rank ({operand.rank}) and {name} size ({tensor(op, i).shape[0]})"
+            op.fail(
+                f"has mismatched number of operand rank ({operand.rank}) and {name} size ({tensor(op, i).shape[0]})"
             )
     lengths, strides = _distance(op.operands[1], op.operands[2]), constant_of(op.operands[3])
     if lengths is None or strides is None or np.any(strides < 1):

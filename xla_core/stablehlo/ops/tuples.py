@@ -9,9 +9,6 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import TUPLE, TUPLE_ELEMENT
-from xla_core.stablehlo.verify.compatibility import fail
-
-__all__: list[str] = []
 
 
 def _tuple_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
@@ -27,7 +24,7 @@ def _element_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     type, index = op.operands[0].type, int(op.attributes["index"])
     assert isinstance(type, ir.TupleType)
     if index >= len(type.elements):
-        fail(op, f"index {index} is out of bounds of operand with size {len(type.elements)}")
+        op.fail(f"index {index} is out of bounds of operand with size {len(type.elements)}")
     return [type.elements[index]]
 
 

@@ -8,7 +8,7 @@ from xla_core.hlo.attributes import Window, WindowDimension
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.attributes import DenseElements
 from xla_core.stablehlo.ops.common import ints, matrix
-from xla_core.stablehlo.verify.compatibility import fail, list_text
+from xla_core.stablehlo.verify.compatibility import list_text
 
 __all__ = ["check_padding_shape", "check_window"]
 
@@ -38,9 +38,8 @@ def check_window(
         # An empty list stands for its default.
         count = rank if name is None else _count(op, name) or rank
         if count != rank:
-            fail(
-                op,
-                f"expects {what} to have same dimension-size as size of window dimensions ({rank}), but got: {count}.",
+            op.fail(
+                f"expects {what} to have same dimension-size as size of window dimensions ({rank}), but got: {count}."
             )
     values = [
         sizes,
@@ -52,7 +51,7 @@ def check_window(
         for what, value in zip(_PARTS, row, strict=True):
             # A dynamic size is checked once it is known.
             if value <= 0 and not (what == "value" and value == ir.DYNAMIC):
-                fail(op, f"expects window to have positive {what} for {i}-th window dimension, but got {value}.")
+                op.fail(f"expects window to have positive {what} for {i}-th window dimension, but got {value}.")
     padding = matrix(op, "padding", rank)
     return tuple(
         WindowDimension(size, stride, low, high, lhs, rhs)
@@ -75,4 +74,4 @@ def check_padding_shape(op: ir.Op) -> None:
         return
     shape = padding.type.shape
     if len(shape) != 2 or shape[1] != 2:
-        fail(op, f"expects the shape of padding-attribute to be {{N, 2}}, but got {{{list_text(shape)}}}.")
+        op.fail(f"expects the shape of padding-attribute to be {{N, 2}}, but got {{{list_text(shape)}}}.")

@@ -10,7 +10,6 @@ from xla_core.errors import UnimplementedError
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ir.attributes import DenseArray, DenseElements, EnumAttribute, TypedInt, constant_of
-from xla_core.stablehlo.verify.compatibility import fail
 
 __all__ = ["static_op"]
 
@@ -44,17 +43,16 @@ def _sizes(op: ir.Op, value: ir.Value) -> np.ndarray:
 
 def _require(op: ir.Op, operands: Operands, count: int, results: int) -> None:
     if (len(operands), len(op.results)) != (count, results):
-        fail(
-            op,
+        op.fail(
             f"@{op.attributes['call_target_name']} takes {count} operands and gives {results} results, but has "
-            f"{len(operands)} and {len(op.results)}",
+            f"{len(operands)} and {len(op.results)}"
         )
 
 
 def _count(op: ir.Op, value: ir.Value) -> int:
     sizes = _sizes(op, value)
     if sizes.size != 1:
-        fail(op, f"takes one number as k, not {sizes.size}")
+        op.fail(f"takes one number as k, not {sizes.size}")
     return int(sizes.item())
 
 
@@ -68,7 +66,7 @@ def _reduce_window(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op:
     *data, size, stride, base, dilation, padding = operands
     amounts = _sizes(op, padding)
     if amounts.size % 2:
-        fail(op, f"takes pairs of numbers as padding, not {amounts.size} numbers")
+        op.fail(f"takes pairs of numbers as padding, not {amounts.size} numbers")
     amounts = amounts.astype(np.int64).reshape(-1, 2)
     attributes = {
         "window_dimensions": _ints(op, size),
@@ -80,7 +78,7 @@ def _reduce_window(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op:
     called = [module.functions.get(str(name)) for name in op.attributes.get("called_computations") or ()]
     body = called[0].regions[0] if len(called) == 1 and called[0] is not None else ir.Region()
     if not body.blocks:
-        fail(op, "needs one function of the module in called_computations: what combines two elements")
+        op.fail("needs one function of the module in called_computations: what combines two elements")
     types = [r.type for r in op.results]
     return ir.Op("stablehlo.reduce_window", list(data), types, attributes, [_returning(body)], op.location)
 
@@ -100,7 +98,7 @@ def _rng_bit_generator(op: ir.Op, operands: Operands, module: ir.Module) -> ir.O
     state, shape = operands
     output = op.results[1].type
     if not isinstance(output, TensorType) or "rng_algorithm" not in op.attributes:
-        fail(op, "gives a tensor, by the algorithm that rng_algorithm names")
+        op.fail("gives a tensor, by the algorithm that rng_algorithm names")
     types = [state.type, TensorType(tuple(_ints(op, shape)), output.element)]
     algorithm = EnumAttribute(str(op.attributes["rng_algorithm"]), "rng_algorithm")
     return ir.Op("stablehlo.rng_bit_generator", [state], types, {"rng_algorithm": algorithm}, [], op.location)
@@ -117,8 +115,8 @@ def _approx_top_k(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op:
     """(operands, initial values, k, shapes of the results): XLA's ApproxTopK, which has k in its configuration."""
     count = 2 * len(op.results)
     if len(operands) <= count:
-        fail(
-            op, f"dynamic_approx_top_k with {len(op.results)} results takes {count} operands and k, not {len(operands)}"
+        op.fail(
+            f"dynamic_approx_top_k with {len(op.results)} results takes {count} operands and k, not {len(operands)}"
         )
     made = _with_result_shapes(op, operands) if "indices_of_shape_operands" in op.attributes else op
     config = op.attributes.get("mhlo.backend_config") or op.attributes.get("backend_config")
@@ -139,8 +137,8 @@ def _with_result_shapes(op: ir.Op, operands: Operands) -> ir.Op:
     given = op.attributes["indices_of_shape_operands"]
     listed = given.array.reshape(-1).tolist() if isinstance(given, DenseElements) else given
     if not isinstance(listed, Sequence) or len(listed) != len(op.results) or not set(listed) <= {*range(len(operands))}:
-        fail(
-            op, f"needs the number of an operand for each of its {len(op.results)} results in indices_of_shape_operands"
+        op.fail(
+            f"needs the number of an operand for each of its {len(op.results)} results in indices_of_shape_operands"
         )
     indices = [int(i) for i in listed]
     types: list[ir.Type] = []

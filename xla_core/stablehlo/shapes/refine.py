@@ -23,7 +23,7 @@ from xla_core.stablehlo.shapes.experimental_ops import static_op
 from xla_core.stablehlo.shapes.known_values import ValueFolder, constant_like, known_value
 from xla_core.stablehlo.table import op_table
 from xla_core.stablehlo.table.op_table import Trait
-from xla_core.stablehlo.verify.compatibility import compatible, fail, merge
+from xla_core.stablehlo.verify.compatibility import compatible, merge
 
 __all__ = ["has_dynamic_types", "refine"]
 
@@ -259,7 +259,7 @@ class _Refiner:
         if inferred is None:
             return new
         if len(inferred) != len(declared):
-            fail(op, f"has {len(inferred)} results, but {len(declared)} are declared")
+            op.fail(f"has {len(inferred)} results, but {len(declared)} are declared")
         types = [_merged(op, a, b) for a, b in zip(inferred, declared, strict=True)]
         return ir.Op(op.name, operands, types, attributes, regions, op.location)
 
@@ -308,10 +308,9 @@ def _merged(op: ir.Op, inferred: ir.Type, declared: ir.Type) -> ir.Type:
 def _holds(op: ir.Op, operands: Sequence[ir.Value]) -> bool:
     """Tells whether a shape assertion is known to hold. Raises InvalidArgumentError with its message if it fails."""
     if not operands or op.results:
-        fail(
-            op,
+        op.fail(
             f"shape_assertion takes a flag and gives nothing, but has {len(operands)} operands and "
-            f"{len(op.results)} results",
+            f"{len(op.results)} results"
         )
     value = known_value(operands[0])
     if value is None:

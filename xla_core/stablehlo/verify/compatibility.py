@@ -7,7 +7,6 @@ import itertools
 from collections.abc import Sequence
 from typing import NoReturn
 
-from xla_core.errors import InvalidArgumentError
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, QuantizedType, TensorType
 from xla_core.stablehlo.ir.types import is_unranked
@@ -22,7 +21,6 @@ __all__ = [
     "dimensions",
     "element_bits",
     "element_of",
-    "fail",
     "fail_inferred",
     "if_declared",
     "inferred_or_known",
@@ -42,15 +40,10 @@ Dimension = tuple[int, int | None]
 """The size of a dimension, and the bound if the size is dynamic."""
 
 
-def fail(op: ir.Op, message: str, *, hint: str | None = None) -> NoReturn:
-    """Raises InvalidArgumentError at the op's location, worded as MLIR words an op's error."""
-    raise InvalidArgumentError(f"'{op.name}' op {message}", op=op.name, location=op.location, hint=hint)
-
-
 def fail_inferred(op: ir.Op, inferred: str) -> NoReturn:
     """Raises InvalidArgumentError for declared result types that differ from `inferred`, written as by `types_text`."""
     declared = types_text([r.type for r in op.results])
-    fail(op, f"inferred type(s) {inferred} are incompatible with return type(s) of operation {declared}")
+    op.fail(f"inferred type(s) {inferred} are incompatible with return type(s) of operation {declared}")
 
 
 def compatible_dimensions(a: int, b: int) -> bool:
@@ -151,9 +144,9 @@ def merge_dimension(op: ir.Op, dim: int, left: Dimension, right: Dimension) -> D
     if not known:
         return DYNAMIC, min(bounds, default=None)
     if known[0] != known[-1]:
-        fail(op, f"Mismatched dimension sizes {known[0]} and {known[-1]} in dimension {dim}")
+        op.fail(f"Mismatched dimension sizes {known[0]} and {known[-1]} in dimension {dim}")
     if bounds and known[0] > bounds[0]:
-        fail(op, f"Mismatched dimension size {known[0]} and bound {bounds[0]} in dimension {dim}")
+        op.fail(f"Mismatched dimension size {known[0]} and bound {bounds[0]} in dimension {dim}")
     return known[0], None
 
 

@@ -25,7 +25,7 @@ from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ir.attributes import DenseElements
 from xla_core.stablehlo.ir.types import is_unranked
 from xla_core.stablehlo.table.op_table import OpDef
-from xla_core.stablehlo.verify.compatibility import compatible, compatible_elements, compatible_shapes, element_of, fail
+from xla_core.stablehlo.verify.compatibility import compatible, compatible_elements, compatible_shapes, element_of
 
 __all__ = ["check_type_traits"]
 
@@ -45,8 +45,8 @@ def check_type_traits(op: ir.Op, definition: OpDef) -> None:
         if all(t is types[0] for t in types) or holds([t for t in types if element_of(t) is not None]):
             continue
         if kind == "elementwise":
-            fail(op, message)
-        fail(op, f"requires {message} for all operands{' and results' if wanted else ''}")
+            op.fail(message)
+        op.fail(f"requires {message} for all operands{' and results' if wanted else ''}")
 
 
 def _same_shape(types: Sequence[ir.Type]) -> bool:
@@ -93,11 +93,11 @@ _PAIRWISE: dict[str, Callable[[Any, Any], bool]] = {
 
 def _check_pairs(op: ir.Op, kind: str) -> None:
     if len(op.operands) != len(op.results):
-        fail(op, "requires the same number of operands and results")
+        op.fail("requires the same number of operands and results")
     for i, (operand, result) in enumerate(zip(op.operands, op.results, strict=True)):
         if not _PAIRWISE[kind](operand.type, result.type):
             what = kind.removeprefix("pairwise-").replace("-", " ")
-            fail(op, f"requires the same {what} for operand and result at index {i}")
+            op.fail(f"requires the same {what} for operand and result at index {i}")
 
 
 def _check_named(op: ir.Op, definition: OpDef, kind: str, names: Sequence[str]) -> None:
@@ -112,7 +112,7 @@ def _check_named(op: ir.Op, definition: OpDef, kind: str, names: Sequence[str]) 
         values = [_PART[kind](t) for t in types]
     if any(v != values[0] for v in values):
         what = kind.replace("-", " ")
-        fail(op, f"failed to verify that all of {{{', '.join(names)}}} have same {what}")
+        op.fail(f"failed to verify that all of {{{', '.join(names)}}} have same {what}")
 
 
 def _size(value: Any) -> int:

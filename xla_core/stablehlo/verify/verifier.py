@@ -17,7 +17,7 @@ from xla_core.stablehlo.ir.types import bounds_problem
 from xla_core.stablehlo.table import op_table
 from xla_core.stablehlo.table.op_table import REQUIRED, Arity, OpDef, Rule, Trait, Values
 from xla_core.stablehlo.verify.attribute_constraints import attribute_problem
-from xla_core.stablehlo.verify.compatibility import compatible, fail, fail_inferred, types_text
+from xla_core.stablehlo.verify.compatibility import compatible, fail_inferred, types_text
 from xla_core.stablehlo.verify.type_traits import check_type_traits
 
 __all__ = ["verify"]
@@ -87,11 +87,9 @@ def _verify_head(function: ir.Op, type: ir.FunctionType) -> None:
         _check_bounds(function, t)
     block = function.regions[0].blocks[0]
     if tuple(a.type for a in block.arguments) != type.inputs:
-        fail(
-            function, f"entry block arguments {types_text([a.type for a in block.arguments])} must match the signature"
-        )
+        function.fail(f"entry block arguments {types_text([a.type for a in block.arguments])} must match the signature")
     if not block.ops:
-        fail(function, "empty block: expect at least a terminator, func.return")
+        function.fail("empty block: expect at least a terminator, func.return")
     _check_terminator(block.ops[-1], "func.return")
     _check_order(block)
 
@@ -99,7 +97,7 @@ def _verify_head(function: ir.Op, type: ir.FunctionType) -> None:
 def _check_terminator(last: ir.Op, wanted: str) -> None:
     definition = op_table.OPS.get(last.name)
     if definition is None or Trait.TERMINATOR not in definition.traits:
-        fail(last, f"block with no terminator, has {last.name}; it must end with {wanted}")
+        last.fail(f"block with no terminator, has {last.name}; it must end with {wanted}")
 
 
 def _verify_return(function: ir.Op, type: ir.FunctionType) -> None:
@@ -108,13 +106,12 @@ def _verify_return(function: ir.Op, type: ir.FunctionType) -> None:
         return
     name = f"@{function.attributes.get('sym_name', '')}"
     if len(end.operands) != len(type.results):
-        fail(end, f"has {len(end.operands)} operands, but enclosing function ({name}) returns {len(type.results)}")
+        end.fail(f"has {len(end.operands)} operands, but enclosing function ({name}) returns {len(type.results)}")
     for i, (value, declared) in enumerate(zip(end.operands, type.results, strict=True)):
         if value.type != declared:
-            fail(
-                end,
+            end.fail(
                 f"type of return operand {i} ('{value.type}') doesn't match function result type ('{declared}') in "
-                f"function {name}",
+                f"function {name}"
             )
 
 
@@ -133,7 +130,7 @@ def _check_definitions(function: ir.Op) -> None:
             continue
         for i, operand in enumerate(item.operands):
             if operand not in defined:
-                fail(item, f"operand #{i} does not dominate this use", hint="an op that defines it must come before")
+                item.fail(f"operand #{i} does not dominate this use", hint="an op that defines it must come before")
         if not item.regions:
             defined.update(item.results)
             continue
@@ -148,12 +145,12 @@ def _check_order(block: ir.Block) -> None:
     for op in block.ops[:-1]:
         definition = op_table.OPS.get(op.name)
         if definition is not None and Trait.TERMINATOR in definition.traits:
-            fail(op, "must be the last operation in the parent block")
+            op.fail("must be the last operation in the parent block")
 
 
 def _check_bounds(op: ir.Op, type: ir.Type) -> None:
     if isinstance(type, ir.TensorType) and (problem := bounds_problem(type)) is not None:
-        fail(op, problem)
+        op.fail(problem)
 
 
 def _verify_entrance(op: ir.Op, definition: OpDef, module: ir.Module) -> Sequence[ir.Type] | None:
@@ -218,7 +215,7 @@ def _check_inferred(op: ir.Op, inferred: Sequence[ir.Type]) -> None:
 def _check_count(op: ir.Op, count: tuple[int, int | None], given: int, what: str) -> None:
     least, most = count
     if given < least or (most is not None and given > most):
-        fail(op, _miscounted(least, most, given, what))
+        op.fail(_miscounted(least, most, given, what))
 
 
 def _check_values(
@@ -233,7 +230,7 @@ def _check_values(
         if not value.types.accepts(type):
             run = "variadic of " if value.arity is Arity.VARIADIC else ""
             hint = quantized_hint(type)
-            fail(op, f"{what} #{index} must be {run}{value.types}, but got '{type}'", hint=hint)
+            op.fail(f"{what} #{index} must be {run}{value.types}, but got '{type}'", hint=hint)
 
 
 def _miscounted(least: int, most: int | None, given: int, what: str) -> str:
@@ -258,12 +255,12 @@ def _spread(values: Sequence[Values], given: int) -> list[Values]:
 def _check_attributes(op: ir.Op, definition: OpDef) -> None:
     for name, attribute in sorted(definition.attributes.items()):
         if attribute.default is REQUIRED and op.attributes.get(name) is None:
-            fail(op, f"requires attribute '{name}'")
+            op.fail(f"requires attribute '{name}'")
     for name, attribute in definition.attributes.items():
         value = op.attributes.get(name)
         problem = None if value is None else attribute_problem(name, attribute, value)
         if problem is not None:
-            fail(op, problem)
+            op.fail(problem)
 
 
 # -- regions ---------------------------------------------------------------------------------------------------------
@@ -273,18 +270,18 @@ def _check_region_count(op: ir.Op, definition: OpDef) -> None:
     if definition.regions in (None, len(op.regions)):
         return
     wanted = {0: "requires zero regions", 1: "requires one region"}
-    fail(op, wanted.get(definition.regions or 0, f"expected {definition.regions} regions"))
+    op.fail(wanted.get(definition.regions or 0, f"expected {definition.regions} regions"))
 
 
 def _check_region(op: ir.Op, index: int, region: ir.Region) -> None:
     if len(region.blocks) != 1:
-        fail(op, f"region #{index} failed to verify constraint: region with 1 blocks")
+        op.fail(f"region #{index} failed to verify constraint: region with 1 blocks")
     ops = region.blocks[0].ops
     if not ops:
-        fail(op, f"expects a non-empty block: region #{index} must end with stablehlo.return")
+        op.fail(f"expects a non-empty block: region #{index} must end with stablehlo.return")
     _check_terminator(ops[-1], "stablehlo.return")
     if ops[-1].name == "func.return":
-        fail(ops[-1], "expects parent op 'func.func'")
+        ops[-1].fail("expects parent op 'func.func'")
     _check_order(region.blocks[0])
 
 
@@ -302,4 +299,4 @@ def _check_isolation(region: ir.Region) -> None:
                 regions += op.regions
     for op, value in used:
         if value not in inside:
-            fail(op, "using value defined outside the region")
+            op.fail("using value defined outside the region")

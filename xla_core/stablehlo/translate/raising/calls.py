@@ -20,8 +20,6 @@ from xla_core.stablehlo.text.op_reader import OpReader
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
 from xla_core.stablehlo.translate.raising.values import Raised, leaves, single, type_of
 
-__all__: list[str] = []
-
 
 @raises(Opcode.WHILE)
 def _while(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:

@@ -17,9 +17,6 @@ from xla_core.stablehlo.translate.raising.contraction import i64_matrix
 from xla_core.stablehlo.translate.raising.data import started
 from xla_core.stablehlo.translate.raising.values import Raised, single, type_of
 
-__all__: list[str] = []
-
-
 _OF_PARTITIONS = (Opcode.ALL_TO_ALL, Opcode.COLLECTIVE_BROADCAST, Opcode.RAGGED_ALL_TO_ALL)
 """With a channel, the groups of these are of partitions."""
 

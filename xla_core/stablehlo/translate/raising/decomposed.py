@@ -16,8 +16,6 @@ from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
 from xla_core.stablehlo.translate.raising.meaning import meaning_of
 from xla_core.stablehlo.translate.raising.values import Raised, element_name, single
 
-__all__: list[str] = []
-
 
 @raises(Opcode.STOCHASTIC_CONVERT)
 def _stochastic_convert(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:

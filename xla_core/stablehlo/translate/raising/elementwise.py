@@ -22,8 +22,6 @@ from xla_core.stablehlo.translate.raising.data import constant, i64s
 from xla_core.stablehlo.translate.raising.meaning import meaning_of
 from xla_core.stablehlo.translate.raising.values import Raised, single
 
-__all__: list[str] = []
-
 _COUNTERPARTS: dict[Opcode, tuple[str, Mapping[str, str | tuple[str]]]] = {
     Opcode.BITCAST_CONVERT: ("stablehlo.bitcast_convert", {}),
     Opcode.CLAMP: ("stablehlo.clamp", {}),

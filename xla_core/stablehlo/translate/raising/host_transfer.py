@@ -14,8 +14,6 @@ from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
 from xla_core.stablehlo.translate.raising.contraction import i64_matrix
 from xla_core.stablehlo.translate.raising.values import Raised, leaves, single, type_of
 
-__all__: list[str] = []
-
 
 @raises(Opcode.AFTER_ALL)
 def _after_all(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:

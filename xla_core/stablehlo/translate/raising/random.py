@@ -15,8 +15,6 @@ from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
 from xla_core.stablehlo.translate.raising.data import constant
 from xla_core.stablehlo.translate.raising.values import Raised, single
 
-__all__: list[str] = []
-
 
 @raises(Opcode.RNG)
 def _rng(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:

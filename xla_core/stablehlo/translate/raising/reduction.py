@@ -17,8 +17,6 @@ from xla_core.stablehlo.translate.raising.contraction import i64_matrix
 from xla_core.stablehlo.translate.raising.data import i64s, numbers
 from xla_core.stablehlo.translate.raising.values import Raised, single, type_of
 
-__all__: list[str] = []
-
 
 @raises(Opcode.REDUCE)
 def _reduce(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
