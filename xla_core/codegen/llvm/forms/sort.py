@@ -76,13 +76,13 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
     widths = [max(8, type_bits(t)) // 8 for t in registers]
     row = sum(-(-w * length // 64) * 64 for w in widths)
     scratch = context.abi.allocate(b, 2 * row)
-    halves = []
-    for number in range(2):
-        arrays, offset = [], number * row
+
+    def half(start: Value) -> _Half:
+        arrays, offset = [], 0
         for type_, width in zip(registers, widths, strict=True):
-            arrays.append((type_, b.gep("i8", scratch, b.int_(offset))))
+            arrays.append((type_, b.gep("i8", scratch, b.add(start, b.int_(offset)))))
             offset += -(-width * length // 64) * 64
-        halves.append(_Half(b, arrays))
+        return _Half(b, arrays)
 
     comparator = root.attribute("to_apply")
 
@@ -108,20 +108,27 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
     def gather(position: Value, _: list[Value]) -> Sequence[Value]:
         index = place(position)
         values = [r for operand in root.operands for r in parts(fused.value(operand, index))]
-        halves[0].store(position, values)
+        first.store(position, values)
         return ()
 
     zero, whole = b.int_(0), b.int_(length)
+    first = half(zero)
     context.loop(zero, whole, gather, name="gather")
-    _sort_runs(context, halves[0], length, less)
-    runs, current = _RUN, 0
-    while runs < length:
-        _merge_runs(context, halves[current], halves[1 - current], length, runs, less)
-        runs, current = runs * 2, 1 - current
+    _sort_runs(context, first, length, less)
+    passes = max(0, (length - 1) // _RUN).bit_length()
+
+    def merge(number: Value, _: list[Value]) -> Sequence[Value]:
+        source = b.mul(b.binary("and", number, b.int_(1)), b.int_(row))
+        run = b.binary("shl", b.int_(_RUN), number)
+        _merge_runs(context, half(source), half(b.sub(b.int_(row), source)), length, run, less)
+        return ()
+
+    context.loop(zero, b.int_(passes), merge, name="passes")
+    last = half(b.int_(row * (passes % 2)))
 
     def put(position: Value, _: list[Value]) -> Sequence[Value]:
         index = place(position)
-        for value, result in zip(unflatten(halves[current].load(position), element_types), body.results, strict=True):
+        for value, result in zip(unflatten(last.load(position), element_types), body.results, strict=True):
             result.store(b, index, value)
         return ()
 
@@ -164,14 +171,14 @@ def _sort_runs(context: EmissionContext, half: _Half, length: int, less: Less) -
     context.loop(b.int_(0), b.int_(length), insert, name="runs")
 
 
-def _merge_runs(context: EmissionContext, source: _Half, target: _Half, length: int, run: int, less: Less) -> None:
+def _merge_runs(context: EmissionContext, source: _Half, target: _Half, length: int, run: Value, less: Less) -> None:
     """Merges neighbouring runs of `run` elements. Each step moves the smaller of two elements, without a branch."""
     b = context.builder
-    last = b.int_(length - 1)
+    last, twice = b.int_(length - 1), b.shl(run, 1)
 
     def pair(begin: Value, _: list[Value]) -> Sequence[Value]:
-        middle = b.intrinsic("umin", b.add(begin, b.int_(run)), b.int_(length))
-        end = b.intrinsic("umin", b.add(begin, b.int_(2 * run)), b.int_(length))
+        middle = b.intrinsic("umin", b.add(begin, run), b.int_(length))
+        end = b.intrinsic("umin", b.add(begin, twice), b.int_(length))
 
         def step(out: Value, carried: list[Value]) -> Sequence[Value]:
             left, right = carried
@@ -186,7 +193,7 @@ def _merge_runs(context: EmissionContext, source: _Half, target: _Half, length: 
         context.loop(begin, end, step, [begin, middle], name="merge")
         return ()
 
-    context.loop(b.int_(0), b.int_(length), pair, step=b.int_(2 * run), name="pairs")
+    context.loop(b.int_(0), b.int_(length), pair, step=twice, name="pairs")
 
 
 SORT = KernelForm(_matches, _plan, _emit, (Opcode.SORT,))
