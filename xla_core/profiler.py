@@ -9,44 +9,12 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from xla_core.checks import require
 from xla_core.errors import NotFoundError
 
 __all__ = ["Profiler", "active", "span", "trace"]
-
-
-class _NoSpan:
-    __slots__ = ()
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *_: object) -> None:
-        return None
-
-
-class _Span:
-    __slots__ = ("_profiler", "arguments", "category", "name", "start", "track")
-
-    def __init__(self, profiler: Profiler, name: str, category: str, track: str, arguments: dict[str, Any]) -> None:
-        self._profiler = profiler
-        self.name = name
-        self.category = category
-        self.track = track
-        self.arguments = arguments
-
-    def __enter__(self) -> None:
-        self.start = time.perf_counter_ns()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if value is not None:
-            self.arguments = {**self.arguments, "error": f"{kind.__name__ if kind else ''}: {value}"}
-        self._profiler.add(self.name, self.category, self.start, time.perf_counter_ns(), self.track, self.arguments)
 
 
 class Profiler:
@@ -93,21 +61,27 @@ class Profiler:
         Path(path).write_text(json.dumps(self.to_chrome_trace(), default=str))
 
 
-_NO_SPAN = _NoSpan()
-_active: Profiler | None = None
+active: Profiler | None = None
+"""The profiler of the innermost `trace`, or None."""
+
+_NO_SPAN = contextlib.nullcontext()
 
 
-def active() -> Profiler | None:
-    """The active profiler, or None."""
-    return _active
+def span(name: str, category: str = "", **arguments: Any) -> contextlib.AbstractContextManager[None]:
+    """Returns a context manager that times its block while a profiler is active."""
+    return _NO_SPAN if active is None else _timed(active, name, category, arguments)
 
 
-def span(name: str, category: str = "", track: str = "", **arguments: Any) -> _Span | _NoSpan:
-    """Returns a context manager that times its block while a profiler is active.
-
-    `track` is a row of the trace, "" the calling thread's row.
-    """
-    return _NO_SPAN if _active is None else _Span(_active, name, category, track, arguments)
+@contextlib.contextmanager
+def _timed(profiler: Profiler, name: str, category: str, arguments: dict[str, Any]) -> Iterator[None]:
+    start = time.perf_counter_ns()
+    try:
+        yield
+    except BaseException as error:
+        arguments["error"] = f"{type(error).__name__}: {error}"
+        raise
+    finally:
+        profiler.add(name, category, start, time.perf_counter_ns(), arguments=arguments)
 
 
 @contextlib.contextmanager
@@ -119,18 +93,18 @@ def trace(path: str | Path | None = None) -> Iterator[Profiler]:
     Raises:
         NotFoundError: where the directory of `path` doesn't exist.
     """
-    global _active
+    global active
     if path is not None:
         require("path", path, (str, os.PathLike), "a file's path or None")
         folder = Path(path).parent
         if not folder.is_dir():
             raise NotFoundError(f"cannot write {path}: there is no directory {folder}", hint="make it first")
-    outer = _active
+    outer = active
     profiler = outer or Profiler()
-    _active = profiler
+    active = profiler
     try:
         yield profiler
     finally:
-        _active = outer
+        active = outer
         if path is not None:
             profiler.write(path)

@@ -12,7 +12,7 @@ from xla_core import profiler
 
 
 def test_off_a_span_is_nothing() -> None:
-    assert profiler.active() is None
+    assert profiler.active is None
     with profiler.span("a", anything=1):
         pass
     assert profiler.span("a") is profiler.span("b")
@@ -28,7 +28,7 @@ def test_spans_of_threads_and_tracks(tmp_path: Path) -> None:
         trace.add("on device", "stream", 10, 20, "stream 7")
         with pytest.raises(ValueError, match="no"), profiler.span("failing"):
             raise ValueError("no")
-    assert profiler.active() is None
+    assert profiler.active is None
     events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
     spans = {e["name"]: e for e in events if e["ph"] == "X"}
     rows = {e["tid"]: e["args"]["name"] for e in events if e["ph"] == "M"}
@@ -47,5 +47,5 @@ def test_a_trace_within_a_trace_adds_to_it(tmp_path: Path) -> None:
         with profiler.trace(tmp_path / "inner.json") as inner, profiler.span("a"):
             pass
         assert inner is outer
-        assert profiler.active() is outer
+        assert profiler.active is outer
     assert "a" in (tmp_path / "inner.json").read_text()

@@ -44,64 +44,26 @@ class Allocator(abc.ABC):
         """
 
 
+@dataclasses.dataclass(slots=True, eq=False)
 class RunOptions:
     """The options of an execution on one device. They are made once for each device and reused.
 
     Attributes:
         executor, stream, allocator: the device, the stream to run on, and the allocator of memory.
         transfer_manager: for infeed and outfeed (`transfer_manager.infeed(ordinal)`).
-        device_ordinal: the executor's ordinal.
         replica_id, partition_id: this device's place in the assignment.
         device_assignment: device ordinals, one row for each replica, one column for each partition.
         run_id: the number of one sharded execution; equal on all its devices, different for other executions.
     """
 
-    __slots__ = (
-        "allocator",
-        "device_assignment",
-        "device_ordinal",
-        "executor",
-        "partition_id",
-        "replica_id",
-        "run_id",
-        "stream",
-        "transfer_manager",
-    )
-
-    def __init__(
-        self,
-        executor: StreamExecutor,
-        stream: Stream,
-        allocator: Allocator,
-        transfer_manager: TransferManager,
-        *,
-        replica_id: int = 0,
-        partition_id: int = 0,
-        device_assignment: tuple[tuple[int, ...], ...] = ((0,),),
-        run_id: int = 0,
-    ) -> None:
-        self.executor = executor
-        self.stream = stream
-        self.allocator = allocator
-        self.transfer_manager = transfer_manager
-        self.device_ordinal = executor.ordinal
-        self.replica_id = replica_id
-        self.partition_id = partition_id
-        self.device_assignment = device_assignment
-        self.run_id = run_id
-
-    def with_run_id(self, run_id: int) -> RunOptions:
-        """Returns the same options for another run."""
-        return RunOptions(
-            self.executor,
-            self.stream,
-            self.allocator,
-            self.transfer_manager,
-            replica_id=self.replica_id,
-            partition_id=self.partition_id,
-            device_assignment=self.device_assignment,
-            run_id=run_id,
-        )
+    executor: StreamExecutor
+    stream: Stream
+    allocator: Allocator
+    transfer_manager: TransferManager
+    replica_id: int = 0
+    partition_id: int = 0
+    device_assignment: tuple[tuple[int, ...], ...] = ((0,),)
+    run_id: int = 0
 
 
 @dataclasses.dataclass(slots=True)

@@ -25,6 +25,7 @@ from xla_core.errors import (
     InvalidArgumentError,
     NotFoundError,
     UnavailableError,
+    UnimplementedError,
     XlaError,
 )
 from xla_core.interruptible import run_uninterrupted
@@ -54,6 +55,23 @@ class BackendInfo:
     @property
     def usable(self) -> bool:
         return self.availability is not None and self.availability.available
+
+    def rank(self) -> tuple[int, str]:
+        """A key that sorts the default backend first."""
+        return (-self.spec.priority if self.spec is not None else 0, self.name)
+
+    @property
+    def cause(self) -> str:
+        """The reason why the backend can't be used, or ""."""
+        if self.error is not None:
+            return self.error.message
+        return self.availability.cause if self.availability is not None else ""
+
+    @property
+    def declines(self) -> bool:
+        """Whether the backend reports that it can't be used, instead of failing to load."""
+        kinds = (UnavailableError, UnimplementedError)
+        return isinstance(self.error, kinds) or (self.error is not None and isinstance(self.error.__cause__, kinds))
 
 
 def backends() -> tuple[str, ...]:

@@ -160,10 +160,6 @@ class Stream(abc.ABC):
         """Does what memcpy_h2d does, but the caller may change `source` as soon as this returns."""
         self.memcpy_h2d(destination, source.copy())
 
-    def launch(self, kernel: Kernel, arguments: Sequence[DeviceMemory], dimensions: LaunchDimensions) -> None:
-        """Enqueues a kernel."""
-        kernel.launch(self, arguments, dimensions)
-
     def run_inline(self) -> None:  # noqa: B027  (most devices have nothing to gain)
         """Declares that only a thread that may block uses the stream from now on, so work may run in that thread."""
 

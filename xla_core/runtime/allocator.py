@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import gc
 import math
 import threading
@@ -36,30 +37,28 @@ def _key(memory: DeviceMemory) -> int | tuple[int, int]:
     return (memory.memory_space, memory.size) if memory.memory_space else memory.size
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
 class MemoryStats:
     """The memory statistics of one device at one moment.
 
     Attributes:
         bytes_in_use: bytes in buffers and running programs.
         bytes_pooled: bytes that are allocated from the device and free for reuse.
-        bytes_reserved: the sum of bytes_in_use and bytes_pooled.
         peak_bytes_reserved: the maximum of bytes_reserved so far.
         bytes_limit: the limit of bytes_reserved; None for no limit.
         allocations: the number of allocations that the device has made.
     """
 
-    __slots__ = ("allocations", "bytes_in_use", "bytes_limit", "bytes_pooled", "bytes_reserved", "peak_bytes_reserved")
+    bytes_in_use: int
+    bytes_pooled: int
+    peak_bytes_reserved: int
+    bytes_limit: int | None
+    allocations: int
 
-    def __init__(self, in_use: int, pooled: int, peak: int, limit: int | None, allocations: int) -> None:
-        self.bytes_in_use = in_use
-        self.bytes_pooled = pooled
-        self.bytes_reserved = in_use + pooled
-        self.peak_bytes_reserved = peak
-        self.bytes_limit = limit
-        self.allocations = allocations
-
-    def __repr__(self) -> str:
-        return "MemoryStats(" + ", ".join(f"{name}={getattr(self, name)}" for name in self.__slots__) + ")"
+    @property
+    def bytes_reserved(self) -> int:
+        """The bytes that are allocated from the device."""
+        return self.bytes_in_use + self.bytes_pooled
 
 
 class MemoryHolder:

@@ -55,7 +55,7 @@ class Buffer(TrackedBuffer):
         def enqueue(stream: Stream, memory: DeviceMemory) -> None:
             manager.transfer_to_device_async(stream, array, memory, shape, immutable=immutable)
 
-        if profiler._active is None:
+        if profiler.active is None:
             return _written(device, shape, enqueue)
         with profiler.span("host to device", "transfer", bytes=array.nbytes):
             return _written(device, shape, enqueue)

@@ -43,21 +43,6 @@ class Device(Handle):
         dead: the error for every use of a device that was closed or belongs to a forked parent; else None.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_set",
-        "_sizes",
-        "allocator",
-        "compute_stream",
-        "d2h_stream",
-        "dead",
-        "executor",
-        "h2d_stream",
-        "id",
-        "local_ordinal",
-        "lock",
-        "platform",
-    )
     _instead_of_pickle = "make a Client in the other process"
 
     def __init__(self, devices: DeviceSet, platform: Platform, index: int, ordinal: int) -> None:
@@ -109,9 +94,9 @@ class Device(Handle):
             self.compute_stream,
             self.allocator,
             self.platform.transfer_manager,
-            replica_id=replica,
-            partition_id=partition,
-            device_assignment=assignment,
+            replica,
+            partition,
+            assignment,
         )
 
     def byte_size(self, shape: Shape) -> int:

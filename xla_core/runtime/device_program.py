@@ -23,20 +23,6 @@ _READY = ready_event()
 class DeviceProgram:
     """One executable on one device. It holds all that an execution needs, so that a call has nothing to look up."""
 
-    __slots__ = (
-        "count",
-        "device",
-        "donated",
-        "execute",
-        "finish",
-        "lock",
-        "name",
-        "results",
-        "run_options",
-        "shapes",
-        "stream",
-    )
-
     def __init__(
         self,
         executable: Executable,
@@ -118,19 +104,6 @@ class DeviceProgram:
         return tuple(
             [Buffer(device, memory, shape, event) for memory, shape in zip(results, self.results, strict=True)]
         )
-
-    def start(
-        self,
-        arguments: Sequence[Buffer],
-        run_options: RunOptions | None = None,
-        non_donatable: Collection[int] = (),
-    ) -> tuple[Buffer, ...]:
-        """Enqueues one execution without waiting for results, because other devices may have to be started first."""
-        return DeviceProgram.run(self, arguments, run_options, non_donatable)
-
-    def sized(self, made: tuple[Buffer, ...]) -> tuple[Buffer, ...]:
-        """Converts the results of `start` to the results for the caller."""
-        return made
 
     def _run_donating(
         self,

@@ -138,7 +138,7 @@ class HostStream(Stream):
         self._inline_limit = float("inf")
 
     def _run(self, work: Work, *, in_worker: bool = False) -> None:
-        start = time.perf_counter_ns() if profiler._active is not None else 0
+        start = time.perf_counter_ns() if profiler.active is not None else 0
         self.turn = threading.get_ident()
         try:
             work()
@@ -151,7 +151,7 @@ class HostStream(Stream):
                 raise
         finally:
             self.turn = 0
-        if start and (active := profiler._active) is not None:
+        if start and (active := profiler.active) is not None:
             active.add(_label(work), "stream", start, time.perf_counter_ns(), self.name)
 
     def _idle(self) -> bool:

@@ -37,7 +37,7 @@ def _host_callback(thunk: HostCallbackThunk, run: ThunkRun) -> None:
 def _infeed(thunk: InfeedThunk, run: ThunkRun) -> None:
     def drive(run: ThunkRun) -> None:
         manager = run.options.transfer_manager
-        leaves = list(_leaves(manager.infeed(run.options.device_ordinal).get()))
+        leaves = list(_leaves(manager.infeed(run.options.executor.ordinal).get()))
         if len(leaves) != len(thunk.results):
             raise InvalidArgumentError(f"{thunk.name} takes {len(thunk.results)} arrays, the infeed gave {len(leaves)}")
         for array, place, shape in zip(leaves, thunk.results, thunk.result_shapes, strict=True):
@@ -56,7 +56,7 @@ def _outfeed(thunk: OutfeedThunk, run: ThunkRun) -> None:
                 for place, shape in zip(thunk.operands, shapes, strict=True)
             ]
         )
-        manager.outfeed(run.options.device_ordinal).put(_as_literal(thunk.shape, arrays))
+        manager.outfeed(run.options.executor.ordinal).put(_as_literal(thunk.shape, arrays))
 
     drive_from_host(drive, run)
 

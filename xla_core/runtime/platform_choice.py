@@ -45,24 +45,12 @@ def _best() -> tuple[str, BackendSpec]:
     found = registry.inspect_backends()
     if not found:
         raise NotFoundError("no backend is installed", hint="pip install a backend, for example xla-backend-cpu")
-    usable = sorted((info for info in found if info.usable), key=_rank)
+    usable = sorted((info for info in found if info.usable), key=BackendInfo.rank)
     for info in usable:
         if info.spec is not None and _has_device(info.name, info.spec):
             return info.name, info.spec
-    causes = "; ".join(f"{info.name}: {_cause(info)}" for info in found)
+    causes = "; ".join(f"{info.name}: {info.cause or 'finds no device'}" for info in found)
     raise UnavailableError(f"no installed backend can be used: {causes}", hint="run `xla doctor`")
-
-
-def _rank(info: BackendInfo) -> tuple[int, str]:
-    return (-info.spec.priority if info.spec is not None else 0, info.name)
-
-
-def _cause(info: BackendInfo) -> str:
-    if info.error is not None:
-        return info.error.message
-    if info.availability is not None and info.availability.cause:
-        return info.availability.cause
-    return "finds no device"
 
 
 def _has_device(name: str, spec: BackendSpec) -> bool:
@@ -73,22 +61,15 @@ def _has_device(name: str, spec: BackendSpec) -> bool:
 
 
 def open_platform(name: str, spec: BackendSpec) -> Platform:
-    """Opens the backend's platform. An exception that is no XlaError becomes an UnavailableError."""
-    try:
+    with opening(name):
         platform = spec.platform()
-    except XlaError:
-        raise
-    except Exception as error:
-        raise UnavailableError(
-            f"backend {name!r} cannot be opened: {type(error).__name__}: {error}", hint="run `xla doctor`"
-        ) from error
     platform.name = name
     return platform
 
 
 @contextlib.contextmanager
 def opening(name: str) -> Iterator[None]:
-    """Converts exceptions that a driver raises while its devices are opened, except XlaErrors, to UnavailableError."""
+    """Converts what a vendor's driver raises while its devices are opened, except XlaErrors, to UnavailableError."""
     try:
         yield
     except XlaError:

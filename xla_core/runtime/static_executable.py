@@ -62,27 +62,25 @@ class StaticExecutable(LoadedExecutable):
             for partition, id in enumerate(row)
         ]
         self._run = self._programs[0].run
+        self._is_plain = self._single and not self._dynamic
 
     def _on_device(self, device: Device, replica: int, partition: int) -> DeviceProgram:
         ordinals = tuple(tuple(self._device_set.devices[i].local_ordinal for i in row) for row in self._assignment)
         run_options = device.run_options(replica, partition, ordinals)
         name = self.name if self._single else f"{self.name} on {device}"
-        arguments = (self._executable, device, run_options, self._shapes, self._all_results, self._donated, name)
-        if not self._dynamic:
-            return DeviceProgram(*arguments)
-        from xla_core.runtime.sized_results import SizedProgram  # few programs have such results
-
-        return SizedProgram(*arguments).with_sizes(len(self._results), self._dynamic)
+        return DeviceProgram(
+            self._executable, device, run_options, self._shapes, self._all_results, self._donated, name
+        )
 
     # -- running -----------------------------------------------------------------------------------------------------
 
     def execute(self, arguments: Sequence[Buffer], *, non_donatable: Collection[int] = ()) -> tuple[Buffer, ...]:
-        if self._single and profiler._active is None:
+        if self._is_plain and profiler.active is None:
             return self._run(arguments, None, non_donatable) if non_donatable else self._run(arguments)
         if not self._single:
             raise self._not_single()
         program = self._programs[0]
-        return program.sized(self._profiled(program, arguments, None, non_donatable))
+        return self._sized(program, self._profiled(program, arguments, None, non_donatable))
 
     def __call__(self, *arguments: Any) -> tuple[Buffer, ...]:
         if not self._single:
@@ -107,7 +105,7 @@ class StaticExecutable(LoadedExecutable):
         with self._device_set.launch_lock:
             try:
                 for program, row in zip(self._programs, rows, strict=True):
-                    options = program.run_options.with_run_id(run_id)
+                    options = dataclasses.replace(program.run_options, run_id=run_id)
                     results.append(self._profiled(program, row, options, non_donatable))
             except BaseException as error:  # the started devices must not wait for the others
                 cause = as_xla_error(error, f"starting {self.name}")
@@ -115,7 +113,15 @@ class StaticExecutable(LoadedExecutable):
                     options = program.run_options
                     report_failure(run_id, (options.replica_id, options.partition_id), cause)
                 raise
-        return [program.sized(made) for program, made in zip(self._programs, results, strict=True)]
+        return [self._sized(program, made) for program, made in zip(self._programs, results, strict=True)]
+
+    def _sized(self, program: DeviceProgram, made: tuple[Buffer, ...]) -> tuple[Buffer, ...]:
+        """Slices the results with dynamic dimensions to their sizes."""
+        if not self._dynamic:
+            return made
+        from xla_core.runtime.sized_results import slice_results  # few programs have such results
+
+        return slice_results(made, len(self._results), self._dynamic, program.device)
 
     def _profiled(
         self,
@@ -124,12 +130,12 @@ class StaticExecutable(LoadedExecutable):
         run_options: RunOptions | None,
         non_donatable: Collection[int],
     ) -> tuple[Buffer, ...]:
-        active = profiler.active()
+        active = profiler.active
         if active is None:
-            return program.start(arguments, run_options, non_donatable)
+            return program.run(arguments, run_options, non_donatable)
         start = time.perf_counter_ns()
         with profiler.span(f"execute {self.name}", "execute", device=program.device.id):
-            results = program.start(arguments, run_options, non_donatable)
+            results = program.run(arguments, run_options, non_donatable)
         if results and results[0].definition_event is not None:
             stream = program.run_options.stream
             stream.host_callback(

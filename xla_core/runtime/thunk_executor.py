@@ -213,7 +213,7 @@ class ThunkExecutor:
 
 def _kernel(thunk: KernelThunk, run: ThunkRun) -> None:
     arguments = run.memories(thunk.operands) + run.memories(thunk.results)
-    run.stream.launch(thunk.kernel, arguments, thunk.dimensions)
+    thunk.kernel.launch(run.stream, arguments, thunk.dimensions)
 
 
 def _copy(thunk: CopyThunk, run: ThunkRun) -> None:

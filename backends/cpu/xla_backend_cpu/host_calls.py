@@ -221,13 +221,13 @@ class HostRun:
         self.program.calls[number](self, number, table)
 
     def _take_infeed(self) -> Value:
-        return self.options.transfer_manager.infeed(self.options.device_ordinal).get().value
+        return self.options.transfer_manager.infeed(self.options.executor.ordinal).get().value
 
     def give_outfeed(self, instruction: HloInstruction) -> None:
         """Moves the values that an outfeed wrote to the device's outfeed queue."""
         written = self.evaluation.environment.outfeed
         if written:
-            queue = self.options.transfer_manager.outfeed(self.options.device_ordinal)
+            queue = self.options.transfer_manager.outfeed(self.options.executor.ordinal)
             for value in written:
                 queue.put(_literal(value))
             written.clear()

@@ -258,7 +258,7 @@ def test_a_chrome_trace_of_compile_and_run(client, tmp_path: Path) -> None:
     assert all(event["dur"] >= 0 and event["ts"] >= 0 for event in spans)
     rows = {event["args"]["name"]: event["tid"] for event in trace if event["ph"] == "M"}
     assert len(rows) == len(set(rows.values())) >= 3
-    assert profiler.active() is None
+    assert profiler.active is None
     assert profiler.span("a") is profiler.span("b")
 
 

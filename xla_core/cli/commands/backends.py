@@ -41,8 +41,8 @@ def backends() -> None:
     for info in found:
         spec = info.spec
         if spec is None:
-            status = "[yellow]not available" if _declines(info) else "[red]broken"
-            table.add_row(info.name, "", "", "", status, _escaped(f"{_cause(info)}; see `xla doctor`"))
+            status = "[yellow]not available" if info.declines else "[red]broken"
+            table.add_row(info.name, "", "", "", status, _escaped(f"{info.cause}; see `xla doctor`"))
             continue
         finding = _open(info)
         status = "[green]available" if finding.devices else "[yellow]not available"
@@ -118,7 +118,7 @@ def _open(info: BackendInfo) -> _Finding:
     from xla_core.runtime.allocator import format_bytes
 
     if not info.usable:
-        return _Finding(info, "", _cause(info))
+        return _Finding(info, "", info.cause)
     try:
         with xla.Client(info.name) as client:
             description = client.devices[0].description
@@ -135,7 +135,7 @@ def _open(info: BackendInfo) -> _Finding:
 def _show(out: Console, finding: _Finding) -> None:
     info = finding.info
     owner = " and ".join(info.distributions)
-    broken = info.error is not None and not _declines(info)
+    broken = info.error is not None and not info.declines
     status = "[green]available" if finding.devices else "[red]broken" if broken else "[yellow]not available"
     out.print(f"\n[bold]{info.name}[/] from {_escaped(owner)} ({_escaped(info.entry_point)}): {status}", soft_wrap=True)
     for requirement in _requirements(info):
@@ -154,17 +154,19 @@ def _show(out: Console, finding: _Finding) -> None:
 
 def _sentence(findings: list[_Finding], calls: list[str]) -> tuple[str, bool]:
     """The diagnosis, and whether programs can run and nothing is broken. `calls` are the broken custom calls."""
+    from xla_core.backend import BackendInfo
+
     if not findings:
         return f"No backend is installed: {INSTALL_HINT}.", False
     usable = [f.info for f in findings if f.devices]
-    broken = [f.info.name for f in findings if f.info.error is not None and not _declines(f.info)]
+    broken = [f.info.name for f in findings if f.info.error is not None and not f.info.declines]
     wanted = os.environ.get("XLA_PLATFORM")
     if wanted and wanted not in {info.name for info in usable}:
         return f"XLA_PLATFORM names {wanted!r}, which cannot be used: unset it, or repair that backend.", False
     if not usable:
         causes = "; ".join(f"{f.info.name}: {f.cause}" for f in findings)
         return f"No installed backend can be used: {causes}.", False
-    default = wanted or min(usable, key=lambda info: (-(info.spec.priority if info.spec else 0), info.name)).name
+    default = wanted or min(usable, key=BackendInfo.rank).name
     runs = f"run on {default!r} unless you name another"
     failing = [f.info.name for f in findings if f.info.usable and not f.devices]
     declining = [f.info.name for f in findings if not f.info.usable and f.info.name not in broken]
@@ -173,14 +175,6 @@ def _sentence(findings: list[_Finding], calls: list[str]) -> tuple[str, bool]:
     tail = "".join(f"; {what}: {', '.join(names)}" for what, names in kinds.items() if names)
     well = not (broken or failing or calls)
     return ("All is well: programs " if well else "Programs ") + runs + tail + ".", well
-
-
-def _declines(info: BackendInfo) -> bool:
-    """Whether the backend reports that it can't be used, instead of failing to load."""
-    from xla_core.errors import UnavailableError, UnimplementedError
-
-    declines = (UnavailableError, UnimplementedError)
-    return isinstance(info.error, declines) or (info.error is not None and isinstance(info.error.__cause__, declines))
 
 
 def _requirements(info: BackendInfo) -> tuple[Requirement, ...]:
@@ -192,12 +186,6 @@ def _unmet(info: BackendInfo) -> str:
     from xla_core.backend import Availability
 
     return Availability.of(*_requirements(info)).cause
-
-
-def _cause(info: BackendInfo) -> str:
-    if info.error is not None:
-        return info.error.message
-    return info.availability.cause if info.availability is not None else ""
 
 
 def _version(distribution: str) -> str:
