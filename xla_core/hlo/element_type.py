@@ -27,12 +27,14 @@ class ElementType(enum.Enum):
         vhlo: VHLO's code in bytecode; None where VHLO has no such type.
         release: the StableHLO release that introduced the type.
         builtin: the bytecode code of an MLIR builtin float type; None for other types.
+        dlpack: DLPack's code for a float type of 8 bits; None for other types.
     """
 
     proto: int
     vhlo: int | None
     release: tuple[int, int]
     builtin: int | None
+    dlpack: int | None
 
     PRED = "pred", 1, 0
     S2 = "s2", 26, 31, (1, 2)
@@ -50,14 +52,14 @@ class ElementType(enum.Enum):
     F4E2M1FN = "f4e2m1fn", 32, 37, (1, 8), 29
     F6E2M3FN = "f6e2m3fn", 36, 38, (1, 8), 30
     F6E3M2FN = "f6e3m2fn", 35, 39, (1, 8), 31
-    F8E3M4 = "f8e3m4", 29, 36, (1, 7), 28
-    F8E4M3 = "f8e4m3", 28, 35, (1, 7), 23
-    F8E4M3B11FNUZ = "f8e4m3b11fnuz", 23, 29, (0, 11), 27
-    F8E4M3FN = "f8e4m3fn", 20, 6, (0, 9), 24
-    F8E4M3FNUZ = "f8e4m3fnuz", 25, 27, (0, 10), 26
-    F8E5M2 = "f8e5m2", 19, 7, (0, 9), 22
-    F8E5M2FNUZ = "f8e5m2fnuz", 24, 28, (0, 10), 25
-    F8E8M0FNU = "f8e8m0fnu", 33, 40, (1, 8), 32
+    F8E3M4 = "f8e3m4", 29, 36, (1, 7), 28, 7
+    F8E4M3 = "f8e4m3", 28, 35, (1, 7), 23, 8
+    F8E4M3B11FNUZ = "f8e4m3b11fnuz", 23, 29, (0, 11), 27, 9
+    F8E4M3FN = "f8e4m3fn", 20, 6, (0, 9), 24, 10
+    F8E4M3FNUZ = "f8e4m3fnuz", 25, 27, (0, 10), 26, 11
+    F8E5M2 = "f8e5m2", 19, 7, (0, 9), 22, 12
+    F8E5M2FNUZ = "f8e5m2fnuz", 24, 28, (0, 10), 25, 13
+    F8E8M0FNU = "f8e8m0fnu", 33, 40, (1, 8), 32, 14
     BF16 = "bf16", 16, 2, (0, 9), 3
     F16 = "f16", 10, 3, (0, 9), 4
     F32 = "f32", 11, 4, (0, 9), 5
@@ -75,10 +77,12 @@ class ElementType(enum.Enum):
         vhlo: int | None = None,
         release: tuple[int, int] = (0, 9),
         builtin: int | None = None,
+        dlpack: int | None = None,
     ) -> ElementType:
         self = object.__new__(cls)
         self._value_ = name
-        self.proto, self.vhlo, self.release, self.builtin = proto, vhlo, release, builtin
+        self.proto, self.vhlo, self.release = proto, vhlo, release
+        self.builtin, self.dlpack = builtin, dlpack
         return self
 
     if TYPE_CHECKING:  # mypy infers Any for the value of an enum that has a `__new__`
@@ -259,7 +263,7 @@ def _numpy_dtype(element_type: ElementType) -> np.dtype:
     if name[0] == "f":
         return np.dtype(_ml_dtype({"4": "float4_", "6": "float6_", "8": "float8_"}[name[1]] + name[2:]))
     integer = ("int" if name[0] == "s" else "uint") + name[1:]
-    return np.dtype(_ml_dtype(integer) if name[1:] in ("2", "4") else integer)
+    return np.dtype(_ml_dtype(integer) if int(name[1:]) < 8 else integer)
 
 
 def _ml_dtype(name: str) -> type[np.generic]:

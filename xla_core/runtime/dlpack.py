@@ -17,16 +17,6 @@ CPU = 1
 _READ_ONLY = 1
 
 _CODES = {"s": 0, "u": 1, "f": 2, "bf": 4, "c": 5, "pred": 6}
-_FLOAT8_CODES = {
-    "f8e3m4": 7,
-    "f8e4m3": 8,
-    "f8e4m3b11fnuz": 9,
-    "f8e4m3fn": 10,
-    "f8e4m3fnuz": 11,
-    "f8e5m2": 12,
-    "f8e5m2fnuz": 13,
-    "f8e8m0fnu": 14,
-}
 
 
 class _Tensor(Structure):
@@ -95,8 +85,8 @@ _capsule_destructor = ctypes.PYFUNCTYPE(None, c_void_p)(_destroy)
 
 def _type_of(element_type: ElementType) -> tuple[int, int]:
     name = element_type.value
-    if name in _FLOAT8_CODES:
-        return _FLOAT8_CODES[name], 8
+    if element_type.dlpack is not None:
+        return element_type.dlpack, element_type.bit_width
     kind = name.rstrip("0123456789") if name != "pred" else name
     if kind not in _CODES or (element_type.bit_width < 8 and name != "pred"):
         raise UnimplementedError(

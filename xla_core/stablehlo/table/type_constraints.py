@@ -6,7 +6,8 @@ import dataclasses
 import enum
 import functools
 
-from xla_core.hlo.scalar_types import FLOATS
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.scalar_types import integer_format
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.quantized_types import axis_problem, element_problem
 from xla_core.stablehlo.ir.types import is_unranked
@@ -30,12 +31,29 @@ class Elements(enum.Flag):
     ALL = PRED | SIGNED | UNSIGNED | FLOAT | COMPLEX | QUANTIZED | PER_AXIS | INDEX
 
 
-_FLOAT = (Elements.FLOAT, "4/6/8/16/32/64-bit float")
+def _kind_of(element_type: ElementType) -> Elements:
+    if element_type is ElementType.PRED:
+        return Elements.PRED
+    if element_type.is_integral:
+        return Elements.SIGNED if element_type.is_signed else Elements.UNSIGNED
+    return Elements.FLOAT if element_type.is_floating else Elements.COMPLEX
+
+
+_KINDS = {t.mlir_name: _kind_of(t) for t in ElementType if t.is_array}
+"""The kind of every element type that StableHLO and HLO share, by its name in MLIR."""
+
+
+def _widths(kinds: Elements) -> str:
+    widths = {t.bit_width for t in ElementType if t.is_array and _kind_of(t) in kinds}
+    return f"{'/'.join(map(str, sorted(widths)))}-bit"
+
+
+_FLOAT = (Elements.FLOAT, f"{_widths(Elements.FLOAT)} float")
 _PRED = (Elements.PRED, "bool")
 _INTEGERS = (
-    (Elements.INTEGER, "2/4/8/16/32/64-bit integer"),
-    (Elements.SIGNED, "2/4/8/16/32/64-bit signless integer"),
-    (Elements.UNSIGNED, "2/4/8/16/32/64-bit unsigned integer"),
+    (Elements.INTEGER, f"{_widths(Elements.INTEGER)} integer"),
+    (Elements.SIGNED, f"{_widths(Elements.SIGNED)} signless integer"),
+    (Elements.UNSIGNED, f"{_widths(Elements.UNSIGNED)} unsigned integer"),
 )
 _REST = (
     (Elements.COMPLEX, "complex type with 32/64-bit float elements"),
@@ -63,19 +81,9 @@ def elements_of(element: str | ir.QuantizedType) -> Elements:
     """Returns the kind of an element type in MLIR's spelling."""
     if isinstance(element, ir.QuantizedType):
         return _quantized(element)
-    if element == "i1":
-        return Elements.PRED
     if element == "index":
         return Elements.INDEX
-    if element in ("complex<f32>", "complex<f64>"):
-        return Elements.COMPLEX
-    for prefix, kind in (("ui", Elements.UNSIGNED), ("si", Elements.ODD_INTEGER), ("i", Elements.SIGNED)):
-        if element.startswith(prefix) and element[len(prefix) :].isdigit():
-            supported = element[len(prefix) :] in ("2", "4", "8", "16", "32", "64")
-            return kind if supported else Elements.ODD_INTEGER
-    if element in FLOATS:
-        return Elements.FLOAT
-    return Elements.OTHER
+    return _KINDS.get(element) or (Elements.ODD_INTEGER if integer_format(element) else Elements.OTHER)
 
 
 def _quantized(element: ir.QuantizedType) -> Elements:

@@ -10,17 +10,6 @@ from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import rule
 
 __all__ = ["holds_all_of"]
 
-# float type -> (exponent bits, significant bits)
-_FLOATS = {
-    ElementType.F64: (11, 53),
-    ElementType.F32: (8, 24),
-    ElementType.BF16: (8, 8),
-    ElementType.F16: (5, 11),
-    ElementType.F8E5M2: (5, 3),
-    ElementType.F8E4M3: (4, 4),
-    ElementType.F8E4M3FN: (4, 4),
-    ElementType.F8E3M4: (3, 5),
-}
 _WIDE = (ElementType.F64, ElementType.F32, ElementType.BF16, ElementType.F16)
 
 
@@ -35,13 +24,10 @@ def holds_all_of(wide: ElementType, narrow: ElementType) -> bool:
             return False
         return wide.bit_width > narrow.bit_width
     if narrow.is_integral and wide in _WIDE:
-        bits = narrow.bit_width - (1 if narrow.is_signed else 0)
-        return bits <= _FLOATS[wide][1] and (wide is not ElementType.F16 or bits <= 11)
-    if narrow in _FLOATS and wide in _WIDE:
-        return all(w >= n for w, n in zip(_FLOATS[wide], _FLOATS[narrow], strict=True))
-    if wide is ElementType.C128:
-        return narrow is ElementType.C64
-    return False
+        return narrow.bit_width - narrow.is_signed <= wide.mantissa_bits + 1
+    if narrow.is_floating and narrow.has_zero and wide in _WIDE:
+        return wide.exponent_bits >= narrow.exponent_bits and wide.mantissa_bits >= narrow.mantissa_bits
+    return wide is ElementType.C128 and narrow is ElementType.C64
 
 
 @rule(Opcode.CONVERT)

@@ -1,0 +1,134 @@
+"""A new op or element type is its entries in the tables: a process whose copies of the tables have one more runs it.
+
+Each test names the edits of a contributor, imports xla_core with them in a process of its own, and runs a program.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import textwrap
+
+_CHILD = textwrap.dedent(
+    """
+    import importlib.machinery, json, sys
+
+    edits = json.loads(sys.argv[1])
+
+    class Edited(importlib.machinery.SourceFileLoader):
+        def get_code(self, name):
+            source = self.get_data(self.get_filename(name)).decode()
+            for anchor, text in edits[name]:
+                assert anchor in source, (name, anchor)
+                source = source.replace(anchor, text + anchor, 1)
+            return compile(source, self.get_filename(name), "exec", dont_inherit=True)
+
+    class Finder(importlib.machinery.PathFinder):
+        @classmethod
+        def find_spec(cls, name, path=None, target=None):
+            spec = super().find_spec(name, path, target) if name in edits else None
+            if spec is not None:
+                spec.loader = Edited(name, spec.origin)
+            return spec
+
+    sys.meta_path.insert(0, Finder)
+    import numpy as np
+    import ml_dtypes
+    import xla_core as xla
+
+    def values(program, *arrays):
+        module = xla.parse(program)
+        results = [xla.evaluate(module, *arrays), xla.evaluate(xla.parse(module.to_text()), *arrays)]
+        results += [xla.Client(backend).compile(program)(*arrays) for backend in ("cpu", "template")]
+        return [[np.asarray(x) for x in result] for result in results]
+
+    """
+)
+
+
+def run_with(edits: dict[str, list[tuple[str, str]]], code: str) -> None:
+    """Runs code in a process where each edit puts text in front of an anchor in the source of a module."""
+    program = _CHILD + textwrap.dedent(code)
+    command = [sys.executable, "-c", program, json.dumps(edits)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert result.returncode == 0, result.stderr
+
+
+def test_an_element_type_is_one_row() -> None:
+    row = ('    U2 = "u2"', '    U1 = "u1", 31\n')
+    run_with(
+        {"xla_core.hlo.element_type": [row]},
+        """
+        program = '''
+        func.func @main(%x: tensor<4xui1>, %y: tensor<4xui1>) -> (tensor<4xui1>, tensor<4xf32>, tensor<4xi1>) {
+          %one = stablehlo.constant dense<1> : tensor<4xui1>
+          %0 = stablehlo.add %x, %one : tensor<4xui1>
+          %1 = stablehlo.convert %0 : (tensor<4xui1>) -> tensor<4xf32>
+          %2 = stablehlo.convert %1 : (tensor<4xf32>) -> tensor<4xui1>
+          %3 = stablehlo.multiply %2, %y : tensor<4xui1>
+          %4 = stablehlo.compare LT, %x, %y : (tensor<4xui1>, tensor<4xui1>) -> tensor<4xi1>
+          return %3, %1, %4 : tensor<4xui1>, tensor<4xf32>, tensor<4xi1>
+        }'''
+        x, y = np.array([[0, 1, 0, 1], [0, 0, 1, 1]]).astype(ml_dtypes.uint1)
+        for product, converted, less in values(program, x, y):
+            assert product.dtype == ml_dtypes.uint1
+            assert product.astype(int).tolist() == [0, 0, 1, 0]
+            assert converted.tolist() == [1, 0, 1, 0]
+            assert less.tolist() == [False, False, True, False]
+        from xla_core.stablehlo.table.type_constraints import INTEGER
+        assert "1/2/4/8/16/32/64-bit integer" in str(INTEGER)
+        """,
+    )
+
+
+def test_an_elementwise_op_is_its_entries_and_its_formula() -> None:
+    op = "_binary(\n    Opcode.HYPOT, _FLOATS, elementary._function(np.hypot), Trait.COMMUTATIVE, doc='The norm.'\n)\n"
+    formula = """
+        @function("hypot")
+        def hypot(m, x, y):
+            x, y = m.abs(x), m.abs(y)
+            large, small = m.maximum(x, y), m.select(m.fcmp("olt", x, y), x, y)
+            ratio = m.choose(m.equal(large, 0.0), 0.0, m.div(small, large))
+            return m.mul(large, m.sqrt(m.fma(ratio, ratio, m.constant(1.0, x))))
+
+
+        """
+    stablehlo = """
+        define(
+            "chlo.hypot",
+            "lhs rhs",
+            rule=same_type,
+            lower=elementwise(Opcode.HYPOT),
+            types=FLOAT,
+            type_traits=("compatible-types",),
+            assembly=CHLO_BINARY_ASSEMBLY,
+        )
+
+        """
+    edits = {
+        "xla_core.hlo.opcode": [('    IMAG = "imag"', '    HYPOT = "hypot"\n')],
+        "xla_core.hlo.ops.elementwise": [("_unary(\n    Opcode.ABS", op)],
+        "xla_core.elementary.special": [('@function("rsqrt")', textwrap.dedent(formula))],
+        "xla_core.stablehlo.ops.chlo": [('define(\n    "chlo.mulhi"', textwrap.dedent(stablehlo))],
+    }
+    run_with(
+        edits,
+        """
+        from xla_core.stablehlo import read, write_portable_artifact, write_text
+        from xla_core.stablehlo.reference.examples import op_example
+
+        program = '''
+        func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = chlo.hypot %x, %y : tensor<4xf32>, tensor<4xf32> -> tensor<4xf32>
+          return %0 : tensor<4xf32>
+        }'''
+        x, y = np.float32([3, 0, 1e38, 5]), np.float32([4, 0, 1e38, -12])
+        for (found,) in values(program, x, y):
+            np.testing.assert_allclose(found, np.hypot(x, y), rtol=1e-6)
+        assert "chlo.hypot %" in write_text(read(program))
+        artifact = xla.parse(write_portable_artifact(read(program)))
+        np.testing.assert_allclose(xla.evaluate(artifact, x, y)[0], np.hypot(x, y), rtol=1e-6)
+        assert "chlo.hypot" in op_example("chlo.hypot").text
+        """,
+    )
