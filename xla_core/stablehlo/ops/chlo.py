@@ -47,26 +47,6 @@ def formula(function: Callable[..., Expression], *, through_f32: bool = True) ->
 
 # -- functions of one operand ----------------------------------------------------------------------------------------
 
-for _name in ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "sinh", "tan"):
-    define(
-        f"chlo.{_name}",
-        "operand",
-        rule=same_type,
-        lower=OneOp(Opcode(_name)),
-        types=PLAIN_FLOAT_OR_COMPLEX,
-        type_traits=("compatible-types", "elementwise"),
-        assembly=CHLO_UNARY_ASSEMBLY,
-    )
-define(
-    "chlo.erf",
-    "operand",
-    rule=same_type,
-    lower=OneOp(Opcode.ERF),
-    types=FLOAT,
-    type_traits=("compatible-types", "elementwise"),
-    assembly=CHLO_UNARY_ASSEMBLY,
-)
-
 
 def _square(x: Expression) -> Expression:
     """The square. A complex a + bi gives (a - b)(a + b) + 2ab i, which cancels and overflows less than a^2 - b^2."""
@@ -89,35 +69,27 @@ def _asin_acos_kernel(z: Expression) -> Expression:
     return (b.cosh() * a.cos()).op(Opcode.COMPLEX, b)
 
 
-_FORMULAS: tuple[tuple[str, Callable[[Expression], Expression], TypeConstraint], ...] = (
-    ("bessel_i1e", special_functions.bessel_i1e, PLAIN_FLOAT_OR_COMPLEX),
-    ("digamma", special_functions.digamma, FLOAT),
-    ("erf_inv", special_functions.erf_inv, FLOAT),
-    ("erfc", special_functions.erfc, FLOAT),
-    ("lgamma", special_functions.lgamma, FLOAT),
+_UNARY: tuple[tuple[str, Lower, TypeConstraint], ...] = (
+    *(
+        (name, OneOp(Opcode(name)), PLAIN_FLOAT_OR_COMPLEX)
+        for name in ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "sinh", "tan")
+    ),
+    ("erf", OneOp(Opcode.ERF), FLOAT),
+    ("bessel_i1e", formula(special_functions.bessel_i1e), PLAIN_FLOAT_OR_COMPLEX),
+    ("digamma", formula(special_functions.digamma), FLOAT),
+    ("erf_inv", formula(special_functions.erf_inv), FLOAT),
+    ("erfc", formula(special_functions.erfc), FLOAT),
+    ("lgamma", formula(special_functions.lgamma), FLOAT),
+    ("square", formula(_square, through_f32=False), PLAIN_FLOAT_OR_COMPLEX),
+    ("conj", formula(_conj, through_f32=False), PLAIN_FLOAT_OR_COMPLEX),
+    ("_asin_acos_kernel", formula(_asin_acos_kernel, through_f32=False), COMPLEX),
 )
-for _name, _function, _types in _FORMULAS:
+for _name, _lower, _types in _UNARY:
     define(
         f"chlo.{_name}",
         "operand",
         rule=same_type,
-        lower=formula(_function),
-        types=_types,
-        type_traits=("compatible-types", "elementwise"),
-        assembly=CHLO_UNARY_ASSEMBLY,
-    )
-
-_PLAIN_FORMULAS: tuple[tuple[str, Callable[[Expression], Expression], TypeConstraint], ...] = (
-    ("square", _square, PLAIN_FLOAT_OR_COMPLEX),
-    ("conj", _conj, PLAIN_FLOAT_OR_COMPLEX),
-    ("_asin_acos_kernel", _asin_acos_kernel, COMPLEX),
-)
-for _name, _function, _types in _PLAIN_FORMULAS:
-    define(
-        f"chlo.{_name}",
-        "operand",
-        rule=same_type,
-        lower=formula(_function, through_f32=False),
+        lower=_lower,
         types=_types,
         type_traits=("compatible-types", "elementwise"),
         assembly=CHLO_UNARY_ASSEMBLY,

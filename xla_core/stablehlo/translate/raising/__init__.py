@@ -8,8 +8,8 @@ from xla_core.stablehlo.translate.raising import (  # noqa: F401  imported for t
     contraction,
     data,
     decomposed,
-    elementwise,
     host_transfer,
+    one_to_one,
     random,
     reduction,
 )

@@ -17,7 +17,6 @@ from xla_core.stablehlo.ir.attributes import (
     DenseArray,
     DenseElements,
     EnumAttribute,
-    GatherDimensionNumbers,
 )
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
 from xla_core.stablehlo.translate.raising.values import Raised, single, type_of
@@ -151,12 +150,6 @@ def _transposed(ctx: RaisingContext, value: ir.Value, shape: Shape, order: Seque
 # Movement
 
 
-@raises(Opcode.BROADCAST)
-def _broadcast(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    dims = i64s(instruction.attribute("dimensions"))
-    return ctx.results("stablehlo.broadcast_in_dim", [single(operands[0])], broadcast_dimensions=dims)
-
-
 @raises(Opcode.DYNAMIC_RESHAPE)
 def _dynamic_reshape(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     """The sizes, one each, as one vector."""
@@ -219,21 +212,3 @@ def _dynamic_slice(ctx: RaisingContext, instruction: HloInstruction, operands: S
 def _dynamic_update_slice(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     starts = _starts(ctx, instruction, operands, 2)
     return ctx.results("stablehlo.dynamic_update_slice", [*(single(o) for o in operands[:2]), *starts])
-
-
-@raises(Opcode.GATHER)
-def _gather(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    return ctx.results(
-        "stablehlo.gather",
-        [single(o) for o in operands],
-        dimension_numbers=numbers(GatherDimensionNumbers, instruction),
-        slice_sizes=i64s(instruction.attribute("slice_sizes")),
-        indices_are_sorted=bool(instruction.attribute("indices_are_sorted")),
-    )
-
-
-@raises(Opcode.GET_DIMENSION_SIZE, Opcode.SET_DIMENSION_SIZE)
-def _dimension_size(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    (dimension,) = instruction.attribute("dimensions")
-    name = f"stablehlo.{instruction.opcode.replace('-', '_')}"
-    return ctx.results(name, [single(o) for o in operands], dimension=int(dimension))

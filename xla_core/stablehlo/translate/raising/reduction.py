@@ -11,21 +11,11 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo.ir import Block, Op, Region, TensorType, Value
-from xla_core.stablehlo.ir.attributes import EnumAttribute, ScatterDimensionNumbers
+from xla_core.stablehlo.ir.attributes import EnumAttribute
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
 from xla_core.stablehlo.translate.raising.contraction import i64_matrix
-from xla_core.stablehlo.translate.raising.data import i64s, numbers
+from xla_core.stablehlo.translate.raising.data import i64s
 from xla_core.stablehlo.translate.raising.values import Raised, single, type_of
-
-
-@raises(Opcode.REDUCE)
-def _reduce(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    return ctx.results(
-        "stablehlo.reduce",
-        [single(o) for o in operands],
-        [ctx.region(instruction.attribute("to_apply"))],
-        dimensions=i64s(instruction.attribute("dimensions")),
-    )
 
 
 def _window(window: Window) -> dict[str, Any]:
@@ -65,30 +55,6 @@ def _map(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Ra
     region = ctx.region(instruction.attribute("to_apply"))
     dimensions = i64s(range(instruction.shape.rank))
     return ctx.results("stablehlo.map", [single(o) for o in operands], [region], dimensions=dimensions)
-
-
-@raises(Opcode.SORT)
-def _sort(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    (dimension,) = instruction.attribute("dimensions")
-    return ctx.results(
-        "stablehlo.sort",
-        [single(o) for o in operands],
-        [ctx.region(instruction.attribute("to_apply"))],
-        dimension=int(dimension),
-        is_stable=bool(instruction.attribute("is_stable")),
-    )
-
-
-@raises(Opcode.SCATTER)
-def _scatter(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    return ctx.results(
-        "stablehlo.scatter",
-        [single(o) for o in operands],
-        [ctx.region(instruction.attribute("to_apply"))],
-        scatter_dimension_numbers=numbers(ScatterDimensionNumbers, instruction),
-        indices_are_sorted=bool(instruction.attribute("indices_are_sorted")),
-        unique_indices=bool(instruction.attribute("unique_indices")),
-    )
 
 
 @raises(Opcode.TOPK)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,15 +18,32 @@ from xla_core.stablehlo.ir.attributes import ENUMS, EnumAttribute, TypedFloat, T
 from xla_core.stablehlo.ops.common import OneOp
 from xla_core.stablehlo.table.op_table import OPS, Attribute, Kind
 from xla_core.stablehlo.translate.raising.context import RULES, RaisingContext
-from xla_core.stablehlo.translate.raising.data import constant, i64s
+from xla_core.stablehlo.translate.raising.data import constant, i64s, numbers
 from xla_core.stablehlo.translate.raising.meaning import meaning_of
 from xla_core.stablehlo.translate.raising.values import Raised, single
 
-_COUNTERPARTS: dict[Opcode, tuple[str, Mapping[str, str | tuple[str]]]] = {
+_Names = dict[str, str | tuple[str]]
+
+
+def _same(*names: str) -> _Names:
+    return {name: name for name in names}
+
+
+_COUNTERPARTS: dict[Opcode, tuple[str, _Names]] = {
     Opcode.BITCAST_CONVERT: ("stablehlo.bitcast_convert", {}),
+    Opcode.BROADCAST: ("stablehlo.broadcast_in_dim", {"dimensions": "broadcast_dimensions"}),
     Opcode.CLAMP: ("stablehlo.clamp", {}),
     Opcode.CONVERT: ("stablehlo.convert", {}),
+    Opcode.GATHER: ("stablehlo.gather", _same("dimension_numbers", "slice_sizes", "indices_are_sorted")),
+    Opcode.GET_DIMENSION_SIZE: ("stablehlo.get_dimension_size", {"dimensions": ("dimension",)}),
+    Opcode.REDUCE: ("stablehlo.reduce", _same("dimensions")),
+    Opcode.SCATTER: (
+        "stablehlo.scatter",
+        _same("scatter_dimension_numbers", "indices_are_sorted", "unique_indices"),
+    ),
     Opcode.SELECT: ("stablehlo.select", {}),
+    Opcode.SET_DIMENSION_SIZE: ("stablehlo.set_dimension_size", {"dimensions": ("dimension",)}),
+    Opcode.SORT: ("stablehlo.sort", {"dimensions": ("dimension",), "is_stable": "is_stable"}),
     # If two ops lower to the same opcode, StableHLO's op overrides CHLO's, because it sorts last.
     **{
         definition.lower.opcode: (name, definition.lower.attributes)
@@ -34,7 +51,10 @@ _COUNTERPARTS: dict[Opcode, tuple[str, Mapping[str, str | tuple[str]]]] = {
         if isinstance(definition.lower, OneOp)
     },
 }
-"""The StableHLO op of an opcode, and its attributes by HLO's names. The first have a lowering of their own."""
+"""The StableHLO op of an opcode, and its attributes by HLO's names. The first have a lowering of their own.
+
+The fields of a structure are HLO's attributes of the same names.
+"""
 
 
 _DECOMPOSITIONS = {**dict.fromkeys(map(Opcode, OPCODES), decompose_elementary), Opcode.MULHI: decompose_mulhi}
@@ -63,7 +83,7 @@ _OF_PRED: dict[Opcode, Callable[..., ir.Value]] = {
 
 def _raise_op(
     name: str,
-    attributes: Mapping[str, str | tuple[str]],
+    attributes: _Names,
     ctx: RaisingContext,
     instruction: HloInstruction,
     operands: Sequence[Raised],
@@ -78,11 +98,15 @@ def _raise_op(
         return special(ctx, *values)
     given: dict[str, Any] = {}
     for theirs, ours in attributes.items():
+        key = ours if isinstance(ours, str) else ours[0]
+        attribute = OPS[name].attributes[key]
+        if attribute.kind is Kind.STRUCT:
+            given[key] = numbers(attribute.classes[0], instruction)
+            continue
         value = instruction.attribute(theirs)
-        if isinstance(ours, tuple):
-            (ours,), (value,) = ours, value
-        given[ours] = _attribute(OPS[name].attributes[ours], value)
-    return ctx.results(name, values, **given)
+        given[key] = _attribute(attribute, value if isinstance(ours, str) else value[0])
+    regions = [ctx.region(instruction.attribute("to_apply"))] if OPS[name].regions else []
+    return ctx.results(name, values, regions, **given)
 
 
 def _attribute(attribute: Attribute, value: Any) -> Any:
