@@ -12,7 +12,7 @@ import textwrap
 
 _CHILD = textwrap.dedent(
     """
-    import importlib.machinery, json, sys
+    import importlib.machinery, json, sys, textwrap
 
     edits = json.loads(sys.argv[1])
 
@@ -21,7 +21,7 @@ _CHILD = textwrap.dedent(
             source = self.get_data(self.get_filename(name)).decode()
             for anchor, text in edits[name]:
                 assert anchor in source, (name, anchor)
-                source = source.replace(anchor, text + anchor, 1)
+                source = source.replace(anchor, text + anchor, 1) if anchor else source + textwrap.dedent(text)
             return compile(source, self.get_filename(name), "exec", dont_inherit=True)
 
     class Finder(importlib.machinery.PathFinder):
@@ -48,7 +48,7 @@ _CHILD = textwrap.dedent(
 
 
 def run_with(edits: dict[str, list[tuple[str, str]]], code: str) -> None:
-    """Runs code in a process where each edit puts text in front of an anchor in the source of a module."""
+    """Runs code in a process where each edit puts text before an anchor, or at the end, of a module's source."""
     program = _CHILD + textwrap.dedent(code)
     command = [sys.executable, "-c", program, json.dumps(edits)]
     result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
@@ -83,7 +83,9 @@ def test_an_element_type_is_one_row() -> None:
 
 
 def test_an_elementwise_op_is_its_entries_and_its_formula() -> None:
-    op = "_binary(\n    Opcode.HYPOT, _FLOATS, elementary._function(np.hypot), Trait.COMMUTATIVE, doc='The norm.'\n)\n"
+    op = """
+        _op(Opcode.HYPOT, 2, _FLOATS, elementary._function(np.hypot), Trait.COMMUTATIVE, doc="The norm of (a, b).")
+        """
     formula = """
         @function("hypot")
         def hypot(m, x, y):
@@ -91,26 +93,23 @@ def test_an_elementwise_op_is_its_entries_and_its_formula() -> None:
             large, small = m.maximum(x, y), m.select(m.fcmp("olt", x, y), x, y)
             ratio = m.choose(m.equal(large, 0.0), 0.0, m.div(small, large))
             return m.mul(large, m.sqrt(m.fma(ratio, ratio, m.constant(1.0, x))))
-
-
         """
     stablehlo = """
         define(
             "chlo.hypot",
             "lhs rhs",
             rule=same_type,
-            lower=elementwise(Opcode.HYPOT),
+            lower=OneOp(Opcode.HYPOT),
             types=FLOAT,
             type_traits=("compatible-types",),
             assembly=CHLO_BINARY_ASSEMBLY,
         )
-
         """
     edits = {
         "xla_core.hlo.opcode": [('    IMAG = "imag"', '    HYPOT = "hypot"\n')],
-        "xla_core.hlo.ops.elementwise": [("_unary(\n    Opcode.ABS", op)],
-        "xla_core.elementary.special": [('@function("rsqrt")', textwrap.dedent(formula))],
-        "xla_core.stablehlo.ops.chlo": [('define(\n    "chlo.mulhi"', textwrap.dedent(stablehlo))],
+        "xla_core.hlo.ops.elementwise": [("", op)],
+        "xla_core.elementary.special": [("", formula)],
+        "xla_core.stablehlo.ops.chlo": [("", stablehlo)],
     }
     run_with(
         edits,
