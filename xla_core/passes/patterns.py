@@ -13,14 +13,19 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
 __all__ = [
+    "MIRRORED",
     "is_all",
     "is_constant",
     "is_dynamic",
     "is_one_use",
+    "is_ordered",
     "is_total_order",
     "squeezed",
     "uniform_value",
 ]
+
+MIRRORED = {"EQ": "EQ", "NE": "NE", "LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE"}
+"""The direction of a compare whose operands are swapped."""
 
 
 def uniform_value(instruction: HloInstruction) -> np.ndarray | None:
@@ -70,6 +75,11 @@ def is_dynamic(instruction: HloInstruction) -> bool:
 def is_total_order(element_type: ElementType) -> bool:
     """Whether any two values of the type compare, because it has no NaN."""
     return element_type.is_integral or element_type is ElementType.PRED
+
+
+def is_ordered(compare: HloInstruction) -> bool:
+    """Whether any two operands of a compare compare: the type has no NaN, or the order is total."""
+    return is_total_order(compare.operands[0].shape.element_type) or compare.attributes.get("type") == "TOTALORDER"
 
 
 def squeezed(shape: Shape) -> Sequence[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xla_core.hlo.parser import parse_hlo
 from xla_core.passes.simplifiers.algebraic_simplifier import (
     FAST_RULES,
+    RULE_FILES,
     RULES,
     AlgebraicSimplifier,
     AlgebraicSimplifierOptions,
@@ -34,14 +35,9 @@ def test_the_entrys_result_keeps_its_layout():
     assert str(module.entry.parameters[0].shape) == "f32[2,3]{1,0}"
 
 
-def test_rules_can_be_left_out():
-    module = parse_hlo("HloModule m\nENTRY e {\n" + X + "a = f32[4,6] negate(x)\nROOT r = f32[4,6] negate(a)\n}")
-    assert not AlgebraicSimplifier(AlgebraicSimplifierOptions(without=frozenset({"negate_negated"}))).run(module)
-
-
-def test_every_rule_says_what_it_does():
+def test_every_rule_is_in_the_table_and_says_what_it_does():
+    assert len(RULE_FILES) == 8
     for table in (RULES, FAST_RULES):
         for rules in table.values():
             for rule in rules:
                 assert rule.__doc__, rule
-    assert sum(len({id(r) for r in rules}) for rules in RULES.values()) > 100

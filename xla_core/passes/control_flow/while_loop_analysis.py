@@ -6,12 +6,10 @@ import dataclasses
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.patterns import uniform_value
+from xla_core.passes.patterns import MIRRORED, uniform_value
 from xla_core.passes.while_util import Loop
 
 __all__ = ["Induction", "induction", "trip_count"]
-
-_MIRRORED = {"EQ": "EQ", "NE": "NE", "LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE"}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ def induction(loop: Loop) -> Induction | None:
     direction = compare.attributes["direction"]
     index, bound = _state_index(left, loop), _known(right, loop)
     if index is None or bound is None:
-        index, bound, direction = _state_index(right, loop), _known(left, loop), _MIRRORED[direction]
+        index, bound, direction = _state_index(right, loop), _known(left, loop), MIRRORED[direction]
     if index is None or bound is None or not loop.instruction.shape.tuple_shapes[index].element_type.is_integral:
         return None
     initial = loop.initial(index)

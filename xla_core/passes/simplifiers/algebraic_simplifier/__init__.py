@@ -1,7 +1,8 @@
 """algebraic_simplifier: applies local rewrite rules until none matches.
 
-A rule is a function in the table `RULES`, keyed by opcode. The first line of its docstring is the rewrite. Each file
-here contains the rules of one family of ops. (XLA: xla/hlo/transforms/simplifiers/algebraic_simplifier.h.)
+A rule is an equation in `identities`, or a function whose docstring says what it rewrites. Each file here contains the
+rules of one family of ops, and adds them to the table `RULES`, which is keyed by opcode.
+(XLA: xla/hlo/transforms/simplifiers/algebraic_simplifier.h.)
 """
 
 from __future__ import annotations
@@ -15,13 +16,11 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.patterns import is_dynamic
 from xla_core.passes.rewriter import Rewriter, Rule
-from xla_core.passes.simplifiers.algebraic_simplifier import (  # the imports fill the table
+from xla_core.passes.simplifiers.algebraic_simplifier import (
     arithmetic,
     contraction,
     conversion,
-    elementary,
-    extremes,
-    logical,
+    identities,
     movement,
     reduction,
     slicing,
@@ -29,9 +28,10 @@ from xla_core.passes.simplifiers.algebraic_simplifier import (  # the imports fi
 )
 from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import FAST_RULES, RULES, rule
 
-__all__ = ["FAST_RULES", "RULES", "AlgebraicSimplifier", "AlgebraicSimplifierOptions", "rule"]
+__all__ = ["FAST_RULES", "RULES", "RULE_FILES", "AlgebraicSimplifier", "AlgebraicSimplifierOptions", "rule"]
 
-_FILES = (arithmetic, contraction, conversion, elementary, extremes, logical, movement, reduction, slicing, structure)
+RULE_FILES = (arithmetic, identities, conversion, structure, movement, slicing, reduction, contraction)
+"""The files of rules. Importing them fills the table."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -42,13 +42,11 @@ class AlgebraicSimplifierOptions:
         fast_math: whether to apply rules that change rounding, NaN, infinities or the sign of zero.
         accept: whether a rule may add an instruction; after legalization, whether the target supports it.
         layout_sensitive: whether layouts are assigned, so that a replacement must have the same layout.
-        without: names of rules that are not applied.
     """
 
     fast_math: bool = False
     accept: Callable[[HloInstruction], bool] | None = None
     layout_sensitive: bool = False
-    without: frozenset[str] = frozenset()
 
 
 class AlgebraicSimplifier(HloPass):
@@ -80,10 +78,6 @@ def _is_left_alone(i: HloInstruction) -> bool:
 
 
 def _chosen(options: AlgebraicSimplifierOptions) -> Mapping[Opcode | None, list[Rule]]:
-    tables = (RULES, FAST_RULES) if options.fast_math else (RULES,)
-    chosen: dict[Opcode | None, list[Rule]] = {}
-    for table in tables:
-        for opcode, rules in table.items():
-            kept = [r for r in rules if getattr(r, "__name__", "") not in options.without]
-            chosen.setdefault(opcode, []).extend(kept)
-    return chosen
+    if not options.fast_math:
+        return RULES
+    return {opcode: [*RULES.get(opcode, ()), *FAST_RULES.get(opcode, ())] for opcode in {**RULES, **FAST_RULES}}

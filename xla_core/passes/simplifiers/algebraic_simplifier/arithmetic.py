@@ -1,4 +1,4 @@
-"""Rules for sums, products, quotients and signs."""
+"""Rules for elementwise ops that are more than an equation between two formulas."""
 
 from __future__ import annotations
 
@@ -12,18 +12,14 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import OPS, Trait
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.patterns import is_all, is_constant, is_total_order, uniform_value
+from xla_core.passes.patterns import MIRRORED, is_all, is_constant, is_ordered, is_total_order, uniform_value
 from xla_core.passes.rewriter import Builder
 from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import rule
 
 __all__: list[str] = []
 
+_NEGATED = {"EQ": "NE", "NE": "EQ", "LT": "GE", "LE": "GT", "GT": "LE", "GE": "LT"}
 _SYMMETRIC = [op.opcode for op in OPS.values() if {Trait.COMMUTATIVE, Trait.ASSOCIATIVE} <= op.traits]
-
-
-def _is_exact(instruction: HloInstruction) -> bool:
-    """Whether arithmetic of the element type (integer or pred) is associative and does not round."""
-    return is_total_order(instruction.shape.element_type)
 
 
 @rule(*_SYMMETRIC)
@@ -39,7 +35,7 @@ def combine_constants(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x, c2 = i.operands
     if x.opcode != i.opcode or not is_constant(c2) or not is_constant(x.operands[1]) or is_constant(x.operands[0]):
         return None
-    if not _is_exact(i) and i.opcode not in (Opcode.MAXIMUM, Opcode.MINIMUM):
+    if not is_total_order(i.shape.element_type) and i.opcode not in (Opcode.MAXIMUM, Opcode.MINIMUM):
         return None
     return b.add(i.opcode, x.operands[0], b.add(i.opcode, x.operands[1], c2))
 
@@ -58,195 +54,6 @@ def projection(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return x if same else None
 
 
-# -- add, subtract, negate -------------------------------------------------------------------------------------------
-
-
-@rule(Opcode.ADD)
-def add_zero(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """X + 0 -> x; for floats only x + -0, since -0 + 0 is 0"""
-    x, y = i.operands
-    if is_all(y, -0.0 if i.shape.element_type.is_floating else 0):
-        return x if not i.shape.element_type.is_complex else None
-    return None
-
-
-@rule(Opcode.ADD, fast=True)
-def add_positive_zero(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """X + 0 -> x"""
-    return i.operands[0] if uniform_value(i.operands[1]) == 0 else None
-
-
-@rule(Opcode.ADD)
-def add_negated(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """X + -y -> x - y; -x + y -> y - x"""
-    x, y = i.operands
-    if y.opcode == Opcode.NEGATE:
-        return b.add(Opcode.SUBTRACT, x, y.operands[0])
-    return b.add(Opcode.SUBTRACT, y, x.operands[0]) if x.opcode == Opcode.NEGATE else None
-
-
-@rule(Opcode.ADD)
-def add_subtracted(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """(x - y) + y -> x, for integers"""
-    x, y = i.operands
-    for left, right in ((x, y), (y, x)):
-        if _is_exact(i) and left.opcode == Opcode.SUBTRACT and left.operands[1] is right:
-            return left.operands[0]
-    return None
-
-
-@rule(Opcode.SUBTRACT)
-def subtract_zero(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """X - 0 -> x"""
-    return i.operands[0] if is_all(i.operands[1], 0) and not i.shape.element_type.is_complex else None
-
-
-@rule(Opcode.SUBTRACT)
-def subtract_self(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """X - x -> 0, for integers"""
-    return b.constant(0, i.shape) if i.operands[0] is i.operands[1] and _is_exact(i) else None
-
-
-@rule(Opcode.SUBTRACT)
-def subtract_from_zero(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """0 - x -> -x; for floats -0 - x"""
-    x, y = i.operands
-    if i.shape.element_type.is_complex:
-        return None
-    return b.add(Opcode.NEGATE, y) if is_all(x, -0.0 if i.shape.element_type.is_floating else 0) else None
-
-
-@rule(Opcode.SUBTRACT)
-def subtract_negated(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """X - -y -> x + y"""
-    return (
-        b.add(Opcode.ADD, i.operands[0], i.operands[1].operands[0]) if i.operands[1].opcode == Opcode.NEGATE else None
-    )
-
-
-@rule(Opcode.SUBTRACT)
-def subtract_constant(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """X - c -> x + -c"""
-    x, y = i.operands
-    value = uniform_value(y)
-    if value is None or is_constant(x) or not (i.shape.element_type.is_integral or i.shape.element_type.is_floating):
-        return None
-    with np.errstate(all="ignore"):
-        negated = np.negative(value)
-    return b.add(Opcode.ADD, x, b.constant(negated, y.shape))
-
-
-@rule(Opcode.SUBTRACT)
-def subtract_part_of_sum(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """(x + y) - y -> x, for integers"""
-    x, y = i.operands
-    if not _is_exact(i) or x.opcode != Opcode.ADD or y not in x.operands:
-        return None
-    return x.operands[0] if x.operands[1] is y else x.operands[1]
-
-
-@rule(Opcode.NEGATE)
-def negate_negated(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """--x -> x"""
-    return i.operands[0].operands[0] if i.operands[0].opcode == Opcode.NEGATE else None
-
-
-@rule(Opcode.NEGATE)
-def negate_difference(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """-(x - y) -> y - x, for integers: the floats' zero would change its sign"""
-    x = i.operands[0]
-    return (
-        b.add(Opcode.SUBTRACT, x.operands[1], x.operands[0]) if x.opcode == Opcode.SUBTRACT and _is_exact(i) else None
-    )
-
-
-@rule(Opcode.NEGATE)
-def negate_scaled(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """-(x * c) -> x * -c"""
-    x = i.operands[0]
-    if x.opcode != Opcode.MULTIPLY or x.user_count != 1 or not i.shape.element_type.is_floating:
-        return None
-    value = uniform_value(x.operands[1])
-    return None if value is None else b.add(Opcode.MULTIPLY, x.operands[0], b.constant(-value, i.shape))
-
-
-# -- multiply --------------------------------------------------------------------------------------------------------
-
-
-@rule(Opcode.MULTIPLY)
-def multiply_by_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """X * 1 -> x"""
-    return i.operands[0] if is_all(i.operands[1], 1) and not i.shape.element_type.is_complex else None
-
-
-@rule(Opcode.MULTIPLY)
-def multiply_by_minus_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """X * -1 -> -x"""
-    element_type = i.shape.element_type
-    if not (element_type.is_signed or element_type.is_floating) or not is_all(i.operands[1], -1):
-        return None
-    return b.add(Opcode.NEGATE, i.operands[0])
-
-
-@rule(Opcode.MULTIPLY)
-def multiply_by_zero(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """X * 0 -> 0, for integers: infinity and NaN times 0 are NaN"""
-    return i.operands[1] if _is_exact(i) and is_all(i.operands[1], 0) else None
-
-
-@rule(Opcode.MULTIPLY, Opcode.DIVIDE)
-def signs_cancel(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """-x * -y -> x * y, and for /; -x * c -> x * -c"""
-    x, y = i.operands
-    if not i.shape.element_type.is_floating or x.opcode != Opcode.NEGATE:
-        return None
-    if y.opcode == Opcode.NEGATE:
-        return b.add(i.opcode, x.operands[0], y.operands[0])
-    value = uniform_value(y)
-    return None if value is None else b.add(i.opcode, x.operands[0], b.constant(-value, y.shape))
-
-
-@rule(Opcode.MULTIPLY)
-def product_of_absolutes(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """|x| * |x| -> x * x"""
-    x, y = i.operands
-    if x is not y or x.opcode != Opcode.ABS or x.operands[0].shape.element_type.is_complex:
-        return None
-    return b.add(Opcode.MULTIPLY, x.operands[0], x.operands[0])
-
-
-@rule(Opcode.MULTIPLY, fast=True)
-def combine_factors(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """(x * c1) * c2 -> x * (c1 * c2)"""
-    x, c2 = i.operands
-    if (
-        x.opcode != Opcode.MULTIPLY
-        or not is_constant(c2)
-        or not is_constant(x.operands[1])
-        or is_constant(x.operands[0])
-    ):
-        return None
-    return b.add(Opcode.MULTIPLY, x.operands[0], b.add(Opcode.MULTIPLY, x.operands[1], c2))
-
-
-@rule(Opcode.MULTIPLY, fast=True)
-def product_of_exponentials(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """exp(x) * exp(y) -> exp(x + y)"""
-    x, y = i.operands
-    if x.opcode != Opcode.EXPONENTIAL or y.opcode != Opcode.EXPONENTIAL:
-        return None
-    return b.add(Opcode.EXPONENTIAL, b.add(Opcode.ADD, x.operands[0], y.operands[0]))
-
-
-# -- divide, remainder -----------------------------------------------------------------------------------------------
-
-
-@rule(Opcode.DIVIDE)
-def divide_by_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """X / 1 -> x"""
-    return i.operands[0] if is_all(i.operands[1], 1) and not i.shape.element_type.is_complex else None
-
-
 @rule(Opcode.DIVIDE)
 def divide_by_power_of_two(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """X / 2**n -> x * 2**-n for floats, x >> n for unsigned integers"""
@@ -255,11 +62,14 @@ def divide_by_power_of_two(i: HloInstruction, b: Builder) -> HloInstruction | No
     if value is None or not (element_type.is_floating or element_type.is_unsigned) or is_constant(x):
         return None
     if element_type.is_unsigned:
-        divisor = int(value)
-        if divisor <= 0 or divisor & (divisor - 1):
-            return None
-        return b.add(Opcode.SHIFT_RIGHT_LOGICAL, x, b.constant(divisor.bit_length() - 1, y.shape))
+        power = _log2(int(value))
+        return None if power is None else b.add(Opcode.SHIFT_RIGHT_LOGICAL, x, b.constant(power, y.shape))
     return _by_reciprocal(i, b, exact=True)
+
+
+def _log2(value: int) -> int | None:
+    """The logarithm of a power of two, or None."""
+    return value.bit_length() - 1 if value > 0 and not value & (value - 1) else None
 
 
 def _by_reciprocal(i: HloInstruction, b: Builder, *, exact: bool) -> HloInstruction | None:
@@ -287,46 +97,58 @@ def divide_by_constant(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return _by_reciprocal(i, b, exact=False) if i.shape.element_type.is_floating else None
 
 
-@rule(Opcode.DIVIDE, fast=True)
-def divide_by_root(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """X / sqrt(y) -> x * rsqrt(y); x / rsqrt(y) -> x * sqrt(y); x / exp(y) -> x * exp(-y)"""
-    x, y = i.operands
-    if y.opcode in (Opcode.SQRT, Opcode.RSQRT):
-        return b.add(
-            Opcode.MULTIPLY, x, b.add({Opcode.SQRT: Opcode.RSQRT, Opcode.RSQRT: Opcode.SQRT}[y.opcode], y.operands[0])
-        )
-    if y.opcode == Opcode.EXPONENTIAL:
-        return b.add(Opcode.MULTIPLY, x, b.add(Opcode.EXPONENTIAL, b.add(Opcode.NEGATE, y.operands[0])))
-    return None
-
-
-@rule(Opcode.DIVIDE, fast=True)
-def quotient_of_quotients(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """(x / y) / z -> x / (y * z); x / (y / z) -> (x * z) / y"""
-    x, y = i.operands
-    if not (i.shape.element_type.is_floating or i.shape.element_type.is_complex):
-        return None
-    if x.opcode == Opcode.DIVIDE:
-        return b.add(Opcode.DIVIDE, x.operands[0], b.add(Opcode.MULTIPLY, x.operands[1], y))
-    if y.opcode == Opcode.DIVIDE:
-        return b.add(Opcode.DIVIDE, b.add(Opcode.MULTIPLY, x, y.operands[1]), y.operands[0])
-    return None
-
-
 @rule(Opcode.REMAINDER)
 def remainder_by_power_of_two(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """X % 2**n -> x & (2**n - 1), for unsigned integers"""
     x, y = i.operands
     value = uniform_value(y)
-    if value is None or not i.shape.element_type.is_unsigned:
+    if value is None or not i.shape.element_type.is_unsigned or _log2(int(value)) is None:
         return None
-    divisor = int(value)
-    if divisor <= 0 or divisor & (divisor - 1):
-        return None
-    return b.add(Opcode.AND, x, b.constant(divisor - 1, y.shape))
+    return b.add(Opcode.AND, x, b.constant(int(value) - 1, y.shape))
 
 
-@rule(Opcode.REMAINDER)
-def remainder_by_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """X % 1 -> 0, for integers"""
-    return b.constant(0, i.shape) if i.shape.element_type.is_integral and is_all(i.operands[1], 1) else None
+@rule(Opcode.NOT)
+def not_compared(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """!(x < y) -> x >= y, where there is no NaN; !(x == y) -> x != y"""
+    x = i.operands[0]
+    if x.opcode != Opcode.COMPARE or x.user_count != 1:
+        return None
+    direction = x.attributes["direction"]
+    if direction not in ("EQ", "NE") and not is_ordered(x):
+        return None
+    return b.add(Opcode.COMPARE, *x.operands, **{**x.attributes, "direction": _NEGATED[direction]})
+
+
+@rule(Opcode.COMPARE)
+def compare_constant_to_the_right(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """C < x -> x > c"""
+    x, y = i.operands
+    if not is_constant(x) or is_constant(y):
+        return None
+    return b.add(Opcode.COMPARE, y, x, **{**i.attributes, "direction": MIRRORED[i.attributes["direction"]]})
+
+
+@rule(Opcode.MAXIMUM, Opcode.MINIMUM)
+def extreme_constants(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """max(x, least) -> x; max(x, greatest) -> greatest where there is no NaN; and for min"""
+    x, y = i.operands
+    element_type = i.shape.element_type
+    identity = i.op.identity(element_type)
+    if identity is None:
+        return None
+    if is_all(y, identity):
+        return x
+    absorbing = element_type.greatest if i.opcode == Opcode.MAXIMUM else element_type.least
+    return y if absorbing is not None and is_total_order(element_type) and is_all(y, absorbing) else None
+
+
+@rule(Opcode.REDUCE_PRECISION)
+def precision_is_there(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """reduce-precision to the precision of the type, or to that of its operand -> the operand"""
+    x = i.operands[0]
+    bits = (i.attributes["exponent_bits"], i.attributes["mantissa_bits"])
+    if x.opcode == Opcode.REDUCE_PRECISION and bits == (x.attributes["exponent_bits"], x.attributes["mantissa_bits"]):
+        return x
+    kind = i.shape.element_type
+    is_whole = kind.bit_width >= 16 and bits[0] >= kind.exponent_bits and bits[1] >= kind.mantissa_bits
+    return x if is_whole else None

@@ -65,21 +65,3 @@ def bitcast_converted(i: HloInstruction, b: Builder) -> HloInstruction | None:
     if source.shape.element_type.bit_width != i.shape.element_type.bit_width:
         return None
     return b.add(Opcode.BITCAST_CONVERT, source, shape=i.shape.without_layout())
-
-
-@rule(Opcode.REAL, Opcode.IMAG)
-def part_of_complex(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """real(complex(x, y)) -> x; imag(complex(x, y)) -> y"""
-    x = i.operands[0]
-    if x.opcode != Opcode.COMPLEX:
-        return None
-    return x.operands[0 if i.opcode == Opcode.REAL else 1]
-
-
-@rule(Opcode.COMPLEX)
-def complex_of_parts(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """complex(real(x), imag(x)) -> x"""
-    x, y = i.operands
-    if x.opcode != Opcode.REAL or y.opcode != Opcode.IMAG or x.operands[0] is not y.operands[0]:
-        return None
-    return x.operands[0] if x.operands[0].shape.element_type is i.shape.element_type else None
