@@ -142,7 +142,7 @@ class HloDataflowAnalysis:
                         value.use(time, path)
                 kind = ValueKind.CONSTANT if opcode == Opcode.CONSTANT else ValueKind.INSTRUCTION
                 positions[instruction] = self._define_all(instruction, kind)
-                if opcode.endswith("-start") or opcode == Opcode.SEND:
+                if instruction.op.operands_at is not None:
                     self._keep_operands(instruction, operands)
                 elif opcode == Opcode.CUSTOM_CALL:
                     self._in_place_custom_call(instruction, operands, depth)
@@ -203,11 +203,9 @@ class HloDataflowAnalysis:
 
     def _keep_operands(self, start: HloInstruction, operands: list[list[HloValue]]) -> None:
         """Forwards the operands of a start op to the leaves of its result, so that they live until the done op."""
-        place = start.op.operands_at
-        if place is not None:
-            passed = [value for operand in operands for value in operand]
-            first = start.shape.leaf_number(place)
-            self._positions[start][first : first + len(passed)] = passed
+        passed = [value for operand in operands for value in operand]
+        first = start.shape.leaf_number(start.op.operands_at or ())
+        self._positions[start][first : first + len(passed)] = passed
 
     # -- small parts ---------------------------------------------------------------------------------------------------
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 from xla_core.hlo.call_graph import callees_first
-from xla_core.hlo.op_table import Trait
+from xla_core.hlo.op_table import OPS, Trait
 from xla_core.hlo.opcode import Opcode
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ class EffectAnalysis:
     """
 
     def __init__(self, traits: frozenset[Trait] = EFFECTS, opcodes: frozenset[Opcode] = frozenset()) -> None:
-        self._traits = traits
-        self._opcodes = opcodes
+        self._opcodes = opcodes | _with_traits(traits)
+        self._declared = Trait.SIDE_EFFECT in traits
         self._known: dict[HloComputation, bool] = {}
 
     def of(self, instruction: HloInstruction) -> bool:
@@ -49,10 +50,14 @@ class EffectAnalysis:
         return known[computation]
 
     def _is(self, instruction: HloInstruction) -> bool:
-        op = instruction.op
-        if not self._traits.isdisjoint(op.traits) or op.opcode in self._opcodes:
-            return True
-        return Trait.SIDE_EFFECT in self._traits and bool(instruction.attributes.get("custom_call_has_side_effect"))
+        return instruction.opcode in self._opcodes or (
+            self._declared and bool(instruction.attributes.get("custom_call_has_side_effect"))
+        )
+
+
+@functools.cache
+def _with_traits(traits: frozenset[Trait]) -> frozenset[Opcode]:
+    return frozenset(op.opcode for op in OPS.values() if not traits.isdisjoint(op.traits))
 
 
 def is_effect(instruction: HloInstruction) -> bool:

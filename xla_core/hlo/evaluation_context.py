@@ -36,8 +36,6 @@ _ELEMENTS_PER_SECOND = 1e9  # an upper bound of any machine's speed
 
 _MAX_RANK = 64
 
-_SAME_SCALAR = frozenset({Opcode.BROADCAST, Opcode.RESHAPE, Opcode.TRANSPOSE, Opcode.OPT_BARRIER})
-
 
 class _Step(NamedTuple):
     """A step: evaluate an instruction on the slots `sources`, store the result in `target`, clear the slots `dead`."""
@@ -248,7 +246,7 @@ class EvaluationContext:
             instruction = step.instruction
             if any(not s.is_array or s.rank for s in instruction.shape.leaves()):
                 return None
-            if instruction.opcode in _SAME_SCALAR:
+            if instruction.op.rearranges or instruction.opcode == Opcode.OPT_BARRIER:
                 if instruction.operand(0).shape.rank:
                     return None
                 plan.steps[index] = step._replace(evaluate=_same)

@@ -56,6 +56,8 @@ Evaluate = Callable[["EvaluationContext", "HloInstruction", "list[Value]"], "Val
 class AttributeKind(enum.Enum):
     """The kinds of attributes: their Python types, and the spelling of each in HLO text."""
 
+    __hash__ = object.__hash__  # as in `Trait`
+
     BOOL = "bool"  # bool
     INT = "int"  # int
     FLOAT = "float"  # float
@@ -111,6 +113,9 @@ class Trait(enum.Enum):
     SIDE_EFFECT = enum.auto()  # never removed, never duplicated, never reordered against tokens
     COLLECTIVE = enum.auto()
     DATA_MOVEMENT = enum.auto()  # moves elements without computing any
+    INDEX_MAP = enum.auto()  # each result element is an operand's element, or a constant, at an index of its own
+    ACCUMULATES = enum.auto()  # each result element combines many operand elements by a computation
+    SUPERLINEAR = enum.auto()  # takes more work than its operands and results have elements
     CHEAP = enum.auto()  # costs almost nothing, or is computed within its users
     TRANSCENDENTAL = enum.auto()  # takes many flops for each element
     NONDETERMINISTIC = enum.auto()  # each execution gives another value: rng
@@ -202,6 +207,11 @@ class OpDef:
     @property
     def is_elementwise(self) -> bool:
         return Trait.ELEMENTWISE in self.traits
+
+    @property
+    def rearranges(self) -> bool:
+        """Whether the result has elements of the one operand, at other indices and in the same type."""
+        return self.arity == 1 and Trait.INDEX_MAP in self.traits and Trait.BITWISE not in self.traits
 
     @property
     def has_side_effect(self) -> bool:

@@ -45,7 +45,6 @@ _TIMEOUT_NAME = (
     'the backend\'s option collective_timeout: CompileOptions(backend={"collective_timeout": 300}), or --set '
     "collective_timeout=300"
 )
-_KEEPING = frozenset({Opcode.OUTFEED, Opcode.SEND})  # these ops keep their operands after they return
 
 
 def array_at(address: int, shape: Shape) -> np.ndarray:
@@ -68,7 +67,8 @@ class _HostCall:
         operands = [s for o in instruction.operands for s in o.shape.leaves() if s.is_array]
         self.shapes = operands + [s for s in instruction.shape.leaves() if s.is_array]
         self._operand_count = len(operands)
-        self._copies = Trait.COLLECTIVE in instruction.op.traits or instruction.opcode in _KEEPING
+        # Collectives and host transfers keep their operands after they return.
+        self._copies = not instruction.op.traits.isdisjoint((Trait.COLLECTIVE, Trait.HOST_TRANSFER))
         self._function: CustomCallFunction | None = None
         self._target = ""
         self._attributes: Mapping[str, Any] = {}

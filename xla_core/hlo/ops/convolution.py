@@ -147,6 +147,7 @@ entry(
     _convolution_shape,
     _convolution,
     Trait.EXACT_IN_WIDER_INTEGERS,
+    Trait.SUPERLINEAR,
     doc="Sums of products of input windows and kernels, in groups. (XLA: operation semantics, ConvGeneralDilated.)",
     window=attr("window", ()),
     dim_labels=attr("dim_labels"),

@@ -268,6 +268,7 @@ entry(
     _gather,
     Trait.DATA_MOVEMENT,
     Trait.EXACT_IN_WIDER_INTEGERS,
+    Trait.INDEX_MAP,
     doc="Slices of the operand at (clamped) start indices. (XLA: operation semantics, Gather.)",
     index_operands=lambda count: (1,),
     same_sizes=_gather_sizes,

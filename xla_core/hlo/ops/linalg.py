@@ -12,7 +12,7 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.environment import Value
 from xla_core.hlo.evaluation_context import EvaluationContext
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Attributes
+from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.numerics import round_to, widen
 from xla_core.hlo.ops.rules import OpGroup, array, attr, check, normalize
@@ -127,6 +127,7 @@ entry(
     1,
     lambda operands, attributes, declared: normalize(_check_square(operands[0])),
     _cholesky,
+    Trait.SUPERLINEAR,
     doc="The triangular factor of Hermitian matrices.",
     lower=attr("bool", False),
 )
@@ -135,6 +136,7 @@ entry(
     2,
     _triangular_solve_shape,
     _triangular_solve,
+    Trait.SUPERLINEAR,
     doc="Solves op(a) x = b (left side) or x op(a) = b for triangular a.",
     left_side=attr("bool", False),
     lower=attr("bool", False),

@@ -32,7 +32,7 @@ __all__: list[str] = []
 
 entry = OpGroup("movement").entry
 
-_MOVES = (Trait.DATA_MOVEMENT, Trait.PRIMITIVE, Trait.EXACT_IN_WIDER_INTEGERS)
+_MOVES = (Trait.DATA_MOVEMENT, Trait.INDEX_MAP, Trait.PRIMITIVE, Trait.EXACT_IN_WIDER_INTEGERS)
 
 
 def _broadcast_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
@@ -331,6 +331,7 @@ entry(
     _reverse_shape,
     lambda context, instruction, values: np.flip(values[0], instruction.attributes["dimensions"]),
     Trait.DATA_MOVEMENT,
+    Trait.INDEX_MAP,
     Trait.EXACT_IN_WIDER_INTEGERS,
     doc="The elements in reverse order along dimensions.",
     dimensions=attr("ints"),
@@ -379,7 +380,9 @@ entry(
     (2, None),
     _dynamic_update_slice_shape,
     _dynamic_update_slice,
-    *_MOVES,
+    Trait.DATA_MOVEMENT,
+    Trait.PRIMITIVE,
+    Trait.EXACT_IN_WIDER_INTEGERS,
     doc="The operand with a slice replaced by the update; the start indices are clamped.",
     index_operands=lambda count: range(2, count),
 )

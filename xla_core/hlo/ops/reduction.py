@@ -129,6 +129,7 @@ entry(
     _reduce,
     Trait.PRIMITIVE,
     Trait.EXACT_IN_WIDER_INTEGERS,
+    Trait.ACCUMULATES,
     doc="Combines the elements along dimensions by to_apply, from the initial values, in an order of its own.",
     same_sizes=lambda attributes, ranks: alike(ranks[: len(ranks) // 2]),
     dimensions=attr("ints"),

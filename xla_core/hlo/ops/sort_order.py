@@ -26,9 +26,6 @@ _Key = tuple["HloInstruction", bool]
 
 _LEFT, _RIGHT, _OTHER = 1, 2, 4
 
-_SCALAR_FORMS = frozenset({Opcode.BROADCAST, Opcode.RESHAPE, Opcode.TRANSPOSE})
-"""Ops that only change the form of a scalar."""
-
 
 def sort_order(context: EvaluationContext, comparator: HloComputation, operands: Sequence[Array]) -> Array:
     """Returns the stable order of each last-dimension row of the operands, which have shape [rows, length]."""
@@ -67,7 +64,7 @@ class _Comparator:
             else:
                 attributes = instruction.attributes.items()
                 what = tuple(sorted((k, repr(v)) for k, v in attributes if k not in COMMON_ATTRIBUTES))
-                if not instruction.is_elementwise and instruction.opcode not in _SCALAR_FORMS:
+                if not instruction.is_elementwise and not instruction.op.rearranges:
                     sides |= _OTHER
             operands = tuple(self.number[o] for o in instruction.operands)
             key = (instruction.opcode, instruction.shape.without_layout(), what, operands)
@@ -145,7 +142,7 @@ def _evaluated(
 ) -> Array:
     """Evaluates an expression of one side's scalars on whole operands.
 
-    Ops in `_SCALAR_FORMS` pass the array through.
+    Ops that rearrange elements leave scalars as they are.
     """
     stack = [expression]
     while stack:

@@ -189,6 +189,7 @@ entry(
     Trait.NOP,
     Trait.FORWARDING,
     Trait.BITWISE,
+    Trait.INDEX_MAP,
     doc="The operand's bytes under another shape; in-memory order is that of the layouts.",
     result_layout=attr("braced", None),
 )

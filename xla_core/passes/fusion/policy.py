@@ -11,29 +11,6 @@ from xla_core.target import FusionDecision, FusionPreferences, ParallelModel
 
 __all__ = ["FusionPolicy"]
 
-_MOVES = frozenset(
-    {
-        Opcode.BITCAST,
-        Opcode.BROADCAST,
-        Opcode.CONCATENATE,
-        Opcode.DYNAMIC_SLICE,
-        Opcode.GATHER,
-        Opcode.IOTA,
-        Opcode.PAD,
-        Opcode.RESHAPE,
-        Opcode.REVERSE,
-        Opcode.SLICE,
-        Opcode.TRANSPOSE,
-    }
-)
-
-_CONSUMERS_ONLY = frozenset({Opcode.DYNAMIC_UPDATE_SLICE})
-"""Ops that a fusion computes only at its root."""
-
-_ACCUMULATE = frozenset({Opcode.REDUCE, Opcode.REDUCE_WINDOW})
-
-_NOT_ELEMENTAL = frozenset({Opcode.MAP, Opcode.STOCHASTIC_CONVERT})
-
 
 class FusionPolicy:
     """Decides with the target's data, for targets whose kernels are loops over the result.
@@ -50,21 +27,21 @@ class FusionPolicy:
 
     def can_be_root(self, instruction: HloInstruction) -> bool:
         """Whether a fusion may compute `instruction` at its root."""
-        opcode = instruction.opcode
+        opcode, op = instruction.opcode, instruction.op
         if opcode in self.preferences.unfusible or instruction.shape.is_dynamic or instruction.control_predecessors:
             return False
-        if opcode in _ACCUMULATE:
+        if Trait.ACCUMULATES in op.traits:
             return self.preferences.fuse_into_reduce
         if not instruction.shape.is_array:
             return False
-        if opcode in _MOVES or opcode in _CONSUMERS_ONLY or opcode == Opcode.BITCAST_CONVERT:
+        if Trait.INDEX_MAP in op.traits or opcode in (Opcode.DYNAMIC_UPDATE_SLICE, Opcode.BITCAST_CONVERT):
             return True
-        traits = instruction.op.traits
         return (
-            Trait.ELEMENTWISE in traits
-            and Trait.NONDETERMINISTIC not in traits
-            and Trait.SIDE_EFFECT not in traits
-            and opcode not in _NOT_ELEMENTAL
+            Trait.ELEMENTWISE in op.traits
+            and Trait.NONDETERMINISTIC not in op.traits
+            and Trait.SIDE_EFFECT not in op.traits
+            and not op.calls
+            and opcode != Opcode.STOCHASTIC_CONVERT
         )
 
     def can_be_inside(self, instruction: HloInstruction) -> bool:
@@ -73,7 +50,7 @@ class FusionPolicy:
             return instruction.shape.is_array and instruction.shape.num_elements == 1
         return (
             self.can_be_root(instruction)
-            and instruction.opcode not in _CONSUMERS_ONLY
+            and instruction.opcode != Opcode.DYNAMIC_UPDATE_SLICE  # computed only at the root, in place
             and instruction.shape.is_array
             and not instruction.has_side_effect
         )
@@ -152,6 +129,6 @@ class FusionPolicy:
 
     def copies_allowed(self, producer: HloInstruction) -> int:
         """The most different indices at which one kernel may compute `producer`; its code is emitted for each."""
-        if producer.opcode in _ACCUMULATE:
+        if Trait.ACCUMULATES in producer.op.traits:
             return self.preferences.max_reduction_recomputation
         return self.preferences.max_recomputation

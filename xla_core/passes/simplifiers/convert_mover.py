@@ -6,14 +6,13 @@ from collections.abc import Callable
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.op_table import OPS
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.patterns import is_dynamic, is_one_use
 from xla_core.passes.rewriter import Builder, Rewriter, Rule
 
 __all__ = ["ConvertMover"]
-
-_MOVES = frozenset({Opcode.RESHAPE, Opcode.TRANSPOSE, Opcode.SLICE, Opcode.REVERSE, Opcode.BROADCAST})
 
 
 class ConvertMover(HloPass):
@@ -26,8 +25,9 @@ class ConvertMover(HloPass):
         self._accept = accept
 
     def run(self, module: HloModule) -> bool:
-        rules: dict[Opcode | None, list[Rule]] = {opcode: [_widen_later] for opcode in _MOVES - {Opcode.BROADCAST}}
-        rules |= {Opcode.CONCATENATE: [_widen_concatenated], Opcode.CONVERT: [_narrow_earlier]}
+        moves: dict[Opcode | None, list[Rule]] = {op.opcode: [_widen_later] for op in OPS.values() if op.rearranges}
+        del moves[Opcode.BROADCAST]  # its operand is smaller than its result, so that the conversion stays before it
+        rules = moves | {Opcode.CONCATENATE: [_widen_concatenated], Opcode.CONVERT: [_narrow_earlier]}
         changed = False
         for computation in module.post_order():
             changed |= Rewriter(computation, rules, accept=self._accept, skip=is_dynamic).run()
@@ -60,6 +60,6 @@ def _widen_concatenated(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 def _narrow_earlier(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x = i.operands[0]
-    if x.opcode not in _MOVES or not is_one_use(x) or not _is_wider(x, i):
+    if not x.op.rearranges or not is_one_use(x) or not _is_wider(x, i):
         return None
     return b.clone(x, [b.convert(x.operands[0], i.shape)], shape=i.shape.without_layout())

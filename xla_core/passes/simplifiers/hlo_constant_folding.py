@@ -32,17 +32,6 @@ __all__ = ["ConstantFoldingOptions", "HloConstantFolding"]
 _KEPT = frozenset({Opcode.TUPLE, Opcode.IOTA, Opcode.BROADCAST, Opcode.COPY, Opcode.BITCAST, Opcode.FUSION})
 """Ops that are not folded: they are cheaper than the constant, or an earlier pass added them on purpose."""
 
-_TIMES_REDUCED = frozenset(
-    {
-        Opcode.DOT,
-        Opcode.CONVOLUTION,
-        Opcode.REDUCE_WINDOW,
-        Opcode.SELECT_AND_SCATTER,
-        Opcode.TRIANGULAR_SOLVE,
-        Opcode.CHOLESKY,
-    }
-)
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ConstantFoldingOptions:
@@ -117,7 +106,7 @@ class HloConstantFolding(HloPass):
         if any(not leaf.is_array for leaf in shape.leaves()):
             return False
         operations = elements
-        if instruction.opcode in _TIMES_REDUCED:
+        if Trait.SUPERLINEAR in instruction.op.traits:
             window = math.prod(w.size for w in instruction.attributes.get("window", ()))
             operations *= max(window, *(o.shape.num_elements for o in instruction.operands))
         operations = max(operations, sum(o.shape.num_elements for o in instruction.operands))
