@@ -1,30 +1,20 @@
 """The contract: the classes that a vendor implements.
 
-Read the modules in this order: hooks, platform, stream_executor, stream, compiler, executable, transfer_manager,
+Read the modules in this order: hooks, platform, stream_executor, stream, event, compiler, executable, transfer_manager,
 communicator. A vendor must implement the abstract methods; every other method has a default that works.
 """
 
-from xla_core.backend.communicator import (
-    Communicator,
-    InProcessCommunicator,
-    InProcessRendezvous,
-    rendezvous_of,
-)
+from xla_core.backend.communicator import Communicator
 from xla_core.backend.compiler import Compiler
 from xla_core.backend.device_memory import DeviceMemory
-from xla_core.backend.event_callbacks import EventCallback
-from xla_core.backend.executable import (
-    Allocator,
-    CompilationReport,
-    Executable,
-    ExecutableMemoryStats,
-    RunOptions,
-)
+from xla_core.backend.event import Event, EventCallback
+from xla_core.backend.executable import CompilationReport, Executable, ExecutableMemoryStats
 from xla_core.backend.hooks import ENTRY_POINT_GROUP, Availability, BackendSpec, Requirement, hookimpl, hookspec
+from xla_core.backend.in_process_communicator import InProcessCommunicator, InProcessRendezvous, rendezvous_of
 from xla_core.backend.platform import Platform
 from xla_core.backend.registry import BackendInfo, backends, inspect_backends, load_backend
-from xla_core.backend.stream import Event, HostBytes, Kernel, Stream
-from xla_core.backend.stream_executor import DeviceFeatures, StreamExecutor
+from xla_core.backend.stream import HostBytes, Kernel, Stream
+from xla_core.backend.stream_executor import Allocator, DeviceFeatures, RunOptions, StreamExecutor
 from xla_core.backend.transfer_manager import LiteralQueue, TransferManager
 from xla_core.backend.version import CONTRACT_VERSION
 from xla_core.compile_options import BackendOptions, CompileOptions

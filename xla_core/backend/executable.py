@@ -1,4 +1,4 @@
-"""Executable: a compiled program, with the options and statistics of its runs. (XLA: xla/service/executable.h.)"""
+"""Executable: a compiled program, with its statistics. (XLA: xla/service/executable.h.)"""
 
 from __future__ import annotations
 
@@ -6,64 +6,13 @@ import abc
 import dataclasses
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from xla_core.backend.device_memory import DeviceMemory
+from xla_core.backend.stream_executor import RunOptions
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
 
-if TYPE_CHECKING:
-    from xla_core.backend.device_memory import DeviceMemory
-    from xla_core.backend.stream import Stream
-    from xla_core.backend.stream_executor import StreamExecutor
-    from xla_core.backend.transfer_manager import TransferManager
-
-__all__ = ["Allocator", "CompilationReport", "Executable", "ExecutableMemoryStats", "RunOptions"]
-
-
-class Allocator(abc.ABC):
-    """Allocates the result and temporary memory of an execution.
-
-    The runtime implements it as a pool; a backend only calls it. Allocation follows the order of the stream that the
-    allocator belongs to. Memory that is freed after work was enqueued may be handed out at once, because the next user
-    enqueues its work behind that work.
-    """
-
-    @abc.abstractmethod
-    def allocate(self, size: int, memory_space: int = 0) -> DeviceMemory:
-        """Allocates at least `size` bytes (0 is allowed).
-
-        Raises:
-            ResourceExhaustedError: where there isn't that much memory; it says what holds the rest.
-        """
-
-    @abc.abstractmethod
-    def free(self, memory: DeviceMemory) -> None:
-        """Frees memory that `allocate` returned. It never blocks.
-
-        It may be called as soon as the work that uses the memory is enqueued.
-        """
-
-
-@dataclasses.dataclass(slots=True, eq=False)
-class RunOptions:
-    """The options of an execution on one device. They are made once for each device and reused.
-
-    Attributes:
-        executor, stream, allocator: the device, the stream to run on, and the allocator of memory.
-        transfer_manager: for infeed and outfeed (`transfer_manager.infeed(ordinal)`).
-        replica_id, partition_id: this device's place in the assignment.
-        device_assignment: device ordinals, one row for each replica, one column for each partition.
-        run_id: the number of one sharded execution; equal on all its devices, different for other executions.
-    """
-
-    executor: StreamExecutor
-    stream: Stream
-    allocator: Allocator
-    transfer_manager: TransferManager
-    replica_id: int = 0
-    partition_id: int = 0
-    device_assignment: tuple[tuple[int, ...], ...] = ((0,),)
-    run_id: int = 0
+__all__ = ["CompilationReport", "Executable", "ExecutableMemoryStats"]
 
 
 @dataclasses.dataclass(slots=True)

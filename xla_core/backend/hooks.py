@@ -9,9 +9,10 @@ from typing import Any
 import pluggy
 
 from xla_core.backend.compiler import Compiler
+from xla_core.backend.event import Event
 from xla_core.backend.executable import Executable
 from xla_core.backend.platform import Platform
-from xla_core.backend.stream import Event, Kernel, Stream
+from xla_core.backend.stream import Kernel, Stream
 from xla_core.backend.stream_executor import StreamExecutor
 from xla_core.backend.transfer_manager import TransferManager
 from xla_core.compile_options import BackendOptions

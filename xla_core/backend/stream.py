@@ -1,4 +1,4 @@
-"""Stream, Event and Kernel: ordered work on a device. (XLA: stream_executor/stream.h, event.h, kernel.h.)"""
+"""Stream and Kernel: ordered work on a device. (XLA: stream_executor/stream.h, kernel.h.)"""
 
 from __future__ import annotations
 
@@ -9,68 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from xla_core.backend.event_callbacks import EventCallback, watch
+from xla_core.backend.event import Event
 from xla_core.errors import XlaError
 
 if TYPE_CHECKING:
     from xla_core.backend.device_memory import DeviceMemory
     from xla_core.schedule import LaunchDimensions
 
-__all__ = ["Event", "HostBytes", "Kernel", "Stream"]
+__all__ = ["HostBytes", "Kernel", "Stream"]
 
 HostBytes = npt.NDArray[np.uint8]  # one-dimensional and contiguous
-
-
-class Event(abc.ABC):
-    """A point in a stream. It becomes ready once all work before that point is done or has been skipped.
-
-    An event that was never recorded is ready. Events are thread-safe. A wait, by the host or by a stream, waits for the
-    last record made before the wait; recording the event again doesn't prolong it.
-
-    The core calls `close` once, when it no longer uses the event.
-    """
-
-    @property
-    @abc.abstractmethod
-    def ready(self) -> bool:
-        """Whether the point has been reached. It never blocks."""
-
-    @property
-    @abc.abstractmethod
-    def error(self) -> XlaError | None:
-        """The first failure of the work before the point.
-
-        None while the event isn't ready, and where nothing failed.
-        """
-
-    @abc.abstractmethod
-    def synchronize(self, timeout: float | None = None) -> bool:
-        """Blocks the host until the event is ready, for at most `timeout` seconds; returns `ready`. It doesn't raise
-        `error`.
-
-        It must not hold a lock that native work needs (such as the GIL), and must let Ctrl-C through.
-        """
-
-    # -- what has a default ------------------------------------------------------------------------------------------
-
-    def when_ready(self, callback: EventCallback) -> None:
-        """Calls `callback(error)` once when the event is ready.
-
-        If the event is ready now, the caller's thread calls it; otherwise another thread does, but not the device's
-        own. By default, a thread of the core polls the event every millisecond.
-        """
-        if self.ready:
-            callback(self.error)
-        else:
-            watch(self, callback)
-
-    def close(self) -> None:  # noqa: B027  (nothing to give back is the common case)
-        """Frees the driver's resources of the event. It may be called from any thread, also after the device was
-        closed.
-        """
-
-    def __del__(self) -> None:
-        self.close()
 
 
 class Stream(abc.ABC):

@@ -1,4 +1,7 @@
-"""StreamExecutor: the memory and the queues of one device. (XLA: stream_executor/stream_executor.h.)"""
+"""StreamExecutor: the memory and the queues of one device, and the options of a run on it.
+
+XLA: stream_executor/stream_executor.h
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xla_core.backend.communicator import Communicator, InProcessCommunicator
+from xla_core.backend.communicator import Communicator
 from xla_core.backend.device_memory import DeviceMemory
-from xla_core.backend.stream import Event, HostBytes, Stream
+from xla_core.backend.event import Event
+from xla_core.backend.stream import HostBytes, Stream
+from xla_core.backend.transfer_manager import TransferManager
 
 if TYPE_CHECKING:
-    from xla_core.backend.executable import RunOptions  # that module names the executor
-    from xla_core.target import DeviceDescription
+    from xla_core.target import DeviceDescription  # loading a device needs no compiler's data
 
-__all__ = ["DeviceFeatures", "StreamExecutor"]
+__all__ = ["Allocator", "DeviceFeatures", "RunOptions", "StreamExecutor"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -41,6 +45,52 @@ class DeviceFeatures:
     host_addressable: bool = False
     peer_copies: bool = False
     callbacks_may_enqueue: bool = False
+
+
+class Allocator(abc.ABC):
+    """Allocates the result and temporary memory of an execution.
+
+    The runtime implements it as a pool; a backend only calls it. Allocation follows the order of the stream that the
+    allocator belongs to. Memory that is freed after work was enqueued may be handed out at once, because the next user
+    enqueues its work behind that work.
+    """
+
+    @abc.abstractmethod
+    def allocate(self, size: int, memory_space: int = 0) -> DeviceMemory:
+        """Allocates at least `size` bytes (0 is allowed).
+
+        Raises:
+            ResourceExhaustedError: where there isn't that much memory; it says what holds the rest.
+        """
+
+    @abc.abstractmethod
+    def free(self, memory: DeviceMemory) -> None:
+        """Frees memory that `allocate` returned. It never blocks.
+
+        It may be called as soon as the work that uses the memory is enqueued.
+        """
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class RunOptions:
+    """The options of an execution on one device. They are made once for each device and reused.
+
+    Attributes:
+        executor, stream, allocator: the device, the stream to run on, and the allocator of memory.
+        transfer_manager: for infeed and outfeed (`transfer_manager.infeed(ordinal)`).
+        replica_id, partition_id: this device's place in the assignment.
+        device_assignment: device ordinals, one row for each replica, one column for each partition.
+        run_id: the number of one sharded execution; equal on all its devices, different for other executions.
+    """
+
+    executor: StreamExecutor
+    stream: Stream
+    allocator: Allocator
+    transfer_manager: TransferManager
+    replica_id: int = 0
+    partition_id: int = 0
+    device_assignment: tuple[tuple[int, ...], ...] = ((0,),)
+    run_id: int = 0
 
 
 class StreamExecutor(abc.ABC):
@@ -110,17 +160,17 @@ class StreamExecutor(abc.ABC):
         stream.memcpy_d2h(whole, source)
         stream.host_callback(cut)
 
-    def create_communicator(self, options: RunOptions, timeout: float, timeout_name: str) -> Communicator:
+    def create_communicator(self, options: RunOptions, timeout: float, timeout_name: str) -> Communicator | None:
         """Makes the communicator for the collectives of one execution on this device.
 
-        The default exchanges values in the host's memory, which suits devices of one process.
+        None takes the core's `InProcessCommunicator`, which exchanges values in the host's memory.
 
         Args:
             options: the options of the run.
             timeout: seconds that a device waits for another.
             timeout_name: the option or flag by which a user sets the timeout; errors name it.
         """
-        return InProcessCommunicator(options, timeout, timeout_name)
+        return None
 
     def address(self, memory: DeviceMemory) -> int | None:
         """Returns a pointer that other libraries on this device understand (for DLPack); None where there is none."""

@@ -10,9 +10,9 @@ import threading
 from collections import deque
 
 from xla_core.backend.device_memory import DeviceMemory
-from xla_core.backend.executable import Allocator
-from xla_core.backend.stream import Event, Stream
-from xla_core.backend.stream_executor import StreamExecutor
+from xla_core.backend.event import Event
+from xla_core.backend.stream import Stream
+from xla_core.backend.stream_executor import Allocator, StreamExecutor
 from xla_core.checks import require_limit
 from xla_core.errors import ResourceExhaustedError
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from xla_core import profiler
 from xla_core.backend.device_memory import DeviceMemory
-from xla_core.backend.event_callbacks import EventCallback
-from xla_core.backend.stream import Event, Stream
+from xla_core.backend.event import Event, EventCallback
+from xla_core.backend.stream import Stream
 from xla_core.checks import wrong_argument
 from xla_core.errors import InvalidArgumentError, XlaError
 from xla_core.hlo.shape import Shape

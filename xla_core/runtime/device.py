@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xla_core.backend.executable import RunOptions
+from xla_core.backend.event import Event
 from xla_core.backend.platform import Platform
-from xla_core.backend.stream import Event
+from xla_core.backend.stream_executor import RunOptions
 from xla_core.checks import require_limit, wrong_argument
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, XlaError
 from xla_core.hlo.literal import Literal

@@ -8,9 +8,8 @@ import numpy as np
 
 from xla_core.analysis import BufferAllocation
 from xla_core.backend.device_memory import DeviceMemory
-from xla_core.backend.executable import Allocator, RunOptions
-from xla_core.backend.stream import Event
-from xla_core.backend.stream_executor import StreamExecutor
+from xla_core.backend.event import Event
+from xla_core.backend.stream_executor import Allocator, RunOptions, StreamExecutor
 from xla_core.errors import InternalError
 
 __all__ = ["DeviceConstants"]

@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from xla_core.backend.device_memory import DeviceMemory
-from xla_core.backend.executable import Executable, RunOptions
+from xla_core.backend.executable import Executable
+from xla_core.backend.stream_executor import RunOptions
 from xla_core.checks import wrong_argument
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, ResourceExhaustedError
 from xla_core.hlo.argument_checks import conversion_hint, wrong_count

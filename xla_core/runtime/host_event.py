@@ -7,8 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from xla_core.backend.event_callbacks import EventCallback, call_soon
-from xla_core.backend.stream import Event
+from xla_core.backend.event import Event, EventCallback, call_soon
 from xla_core.errors import FailedPreconditionError, XlaError
 
 __all__ = ["HostEvent", "RecordedPoint", "WorkQueue", "ready_event"]

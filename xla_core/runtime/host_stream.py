@@ -21,7 +21,8 @@ import numpy as np
 
 from xla_core import profiler
 from xla_core.backend.device_memory import DeviceMemory
-from xla_core.backend.stream import Event, HostBytes, Stream
+from xla_core.backend.event import Event
+from xla_core.backend.stream import HostBytes, Stream
 from xla_core.errors import CancelledError, FailedPreconditionError, InternalError, ResourceExhaustedError, XlaError
 from xla_core.runtime import host_event
 from xla_core.runtime.host_event import HostEvent, RecordedPoint, ready_event

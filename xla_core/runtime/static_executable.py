@@ -9,9 +9,10 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from xla_core import profiler
-from xla_core.backend.communicator import report_failure
 from xla_core.backend.device_memory import DeviceMemory
-from xla_core.backend.executable import Executable, RunOptions
+from xla_core.backend.executable import Executable
+from xla_core.backend.in_process_communicator import report_failure
+from xla_core.backend.stream_executor import RunOptions
 from xla_core.compile_options import CompileOptions
 from xla_core.errors import FailedPreconditionError, XlaError
 from xla_core.hlo.dynamic_results import dynamic_results

@@ -10,7 +10,8 @@ import numpy as np
 from xla_core.analysis import AllocationKind, BufferAllocation, BufferSlice
 from xla_core.backend.communicator import Communicator
 from xla_core.backend.device_memory import DeviceMemory
-from xla_core.backend.executable import RunOptions
+from xla_core.backend.in_process_communicator import InProcessCommunicator
+from xla_core.backend.stream_executor import RunOptions
 from xla_core.errors import CancelledError, UnimplementedError
 from xla_core.runtime.device_constants import DeviceConstants
 from xla_core.runtime.host_thunks import HOST_HANDLERS, read
@@ -109,7 +110,8 @@ class ThunkExecutor:
     def _communicator(self, options: RunOptions) -> Communicator | None:
         if not self._meets:
             return None
-        return options.executor.create_communicator(options, self._timeout, _TIMEOUT_NAME)
+        own = options.executor.create_communicator(options, self._timeout, _TIMEOUT_NAME)
+        return own or InProcessCommunicator(options, self._timeout, _TIMEOUT_NAME)
 
     def enqueue(self, thunk: Thunk, run: ThunkRun) -> None:
         """Enqueues one thunk on the run's stream."""

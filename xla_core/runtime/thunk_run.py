@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from xla_core.analysis import BufferSlice
 from xla_core.backend.communicator import Communicator
 from xla_core.backend.device_memory import DeviceMemory
-from xla_core.backend.executable import RunOptions
 from xla_core.backend.stream import Stream
+from xla_core.backend.stream_executor import RunOptions
 from xla_core.schedule import Thunk
 
 __all__ = ["Place", "ThunkHandler", "ThunkRun", "drive_from_host"]

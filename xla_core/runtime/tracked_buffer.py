@@ -9,7 +9,8 @@ XLA: pjrt/tracked_device_buffer.h
 from __future__ import annotations
 
 from xla_core.backend.device_memory import DeviceMemory
-from xla_core.backend.stream import Event, Stream
+from xla_core.backend.event import Event
+from xla_core.backend.stream import Stream
 from xla_core.errors import FailedPreconditionError
 from xla_core.hlo.shape import Shape
 from xla_core.runtime.allocator import MemoryHolder, PoolAllocator

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.xla_core.runtime import programs
-from xla_core.backend.communicator import report_failure
+from xla_core.backend.in_process_communicator import report_failure
 from xla_core.errors import CancelledError, InternalError, ResourceExhaustedError, XlaError
 from xla_core.interruptible import _Interrupted
 from xla_core.runtime import HostEvent, HostStream

@@ -1,22 +1,75 @@
-"""Calls the callbacks of events on the core's own threads, so that none runs on a device's thread."""
+"""Event: a point in a stream. Callbacks of events run on the core's own threads, never on a device's.
+
+XLA: stream_executor/event.h
+"""
 
 from __future__ import annotations
 
+import abc
 import os
 import queue
 import sys
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from xla_core.errors import ResourceExhaustedError, XlaError
 
-if TYPE_CHECKING:
-    from xla_core.backend.stream import Event  # Event's default is made of this module
-
-__all__ = ["EventCallback", "call_soon", "watch"]
+__all__ = ["Event", "EventCallback", "call_soon"]
 
 EventCallback = Callable[[XlaError | None], None]
+
+
+class Event(abc.ABC):
+    """A point in a stream. It becomes ready once all work before that point is done or has been skipped.
+
+    An event that was never recorded is ready. Events are thread-safe. A wait, by the host or by a stream, waits for the
+    last record made before the wait; recording the event again doesn't prolong it.
+
+    The core calls `close` once, when it no longer uses the event.
+    """
+
+    @property
+    @abc.abstractmethod
+    def ready(self) -> bool:
+        """Whether the point has been reached. It never blocks."""
+
+    @property
+    @abc.abstractmethod
+    def error(self) -> XlaError | None:
+        """The first failure of the work before the point.
+
+        None while the event isn't ready, and where nothing failed.
+        """
+
+    @abc.abstractmethod
+    def synchronize(self, timeout: float | None = None) -> bool:
+        """Blocks the host until the event is ready, for at most `timeout` seconds; returns `ready`. It doesn't raise
+        `error`.
+
+        It must not hold a lock that native work needs (such as the GIL), and must let Ctrl-C through.
+        """
+
+    # -- what has a default ------------------------------------------------------------------------------------------
+
+    def when_ready(self, callback: EventCallback) -> None:
+        """Calls `callback(error)` once when the event is ready.
+
+        If the event is ready now, the caller's thread calls it; otherwise another thread does, but not the device's
+        own. By default, a thread of the core polls the event every millisecond.
+        """
+        if self.ready:
+            callback(self.error)
+        else:
+            _watch(self, callback)
+
+    def close(self) -> None:  # noqa: B027  (nothing to give back is the common case)
+        """Frees the driver's resources of the event. It may be called from any thread, also after the device was
+        closed.
+        """
+
+    def __del__(self) -> None:
+        self.close()
+
 
 _POLL_SECONDS = 0.001
 _IDLE_SECONDS = 5.0  # then the thread ends, and the next callback starts another
@@ -40,17 +93,17 @@ def call_soon(callback: EventCallback, error: XlaError | None) -> None:
     _calls.put((callback, error))
     with _lock:
         if _caller is None:
-            _caller = _started(_call, "xla event callbacks")
+            _caller = _started(_call_queued, "xla event callbacks")
 
 
-def watch(event: Event, callback: EventCallback) -> None:
+def _watch(event: Event, callback: EventCallback) -> None:
     """Calls `callback` when `event` is ready. A thread polls the event, for events that have no notification of their
     own.
     """
     global _watcher
     with _lock:
         if _watcher is None:
-            _watcher = _started(_watch, "xla event watcher")
+            _watcher = _started(_poll_watched, "xla event watcher")
         _watched.append((event, callback))
 
 
@@ -65,7 +118,7 @@ def _started(target: Callable[[], None], name: str) -> threading.Thread:
     return thread
 
 
-def _call() -> None:
+def _call_queued() -> None:
     global _caller
     while True:
         try:
@@ -83,7 +136,7 @@ def _call() -> None:
         del callback, error
 
 
-def _watch() -> None:
+def _poll_watched() -> None:
     global _watcher, _watched
     while True:
         with _lock:
