@@ -8,7 +8,7 @@ from typing import Any
 
 __all__ = ["GROUPS", "STABLEHLO_GROUP", "Result", "Run", "State"]
 
-GROUPS = ("loading", "transfers", "streams", "memory", "executables", "ops", "programs")
+GROUPS = ("loading", "transfers", "streams", "events", "memory", "executables", "collectives", "ops", "programs")
 """The parts of the suite, each a file `suite/test_GROUP.py`, in the order they run."""
 
 STABLEHLO_GROUP = "stablehlo"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.resources
 from collections.abc import Callable
 
 import pytest
 from xla_conformance import runner
-from xla_conformance.results import Result, Run, State
+from xla_conformance.results import GROUPS, STABLEHLO_GROUP, Result, Run, State
 from xla_conformance.runner import run_suite
 
 Put = Callable[[str, str], str]
@@ -183,6 +184,12 @@ def xla_backend():
 
 def states(run: Run) -> dict[str, State]:
     return {result.name: result.state for result in run.results}
+
+
+def test_every_file_of_the_suite_is_a_group():
+    suite = importlib.resources.files("xla_conformance").joinpath("suite")
+    files = {f.name.removeprefix("test_").removesuffix(".py") for f in suite.iterdir() if f.name.startswith("test_")}
+    assert files == {*GROUPS, STABLEHLO_GROUP}
 
 
 def test_a_right_backend_conforms(put_backend: Put) -> None:
