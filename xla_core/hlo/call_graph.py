@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Container
 from typing import TYPE_CHECKING
 
-from xla_core.errors import ResourceExhaustedError
+from xla_core.errors import InvalidArgumentError
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a module walks its call graph, and computations print themselves
     from xla_core.hlo.computation import HloComputation
-    from xla_core.hlo.instruction import HloInstruction
-    from xla_core.hlo.module import HloModule
 
-__all__ = ["callees_first", "check_growth"]
-
-_MAX_INSTRUCTIONS = 100_000
-_MAX_GROWTH = 64
+__all__ = ["callees_first"]
 
 
-def callees_first(computation: HloComputation, known: Container[HloComputation] = ()) -> list[HloComputation]:
+def callees_first(
+    computation: HloComputation, known: Container[HloComputation] = (), *, refuse_recursion: bool = False
+) -> list[HloComputation]:
     """Returns a computation and everything that it calls, callees before callers.
 
-    Computations in `known`, and those that only they call, are left out. A recursive call, which the verifier refuses,
-    is not followed.
+    Computations in `known`, and those that only they call, are left out.
+
+    Raises:
+        InvalidArgumentError: for recursion, with `refuse_recursion`. Otherwise a recursive call is not followed.
     """
     order: dict[HloComputation, None] = {}
     entered: set[HloComputation] = set()
@@ -31,38 +30,16 @@ def callees_first(computation: HloComputation, known: Container[HloComputation] 
         node = stack[-1]
         if node in order or node in known:
             stack.pop()
-            continue
-        entered.add(node)
-        missing = [c for c in node.called_computations() if c not in entered and c not in known]
-        if missing:
-            stack += missing
-        else:
+        elif node in entered:
             stack.pop()
             order[node] = None
+        else:
+            entered.add(node)
+            for callee in reversed(list(node.called_computations())):
+                if callee not in entered:
+                    stack.append(callee)
+                elif refuse_recursion and callee not in order:
+                    raise InvalidArgumentError(
+                        f"computation {callee.name} calls itself", hint="HLO has no recursion; use while"
+                    )
     return list(order)
-
-
-def check_growth(module: HloModule, copied: Callable[[HloInstruction], Iterable[HloComputation]]) -> None:
-    """Checks that cloning called computations keeps the module's size within bounds.
-
-    Where each computation calls another one twice, cloning doubles the module at each level, so the size is computed
-    before any copy is made.
-
-    Args:
-        module: the module that is about to change.
-        copied: returns the computations that are cloned for an instruction.
-
-    Raises:
-        ResourceExhaustedError: when the module would exceed both 100,000 instructions and 64 times its current size.
-    """
-    sizes: dict[HloComputation, int] = {}
-    for computation in module.post_order():
-        inside = sum(sizes[c] for i in computation.instructions if i.op.calls for c in copied(i))
-        sizes[computation] = computation.instruction_count + inside
-    limit = max(_MAX_INSTRUCTIONS, _MAX_GROWTH * module.instruction_count)
-    if max(sizes.values()) > limit:
-        raise ResourceExhaustedError(
-            f"module {module.name} has more than {limit} instructions once each instruction that calls a computation "
-            "has a copy of it",
-            hint="computations that call another one twice double the program at each level; use while for repetition",
-        )

@@ -15,9 +15,10 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.names import NameUniquer, sanitized_name
 from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.printer import computation_to_text
 from xla_core.hlo.shape import Shape
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a computation knows its module, which consists of computations
     from xla_core.hlo.module import HloModule
 
 __all__ = ["HloComputation"]
@@ -288,8 +289,6 @@ class HloComputation:
         return copy
 
     def to_text(self) -> str:
-        from xla_core.hlo.printer import computation_to_text  # the printer reads computations
-
         return computation_to_text(self)
 
     __str__ = to_text

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
 
 from xla_core.hlo.call_graph import callees_first
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import OPS, Trait
 from xla_core.hlo.opcode import Opcode
 
-if TYPE_CHECKING:
-    from xla_core.hlo.computation import HloComputation
-    from xla_core.hlo.instruction import HloInstruction
-
-__all__ = ["EFFECTS", "EffectAnalysis", "is_effect"]
+__all__ = ["EFFECTS", "EffectAnalysis", "has_side_effect", "is_effect"]
 
 EFFECTS = frozenset((Trait.SIDE_EFFECT, Trait.COLLECTIVE))
 """An op with one of these traits is kept even without users: a collective, for example, has other devices waiting."""
+
+_SIDE_EFFECT = frozenset((Trait.SIDE_EFFECT,))
 
 
 class EffectAnalysis:
@@ -63,3 +62,8 @@ def _with_traits(traits: frozenset[Trait]) -> frozenset[Opcode]:
 def is_effect(instruction: HloInstruction) -> bool:
     """Whether an instruction is kept without users. For many instructions, use one EffectAnalysis instead."""
     return EffectAnalysis().of(instruction)
+
+
+def has_side_effect(instruction: HloInstruction) -> bool:
+    """Whether the instruction, or anything that it calls, has a side effect."""
+    return EffectAnalysis(_SIDE_EFFECT).of(instruction)

@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING, Any
 from xla_core.errors import InvalidArgumentError, SourceLocation
 from xla_core.hlo import op_table
 from xla_core.hlo.attributes import OpMetadata
-from xla_core.hlo.effects import EffectAnalysis
+from xla_core.hlo.literal import Literal
 from xla_core.hlo.op_table import OpDef, Trait
 from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.printer import instruction_to_text
 from xla_core.hlo.shape import Shape
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # an instruction knows its computation, which consists of instructions
     from xla_core.hlo.computation import HloComputation
-    from xla_core.hlo.literal import Literal
 
 __all__ = ["HloInstruction"]
 
 _NO_METADATA = OpMetadata()
-_SIDE_EFFECT = frozenset((Trait.SIDE_EFFECT,))
 
 
 class HloInstruction:
@@ -207,11 +206,6 @@ class HloInstruction:
         return Trait.ELEMENTWISE in self.op.traits
 
     @property
-    def has_side_effect(self) -> bool:
-        """Whether the instruction, or anything that it calls, has a side effect."""
-        return EffectAnalysis(_SIDE_EFFECT).of(self)
-
-    @property
     def is_root(self) -> bool:
         return self.parent is not None and self.parent.root is self
 
@@ -242,8 +236,6 @@ class HloInstruction:
         return copy
 
     def __str__(self) -> str:
-        from xla_core.hlo.printer import instruction_to_text  # the printer reads instructions
-
         return instruction_to_text(self)
 
     def __repr__(self) -> str:

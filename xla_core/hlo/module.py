@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
 
 from xla_core.checks import require
-from xla_core.errors import InvalidArgumentError
+from xla_core.errors import InvalidArgumentError, ResourceExhaustedError
+from xla_core.hlo.call_graph import callees_first
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.names import NameUniquer, sanitized_name
+from xla_core.hlo.printer import PrintOptions, module_to_text
 from xla_core.hlo.shape import Shape
-
-if TYPE_CHECKING:
-    from xla_core.hlo.printer import PrintOptions
 
 __all__ = ["HloModule", "InputOutputAlias", "require_module"]
 
 ShapeIndex = tuple[int, ...]
+_MAX_INSTRUCTIONS = 100_000
+_MAX_GROWTH = 64
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -130,31 +130,32 @@ class HloModule:
         Raises:
             InvalidArgumentError: for recursion.
         """
-        order: list[HloComputation] = []
-        state: dict[HloComputation, bool] = {}
-        stack: list[tuple[HloComputation, bool]] = [(self.entry, False)]
-        while stack:
-            node, left = stack.pop()
-            if left:
-                state[node] = True
-                order.append(node)
-                continue
-            if node in state:
-                if not state[node]:
-                    raise InvalidArgumentError(
-                        f"computation {node.name} calls itself", hint="HLO has no recursion; use while"
-                    )
-                continue
-            state[node] = False
-            stack.append((node, True))
-            for callee in reversed(list(node.called_computations())):
-                if state.get(callee) is False:
-                    raise InvalidArgumentError(
-                        f"computation {callee.name} calls itself", hint="HLO has no recursion; use while"
-                    )
-                if callee not in state:
-                    stack.append((callee, False))
-        return order
+        return callees_first(self.entry, refuse_recursion=True)
+
+    def check_growth(self, copied: Callable[[HloInstruction], Iterable[HloComputation]]) -> None:
+        """Checks that cloning called computations keeps the module's size within bounds, before any clone is made.
+
+        Where each computation calls another one twice, cloning doubles the module at each level.
+
+        Args:
+            copied: returns the computations that are cloned for an instruction.
+
+        Raises:
+            ResourceExhaustedError: when the module would exceed both 100,000 instructions and 64 times its current
+                size.
+        """
+        sizes: dict[HloComputation, int] = {}
+        for computation in self.post_order():
+            inside = sum(sizes[c] for i in computation.instructions if i.op.calls for c in copied(i))
+            sizes[computation] = computation.instruction_count + inside
+        limit = max(_MAX_INSTRUCTIONS, _MAX_GROWTH * self.instruction_count)
+        if max(sizes.values()) > limit:
+            raise ResourceExhaustedError(
+                f"module {self.name} has more than {limit} instructions once each instruction that calls a computation "
+                "has a copy of it",
+                hint="computations that call another one twice double the program at each level; use while for "
+                "repetition",
+            )
 
     def unique_name(self, wanted: str) -> str:
         return self.entry.unique_name(wanted)
@@ -189,9 +190,7 @@ class HloModule:
 
     def to_text(self, options: PrintOptions | None = None) -> str:
         """Returns XLA's HLO text; `options` say what to leave out."""
-        from xla_core.hlo.printer import module_to_text  # the printer reads modules
-
-        return module_to_text(self) if options is None else module_to_text(self, options)
+        return module_to_text(self, options or PrintOptions())
 
     def __str__(self) -> str:
         return self.to_text()

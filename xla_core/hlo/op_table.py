@@ -20,7 +20,7 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # an evaluation takes an instruction, and instructions have their entries of this table
     from xla_core.hlo.environment import Value
     from xla_core.hlo.evaluation_context import EvaluationContext
     from xla_core.hlo.instruction import HloInstruction

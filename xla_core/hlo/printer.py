@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import TYPE_CHECKING
 
 from xla_core.hlo import op_table
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
+from xla_core.hlo.attributes import OpMetadata
+from xla_core.hlo.call_graph import callees_first
 from xla_core.hlo.op_table import AttributeKind
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.text.attribute_text import ATTRIBUTE_TEXT
-from xla_core.hlo.text.header import header_to_text, metadata_to_text
 from xla_core.hlo.text.literals import literal_to_text
 from xla_core.hlo.text.shapes import join_indexed, shape_to_text
+from xla_core.hlo.text.strings import quote
+
+if TYPE_CHECKING:  # modules, computations and instructions print themselves
+    from xla_core.hlo.computation import HloComputation
+    from xla_core.hlo.instruction import HloInstruction
+    from xla_core.hlo.module import HloModule
 
 __all__ = ["PrintOptions", "computation_to_text", "instruction_to_text", "module_to_text"]
 
@@ -72,7 +77,7 @@ def attributes_to_text(instruction: HloInstruction, options: PrintOptions = _DEF
     if instruction.control_predecessors:
         names = ", ".join(sign + p.name for p in instruction.control_predecessors)
         texts.append(f"control-predecessors={{{names}}}")
-    if options.metadata and (metadata := metadata_to_text(instruction.metadata)):
+    if options.metadata and (metadata := _metadata_to_text(instruction.metadata)):
         texts.append(metadata)
     if options.backend_config and values.get("backend_config"):
         texts.append(f"backend_config={_common('backend_config', values['backend_config'])}")
@@ -106,21 +111,48 @@ def _order(computation: HloComputation) -> list[HloInstruction]:
 
 def module_to_text(module: HloModule, options: PrintOptions = _DEFAULT) -> str:
     """Prints the whole module, callees before callers, with a newline at the end."""
-    parts = [header_to_text(module)]
-    parts += [computation_to_text(computation, options) for computation in _callees_first(module)]
+    order: dict[HloComputation, None] = {}  # unreachable computations included, the entry last
+    for start in sorted(module.computations, key=lambda c: c is module.entry):
+        order.update(dict.fromkeys(callees_first(start, order)))
+    parts = [_header_to_text(module), *(computation_to_text(computation, options) for computation in order)]
     return "\n\n".join(parts) + "\n\n"
 
 
-def _callees_first(module: HloModule) -> list[HloComputation]:
-    """Returns every computation, unreachable ones included, with the entry last."""
-    order: dict[HloComputation, None] = {}
-    for start in sorted(module.computations, key=lambda c: c is module.entry):
-        stack = [(start, False)]
-        while stack:
-            computation, left = stack.pop()
-            if left:
-                order[computation] = None
-            elif computation not in order:
-                stack.append((computation, True))
-                stack += [(c, False) for c in reversed(list(computation.called_computations())) if c not in order]
-    return list(order)
+def _header_to_text(module: HloModule) -> str:
+    """Prints the module's first line, without a newline."""
+    fields = [f"HloModule {module.name}"]
+    if module.schedule is not None:
+        fields.append("is_scheduled=true")
+    if module.input_output_aliases:
+        aliases = ", ".join(
+            f"{_index(a.output_index)}: ({a.parameter_number}, {_index(a.parameter_index)}, "
+            f"{'must' if a.must_alias else 'may'}-alias)"
+            for a in module.input_output_aliases
+        )
+        fields.append(f"input_output_alias={{ {aliases} }}")
+    if module.buffer_donors:
+        donors = ", ".join(f"({number}, {_index(index)})" for number, index in module.buffer_donors)
+        fields.append(f"buffer_donor={{ {donors} }}")
+    listed = join_indexed([shape_to_text(s) for s in module.parameter_shapes])
+    fields.append(f"entry_computation_layout={{({listed})->{shape_to_text(module.result_shape)}}}")
+    if module.num_replicas != 1:
+        fields.append(f"replica_count={module.num_replicas}")
+    if module.num_partitions != 1:
+        fields.append(f"num_partitions={module.num_partitions}")
+    if module.frontend_attributes:
+        pairs = tuple(sorted(module.frontend_attributes.items()))
+        fields.append("frontend_attributes=" + ATTRIBUTE_TEXT[AttributeKind.DICT].to_text(pairs, ""))
+    return ", ".join(fields)
+
+
+def _metadata_to_text(metadata: OpMetadata) -> str:
+    """Prints `metadata={...}`, or nothing where there is no metadata."""
+    texts = ("op_type", metadata.op_type), ("op_name", metadata.op_name), ("source_file", metadata.source_file)
+    numbers = ("source_line", metadata.source_line), ("source_column", metadata.source_column)
+    fields = [f"{key}={quote(text)}" for key, text in texts if text]
+    fields += [f"{key}={number}" for key, number in numbers if number]
+    return f"metadata={{{' '.join(fields)}}}" if fields else ""
+
+
+def _index(index: tuple[int, ...]) -> str:
+    return "{" + ",".join(map(str, index)) + "}"

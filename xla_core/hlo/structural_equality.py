@@ -6,6 +6,7 @@ from typing import Any
 
 from xla_core.hlo import op_table
 from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.effects import has_side_effect
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.op_table import AttributeKind
@@ -111,7 +112,7 @@ def _visit(computation: HloComputation) -> list[HloInstruction]:
     """Returns each instruction once: parameters, what the root needs, then other side effects and what they need."""
     order: dict[HloInstruction, None] = dict.fromkeys(computation.parameters)
     starts = [computation.root]
-    starts += [i for i in computation.post_order() if i.control_predecessors or i.has_side_effect]
+    starts += [i for i in computation.post_order() if i.control_predecessors or has_side_effect(i)]
     for start in starts:
         stack = [(start, False)]
         while stack:

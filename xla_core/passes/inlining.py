@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.effects import EffectAnalysis
+from xla_core.hlo.effects import EffectAnalysis, has_side_effect
 from xla_core.hlo.instruction import HloInstruction
 
 __all__ = ["copy_into", "inline_call"]
@@ -57,7 +57,7 @@ def inline_call(
         for new in made:
             new.control_predecessors = [*new.control_predecessors, *instruction.control_predecessors]
     for successor in instruction.control_successors:
-        effects = [i for i in made if i.has_side_effect]
+        effects = [i for i in made if has_side_effect(i)]
         successor.control_predecessors = [*successor.control_predecessors, *effects]
     if root.shape.layout is None and root in made and not instruction.shape.is_tuple:
         root.shape = instruction.shape

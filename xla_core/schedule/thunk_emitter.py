@@ -11,6 +11,7 @@ import numpy as np
 from xla_core.analysis import AllocationKind, BufferAllocation, BufferAssignment, BufferSlice, known_trip_count
 from xla_core.errors import InternalError
 from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.effects import has_side_effect
 from xla_core.hlo.evaluator import EvaluationContext, evaluate_computation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
@@ -198,7 +199,7 @@ def _trip_count(instruction: HloInstruction) -> int | None:
     """Returns the trip count that XLA wrote, `backend_config={"known_trip_count":{"n":"10"}}`, or that of the loop
     itself.
     """
-    if any(i.has_side_effect for i in instruction.attributes["condition"].instructions):
+    if any(has_side_effect(i) for i in instruction.attributes["condition"].instructions):
         return None
     try:
         return int(json.loads(instruction.attributes["backend_config"])["known_trip_count"]["n"])

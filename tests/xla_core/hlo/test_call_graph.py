@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import xla_core as xla
-from xla_core.hlo.call_graph import callees_first, check_growth
+from xla_core.hlo.call_graph import callees_first
 from xla_core.stablehlo import from_hlo
 
 STEP = {
@@ -42,13 +42,13 @@ def test_recursion_ends():
 
 @pytest.mark.parametrize("op", STEP)
 def test_growth_is_told_before_it_is_made(op):
-    check_growth(doubling(8, op), lambda i: i.called_computations)
+    doubling(8, op).check_growth(lambda i: i.called_computations)
     with pytest.raises(xla.ResourceExhaustedError, match="instructions once each"):
-        check_growth(doubling(40, op), lambda i: i.called_computations)
+        doubling(40, op).check_growth(lambda i: i.called_computations)
 
 
 def test_computations_that_are_not_copied_do_not_count():
-    check_growth(doubling(40, "call"), lambda i: ())
+    doubling(40, "call").check_growth(lambda i: ())
 
 
 @pytest.mark.parametrize("op", ["map", "branch"])

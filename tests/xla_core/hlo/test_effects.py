@@ -7,7 +7,7 @@ import pytest
 
 import xla_core as xla
 from xla_core.hlo import evaluate
-from xla_core.hlo.effects import EffectAnalysis, is_effect
+from xla_core.hlo.effects import EffectAnalysis, has_side_effect, is_effect
 from xla_core.hlo.op_table import Trait
 
 CALLS = """
@@ -60,7 +60,7 @@ def conditionals_that_double(depth: int) -> str:
 ])  # fmt: skip
 def test_an_effect_is_seen_through_calls(what, side_effect, effect):
     call = xla.parse(CALLS.format(op=OPS[what])).entry.root
-    assert call.has_side_effect is side_effect
+    assert has_side_effect(call) is side_effect
     assert is_effect(call) is effect
 
 
@@ -69,7 +69,7 @@ def test_a_change_of_a_called_computation_is_seen():
     inner = call.attributes["to_apply"].root.attributes["to_apply"]
     (custom,) = [i for i in inner.instructions if i.opcode == "custom-call"]
     inner.remove(custom)
-    assert not call.has_side_effect
+    assert not has_side_effect(call)
 
 
 def test_traits_and_opcodes_say_what_counts():
@@ -81,13 +81,13 @@ def test_traits_and_opcodes_say_what_counts():
 
 def test_a_call_graph_is_walked_once():
     module = xla.parse(conditionals_that_double(200))
-    assert not module.entry.root.has_side_effect
+    assert not has_side_effect(module.entry.root)
     assert not is_effect(module.entry.root)
 
 
 def test_a_deep_call_graph_needs_no_deep_stack():
     module = xla.parse(conditionals_that_double(3000))
-    assert not module.entry.root.has_side_effect
+    assert not has_side_effect(module.entry.root)
 
 
 def test_the_evaluator_plans_each_computation_once():

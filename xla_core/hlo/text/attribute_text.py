@@ -25,7 +25,7 @@ from xla_core.hlo.text.windows import (
     window_to_text,
 )
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a computation prints itself, its attributes included
     from xla_core.hlo.computation import HloComputation
 
 __all__ = ["ATTRIBUTE_TEXT", "AttributeText"]

@@ -1,4 +1,4 @@
-"""Reads and prints the header of a module, and the tables of source positions that may follow it.
+"""Reads the header of a module, and the tables of source positions that may follow it.
 
 A header is `HloModule name, is_scheduled=true, entry_computation_layout={...}`.
 """
@@ -14,10 +14,10 @@ from xla_core.hlo.op_table import AttributeKind
 from xla_core.hlo.shape import Shape
 from xla_core.hlo.text.attribute_text import ATTRIBUTE_TEXT
 from xla_core.hlo.text.cursor import Cursor, braced_list
-from xla_core.hlo.text.shapes import read_shape, shape_to_text
-from xla_core.hlo.text.strings import STRING_BODY, quote, unescaped
+from xla_core.hlo.text.shapes import read_shape
+from xla_core.hlo.text.strings import STRING_BODY, unescaped
 
-__all__ = ["Header", "header_to_text", "metadata_to_text", "read_header", "read_metadata"]
+__all__ = ["Header", "read_header", "read_metadata"]
 
 _FIELD = re.compile(r",\s*([A-Za-z_][\w\-]*)=\s*")
 _METADATA_FIELD = re.compile(
@@ -35,60 +35,6 @@ class Header:
     layout: tuple[tuple[Shape, ...], Shape] | None = None
     layout_position: int = 0
     frames: dict[int, OpMetadata] = dataclasses.field(default_factory=dict)  # stack_frame_id -> metadata
-
-
-# -- printing ----------------------------------------------------------------------------------------------------------
-
-
-def header_to_text(module: HloModule) -> str:
-    """Prints the module's first line, without a newline."""
-    fields = [f"HloModule {module.name}"]
-    if module.schedule is not None:
-        fields.append("is_scheduled=true")
-    if module.input_output_aliases:
-        aliases = ", ".join(
-            f"{_index(a.output_index)}: ({a.parameter_number}, {_index(a.parameter_index)}, "
-            f"{'must' if a.must_alias else 'may'}-alias)"
-            for a in module.input_output_aliases
-        )
-        fields.append(f"input_output_alias={{ {aliases} }}")
-    if module.buffer_donors:
-        donors = ", ".join(f"({number}, {_index(index)})" for number, index in module.buffer_donors)
-        fields.append(f"buffer_donor={{ {donors} }}")
-    parameters = [shape_to_text(s) for s in module.parameter_shapes]
-    listed = ", ".join(f"/*index={i}*/{p}" if i and i % 5 == 0 else p for i, p in enumerate(parameters))
-    fields.append(f"entry_computation_layout={{({listed})->{shape_to_text(module.result_shape)}}}")
-    if module.num_replicas != 1:
-        fields.append(f"replica_count={module.num_replicas}")
-    if module.num_partitions != 1:
-        fields.append(f"num_partitions={module.num_partitions}")
-    if module.frontend_attributes:
-        pairs = tuple(sorted(module.frontend_attributes.items()))
-        fields.append("frontend_attributes=" + ATTRIBUTE_TEXT[AttributeKind.DICT].to_text(pairs, ""))
-    return ", ".join(fields)
-
-
-def metadata_to_text(metadata: OpMetadata) -> str:
-    """Prints `metadata={...}`, or nothing where there is no metadata."""
-    fields = [
-        f"{key}={quote(value)}"
-        for key, value in (("op_type", metadata.op_type), ("op_name", metadata.op_name))
-        if value
-    ]
-    if metadata.source_file:
-        fields.append(f"source_file={quote(metadata.source_file)}")
-    if metadata.source_line:
-        fields.append(f"source_line={metadata.source_line}")
-    if metadata.source_column:
-        fields.append(f"source_column={metadata.source_column}")
-    return f"metadata={{{' '.join(fields)}}}" if fields else ""
-
-
-def _index(index: tuple[int, ...]) -> str:
-    return "{" + ",".join(map(str, index)) + "}"
-
-
-# -- reading -----------------------------------------------------------------------------------------------------------
 
 
 def read_header(cursor: Cursor) -> tuple[HloModule, Header]:

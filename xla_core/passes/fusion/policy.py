@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from xla_core.hlo.effects import has_side_effect
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
 from xla_core.hlo.opcode import Opcode
@@ -52,7 +53,7 @@ class FusionPolicy:
             self.can_be_root(instruction)
             and instruction.opcode != Opcode.DYNAMIC_UPDATE_SLICE  # computed only at the root, in place
             and instruction.shape.is_array
-            and not instruction.has_side_effect
+            and not has_side_effect(instruction)
         )
 
     def should_fuse(self, producer: HloInstruction, consumer: HloInstruction) -> FusionDecision:

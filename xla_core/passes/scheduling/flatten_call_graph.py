@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from xla_core.analysis.control_flow import control_flow_callees
-from xla_core.hlo.call_graph import check_growth
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.module import HloModule
 from xla_core.passes.pass_manager import HloPass
@@ -21,7 +20,7 @@ class FlattenCallGraph(HloPass):
     name = "flatten-call-graph"
 
     def run(self, module: HloModule) -> bool:
-        check_growth(module, lambda i: i.called_computations)  # code emission copies the other callees
+        module.check_growth(lambda i: i.called_computations)  # code emission copies the other callees
         changed = False
         taken: set[HloComputation] = {module.entry}
         todo = [module.entry]

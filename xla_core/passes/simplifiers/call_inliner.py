@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xla_core.hlo.call_graph import check_growth
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
@@ -27,7 +26,7 @@ class CallInliner(HloPass):
         self._keep = keep
 
     def run(self, module: HloModule) -> bool:
-        check_growth(module, lambda i: i.called_computations if self._inlines(i) else ())
+        module.check_growth(lambda i: i.called_computations if self._inlines(i) else ())
         changed = False
         for computation in module.post_order():
             for instruction in computation.instructions:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from xla_core.hlo.call_graph import check_growth
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
@@ -18,7 +17,7 @@ class MapInliner(HloPass):
     name = "map-inliner"
 
     def run(self, module: HloModule) -> bool:
-        check_growth(module, lambda i: i.called_computations if i.opcode == Opcode.MAP else ())
+        module.check_growth(lambda i: i.called_computations if i.opcode == Opcode.MAP else ())
         changed = False
         for computation in module.post_order():
             for instruction in computation.instructions:

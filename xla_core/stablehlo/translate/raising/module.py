@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from xla_core.errors import ResourceExhaustedError
-from xla_core.hlo.call_graph import check_growth
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
@@ -29,7 +28,7 @@ def from_hlo(module: HloModule, *, has_chlo: bool = True) -> ir.Module:
     verifier raises of a malformed module; ResourceExhaustedError for one whose regions would double level by level.
     """
     verify_hlo(module)  # rules take what instructions say of themselves as it is
-    check_growth(module, lambda i: () if i.opcode == Opcode.CALL else i.called_computations)  # regions share nothing
+    module.check_growth(lambda i: () if i.opcode == Opcode.CALL else i.called_computations)  # regions share nothing
     program = Program(module, has_chlo=has_chlo)
     result = program.result
     result.attributes = {
