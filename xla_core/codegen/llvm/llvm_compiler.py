@@ -25,6 +25,10 @@ __all__ = [
 
 _initialization = threading.Lock()
 
+_MOST_IDLE = 8
+_idle_machines: dict[tuple[object, ...], list[Any]] = {}
+"""Target machines by what they were made for. A machine keeps the tables of its subtarget, which take 2 ms to make."""
+
 
 @functools.cache
 def _initialize() -> None:
@@ -70,21 +74,34 @@ def target_machine(abi: TargetAbi, *, opt_level: int = 2, jit: bool = False, rel
         raise InternalError(f"LLVM has no target machine for {abi.triple!r}: {error}") from error
 
 
+def _idle_machine(abi: TargetAbi, opt_level: int, jit: bool) -> tuple[Any, list[Any]]:
+    """A target machine that no other compilation uses, and the list that takes it back."""
+    idle = _idle_machines.setdefault((abi.triple, abi.cpu, abi.features, opt_level, jit), [])
+    try:
+        return idle.pop(), idle
+    except IndexError:
+        return target_machine(abi, opt_level=opt_level, jit=jit), idle
+
+
 class CompiledModule:
     """An optimized module (llvmlite's ModuleRef), the target machine that emits its code, and the module's own context.
 
-    This object frees them in this order; the garbage collector would free a context before its module at times.
+    This object frees the module before its context, which the garbage collector would not always do, and then gives
+    the machine to `idle_machines`.
     """
 
-    def __init__(self, module: Any, machine: Any, context: Any) -> None:
+    def __init__(self, module: Any, machine: Any, context: Any, idle_machines: list[Any]) -> None:
         self.module = module
         self.machine = machine
         self._context = context
+        self._idle_machines = idle_machines
 
     def __del__(self) -> None:
         if not sys.is_finalizing() and not self.module._owned:  # an execution engine that owns it keeps the context
             self.module.close()
             _dispose_context(self._context)
+            if len(self._idle_machines) < _MOST_IDLE:
+                self._idle_machines.append(self.machine)
 
     def ir(self) -> str:
         """The optimized LLVM IR."""
@@ -126,7 +143,7 @@ def compile_ir(
     """
     import llvmlite.binding as llvm
 
-    machine = target_machine(abi, opt_level=opt_level, jit=jit)
+    machine, idle_machines = _idle_machine(abi, opt_level, jit)
     owner = llvm.create_context()
     context = owner._ptr
     owner.detach()
@@ -135,7 +152,7 @@ def compile_ir(
     except RuntimeError as error:
         _dispose_context(context)
         raise _refusal(error, what, ir_text) from error
-    compiled = CompiledModule(module, machine, context)
+    compiled = CompiledModule(module, machine, context, idle_machines)
     try:
         module.verify()
     except RuntimeError as error:
