@@ -9,24 +9,12 @@ from typing import Any
 
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.scalar_types import integer_format
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.bytecode.codes import LOCATION_CODES, BuiltinAttribute
 from xla_core.stablehlo.bytecode.constants import dense_array, dense_elements, float_number, integer_number
 from xla_core.stablehlo.bytecode.locations import location_reader
 from xla_core.stablehlo.bytecode.pool import Decoder, DialectReader
-from xla_core.stablehlo.ir import (
-    DYNAMIC,
-    FunctionType,
-    OpaqueType,
-    QuantizedType,
-    ScalarType,
-    TensorType,
-    TokenType,
-    TupleType,
-    type_text,
-)
-from xla_core.stablehlo.ir.attributes import UNIT, OpaqueAttribute, SymbolRef, TypeExtensions
 from xla_core.stablehlo.ir.quantized_types import canonical, problem_of
-from xla_core.stablehlo.ir.types import bounds_problem, dimensions_text, unranked
 
 __all__ = [
     "ATTRIBUTES",
@@ -70,15 +58,15 @@ def _string_with_type(reader: DialectReader) -> str:
     return text
 
 
-def _nested_symbol(reader: DialectReader) -> SymbolRef:
-    return SymbolRef("::@".join([reader.text(), *map(str, reader.attributes())]))
+def _nested_symbol(reader: DialectReader) -> ir.SymbolRef:
+    return ir.SymbolRef("::@".join([reader.text(), *map(str, reader.attributes())]))
 
 
 def _dense(reader: DialectReader) -> Any:
     type = reader.raw_type()
     start, size = reader.blob()
-    if not isinstance(type, TensorType):
-        return OpaqueAttribute(f'dense<"0x{reader.data[start : start + size].hex().upper()}"> : {type}')
+    if not isinstance(type, ir.TensorType):
+        return ir.OpaqueAttribute(f'dense<"0x{reader.data[start : start + size].hex().upper()}"> : {type}')
     return dense_elements(reader, type, start, size)
 
 
@@ -95,22 +83,22 @@ def _resource(reader: DialectReader) -> Any:
     return dense_elements(reader, type, resource[0], resource[1] - resource[0])
 
 
-def _strings(reader: DialectReader) -> OpaqueAttribute:
+def _strings(reader: DialectReader) -> ir.OpaqueAttribute:
     type = reader.raw_type()
     reader.varint()  # whether this is a splat
     strings = []
     while reader.position < reader.end:
         strings.append(f'"{reader.string()}"')
-    return OpaqueAttribute(f"dense<[{', '.join(strings)}]> : {type}")
+    return ir.OpaqueAttribute(f"dense<[{', '.join(strings)}]> : {type}")
 
 
-def _sparse(reader: DialectReader) -> OpaqueAttribute:
+def _sparse(reader: DialectReader) -> ir.OpaqueAttribute:
     type = reader.raw_type()
-    return OpaqueAttribute(f"sparse<{reader.attribute()}, {reader.attribute()}> : {type}")
+    return ir.OpaqueAttribute(f"sparse<{reader.attribute()}, {reader.attribute()}> : {type}")
 
 
-def _distinct(reader: DialectReader) -> OpaqueAttribute:
-    return OpaqueAttribute(f"distinct[{reader.index}]<{reader.attribute()}>")
+def _distinct(reader: DialectReader) -> ir.OpaqueAttribute:
+    return ir.OpaqueAttribute(f"distinct[{reader.index}]<{reader.attribute()}>")
 
 
 ATTRIBUTES: dict[int, Decoder] = {
@@ -118,10 +106,10 @@ ATTRIBUTES: dict[int, Decoder] = {
     BuiltinAttribute.DICTIONARY: dictionary,
     BuiltinAttribute.STRING: DialectReader.string,
     BuiltinAttribute.STRING_WITH_TYPE: _string_with_type,
-    BuiltinAttribute.FLAT_SYMBOL_REF: lambda reader: SymbolRef(reader.text()),
+    BuiltinAttribute.FLAT_SYMBOL_REF: lambda reader: ir.SymbolRef(reader.text()),
     BuiltinAttribute.SYMBOL_REF: _nested_symbol,
     BuiltinAttribute.TYPE: DialectReader.type,
-    BuiltinAttribute.UNIT: lambda reader: UNIT,
+    BuiltinAttribute.UNIT: lambda reader: ir.UNIT,
     BuiltinAttribute.INTEGER: integer_number,
     BuiltinAttribute.FLOAT: float_number,
     **dict.fromkeys(LOCATION_CODES, location_reader),
@@ -137,28 +125,28 @@ ATTRIBUTES: dict[int, Decoder] = {
 # Types
 
 
-def _integer(reader: DialectReader) -> ScalarType:
+def _integer(reader: DialectReader) -> ir.ScalarType:
     start = reader.position
     value = reader.varint()
     prefix = ("i", "si", "ui", None)[value & 3]
     width = value >> 2
     if prefix is None or not 0 < width < 1 << 24:
         raise reader.error(f"there is no integer type of {width} bits", start)
-    return ScalarType(f"{prefix}{width}")
+    return ir.ScalarType(f"{prefix}{width}")
 
 
 def named(name: str) -> Decoder:
     """Makes the decoder of a scalar type that has no parameters besides its code."""
-    type = ScalarType(name)
+    type = ir.ScalarType(name)
     return lambda reader: type
 
 
-def function_type(reader: DialectReader) -> FunctionType:
-    return FunctionType(reader.types(), reader.types())
+def function_type(reader: DialectReader) -> ir.FunctionType:
+    return ir.FunctionType(reader.types(), reader.types())
 
 
-def complex_type(reader: DialectReader) -> ScalarType:
-    return ScalarType(f"complex<{reader.scalar()}>")
+def complex_type(reader: DialectReader) -> ir.ScalarType:
+    return ir.ScalarType(f"complex<{reader.scalar()}>")
 
 
 def shape(reader: DialectReader) -> tuple[int, ...]:
@@ -167,51 +155,51 @@ def shape(reader: DialectReader) -> tuple[int, ...]:
     sizes = reader.integers()
     if min(sizes, default=0) >= 0:
         return sizes
-    if any(size < 0 and size not in (DYNAMIC, _SMALLEST) for size in sizes):
+    if any(size < 0 and size not in (ir.DYNAMIC, _SMALLEST) for size in sizes):
         raise reader.error("a dimension is negative", start)
-    return tuple([DYNAMIC if size < 0 else size for size in sizes])
+    return tuple([ir.DYNAMIC if size < 0 else size for size in sizes])
 
 
-def _element(reader: DialectReader) -> str | QuantizedType:
+def _element(reader: DialectReader) -> str | ir.QuantizedType:
     start = reader.position
     type = reader.raw_type()
-    if isinstance(type, QuantizedType):
+    if isinstance(type, ir.QuantizedType):
         return type
-    if isinstance(type, ScalarType):
+    if isinstance(type, ir.ScalarType):
         return str(type)
-    if isinstance(type, (OpaqueType, TokenType)):
+    if isinstance(type, (ir.OpaqueType, ir.TokenType)):
         return str(type)
     raise reader.error(f"a tensor can't hold the type {type}", start)
 
 
-def tensor_type(reader: DialectReader, encoding: Any = None) -> TensorType:
+def tensor_type(reader: DialectReader, encoding: Any = None) -> ir.TensorType:
     """Reads a tensor type: shape and element type. An encoding of type `TypeExtensions` gives the bounds."""
     start = reader.position
     dims = shape(reader)
     element = _element(reader)
-    if not isinstance(encoding, TypeExtensions):
-        return TensorType(dims, element, (), encoding)
-    type = TensorType(dims, element, encoding.bounds)
-    if (problem := bounds_problem(type)) is not None:
+    if not isinstance(encoding, ir.TypeExtensions):
+        return ir.TensorType(dims, element, (), encoding)
+    type = ir.TensorType(dims, element, encoding.bounds)
+    if (problem := ir.bounds_problem(type)) is not None:
         raise reader.error(problem, start)
     return type
 
 
-def tensor_with_encoding(reader: DialectReader) -> TensorType:
+def tensor_with_encoding(reader: DialectReader) -> ir.TensorType:
     return tensor_type(reader, reader.attribute())
 
 
 def _kept(word: str, has_space: bool, has_layout: bool = True) -> Decoder:
     """Makes the decoder of a type that no op of StableHLO uses; the type is kept as text."""
 
-    def read(reader: DialectReader) -> OpaqueType:
+    def read(reader: DialectReader) -> ir.OpaqueType:
         parts = [str(reader.attribute())] if has_space else []
-        text = dimensions_text(shape(reader)) + type_text(reader.type())
+        text = ir.dimensions_text(shape(reader)) + ir.type_text(reader.type())
         if has_layout:
             layout = str(reader.attribute())
             if not layout.startswith("affine_map") or not _is_identity(layout):
                 parts.insert(0, layout)
-        return OpaqueType(f"{word}<{', '.join([text, *parts])}>")
+        return ir.OpaqueType(f"{word}<{', '.join([text, *parts])}>")
 
     return read
 
@@ -235,9 +223,9 @@ TYPES: dict[int, Decoder] = {
     12: named("none"),
     13: tensor_type,
     14: tensor_with_encoding,
-    15: lambda reader: TupleType(reader.types()),
-    16: lambda reader: OpaqueType(f"memref<*x{reader.type()}>"),
-    18: lambda reader: unranked(reader.type()),
+    15: lambda reader: ir.TupleType(reader.types()),
+    16: lambda reader: ir.OpaqueType(f"memref<*x{reader.type()}>"),
+    18: lambda reader: ir.unranked(reader.type()),
     19: _kept("vector", has_space=False, has_layout=False),
     20: _kept("vector", has_space=False, has_layout=False),
 }
@@ -246,7 +234,7 @@ TYPES: dict[int, Decoder] = {
 # Quantized types
 
 
-def quantized_per_tensor(reader: DialectReader) -> QuantizedType:
+def quantized_per_tensor(reader: DialectReader) -> ir.QuantizedType:
     """Reads flags, storage type, expressed type, scale, zero point, smallest and largest storage value."""
     flags = reader.varint()
     storage, expressed = reader.scalar(), reader.scalar()
@@ -255,7 +243,7 @@ def quantized_per_tensor(reader: DialectReader) -> QuantizedType:
     return _quantized(reader, flags, storage, expressed, (scale,), (zero,), low, high)
 
 
-def quantized_per_axis(reader: DialectReader) -> QuantizedType:
+def quantized_per_axis(reader: DialectReader) -> ir.QuantizedType:
     """Reads flags, storage type, expressed type, axis, smallest and largest storage value, scales, zero points."""
     flags = reader.varint()
     storage, expressed = reader.scalar(), reader.scalar()
@@ -266,7 +254,7 @@ def quantized_per_axis(reader: DialectReader) -> QuantizedType:
     return _quantized(reader, flags, storage, expressed, scales, zeros, low, high, axis)
 
 
-def _quantized_per_block(reader: DialectReader) -> QuantizedType:
+def _quantized_per_block(reader: DialectReader) -> ir.QuantizedType:
     """Reads flags, storage and expressed types, dimensions, block sizes, storage range, scales, zero points."""
     start = reader.position
     flags = reader.varint()
@@ -293,10 +281,10 @@ def _quantized(
     high: int | None,
     axis: int | None = None,
     blocks: tuple[tuple[int, int], ...] = (),
-) -> QuantizedType:
+) -> ir.QuantizedType:
     if len(scales) != len(zeros):
         raise reader.error("the scales and zero points of a quantized type don't go together")
-    type = QuantizedType(storage, expressed, scales, zeros, axis, low, high, blocks)
+    type = ir.QuantizedType(storage, expressed, scales, zeros, axis, low, high, blocks)
     if (kind := integer_format(storage)) is not None and kind[1] <= 64:
         type = canonical(bool(flags & _SIGNED), type)
     if (problem := problem_of(type)) is not None:
@@ -305,8 +293,8 @@ def _quantized(
 
 
 QUANT_TYPES: dict[int, Decoder] = {
-    1: lambda reader: OpaqueType(_any_quantized(reader, has_expressed=False)),
-    2: lambda reader: OpaqueType(_any_quantized(reader, has_expressed=True)),
+    1: lambda reader: ir.OpaqueType(_any_quantized(reader, has_expressed=False)),
+    2: lambda reader: ir.OpaqueType(_any_quantized(reader, has_expressed=True)),
     4: quantized_per_tensor,
     5: quantized_per_axis,
     6: _quantized_per_block,

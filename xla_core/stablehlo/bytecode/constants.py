@@ -9,10 +9,9 @@ import numpy as np
 
 from xla_core.errors import SourceLocation, UnimplementedError
 from xla_core.hlo.scalar_types import BIT_WIDTHS, DTYPES, integer_format
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.bytecode.encoding import ByteReader, wrap_bits
 from xla_core.stablehlo.bytecode.pool import DialectReader
-from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.ir.attributes import DenseArray, DenseElements, OpaqueAttribute, TypedFloat, TypedInt
 
 __all__ = ["dense_array", "dense_elements", "float_number", "integer_number"]
 
@@ -28,7 +27,7 @@ def integer_number(reader: DialectReader) -> Any:
     if element == "i1":
         return bool(bits)
     value = bits if kind == "ui" else wrap_bits(bits, width)
-    return value if element == "i64" else TypedInt(value, element)
+    return value if element == "i64" else ir.TypedInt(value, element)
 
 
 def float_number(reader: DialectReader) -> Any:
@@ -41,10 +40,10 @@ def float_number(reader: DialectReader) -> Any:
     width = BIT_WIDTHS[element]
     data = reader.bits(width).to_bytes(dtype.itemsize, "little")
     value = float(np.frombuffer(data, dtype)[0])
-    return value if element == "f64" else TypedFloat(value, element)
+    return value if element == "f64" else ir.TypedFloat(value, element)
 
 
-def dense_array(reader: DialectReader) -> DenseArray:
+def dense_array(reader: DialectReader) -> ir.DenseArray:
     """Reads an attribute such as `array<i64: 1, 2>`: element type, number of elements, blob."""
     place = reader.position
     element = reader.scalar()
@@ -53,10 +52,12 @@ def dense_array(reader: DialectReader) -> DenseArray:
     dtype = DTYPES.get(element)
     if dtype is None or size != count * dtype.itemsize:
         raise reader.error(f"an array of {count} {element} can't have {size} bytes", place)
-    return DenseArray(np.frombuffer(reader.data, dtype, count, start).tolist(), element)
+    return ir.DenseArray(np.frombuffer(reader.data, dtype, count, start).tolist(), element)
 
 
-def dense_elements(reader: ByteReader, type: TensorType, start: int, size: int) -> DenseElements | OpaqueAttribute:
+def dense_elements(
+    reader: ByteReader, type: ir.TensorType, start: int, size: int
+) -> ir.DenseElements | ir.OpaqueAttribute:
     """Makes a tensor constant as a view of the `size` bytes at `start`.
 
     If there are only the bytes of one element, the constant is a splat. Elements of i1 take a byte each or a bit each,
@@ -65,7 +66,7 @@ def dense_elements(reader: ByteReader, type: TensorType, start: int, size: int) 
     dtype = DTYPES.get(type.element) if isinstance(type.element, str) else None
     if dtype is None:
         if isinstance(type.element, str) and type.element.startswith("!"):
-            return OpaqueAttribute(f'dense<"0x{reader.data[start : start + size].hex().upper()}"> : {type}')
+            return ir.OpaqueAttribute(f'dense<"0x{reader.data[start : start + size].hex().upper()}"> : {type}')
         raise UnimplementedError(
             f"MLIR bytecode, byte {start}: constants of type {type} can't be read",
             location=SourceLocation(reader.file),
@@ -76,7 +77,7 @@ def dense_elements(reader: ByteReader, type: TensorType, start: int, size: int) 
         raise reader.error(f"a constant of {len(type.shape)} dimensions can't be read", start)
     count = math.prod(type.shape)
     if type.element == "i1":
-        return DenseElements(type, _booleans(reader, type, count, start, size))
+        return ir.DenseElements(type, _booleans(reader, type, count, start, size))
     if size == dtype.itemsize and count != 1:
         shape: tuple[int, ...] = ()
     elif size == count * dtype.itemsize:
@@ -88,10 +89,10 @@ def dense_elements(reader: ByteReader, type: TensorType, start: int, size: int) 
     bits = BIT_WIDTHS.get(str(type.element), 8)
     if bits < 8 and data.view(np.uint8).max(initial=0) >> bits:
         data = (data.view(np.uint8) & np.uint8((1 << bits) - 1)).view(dtype)
-    return DenseElements(type, data.reshape(shape))
+    return ir.DenseElements(type, data.reshape(shape))
 
 
-def _booleans(reader: ByteReader, type: TensorType, count: int, start: int, size: int) -> np.ndarray:
+def _booleans(reader: ByteReader, type: ir.TensorType, count: int, start: int, size: int) -> np.ndarray:
     raw = np.frombuffer(reader.data, np.uint8, size, start) if size else np.empty(0, np.uint8)
     if size == 1 and raw[0] == 0xFF:
         data = np.array(True)

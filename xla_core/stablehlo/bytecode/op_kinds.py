@@ -7,11 +7,11 @@ from types import MappingProxyType
 from typing import Any
 
 from xla_core.errors import SourceLocation, UnimplementedError
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.bytecode.encoding import ByteReader
 from xla_core.stablehlo.bytecode.pool import DialectReader, Pool
 from xla_core.stablehlo.bytecode.properties import SEGMENTED, Layout, layouts
 from xla_core.stablehlo.bytecode.sections import FormatVersion, OpName
-from xla_core.stablehlo.ir.attributes import DenseArray
 from xla_core.stablehlo.vhlo.conversion import convert_attributes
 from xla_core.stablehlo.vhlo.ops import ConversionError, VhloOp, find_vhlo_op
 
@@ -174,7 +174,7 @@ class OpKinds:
             for name in _SEGMENTS:
                 if properties.position >= properties.end:
                     return None
-                values[name] = DenseArray(_sparse_array(properties, 2), "i32")
+                values[name] = ir.DenseArray(_sparse_array(properties, 2), "i32")
         if properties.position != properties.end:
             return None
         for name, place in places.items():

@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from xla_core.errors import InvalidArgumentError, SourceLocation, UnimplementedError, XlaError
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.bytecode.encoding import ByteReader
 from xla_core.stablehlo.bytecode.sections import Entry, Sections
-from xla_core.stablehlo.ir import OpaqueType, QuantizedType, ScalarType, TensorType, type_text
-from xla_core.stablehlo.ir.attributes import ENUMS, EnumAttribute
 from xla_core.stablehlo.text.cursor import MAX_DEPTH, MAX_OP_NODES
 from xla_core.stablehlo.text.op_reader import OpReader
 
@@ -142,7 +141,7 @@ class Pool:
                 snippet=error.snippet,
             ) from None
         self._nodes += text.nodes
-        if isinstance(value, OpaqueType):
+        if isinstance(value, ir.OpaqueType):
             return text.quantized_types.get(value.text, value)
         return value
 
@@ -185,13 +184,13 @@ class DialectReader(ByteReader):
     def types(self) -> tuple[Any, ...]:
         type = self.pool.type
         found = [type(index, self) for index in self.varints(self.count())]
-        return tuple([plain(item) if item.__class__ is QuantizedType else item for item in found])
+        return tuple([plain(item) if item.__class__ is ir.QuantizedType else item for item in found])
 
-    def tensor_type(self) -> TensorType:
+    def tensor_type(self) -> ir.TensorType:
         """Reads a reference to a tensor type."""
         start = self.position
         type = self.raw_type()
-        if not isinstance(type, TensorType):
+        if not isinstance(type, ir.TensorType):
             raise self.error(f"expected a tensor type, found {type}", start)
         return type
 
@@ -199,7 +198,7 @@ class DialectReader(ByteReader):
         """Reads a reference to a scalar type, and returns its name."""
         start = self.position
         type = self.raw_type()
-        if not isinstance(type, ScalarType):
+        if not isinstance(type, ir.ScalarType):
             raise self.error(f"expected a scalar type, found {type}", start)
         return str(type)
 
@@ -221,16 +220,16 @@ class DialectReader(ByteReader):
 
 def plain(type: Any) -> Any:
     """Converts a type to its form outside of a tensor: a quantized type becomes an opaque type with its text."""
-    if isinstance(type, QuantizedType):
-        return OpaqueType(type_text(type))
+    if isinstance(type, ir.QuantizedType):
+        return ir.OpaqueType(ir.type_text(type))
     return type
 
 
 def enum_reader(kind: str, first: int = 0) -> Decoder:
     """Makes the decoder of an enum whose first case has the number `first`."""
-    cases = [EnumAttribute(case, kind) for case in ENUMS[kind]]
+    cases = [ir.EnumAttribute(case, kind) for case in ir.ENUMS[kind]]
 
-    def read(reader: DialectReader) -> EnumAttribute:
+    def read(reader: DialectReader) -> ir.EnumAttribute:
         start = reader.position
         number = reader.varint() - first
         if not 0 <= number < len(cases):

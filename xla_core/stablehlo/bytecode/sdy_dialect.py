@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.bytecode.pool import Decoder, DialectReader
-from xla_core.stablehlo.ir.attributes import OpaqueAttribute, SymbolRef
 
 __all__ = ["ATTRIBUTES"]
 
@@ -20,16 +20,16 @@ _REDUCTIONS = ("", "max", "min")
 def _attribute(mnemonic: str, body: Callable[[DialectReader], str]) -> Decoder:
     """Makes a decoder that writes `#sdy.mnemonic<...>` if the body has its own brackets, else `#sdy<mnemonic...>`."""
 
-    def read(reader: DialectReader) -> OpaqueAttribute:
+    def read(reader: DialectReader) -> ir.OpaqueAttribute:
         text = body(reader)
-        return OpaqueAttribute(f"#sdy.{mnemonic}{text}" if text.startswith("<") else f"#sdy<{mnemonic}{text}>")
+        return ir.OpaqueAttribute(f"#sdy.{mnemonic}{text}" if text.startswith("<") else f"#sdy<{mnemonic}{text}>")
 
     return read
 
 
 def _body(reader: DialectReader, value: Any, mnemonic: str) -> str:
     """Returns the text of an attribute inside another attribute, where its name is left out."""
-    if isinstance(value, OpaqueAttribute):
+    if isinstance(value, ir.OpaqueAttribute):
         if value.text.startswith(f"#sdy.{mnemonic}<"):
             return value.text.removeprefix(f"#sdy.{mnemonic}")
         if value.text.startswith(f"#sdy<{mnemonic}"):
@@ -76,7 +76,7 @@ def _dimension(reader: DialectReader) -> str:
 def _sharding(version: int) -> Callable[[DialectReader], str]:
     def read(reader: DialectReader) -> str:
         mesh = reader.attribute()
-        name = f"@{mesh}" if isinstance(mesh, SymbolRef) else f"mesh{_body(reader, mesh, 'mesh')}"
+        name = f"@{mesh}" if isinstance(mesh, ir.SymbolRef) else f"mesh{_body(reader, mesh, 'mesh')}"
         text = f"<{name}, [{_inners(reader, 'dimension_sharding')}]"
         if replicated := _inners(reader, "axis_ref"):
             text += f", replicated={{{replicated}}}"

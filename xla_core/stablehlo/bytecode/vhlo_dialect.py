@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.bytecode import builtin
 from xla_core.stablehlo.bytecode.codes import ENUM_CODES, SCALAR_CODES, VhloAttribute, VhloType
 from xla_core.stablehlo.bytecode.constants import dense_elements, float_number, integer_number
@@ -20,18 +21,6 @@ from xla_core.stablehlo.bytecode.stablehlo_dialect import (
     result_accuracy,
     type_extensions,
 )
-from xla_core.stablehlo.ir import OpaqueType, TokenType, TupleType, type_text
-from xla_core.stablehlo.ir.attributes import (
-    ENUMS,
-    AxisRef,
-    DenseElements,
-    Mesh,
-    OpaqueAttribute,
-    ReplicaGroupMeshAxes,
-    SymbolRef,
-    TypedInt,
-)
-from xla_core.stablehlo.ir.types import dimensions_text, future, unranked
 
 __all__ = ["ATTRIBUTES", "TYPES", "mesh_or_name"]
 
@@ -44,38 +33,38 @@ def _boolean(reader: DialectReader) -> bool:
     return bool(value)
 
 
-def _api_version(reader: DialectReader) -> TypedInt:
+def _api_version(reader: DialectReader) -> ir.TypedInt:
     start = reader.position
     value = reader.varint()
-    if value >= len(ENUMS["custom_call_api_version"]):
+    if value >= len(ir.ENUMS["custom_call_api_version"]):
         raise reader.error(f"there is no API version {value} of custom calls", start)
-    return TypedInt(value, "i32")
+    return ir.TypedInt(value, "i32")
 
 
-def _tensor(reader: DialectReader) -> DenseElements | OpaqueAttribute:
+def _tensor(reader: DialectReader) -> ir.DenseElements | ir.OpaqueAttribute:
     type = reader.tensor_type()
     start, size = reader.blob()
     return dense_elements(reader, type, start, size)
 
 
-def mesh_or_name(value: Any) -> SymbolRef | Mesh | None:
+def mesh_or_name(value: Any) -> ir.SymbolRef | ir.Mesh | None:
     """Returns the mesh of replica groups, or the symbol that names it; None for any other value."""
-    if isinstance(value, Mesh):
+    if isinstance(value, ir.Mesh):
         return value
-    return SymbolRef(value) if isinstance(value, str) else None
+    return ir.SymbolRef(value) if isinstance(value, str) else None
 
 
-def _replica_groups(reader: DialectReader) -> ReplicaGroupMeshAxes:
+def _replica_groups(reader: DialectReader) -> ir.ReplicaGroupMeshAxes:
     start = reader.position
     mesh = mesh_or_name(reader.attribute())
     axes = reader.attribute()
-    if mesh is None or not isinstance(axes, tuple) or not all(isinstance(axis, AxisRef) for axis in axes):
+    if mesh is None or not isinstance(axes, tuple) or not all(isinstance(axis, ir.AxisRef) for axis in axes):
         raise reader.error("expected a mesh and axes of it", start)
-    return ReplicaGroupMeshAxes(mesh, axes)
+    return ir.ReplicaGroupMeshAxes(mesh, axes)
 
 
-def _mesh(reader: DialectReader) -> Mesh:
-    return Mesh(mesh_axes(reader), device_ids(reader, reader.optional_attribute()))
+def _mesh(reader: DialectReader) -> ir.Mesh:
+    return ir.Mesh(mesh_axes(reader), device_ids(reader, reader.optional_attribute()))
 
 
 ATTRIBUTES: dict[int, Decoder] = {
@@ -100,8 +89,8 @@ ATTRIBUTES: dict[int, Decoder] = {
 }
 
 
-def _buffer(reader: DialectReader) -> OpaqueType:
-    return OpaqueType(f"memref<{dimensions_text(builtin.shape(reader))}{type_text(reader.type())}>")
+def _buffer(reader: DialectReader) -> ir.OpaqueType:
+    return ir.OpaqueType(f"memref<{ir.dimensions_text(builtin.shape(reader))}{ir.type_text(reader.type())}>")
 
 
 TYPES: dict[int, Decoder] = {
@@ -110,12 +99,12 @@ TYPES: dict[int, Decoder] = {
     VhloType.FUNCTION: builtin.function_type,
     VhloType.RANKED_TENSOR: builtin.tensor_type,
     VhloType.RANKED_TENSOR_WITH_ENCODING: builtin.tensor_with_encoding,
-    VhloType.TOKEN: lambda reader: TokenType(),
-    VhloType.TUPLE: lambda reader: TupleType(reader.types()),
+    VhloType.TOKEN: lambda reader: ir.TokenType(),
+    VhloType.TUPLE: lambda reader: ir.TupleType(reader.types()),
     VhloType.UNIFORM_QUANTIZED: builtin.quantized_per_tensor,
-    VhloType.UNRANKED_TENSOR: lambda reader: unranked(reader.raw_type()),
-    VhloType.WITNESS: lambda reader: OpaqueType("!shape.witness"),
+    VhloType.UNRANKED_TENSOR: lambda reader: ir.unranked(reader.raw_type()),
+    VhloType.WITNESS: lambda reader: ir.OpaqueType("!shape.witness"),
     VhloType.UNIFORM_QUANTIZED_PER_AXIS: builtin.quantized_per_axis,
     VhloType.BUFFER: _buffer,
-    VhloType.FUTURE: lambda reader: future(reader.types()),
+    VhloType.FUTURE: lambda reader: ir.future(reader.types()),
 }

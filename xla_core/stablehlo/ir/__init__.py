@@ -1,42 +1,17 @@
 """The op tree: types, attributes, values, ops, regions, modules.
 
-The other rooms of `stablehlo` import this one, and it imports none of them. The op table defines what an op means.
+The other rooms of `stablehlo` import this one as `ir`, and it imports none of them. The op table defines what an op
+means.
 """
 
 from __future__ import annotations
 
-from xla_core.stablehlo.ir.op import Block, LazyLocation, Module, Op, Region, Value, new_op, op_names, require_module
-from xla_core.stablehlo.ir.types import (
-    DYNAMIC,
-    FunctionType,
-    OpaqueType,
-    QuantizedType,
-    ScalarType,
-    TensorType,
-    TokenType,
-    TupleType,
-    Type,
-    type_text,
-)
+from xla_core.stablehlo.ir import attributes, op, types
+from xla_core.stablehlo.ir.attributes import *  # noqa: F403
+from xla_core.stablehlo.ir.op import *  # noqa: F403
+from xla_core.stablehlo.ir.types import *  # noqa: F403
 
-__all__ = [
-    "DYNAMIC",
-    "Block",
-    "FunctionType",
-    "LazyLocation",
-    "Module",
-    "Op",
-    "OpaqueType",
-    "QuantizedType",
-    "Region",
-    "ScalarType",
-    "TensorType",
-    "TokenType",
-    "TupleType",
-    "Type",
-    "Value",
-    "new_op",
-    "op_names",
-    "require_module",
-    "type_text",
-]
+__all__: list[str] = []
+__all__ += attributes.__all__
+__all__ += op.__all__
+__all__ += types.__all__

@@ -15,7 +15,6 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import QuantizedType, TensorType
 from xla_core.stablehlo.lower.builder import Builder
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.table.op_table import OpDef, Trait
@@ -24,7 +23,7 @@ __all__ = ["dequantize", "expressed", "has_quantized_types", "is_quantized", "lo
 
 
 def is_quantized(type: ir.Type) -> bool:
-    return isinstance(type, TensorType) and isinstance(type.element, QuantizedType)
+    return isinstance(type, ir.TensorType) and isinstance(type.element, ir.QuantizedType)
 
 
 def has_quantized_types(module: ir.Module) -> bool:
@@ -40,8 +39,8 @@ def has_quantized_types(module: ir.Module) -> bool:
 
 def expressed(type: ir.Type) -> ir.Type:
     """The type of what a quantized tensor stands for; any other type itself."""
-    if isinstance(type, TensorType) and isinstance(type.element, QuantizedType):
-        return TensorType(type.shape, type.element.expressed, type.bounds)
+    if isinstance(type, ir.TensorType) and isinstance(type.element, ir.QuantizedType):
+        return ir.TensorType(type.shape, type.element.expressed, type.bounds)
     return type
 
 
@@ -55,22 +54,22 @@ def lower_quantized(
     inner = ir.Op(op.name, [], [expressed(r.type) for r in op.results], op.attributes, op.regions, op.location)
     inner.operands = [ir.Value(expressed(v.type), v.owner, v.index, v.name) for v in op.operands]
     values = [
-        dequantize(ctx, o, v.type) if isinstance(v.type, TensorType) and is_quantized(v.type) else o
+        dequantize(ctx, o, v.type) if isinstance(v.type, ir.TensorType) and is_quantized(v.type) else o
         for o, v in zip(operands, op.operands, strict=True)
     ]
     made = definition.lower(ctx, inner, *values)
     results = [made] if isinstance(made, HloInstruction) else list(made or ())
     out = [
-        quantize(ctx, m, r.type) if isinstance(r.type, TensorType) and is_quantized(r.type) else m
+        quantize(ctx, m, r.type) if isinstance(r.type, ir.TensorType) and is_quantized(r.type) else m
         for m, r in zip(results, op.results, strict=True)
     ]
     return out[0] if isinstance(made, HloInstruction) else out
 
 
-def dequantize(ctx: Builder, value: HloInstruction, type: TensorType) -> HloInstruction:
+def dequantize(ctx: Builder, value: HloInstruction, type: ir.TensorType) -> HloInstruction:
     """(storage - zero point) * scale; the difference is taken in integers that hold it."""
     quantized = type.element
-    assert isinstance(quantized, QuantizedType)
+    assert isinstance(quantized, ir.QuantizedType)
     target = shape_of(expressed(type))
     if any(quantized.zero_points):
         bits = value.shape.element_type.bit_width
@@ -80,10 +79,10 @@ def dequantize(ctx: Builder, value: HloInstruction, type: TensorType) -> HloInst
     return ctx.add(Opcode.MULTIPLY, ctx.convert(value, target), _spread(ctx, quantized.scales, quantized, target))
 
 
-def quantize(ctx: Builder, value: HloInstruction, type: TensorType) -> HloInstruction:
+def quantize(ctx: Builder, value: HloInstruction, type: ir.TensorType) -> HloInstruction:
     """round(value / scale + zero point), ties to even, within the storage's range."""
     quantized = type.element
-    assert isinstance(quantized, QuantizedType)
+    assert isinstance(quantized, ir.QuantizedType)
     source = shape_of(expressed(type))
     result = ctx.add(Opcode.DIVIDE, ctx.convert(value, source), _spread(ctx, quantized.scales, quantized, source))
     if any(quantized.zero_points):
@@ -94,7 +93,7 @@ def quantize(ctx: Builder, value: HloInstruction, type: TensorType) -> HloInstru
     return ctx.convert(rounded, shape_of(type))
 
 
-def _spread(ctx: Builder, values: Sequence[float], quantized: QuantizedType, shape: Shape) -> HloInstruction:
+def _spread(ctx: Builder, values: Sequence[float], quantized: ir.QuantizedType, shape: Shape) -> HloInstruction:
     array = np.asarray(values, np.float64).astype(shape.dtype)
     if quantized.block_sizes:
         blocks = dict(quantized.block_sizes)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir.types import future
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.table.op_table import Arity, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import FUTURE, TENSOR
@@ -45,7 +44,7 @@ def _async_start_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     returned = block.ops[-1].operands
     if len(returned) != 1:
         op.fail(f"region must return exactly one value, but got {len(returned)}")
-    return [future([returned[0].type])]
+    return [ir.future([returned[0].type])]
 
 
 def _lower_async_start(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ops.common import INDEX, OneOp, tensor
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Values, define
 from xla_core.stablehlo.table.type_constraints import ELEMENTWISE_FLOAT, Elements, TypeConstraint
@@ -23,7 +22,7 @@ _FLOAT_1D = TypeConstraint(Elements.FLOAT | Elements.QUANTIZED, rank=1)
 _NORM = {"epsilon": Attribute(Kind.FLOAT), "feature_index": INDEX}
 
 
-def _check_norm(op: ir.Op, wide: Sequence[int], narrow: Sequence[int]) -> tuple[TensorType, TensorType]:
+def _check_norm(op: ir.Op, wide: Sequence[int], narrow: Sequence[int]) -> tuple[ir.TensorType, ir.TensorType]:
     """Checks the tensors and the vectors over features against each other.
 
     `wide` has the operand indices of the tensors, `narrow` those of the vectors. Returns the type of the first tensor,
@@ -51,7 +50,7 @@ def _check_norm(op: ir.Op, wide: Sequence[int], narrow: Sequence[int]) -> tuple[
     return operand, with_dimensions([dimensions(operand)[index]], operand)
 
 
-def _pairwise_compatible(types: Sequence[TensorType]) -> bool:
+def _pairwise_compatible(types: Sequence[ir.TensorType]) -> bool:
     return all(compatible_shapes(a.shape, b.shape) for a, b in itertools.combinations(types, 2))
 
 

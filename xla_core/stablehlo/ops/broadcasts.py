@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import ints, tensor, tensor_of
 from xla_core.stablehlo.ops.quantized_constraints import check_quantized_broadcast, check_same_scale
@@ -20,7 +19,7 @@ __all__ = ["broadcast_in_dim", "check_broadcast_dimensions"]
 _INTS = Attribute(Kind.INTS)
 
 
-def check_broadcast_dimensions(op: ir.Op, operand: TensorType, result: TensorType) -> tuple[int, ...]:
+def check_broadcast_dimensions(op: ir.Op, operand: ir.TensorType, result: ir.TensorType) -> tuple[int, ...]:
     """Checks `broadcast_dimensions` of broadcast_in_dim and dynamic_broadcast_in_dim. Returns the dimensions."""
     dims = ints(op, "broadcast_dimensions")
     if len(dims) != operand.rank:
@@ -39,7 +38,7 @@ def _broadcast_in_dim_rule(op: ir.Op, module: ir.Module) -> None:
     dims = check_broadcast_dimensions(op, operand, result)
     for i, dim in enumerate(dims):
         size = operand.shape[i]
-        if size not in (DYNAMIC, 1, result.shape[dim]):
+        if size not in (ir.DYNAMIC, 1, result.shape[dim]):
             op.fail(
                 f"size of operand dimension {i} ({size}) is not equal to 1 or size of result dimension {dim} "
                 f"({shape_text([result.shape[dim]])})"

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir.attributes import OutputOperandAlias
 
 __all__ = ["check_buffer_call"]
 
@@ -51,7 +50,7 @@ def _check_aliased_once(op: ir.Op, results: Sequence[ir.Type]) -> None:
     outputs: set[tuple[int, ...]] = set()
     inputs: set[tuple[int, ...]] = set()
     for alias in op.attributes.get("output_operand_aliases") or ():
-        assert isinstance(alias, OutputOperandAlias)
+        assert isinstance(alias, ir.OutputOperandAlias)
         type = op.operands[alias.operand_index].type
         for index in alias.operand_tuple_indices:
             assert isinstance(type, ir.TupleType)

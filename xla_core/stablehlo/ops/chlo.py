@@ -11,9 +11,6 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir, special_functions
-from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.ir.attributes import DenseElements
-from xla_core.stablehlo.ir.types import unranked
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.common import OneOp, same_type, tensor_of
@@ -98,7 +95,9 @@ for _name, _lower, _types in _UNARY:
 
 def _predicate_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     operand = op.operands[0].type
-    return [TensorType(operand.shape, "i1", operand.bounds) if isinstance(operand, TensorType) else unranked("i1")]
+    return [
+        ir.TensorType(operand.shape, "i1", operand.bounds) if isinstance(operand, ir.TensorType) else ir.unranked("i1")
+    ]
 
 
 for _name, _infinite, _function in (
@@ -155,15 +154,15 @@ define(
 
 def _lower_constant(ctx: LoweringContext, op: ir.Op) -> HloInstruction:
     """HLO `constant`."""
-    value: DenseElements = op.attributes["value"]
+    value: ir.DenseElements = op.attributes["value"]
     return ctx.constant(Literal(value.array, shape_of(value.type)))
 
 
 def _lower_constant_like(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
     """A constant of the operand's shape."""
     value, element = op.attributes["value"], tensor_of(op.results[0]).element
-    scalar = value.data.reshape(-1)[0] if isinstance(value, DenseElements) else value
-    shape = operand.shape.with_element_type(shape_of(TensorType((), element)).element_type)
+    scalar = value.data.reshape(-1)[0] if isinstance(value, ir.DenseElements) else value
+    shape = operand.shape.with_element_type(shape_of(ir.TensorType((), element)).element_type)
     return ctx.constant(np.asarray(scalar).astype(shape.dtype), shape)
 
 
@@ -189,7 +188,9 @@ def _constant_like_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     if isinstance(kind, str) and kind != element:
         op.fail("value's type doesn't match element return type")
     return [
-        TensorType(operand.shape, element, operand.bounds) if isinstance(operand, TensorType) else unranked(element)
+        ir.TensorType(operand.shape, element, operand.bounds)
+        if isinstance(operand, ir.TensorType)
+        else ir.unranked(element)
     ]
 
 

@@ -9,8 +9,6 @@ from typing import Any
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.ir.types import unranked
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.broadcasts import broadcast_in_dim
 from xla_core.stablehlo.ops.chlo import BROADCASTING
@@ -35,9 +33,9 @@ def _broadcast_rule(element: Callable[[str], str] | None = None, first: int = 0)
         if not all(compatible_elements(e, kind) for e in elements):
             op.fail("mismatched operand types")
         changed = element(str(kind)) if element is not None else kind
-        types = [o.type for o in op.operands if isinstance(o.type, TensorType)]
+        types = [o.type for o in op.operands if isinstance(o.type, ir.TensorType)]
         if len(types) < len(op.operands):
-            return [unranked(changed)]
+            return [ir.unranked(changed)]
         inferred = broadcast_type(op, types, changed)
         return None if inferred is None else [inferred]
 
@@ -61,7 +59,7 @@ def _lower_broadcast(inner: Lower) -> Lower:
 
     def lower(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
         _check_inner(op)
-        types = [TensorType(o.shape.dimensions, "i1") for o in operands]
+        types = [ir.TensorType(o.shape.dimensions, "i1") for o in operands]
         dims = broadcast_dimensions(op, types)
         shape = broadcast_shape(op, types, dims)
         spread = []
@@ -140,7 +138,7 @@ def _broadcast_select_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | 
     """Infers the common shape like the other rules, but keeps the declared result's element type."""
     (inferred,) = _broadcast_rule(first=1)(op, module) or (None,)
     result = op.results[0].type
-    if not isinstance(inferred, TensorType) or not isinstance(result, TensorType):
+    if not isinstance(inferred, ir.TensorType) or not isinstance(result, ir.TensorType):
         return None
     return [dataclasses.replace(inferred, element=result.element)]
 

@@ -10,9 +10,6 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.contraction import group_axes
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import DYNAMIC, TensorType
-from xla_core.stablehlo.ir.attributes import RaggedDotDimensionNumbers
-from xla_core.stablehlo.ir.types import unranked
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.common import INDEX, PRECISION, ints, tensor
@@ -27,14 +24,14 @@ from xla_core.stablehlo.verify.compatibility import compatible, compatible_dimen
 
 def _top_k_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     operand, k = op.operands[0].type, int(op.attributes["k"])
-    if not isinstance(operand, TensorType):
-        return [operand, unranked("i32")]
+    if not isinstance(operand, ir.TensorType):
+        return [operand, ir.unranked("i32")]
     if operand.rank < 1:
         op.fail("operand's rank must be at least 1")
-    if operand.shape[-1] != DYNAMIC and operand.shape[-1] < k:
+    if operand.shape[-1] != ir.DYNAMIC and operand.shape[-1] < k:
         op.fail(f"operand's last dimension must be at least {k}")
     shape, bounds = (*operand.shape[:-1], k), (*operand.bounds[:-1], None) if any(operand.bounds[:-1]) else ()
-    return [TensorType(shape, operand.element, bounds), TensorType(shape, "i32", bounds)]
+    return [ir.TensorType(shape, operand.element, bounds), ir.TensorType(shape, "i32", bounds)]
 
 
 def _lower_top_k(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> Sequence[HloInstruction]:
@@ -98,9 +95,9 @@ def _check_scan_results(op: ir.Op) -> None:
 def _check_scan_inputs(op: ir.Op, inputs: int) -> int:
     """Checks that the scanned dimension exists in all inputs and has one size; returns that size."""
     dim, given = int(op.attributes["dimension"]), op.attributes.get("scan_dim_size")
-    length = DYNAMIC if given is None else int(given)
+    length = ir.DYNAMIC if given is None else int(given)
     for i, type in enumerate(operand.type for operand in op.operands[:inputs]):
-        if not isinstance(type, TensorType):
+        if not isinstance(type, ir.TensorType):
             op.fail(f"operand {i} is not ranked")
         if dim >= type.rank:
             op.fail(f"scan dimension of operand {i} is out of bounds")
@@ -121,13 +118,13 @@ def _scan_results(op: ir.Op, carries: int, length: int) -> list[ir.Type]:
     declared = [r.type for r in op.results] if len(op.results) == len(returned) else returned
     results: list[ir.Type] = []
     for i, (part, type) in enumerate(zip(returned, declared, strict=True)):
-        if not isinstance(part, TensorType):
+        if not isinstance(part, ir.TensorType):
             op.fail(f"terminator operand {i} is not ranked")
         is_output = i < len(returned) - carries
         if is_output and dim > part.rank:
             op.fail(f"scan dimension of output {i} is out of bounds")
         shape = (*part.shape[:dim], length, *part.shape[dim:]) if is_output else part.shape
-        results.append(TensorType(shape, type.element if isinstance(type, TensorType) else part.element))
+        results.append(ir.TensorType(shape, type.element if isinstance(type, ir.TensorType) else part.element))
     return results
 
 
@@ -141,10 +138,10 @@ def _scan_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
         op.fail(f"expects {len(op.operands)} arguments in the body, but got {len(block.arguments)}")
     for i, (argument, operand) in enumerate(zip(block.arguments, op.operands, strict=True)):
         type = operand.type
-        if not isinstance(type, TensorType):
+        if not isinstance(type, ir.TensorType):
             op.fail(f"operand {i} is not ranked")
         if i < inputs:
-            type = TensorType((*type.shape[:dim], *type.shape[dim + 1 :]), type.element)
+            type = ir.TensorType((*type.shape[:dim], *type.shape[dim + 1 :]), type.element)
         if not compatible(type, argument.type):
             op.fail(f"operand and body argument {i} are incompatible")
     return _scan_results(op, carries, length)
@@ -195,7 +192,7 @@ define(
 
 def _ragged_dot_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     lhs, rhs, groups = (tensor(op, i) for i in range(3))
-    dims: RaggedDotDimensionNumbers = op.attributes["ragged_dot_dimension_numbers"]
+    dims: ir.RaggedDotDimensionNumbers = op.attributes["ragged_dot_dimension_numbers"]
     check_dot_dimensions(op, lhs, rhs, dims)
     if len(dims.lhs_ragged_dimensions) != 1:
         op.fail("There must be exactly one ragged dimension in the lhs.")
@@ -214,7 +211,7 @@ def _ragged_dot_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     return check_result_shape(op, sizes, op.results[0].type)
 
 
-def _numbers(dims: RaggedDotDimensionNumbers) -> dict[str, Any]:
+def _numbers(dims: ir.RaggedDotDimensionNumbers) -> dict[str, Any]:
     """Converts the dimension numbers to HLO's attributes."""
     return {
         "lhs_batch_dims": dims.lhs_batching_dimensions,
@@ -226,7 +223,9 @@ def _numbers(dims: RaggedDotDimensionNumbers) -> dict[str, Any]:
     }
 
 
-def _check_group_sizes(op: ir.Op, lhs: TensorType, groups: TensorType, dims: RaggedDotDimensionNumbers) -> None:
+def _check_group_sizes(
+    op: ir.Op, lhs: ir.TensorType, groups: ir.TensorType, dims: ir.RaggedDotDimensionNumbers
+) -> None:
     """Checks the shape of group_sizes: [groups], or the sizes of the dimensions before the ragged one, then groups."""
     if groups.rank == 1:
         return
@@ -240,7 +239,9 @@ def _check_group_sizes(op: ir.Op, lhs: TensorType, groups: TensorType, dims: Rag
         )
 
 
-def _check_group_dimensions(op: ir.Op, rhs: TensorType, groups: TensorType, dims: RaggedDotDimensionNumbers) -> None:
+def _check_group_dimensions(
+    op: ir.Op, rhs: ir.TensorType, groups: ir.TensorType, dims: ir.RaggedDotDimensionNumbers
+) -> None:
     """Checks that rhs has one group dimension if the ragged dimension is an lhs row dimension, and otherwise none."""
     ragged, group_dims = dims.lhs_ragged_dimensions[0], dims.rhs_group_dimensions
     for dim in group_dims:
@@ -266,7 +267,7 @@ def _lower_ragged_dot(
     ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction, groups: HloInstruction
 ) -> HloInstruction:
     """HLO `ragged-dot`."""
-    dims: RaggedDotDimensionNumbers = op.attributes["ragged_dot_dimension_numbers"]
+    dims: ir.RaggedDotDimensionNumbers = op.attributes["ragged_dot_dimension_numbers"]
     return ctx.add(
         Opcode.RAGGED_DOT,
         lhs,
@@ -284,7 +285,7 @@ define(
     rule=_ragged_dot_rule,
     lower=_lower_ragged_dot,
     attributes={
-        "ragged_dot_dimension_numbers": Attribute(Kind.STRUCT, classes=(RaggedDotDimensionNumbers,)),
+        "ragged_dot_dimension_numbers": Attribute(Kind.STRUCT, classes=(ir.RaggedDotDimensionNumbers,)),
         "precision_config": PRECISION,
     },
     doc=(

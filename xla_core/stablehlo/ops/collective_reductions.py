@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import DYNAMIC, TensorType
-from xla_core.stablehlo.ir.attributes import DenseElements
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.collective_roots import data_operands, with_roots
 from xla_core.stablehlo.ops.common import INDEX, tensor
@@ -31,8 +29,8 @@ _GROUPS, _GLOBAL = CHANNEL_AND_GROUPS, GLOBAL_IDS
 _COLLECTIVE = (Trait.COLLECTIVE,)
 
 
-def _scalar(type: TensorType) -> TensorType:
-    return TensorType((), type.element)
+def _scalar(type: ir.TensorType) -> ir.TensorType:
+    return ir.TensorType((), type.element)
 
 
 def _all_reduce_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
@@ -42,7 +40,7 @@ def _all_reduce_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     results = []
     for type in types:
         (result,) = check_reducer(op, op.regions[0], [_scalar(type)], [_scalar(type)])
-        results.append(TensorType(type.shape, result.element, type.bounds))
+        results.append(ir.TensorType(type.shape, result.element, type.bounds))
     return results
 
 
@@ -76,7 +74,7 @@ define(
 
 def _reduce_scatter_rule(op: ir.Op, module: ir.Module) -> None:
     operand, result = tensor(op, 0), op.results[0].type
-    assert isinstance(result, TensorType)
+    assert isinstance(result, ir.TensorType)
     dim = int(op.attributes["scatter_dimension"])
     check_groups(op)
     (reduced,) = check_reducer(op, op.regions[0], [_scalar(operand)], [_scalar(operand)])
@@ -86,7 +84,7 @@ def _reduce_scatter_rule(op: ir.Op, module: ir.Module) -> None:
         op.fail("scatter dim should be less than operand/result rank")
     check_channel(op)
     here, there = operand.shape[dim], result.shape[dim]
-    if DYNAMIC in (here, there):
+    if ir.DYNAMIC in (here, there):
         return
     if there == 0:
         op.fail("result dimension size at scatter_dimension cannot be zero")
@@ -140,7 +138,7 @@ def _collective_reduce_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     results = []
     for type in data:
         (result,) = check_reducer(op, op.regions[0], [_scalar(type)], [_scalar(type)])
-        results.append(TensorType(type.shape, result.element))
+        results.append(ir.TensorType(type.shape, result.element))
     return results
 
 
@@ -189,7 +187,7 @@ define(
     rule=lambda op, module: [tensor(op, 0)],
     lower=_lower_cross_replica_sum,
     traits=_COLLECTIVE,
-    attributes={"replica_groups": Attribute(Kind.STRUCT, classes=(DenseElements,))},
+    attributes={"replica_groups": Attribute(Kind.STRUCT, classes=(ir.DenseElements,))},
     doc="The sum of the operands of all replicas of a group. Old programs have it; `all_reduce` replaced it.",
     type_traits=("compatible-types",),
 )

@@ -9,14 +9,13 @@ from xla_core.hlo.attributes import SliceDimension
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import tensor
 
 __all__ = ["data_operands", "with_roots"]
 
 
-def data_operands(op: ir.Op, name: str) -> list[TensorType]:
+def data_operands(op: ir.Op, name: str) -> list[ir.TensorType]:
     """Returns the types of the data operands; checks the last operand where it holds the roots."""
     types = [tensor(op, i) for i in range(len(op.operands))]
     if not op.attributes.get("has_dynamic_root"):
@@ -28,7 +27,7 @@ def data_operands(op: ir.Op, name: str) -> list[TensorType]:
     *data, root = types
     if root.rank != 1 or root.element != "i32":
         op.fail(f"last operand of {name} with has_dynamic_root=true must be a rank-1 i32 tensor, but got '{root}'")
-    if root.shape[0] not in (DYNAMIC, len(data)):
+    if root.shape[0] not in (ir.DYNAMIC, len(data)):
         op.fail(
             f"last operand of {name} with has_dynamic_root=true must have the same number of elements as data operands "
             f"({len(data)}), but got {root.shape[0]}"

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import DYNAMIC, TensorType
-from xla_core.stablehlo.ir.attributes import DenseElements
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.collective_roots import data_operands, with_roots
@@ -39,7 +37,7 @@ def _all_gather_rule(op: ir.Op, module: ir.Module) -> None:
     check_channel(op, negative="channel_id cannot be negative when useGlobalDeviceIds is set")
     for i, (value, result) in enumerate(zip(op.operands, op.results, strict=True)):
         operand, out = tensor(op, i), result.type
-        assert isinstance(out, TensorType)
+        assert isinstance(out, ir.TensorType)
         del value
         if dim >= operand.rank:
             op.fail("all_gather_dim must be a valid index of operand")
@@ -54,7 +52,7 @@ def _all_gather_rule(op: ir.Op, module: ir.Module) -> None:
         ):
             op.fail("operand and result should have the same shape except for the dimension size at 'all_gather_dim'")
         there = out.shape[dim]
-        if DYNAMIC not in (here, there) and there % here:
+        if ir.DYNAMIC not in (here, there) and there % here:
             op.fail(
                 f"result gather dimension has size {there}, expected to be a multiple of operand gather "
                 f"dimension size {here}"
@@ -99,14 +97,14 @@ def _all_to_all_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
         for name, dim in (("split", split), ("concat", concat)):
             if dim >= operand.rank:
                 op.fail(f"AllToAll {name}_dimension {dim} is out-of-bounds for input rank {operand.rank}")
-        if operand.shape[split] != DYNAMIC and operand.shape[split] % count:
+        if operand.shape[split] != ir.DYNAMIC and operand.shape[split] % count:
             op.fail(
                 f"split dimension has size {operand.shape[split]}, expected to be a multiple of split_count {count}"
             )
         shape = list(operand.shape)
-        if shape[split] != DYNAMIC:
+        if shape[split] != ir.DYNAMIC:
             shape[split] //= count
-        if shape[concat] != DYNAMIC:
+        if shape[concat] != ir.DYNAMIC:
             shape[concat] *= count
         bounds = list(operand.bounds)
         if bounds:
@@ -114,7 +112,7 @@ def _all_to_all_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
             bounds[split] = None if part is None else part // count
             whole = bounds[concat]
             bounds[concat] = None if whole is None else whole * count
-        results.append(TensorType(tuple(shape), operand.element, tuple(bounds)))
+        results.append(ir.TensorType(tuple(shape), operand.element, tuple(bounds)))
     return results
 
 
@@ -158,7 +156,7 @@ define(
 
 def _permute_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     pairs = op.attributes["source_target_pairs"]
-    if isinstance(pairs, DenseElements):
+    if isinstance(pairs, ir.DenseElements):
         if pairs.type.rank != 2:
             op.fail(f"expect source_target_pairs attribute to be of rank 2, but got rank {pairs.type.rank}")
         if pairs.type.shape[1] != 2:
@@ -176,7 +174,7 @@ def _permute_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 
 def _pairs(op: ir.Op) -> list[tuple[int, int]]:
     value = op.attributes["source_target_pairs"]
-    rows = value.array.reshape(-1, 2).tolist() if isinstance(value, DenseElements) else value
+    rows = value.array.reshape(-1, 2).tolist() if isinstance(value, ir.DenseElements) else value
     return [(int(a), int(b)) for a, b in rows]
 
 

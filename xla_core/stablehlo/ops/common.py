@@ -11,8 +11,6 @@ from xla_core.errors import UnimplementedError
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.ir.attributes import ChannelHandle, DenseElements, ResultAccuracy
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.table.op_table import OPS, Attribute, Kind
 from xla_core.stablehlo.verify.compatibility import compatible_elements, compatible_shapes, most_specific
@@ -38,7 +36,7 @@ INDEX = Attribute(Kind.INT, minimum=0)
 ZERO_INDEX = Attribute(Kind.INT, 0, minimum=0)
 SIZE = Attribute(Kind.INT, minimum=1)
 PRECISION = Attribute(Kind.PRECISIONS, (), cases=("DEFAULT", "HIGH", "HIGHEST"))
-CHANNEL = Attribute(Kind.STRUCT, None, classes=(ChannelHandle,), says="two 64-bit integers 'handle' and 'type'")
+CHANNEL = Attribute(Kind.STRUCT, None, classes=(ir.ChannelHandle,), says="two 64-bit integers 'handle' and 'type'")
 
 
 def ints(op: ir.Op, name: str, default: Sequence[int] = ()) -> tuple[int, ...]:
@@ -46,7 +44,7 @@ def ints(op: ir.Op, name: str, default: Sequence[int] = ()) -> tuple[int, ...]:
     value = op.attributes.get(name)
     if value is None:
         return tuple(default)
-    if isinstance(value, DenseElements):
+    if isinstance(value, ir.DenseElements):
         return tuple(value.array.reshape(-1).tolist())
     return tuple(value)
 
@@ -54,22 +52,22 @@ def ints(op: ir.Op, name: str, default: Sequence[int] = ()) -> tuple[int, ...]:
 def matrix(op: ir.Op, name: str, rows: int) -> list[tuple[int, int]]:
     """Reads an attribute of shape (rows, 2), such as padding; an absent or empty attribute gives zeros."""
     value = op.attributes.get(name)
-    array = value.array if isinstance(value, DenseElements) else np.asarray(() if value is None else value)
+    array = value.array if isinstance(value, ir.DenseElements) else np.asarray(() if value is None else value)
     return [(int(low), int(high)) for low, high in array.reshape(-1, 2).tolist()] or [(0, 0)] * rows
 
 
-def tensor(op: ir.Op, index: int) -> TensorType:
+def tensor(op: ir.Op, index: int) -> ir.TensorType:
     """Returns the type of operand `index`, which must be a ranked tensor (see `tensor_of`)."""
     return tensor_of(op.operands[index])
 
 
-def tensor_of(value: ir.Value) -> TensorType:
+def tensor_of(value: ir.Value) -> ir.TensorType:
     """Returns the type of a value that the op table declares as a tensor.
 
     Raises UnimplementedError for an unranked tensor, which the ops of CHLO accept.
     """
     type = value.type
-    if not isinstance(type, TensorType):
+    if not isinstance(type, ir.TensorType):
         raise UnimplementedError(f"the type '{type}' has no rank", hint="give all tensors a rank")
     return type
 
@@ -124,7 +122,7 @@ def same_type(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
             check_accuracy(op)
         return None
     check_accuracy(op)
-    ranked = [o.type for o in op.operands if isinstance(o.type, TensorType)]
+    ranked = [o.type for o in op.operands if isinstance(o.type, ir.TensorType)]
     return most_specific(op, ranked) if ranked else [op.operands[0].type]
 
 
@@ -140,7 +138,7 @@ def check_same_operands(op: ir.Op) -> None:
 
 def check_accuracy(op: ir.Op) -> None:
     accuracy = op.attributes.get("result_accuracy")
-    if isinstance(accuracy, ResultAccuracy) and (problem := accuracy.problem) is not None:
+    if isinstance(accuracy, ir.ResultAccuracy) and (problem := accuracy.problem) is not None:
         op.fail(problem)
 
 

@@ -8,8 +8,6 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.ir.attributes import DenseElements
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import element_type, shape_of
 from xla_core.stablehlo.ops.common import INDEX, OneOp
@@ -20,15 +18,15 @@ from xla_core.stablehlo.verify.compatibility import fail_inferred, types_text
 
 def _constant_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     value = op.attributes["value"]
-    if not isinstance(value, DenseElements):
+    if not isinstance(value, ir.DenseElements):
         op.fail("attribute 'value' failed to satisfy constraint: constant vector/tensor attribute")
     result = op.results[0].type
-    if not isinstance(result, TensorType) or not result.is_static:
+    if not isinstance(result, ir.TensorType) or not result.is_static:
         op.fail(f"result #0 must be statically shaped tensor, but got '{result}'")
     if isinstance(result.element, ir.QuantizedType) and element_type(result.element) is element_type(
         value.type.element
     ):
-        return [TensorType(value.type.shape, result.element)]
+        return [ir.TensorType(value.type.shape, result.element)]
     if value.type.shape != result.shape or value.type.element != result.element:
         fail_inferred(op, types_text([value.type]))
     return [result]
@@ -36,7 +34,7 @@ def _constant_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 
 def _lower_constant(ctx: LoweringContext, op: ir.Op) -> HloInstruction:
     """HLO `constant`; a splat keeps one element in memory."""
-    value: DenseElements = op.attributes["value"]
+    value: ir.DenseElements = op.attributes["value"]
     return ctx.add(Opcode.CONSTANT, shape=(shape := shape_of(value.type)), literal=Literal(value.array, shape))
 
 
@@ -56,7 +54,7 @@ define(
 
 def _iota_rule(op: ir.Op, module: ir.Module) -> None:
     result = op.results[0].type
-    assert isinstance(result, TensorType)
+    assert isinstance(result, ir.TensorType)
     if result.rank == 0:
         op.fail("does not support scalars.")
     if op.attributes["iota_dimension"] >= result.rank:

@@ -8,8 +8,6 @@ from typing import Any
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import DYNAMIC, TensorType
-from xla_core.stablehlo.ir.attributes import DotAlgorithm, DotDimensionNumbers, RaggedDotDimensionNumbers
 from xla_core.stablehlo.ir.dot_algorithms import algorithm_name, algorithm_problem
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import PRECISION, tensor, tensor_of
@@ -28,7 +26,7 @@ def dot_attributes(op: ir.Op) -> dict[str, Any]:
     if any(p != "default" for p in precision):
         attributes["operand_precision"] = precision
     algorithm = op.attributes.get("algorithm")
-    if isinstance(algorithm, DotAlgorithm):
+    if isinstance(algorithm, ir.DotAlgorithm):
         attributes["algorithm"] = algorithm_name(algorithm)
     return attributes
 
@@ -41,7 +39,7 @@ def check_precision(op: ir.Op) -> None:
 
 def _check_algorithm(op: ir.Op) -> None:
     algorithm = op.attributes.get("algorithm")
-    if isinstance(algorithm, DotAlgorithm) and (problem := algorithm_problem(algorithm)) is not None:
+    if isinstance(algorithm, ir.DotAlgorithm) and (problem := algorithm_problem(algorithm)) is not None:
         op.fail(problem)
 
 
@@ -49,7 +47,7 @@ def _check_algorithm(op: ir.Op) -> None:
 
 
 def check_dot_dimensions(
-    op: ir.Op, lhs: TensorType, rhs: TensorType, dims: DotDimensionNumbers | RaggedDotDimensionNumbers
+    op: ir.Op, lhs: ir.TensorType, rhs: ir.TensorType, dims: ir.DotDimensionNumbers | ir.RaggedDotDimensionNumbers
 ) -> None:
     """Checks the batching and contracting dimensions of dot_general and ragged_dot."""
     check_precision(op)
@@ -89,7 +87,7 @@ def check_distinct(op: ir.Op, first: Sequence[int], second: Sequence[int], name:
 
 def _dot_general_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     lhs, rhs, result = tensor(op, 0), tensor(op, 1), op.results[0].type
-    dims: DotDimensionNumbers = op.attributes["dot_dimension_numbers"]
+    dims: ir.DotDimensionNumbers = op.attributes["dot_dimension_numbers"]
     _check_algorithm(op)
     check_dot_dimensions(op, lhs, rhs, dims)
     lhs_batch, rhs_batch = dims.lhs_batching_dimensions, dims.rhs_batching_dimensions
@@ -114,18 +112,18 @@ def check_result_shape(op: ir.Op, shape: Sequence[int], result: ir.Type) -> Sequ
     Returns the inferred shape with the declared element type.
     """
     if (
-        not isinstance(result, TensorType)
+        not isinstance(result, ir.TensorType)
         or len(result.shape) != len(shape)
         or not all(map(compatible_dimensions, shape, result.shape))
     ):
-        text = ", ".join("?" if n == DYNAMIC else str(n) for n in shape)
+        text = ", ".join("?" if n == ir.DYNAMIC else str(n) for n in shape)
         op.fail(f"inferred shape '[{text}]' is incompatible with return type of operation '{result}'")
-    return if_declared(op, [TensorType(tuple(shape), result.element)])
+    return if_declared(op, [ir.TensorType(tuple(shape), result.element)])
 
 
 def _lower_dot_general(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction) -> HloInstruction:
     """HLO `dot`."""
-    dims: DotDimensionNumbers = op.attributes["dot_dimension_numbers"]
+    dims: ir.DotDimensionNumbers = op.attributes["dot_dimension_numbers"]
     attributes = dot_attributes(op)
     if dims.lhs_batching_dimensions:
         attributes["lhs_batch_dims"] = dims.lhs_batching_dimensions
@@ -149,10 +147,12 @@ define(
     lower=_lower_dot_general,
     attributes={
         "dot_dimension_numbers": Attribute(
-            Kind.STRUCT, classes=(DotDimensionNumbers,), says="Attribute that models the dimension information for dot."
+            Kind.STRUCT,
+            classes=(ir.DotDimensionNumbers,),
+            says="Attribute that models the dimension information for dot.",
         ),
         "precision_config": PRECISION,
-        "algorithm": Attribute(Kind.STRUCT, None, classes=(DotAlgorithm,), since=2),
+        "algorithm": Attribute(Kind.STRUCT, None, classes=(ir.DotAlgorithm,), since=2),
     },
     assembly="% , % , dot_dimension_numbers:dot_dimensions <precision_and_algorithm> attr-dict : :functional:",
     releases="0.9 1.6",

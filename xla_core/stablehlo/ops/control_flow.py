@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import OneOp
 from xla_core.stablehlo.table.assembly_format import RESULTS_ASSEMBLY, RETURN_ASSEMBLY
@@ -101,7 +100,7 @@ def _check_condition(op: ir.Op, block: ir.Block) -> None:
     if len(returned) != 1:
         op.fail(f"expect condition body returns a single value but got {len(returned)}")
     type = returned[0].type
-    if not isinstance(type, TensorType) or type.element != "i1" or type.rank:
+    if not isinstance(type, ir.TensorType) or type.element != "i1" or type.rank:
         op.fail(f"expect condition block return a zero-ranked tensor of i1 but got '{type}'")
 
 
@@ -132,7 +131,7 @@ define(
 
 def _branch_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     selector = op.operands[0].type
-    assert isinstance(selector, TensorType)
+    assert isinstance(selector, ir.TensorType)
     if selector.rank:
         op.fail(f"operand should be rank 0 tensor but got rank {selector.rank}")
     if not op.regions:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import OneOp, check_accuracy, tensor
 from xla_core.stablehlo.table.assembly_format import FUNCTIONAL_ASSEMBLY, UNARY_ASSEMBLY
@@ -24,11 +23,11 @@ from xla_core.stablehlo.verify.compatibility import compatible_dimensions, compa
 
 def _convert_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     operand, result = tensor(op, 0), op.results[0].type
-    if isinstance(result, TensorType) and not compatible_shapes(operand.shape, result.shape):
+    if isinstance(result, ir.TensorType) and not compatible_shapes(operand.shape, result.shape):
         op.fail("all non-scalar operands/results must have the same shape and base type")
     check_accuracy(op)
-    element = result.element if isinstance(result, TensorType) else operand.element
-    return if_declared(op, [TensorType(operand.shape, element, operand.bounds)])
+    element = result.element if isinstance(result, ir.TensorType) else operand.element
+    return if_declared(op, [ir.TensorType(operand.shape, element, operand.bounds)])
 
 
 def _lower_convert(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
@@ -53,14 +52,14 @@ define(
 
 def _bitcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     operand, result = tensor(op, 0), op.results[0].type
-    assert isinstance(result, TensorType)
+    assert isinstance(result, ir.TensorType)
     if (elements_of(operand.element) is Elements.COMPLEX) != (elements_of(result.element) is Elements.COMPLEX):
         op.fail(f"cannot convert between real and complex types, but got: '{operand}' and '{result}'")
     here, there = element_bits(operand.element), element_bits(result.element)
     small, large = (operand, result) if here < there else (result, operand)
     if here == there:
         _check_bitcast_sizes(op, operand, result, operand.shape, result.shape)
-        return if_declared(op, [TensorType(operand.shape, result.element, operand.bounds)])
+        return if_declared(op, [ir.TensorType(operand.shape, result.element, operand.bounds)])
     few, many = min(here, there), max(here, there)
     if small.rank != large.rank + 1:
         op.fail(
@@ -73,11 +72,11 @@ def _bitcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
         )
     _check_bitcast_sizes(op, operand, result, small.shape[:-1], large.shape)
     shape = operand.shape[:-1] if here < there else (*operand.shape, here // there)
-    return if_declared(op, [TensorType(shape, result.element)])
+    return if_declared(op, [ir.TensorType(shape, result.element)])
 
 
 def _check_bitcast_sizes(
-    op: ir.Op, operand: TensorType, result: TensorType, some: Sequence[int], others: Sequence[int]
+    op: ir.Op, operand: ir.TensorType, result: ir.TensorType, some: Sequence[int], others: Sequence[int]
 ) -> None:
     if not all(map(compatible_dimensions, some, others)):
         op.fail(

@@ -8,8 +8,6 @@ from xla_core.hlo.attributes import ConvolutionDimensionNumbers, Window, WindowD
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import DYNAMIC, TensorType
-from xla_core.stablehlo.ir.attributes import ConvDimensionNumbers, constant_of
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import PRECISION, SIZE, ints, matrix, tensor, tensor_of
 from xla_core.stablehlo.ops.contraction import check_precision, check_result_shape, dot_attributes
@@ -31,7 +29,7 @@ def _conv_rule(op: ir.Op, paddings: Callable[[int], _Padding | None]) -> Sequenc
     where the padding is known at run time only.
     """
     lhs, rhs = tensor(op, 0), tensor(op, 1)
-    dims: ConvDimensionNumbers = op.attributes["dimension_numbers"]
+    dims: ir.ConvDimensionNumbers = op.attributes["dimension_numbers"]
     if lhs.rank < 2:
         op.fail(f"expects convolution arguments to have >= 2 dimensions. Got: '{lhs}' and '{rhs}'.")
     if lhs.rank != rhs.rank:
@@ -60,14 +58,14 @@ def _conv_rule(op: ir.Op, paddings: Callable[[int], _Padding | None]) -> Sequenc
             reversal="window_reversal",
         )
     )
-    shape = [DYNAMIC] * lhs.rank
+    shape = [ir.DYNAMIC] * lhs.rank
     for i, (inp, out) in enumerate(zip(dims.input_spatial_dimensions, dims.output_spatial_dimensions, strict=True)):
-        if lhs.shape[inp] != DYNAMIC and sizes[i] != DYNAMIC and window is not None and padding is not None:
+        if lhs.shape[inp] != ir.DYNAMIC and sizes[i] != ir.DYNAMIC and window is not None and padding is not None:
             w = window[i]
             padded = WindowDimension(w.size, w.stride, *padding[i], w.base_dilation, w.window_dilation)
             shape[out] = padded.output_size(lhs.shape[inp])
     batch = lhs.shape[dims.input_batch_dimension]
-    shape[dims.output_batch_dimension] = batch if batch == DYNAMIC else batch // groups
+    shape[dims.output_batch_dimension] = batch if batch == ir.DYNAMIC else batch // groups
     shape[dims.output_feature_dimension] = features
     result = tensor_of(op.results[0])
     types = _result_types(op, shape, result)
@@ -78,7 +76,7 @@ def _conv_rule(op: ir.Op, paddings: Callable[[int], _Padding | None]) -> Sequenc
     return types
 
 
-def _result_types(op: ir.Op, shape: Sequence[int], result: TensorType) -> Sequence[ir.Type] | None:
+def _result_types(op: ir.Op, shape: Sequence[int], result: ir.TensorType) -> Sequence[ir.Type] | None:
     """Infers the result type from the shape.
 
     Infers nothing for a dynamic_conv that declares an incompatible shape: the verifier accepts it, the lowering fails.
@@ -88,7 +86,7 @@ def _result_types(op: ir.Op, shape: Sequence[int], result: TensorType) -> Sequen
     return check_result_shape(op, shape, result)
 
 
-def _check_conv_dimensions(op: ir.Op, dims: ConvDimensionNumbers, rank: int) -> None:
+def _check_conv_dimensions(op: ir.Op, dims: ir.ConvDimensionNumbers, rank: int) -> None:
     groups = {
         "input": (dims.input_batch_dimension, dims.input_feature_dimension, *dims.input_spatial_dimensions),
         "kernel": (
@@ -111,7 +109,7 @@ def _check_conv_dimensions(op: ir.Op, dims: ConvDimensionNumbers, rank: int) -> 
             op.fail(f"expects {name} dimension-numbers to be unique, got {{{list_text(group)}}}.")
 
 
-def _check_groups(op: ir.Op, dims: ConvDimensionNumbers, lhs: TensorType, rhs: TensorType) -> tuple[int, int]:
+def _check_groups(op: ir.Op, dims: ir.ConvDimensionNumbers, lhs: ir.TensorType, rhs: ir.TensorType) -> tuple[int, int]:
     """Checks the group counts; returns (output features, batch groups)."""
     feature_groups = int(op.attributes["feature_group_count"])
     batch_groups = int(op.attributes["batch_group_count"])
@@ -123,28 +121,28 @@ def _check_groups(op: ir.Op, dims: ConvDimensionNumbers, lhs: TensorType, rhs: T
     batch, features = lhs.shape[dims.input_batch_dimension], lhs.shape[dims.input_feature_dimension]
     kernel_in = rhs.shape[dims.kernel_input_feature_dimension]
     kernel_out = rhs.shape[dims.kernel_output_feature_dimension]
-    if batch != DYNAMIC and batch % batch_groups:
+    if batch != ir.DYNAMIC and batch % batch_groups:
         op.fail(
             f"expects input batch dimension ({batch}) to be divisible by batch_group_count. Got batch_group_count = "
             f"{batch_groups}."
         )
-    if features != DYNAMIC:
+    if features != ir.DYNAMIC:
         if features % feature_groups:
             op.fail(
                 f"expects input feature dimension ({features}) to be a multiple of feature_group_count. Got "
                 f"feature_group_count = {feature_groups}."
             )
-        if kernel_in not in (DYNAMIC, features // feature_groups):
+        if kernel_in not in (ir.DYNAMIC, features // feature_groups):
             op.fail(
                 f"expects input feature dimension ({features}) / feature_group_count = kernel input feature dimension "
                 f"({kernel_in}). Got feature_group_count = {feature_groups}."
             )
-    if kernel_out != DYNAMIC and kernel_out % batch_groups:
+    if kernel_out != ir.DYNAMIC and kernel_out % batch_groups:
         op.fail(
             f"expects output feature dimension size ({kernel_out}) to be a multiple of batch_group_count. Got "
             f"batch_group_count = {batch_groups}."
         )
-    if kernel_out != DYNAMIC and kernel_out % feature_groups:
+    if kernel_out != ir.DYNAMIC and kernel_out % feature_groups:
         op.fail(
             f"expects kernel output feature dimension ({kernel_out}) to be divisible by feature_group_count. For "
             f"feature_group_count = {feature_groups}."
@@ -163,7 +161,7 @@ def _convolution_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
 def _lower_conv(
     ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction, padding: Sequence[tuple[int, int]]
 ) -> HloInstruction:
-    dims: ConvDimensionNumbers = op.attributes["dimension_numbers"]
+    dims: ir.ConvDimensionNumbers = op.attributes["dimension_numbers"]
     spatial = len(dims.input_spatial_dimensions)
     ones = (1,) * spatial
     check_window(
@@ -216,7 +214,7 @@ _CONV = {
     "rhs_dilation": _OPTIONAL_INTS,
     "window_reversal": Attribute(Kind.BOOLS, None),
     "dimension_numbers": Attribute(
-        Kind.STRUCT, classes=(ConvDimensionNumbers,), says="Structure of dimension information for conv op"
+        Kind.STRUCT, classes=(ir.ConvDimensionNumbers,), says="Structure of dimension information for conv op"
     ),
     "feature_group_count": SIZE,
     "batch_group_count": SIZE,
@@ -242,7 +240,7 @@ define(
 
 def _dynamic_conv_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     def padding(spatial: int) -> _Padding | None:
-        shape, known = tensor(op, 2).shape, constant_of(op.operands[2])
+        shape, known = tensor(op, 2).shape, ir.constant_of(op.operands[2])
         if shape != (spatial, 2):
             op.fail(f"expects padding to be of shape [{spatial}, 2], but got [{list_text(shape)}]")
         return None if known is None else [(int(low), int(high)) for low, high in known]

@@ -13,9 +13,7 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.custom_calls import RESHARDING
 from xla_core.hlo.shape import Layout, Shape
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ir.attribute_text import attribute_text
-from xla_core.stablehlo.ir.attributes import ENUMS, DenseElements, OutputOperandAlias
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.buffer_calls import check_buffer_call
@@ -99,7 +97,7 @@ define(
 )
 
 _LAYOUTS = "Array of layout (1D tensor of index type) attributes"
-_API_VERSIONS = dict(enumerate(ENUMS["custom_call_api_version"]))
+_API_VERSIONS = dict(enumerate(ir.ENUMS["custom_call_api_version"]))
 _ORIGINAL, _TYPED = 1, 4
 
 
@@ -133,10 +131,10 @@ def _check_layouts(op: ir.Op) -> None:
         if len(given) != len(layouts):
             op.fail(f"Number of {what}s must match the number of {what} layouts, {len(given)} != {len(layouts)}")
         for i, (type, layout) in enumerate(zip(given, layouts, strict=True)):
-            order = layout.array.tolist() if isinstance(layout, DenseElements) else list(layout)
+            order = layout.array.tolist() if isinstance(layout, ir.DenseElements) else list(layout)
             if isinstance(type, ir.TupleType):
                 op.fail("Tuple types are not fully supported with layout constraints yet")
-            if not isinstance(type, TensorType):
+            if not isinstance(type, ir.TensorType):
                 if order:
                     op.fail(
                         f"Only tensor types can have non-empty layout: {what} #{i} of type '{type}' has layout "
@@ -152,7 +150,7 @@ def _check_layouts(op: ir.Op) -> None:
 
 def _check_aliases(op: ir.Op) -> None:
     for alias in op.attributes.get("output_operand_aliases") or ():
-        if not isinstance(alias, OutputOperandAlias):
+        if not isinstance(alias, ir.OutputOperandAlias):
             op.fail("output_operand_aliases must be an array of output_operand_alias attributes")
         if not 0 <= alias.operand_index < len(op.operands):
             op.fail(
@@ -251,8 +249,8 @@ def _lower_ragged_all_to_all(ctx: LoweringContext, op: ir.Op, *operands: HloInst
     return ctx.add(Opcode.RAGGED_ALL_TO_ALL, *operands, replica_groups=listed_groups(groups), **attributes)
 
 
-def _order(layout: DenseElements | Sequence[int]) -> Sequence[int]:
-    return layout.array.reshape(-1).tolist() if isinstance(layout, DenseElements) else layout
+def _order(layout: ir.DenseElements | Sequence[int]) -> Sequence[int]:
+    return layout.array.reshape(-1).tolist() if isinstance(layout, ir.DenseElements) else layout
 
 
 define(
@@ -267,7 +265,7 @@ define(
         "has_side_effect": Attribute(Kind.BOOL, False),
         "backend_config": Attribute(Kind.STRING_OR_DICTIONARY, None),
         "api_version": Attribute(
-            Kind.CASE_NUMBER, 1, cases=ENUMS["custom_call_api_version"], says="Custom call API version"
+            Kind.CASE_NUMBER, 1, cases=ir.ENUMS["custom_call_api_version"], says="Custom call API version"
         ),
         "called_computations": Attribute(Kind.SYMBOLS, ()),
         "operand_layouts": Attribute(Kind.ARRAY, None),

@@ -10,8 +10,6 @@ from xla_core.hlo.attributes import PaddingDimension
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import DYNAMIC, TensorType
-from xla_core.stablehlo.ir.attributes import constant_of
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import INDEX, OneOp, ints, same_type, tensor, tensor_of
 from xla_core.stablehlo.ops.output_shapes import sized
@@ -71,7 +69,7 @@ def _transpose_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     element = operand.element
     if isinstance(element, ir.QuantizedType) and element.axis is not None:
         element = dataclasses.replace(element, axis=permutation.index(element.axis))
-    return [TensorType(tuple(operand.shape[p] for p in permutation), element, bounds)]
+    return [ir.TensorType(tuple(operand.shape[p] for p in permutation), element, bounds)]
 
 
 define(
@@ -127,12 +125,12 @@ def _concatenate_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
         if type.rank != first.rank:
             op.fail(f"operands (0) and ({i}) do not match rank")
         for j, (a, b) in enumerate(zip(first.shape, type.shape, strict=True)):
-            if j != dim and a != b and DYNAMIC not in (a, b):
+            if j != dim and a != b and ir.DYNAMIC not in (a, b):
                 op.fail(
                     f"shapes of operand (0) and ({i}) are not compatible at non-concat index {j}: "
                     f"({shape_text(first.shape)}) != ({shape_text(type.shape)})"
                 )
-    merged: list[Dimension] = [(0, None) if i == dim else (DYNAMIC, None) for i in range(first.rank)]
+    merged: list[Dimension] = [(0, None) if i == dim else (ir.DYNAMIC, None) for i in range(first.rank)]
     for type in types:
         for i, other in enumerate(dimensions(type)):
             merged[i] = _joined(merged[i], other) if i == dim else merge_dimension(op, i, merged[i], other)
@@ -141,10 +139,10 @@ def _concatenate_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 
 def _joined(left: Dimension, right: Dimension) -> Dimension:
     """One dimension after another."""
-    if DYNAMIC not in (left[0], right[0]):
+    if ir.DYNAMIC not in (left[0], right[0]):
         return left[0] + right[0], None
-    most = [bound if size == DYNAMIC else size for size, bound in (left, right)]
-    return DYNAMIC, None if None in most else sum(n for n in most if n is not None)
+    most = [bound if size == ir.DYNAMIC else size for size, bound in (left, right)]
+    return ir.DYNAMIC, None if None in most else sum(n for n in most if n is not None)
 
 
 define(
@@ -174,13 +172,13 @@ def _pad_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
         bound = operand.bounds[i] if operand.bounds else None
         padded = [
             None if s is None else _padded(s, low[i], high[i], interior[i])
-            for s in (None if size == DYNAMIC else size, bound)
+            for s in (None if size == ir.DYNAMIC else size, bound)
         ]
         if padded[0] is not None and padded[0] < 0:
             op.fail(f"Padding result in negative size for dimension {i}")
-        sizes.append(DYNAMIC if padded[0] is None else padded[0])
+        sizes.append(ir.DYNAMIC if padded[0] is None else padded[0])
         bounds.append(padded[1])
-    return [TensorType(tuple(sizes), operand.element, tuple(bounds) if any(b is not None for b in bounds) else ())]
+    return [ir.TensorType(tuple(sizes), operand.element, tuple(bounds) if any(b is not None for b in bounds) else ())]
 
 
 def _padded(size: int, low: int, high: int, interior: int) -> int:
@@ -216,14 +214,14 @@ define(
 
 def _dynamic_pad_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     operand, result = tensor(op, 0), op.results[0].type
-    assert isinstance(result, TensorType)
+    assert isinstance(result, ir.TensorType)
     if tensor(op, 1).rank:
         op.fail("padding value type should be a rank-0")
-    if tensor(op, 2).shape[0] not in (DYNAMIC, operand.rank):
+    if tensor(op, 2).shape[0] not in (ir.DYNAMIC, operand.rank):
         op.fail(f"padding operands size ({tensor(op, 2).shape[0]}) must match operand rank ({operand.rank})")
     if result.rank != operand.rank:
         op.fail(f"operand rank({operand.rank}) must match result({result.rank}).")
-    known = [constant_of(v) for v in op.operands[2:]]
+    known = [ir.constant_of(v) for v in op.operands[2:]]
     if known[2] is not None and (known[2] < 0).any():
         op.fail(f"interior_padding must be non-negative, but got {list_text(known[2].reshape(-1).tolist())}")
     if any(k is None for k in known):
@@ -231,7 +229,7 @@ def _dynamic_pad_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     low, high, between = ([int(n) for n in k.reshape(-1)] for k in known if k is not None)
     sizes = []
     for i, size in enumerate(operand.shape):
-        expected = DYNAMIC if size == DYNAMIC else size + low[i] + high[i] + max(size - 1, 0) * between[i]
+        expected = ir.DYNAMIC if size == ir.DYNAMIC else size + low[i] + high[i] + max(size - 1, 0) * between[i]
         if operand.is_static and result.is_static and expected != result.shape[i]:
             op.fail(f"expected output dimension at index {i} to equal {expected}, but got {result.shape[i]}")
         sizes.append(expected)

@@ -12,7 +12,6 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import PRECISION, ints, tensor
 from xla_core.stablehlo.ops.contraction import check_precision, check_result_shape, dot_attributes
@@ -27,7 +26,7 @@ def _broadcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     operand, sizes = tensor(op, 0), ints(op, "broadcast_sizes")
     if any(n < 0 for n in sizes):
         op.fail("Broadcast with negative dimension size " + str(next(n for n in sizes if n < 0)))
-    return [TensorType((*sizes, *operand.shape), operand.element)]
+    return [ir.TensorType((*sizes, *operand.shape), operand.element)]
 
 
 def _lower_broadcast(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ops.common import OneOp
 from xla_core.stablehlo.table.assembly_format import RESULTS_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Trait, define
@@ -14,7 +13,7 @@ from xla_core.stablehlo.table.type_constraints import UI32
 
 
 def _id_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
-    return [TensorType((), "ui32")]
+    return [ir.TensorType((), "ui32")]
 
 
 for _kind in ("partition", "replica"):

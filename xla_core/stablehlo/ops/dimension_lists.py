@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ops.common import check_dimension_list
 from xla_core.stablehlo.verify.compatibility import compatible_dimensions, list_text
 
@@ -38,8 +37,8 @@ def check_batching(
     dims: Sequence[int],
     indices_name: str,
     indices_dims: Sequence[int],
-    operand: TensorType,
-    indices: TensorType,
+    operand: ir.TensorType,
+    indices: ir.TensorType,
     vector: int,
     indices_operand: str,
     got: str,

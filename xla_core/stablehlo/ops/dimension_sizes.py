@@ -12,8 +12,6 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import INT_MAX, Shape
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import DYNAMIC, TensorType
-from xla_core.stablehlo.ir.attributes import constant_of
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import INDEX, tensor
 from xla_core.stablehlo.table.op_table import Trait, Values, define
@@ -30,7 +28,7 @@ def _check_dimension(op: ir.Op) -> int:
 
 def _get_dimension_size_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     _check_dimension(op)
-    return [TensorType((), "i32")]
+    return [ir.TensorType((), "i32")]
 
 
 def _lower_get_dimension_size(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
@@ -64,10 +62,10 @@ def _set_dimension_size_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] 
         op.fail("size operand should be of rank-0")
     dim = _check_dimension(op)
     shape, bounds = list(operand.shape), list(operand.bounds or (None,) * operand.rank)
-    if shape[dim] != DYNAMIC:
-        bounds[dim], shape[dim] = shape[dim], DYNAMIC
+    if shape[dim] != ir.DYNAMIC:
+        bounds[dim], shape[dim] = shape[dim], ir.DYNAMIC
     bounded = [_bounded(shape, operand.element, bounds)]
-    known = constant_of(op.operands[1])
+    known = ir.constant_of(op.operands[1])
     if known is None or known.reshape(-1)[0] < 0:
         return bounded
     size, limit = int(known.reshape(-1)[0]), bounds[dim]
@@ -79,8 +77,8 @@ def _set_dimension_size_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] 
     return exact if size == limit else bounded if not fits else if_declared(op, exact)
 
 
-def _bounded(shape: Sequence[int], element: str | ir.QuantizedType, bounds: Sequence[int | None]) -> TensorType:
-    return TensorType(tuple(shape), element, tuple(bounds) if any(b is not None for b in bounds) else ())
+def _bounded(shape: Sequence[int], element: str | ir.QuantizedType, bounds: Sequence[int | None]) -> ir.TensorType:
+    return ir.TensorType(tuple(shape), element, tuple(bounds) if any(b is not None for b in bounds) else ())
 
 
 def _lower_set_dimension_size(
@@ -88,7 +86,7 @@ def _lower_set_dimension_size(
 ) -> HloInstruction:
     """HLO `set-dimension-size`, or a slice where the result is static."""
     dim, type = int(op.attributes["dimension"]), op.results[0].type
-    if isinstance(type, TensorType) and type.is_static:
+    if isinstance(type, ir.TensorType) and type.is_static:
         known = ctx.module.static_values.of(size)
         if known is not None and int(known.reshape(-1)[0]) != type.shape[dim]:
             op.fail(f"the size is {int(known.reshape(-1)[0])}, but the result has {type.shape[dim]}")

@@ -9,7 +9,6 @@ from xla_core.hlo.attributes import SliceDimension
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.broadcasts import broadcast_in_dim, check_broadcast_dimensions
@@ -37,7 +36,7 @@ _SHAPE = Values("output_shape", INDEX_VECTOR, static=True)
 
 def _dynamic_broadcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     operand, result = tensor(op, 0), op.results[0].type
-    assert isinstance(result, TensorType)
+    assert isinstance(result, ir.TensorType)
     if not any_quantized(operand, result) and not compatible_elements(operand.element, result.element):
         op.fail(f"expects operand and result to have compatible element type. Got: '{operand}' and '{result}'")
     if len(ints(op, "broadcast_dimensions")) == operand.rank > result.rank:
@@ -61,7 +60,7 @@ def _dynamic_broadcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] |
     return sized(op, sizes)
 
 
-def _check_sizes(op: ir.Op, operand: TensorType, result: TensorType, dims: Sequence[int]) -> None:
+def _check_sizes(op: ir.Op, operand: ir.TensorType, result: ir.TensorType, dims: Sequence[int]) -> None:
     for i, dim in enumerate(dims):
         size = operand.shape[i]
         if size != 1 and not compatible_dimensions(size, result.shape[dim]):
@@ -105,7 +104,7 @@ define(
 
 def _dynamic_iota_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     result = op.results[0].type
-    assert isinstance(result, TensorType)
+    assert isinstance(result, ir.TensorType)
     if op.attributes["iota_dimension"] >= result.rank:
         op.fail("iota dimension cannot go beyond the output rank.")
     return sized(op, check_output_shape(op, 0))
@@ -116,7 +115,7 @@ def _lower_dynamic_iota(ctx: LoweringContext, op: ir.Op, shape: HloInstruction) 
     bounds = bounded_dimensions(op)
     at_run_time = bounds is not None and ctx.module.static_values.of(shape) is None
     dimensions = bounds if bounds and at_run_time else result_dimensions(ctx, op, shape, "output_shape")
-    declared = shape_of(TensorType(dimensions, tensor_of(op.results[0]).element))
+    declared = shape_of(ir.TensorType(dimensions, tensor_of(op.results[0]).element))
     made = ctx.add(Opcode.IOTA, shape=declared, iota_dimension=int(op.attributes["iota_dimension"]))
     return with_sizes(ctx, op, made, shape) if at_run_time else made
 

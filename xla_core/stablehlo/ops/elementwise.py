@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.ir.attributes import ResultAccuracy
 from xla_core.stablehlo.ops.common import OneOp, check_same_operands, same_type, tensor, tensor_of
 from xla_core.stablehlo.ops.quantized_constraints import any_quantized, check_quantized_sum
 from xla_core.stablehlo.table.assembly_format import BINARY_ASSEMBLY, FUNCTIONAL_ASSEMBLY, UNARY_ASSEMBLY
@@ -33,7 +31,7 @@ from xla_core.stablehlo.verify.compatibility import compatible_shapes, inferred_
 
 __all__ = ["BINARY_OPS"]
 
-_ACCURACY = {"result_accuracy": Attribute(Kind.STRUCT, None, classes=(ResultAccuracy,), since=2)}
+_ACCURACY = {"result_accuracy": Attribute(Kind.STRUCT, None, classes=(ir.ResultAccuracy,), since=2)}
 
 _COMPATIBLE = ("compatible-types",)
 
@@ -137,7 +135,7 @@ def _component_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     operand = tensor(op, 0)
     if not isinstance(operand.element, str):
         return [operand]
-    return [TensorType(operand.shape, operand.element.removeprefix("complex<").removesuffix(">"), operand.bounds)]
+    return [ir.TensorType(operand.shape, operand.element.removeprefix("complex<").removesuffix(">"), operand.bounds)]
 
 
 for _name, _types, _parts in (
@@ -160,7 +158,7 @@ for _name, _types, _parts in (
 def _complex_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     check_same_operands(op)
     lhs, rhs = tensor(op, 0), tensor(op, 1)
-    return inferred_or_known(op, TensorType(lhs.shape, f"complex<{lhs.element}>", lhs.bounds), [lhs, rhs])
+    return inferred_or_known(op, ir.TensorType(lhs.shape, f"complex<{lhs.element}>", lhs.bounds), [lhs, rhs])
 
 
 define(
@@ -183,9 +181,9 @@ define(
 
 def _is_finite_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     operand, result = tensor(op, 0), op.results[0].type
-    if not isinstance(result, TensorType) or not compatible_shapes(operand.shape, result.shape):
+    if not isinstance(result, ir.TensorType) or not compatible_shapes(operand.shape, result.shape):
         op.fail("all non-scalar operands/results must have the same shape and base type")
-    return [TensorType(operand.shape, "i1", operand.bounds)]
+    return [ir.TensorType(operand.shape, "i1", operand.bounds)]
 
 
 define(

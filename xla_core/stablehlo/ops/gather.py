@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import DYNAMIC, TensorType
-from xla_core.stablehlo.ir.attributes import GatherDimensionNumbers, constant_of
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import check_dimension_list, ints, tensor
 from xla_core.stablehlo.ops.dimension_lists import (
@@ -25,7 +23,7 @@ from xla_core.stablehlo.verify.compatibility import shape_text
 _INTS = Attribute(Kind.INTS)
 _FALSE = Attribute(Kind.BOOL, False)
 _NUMBERS = Attribute(
-    Kind.STRUCT, classes=(GatherDimensionNumbers,), says="Attribute that models the dimension information for gather"
+    Kind.STRUCT, classes=(ir.GatherDimensionNumbers,), says="Attribute that models the dimension information for gather"
 )
 
 
@@ -35,7 +33,7 @@ def gather_rule(op: ir.Op, slice_sizes: Sequence[int] | None, sizes_count: int) 
     `slice_sizes` is None where the sizes are known at run time only.
     """
     operand, indices = tensor(op, 0), tensor(op, 1)
-    dims: GatherDimensionNumbers = op.attributes["dimension_numbers"]
+    dims: ir.GatherDimensionNumbers = op.attributes["dimension_numbers"]
     offset, collapsed, batching = dims.offset_dims, dims.collapsed_slice_dims, dims.operand_batching_dims
     if len(offset) + len(collapsed) + len(batching) != operand.rank:
         op.fail(
@@ -49,7 +47,7 @@ def gather_rule(op: ir.Op, slice_sizes: Sequence[int] | None, sizes_count: int) 
             f"[0, {indices.rank}]. got: {vector}."
         )
     count = indices.shape[vector] if vector < indices.rank else 1
-    if count not in (DYNAMIC, len(dims.start_index_map)):
+    if count not in (ir.DYNAMIC, len(dims.start_index_map)):
         op.fail(
             f"start_index_map size ({len(dims.start_index_map)}) is not equal to size of index dimension "
             f"({vector}) of start_indices ({count})"
@@ -75,13 +73,13 @@ def gather_rule(op: ir.Op, slice_sizes: Sequence[int] | None, sizes_count: int) 
     )
     check_disjoint(op, "start_index_map", dims.start_index_map, "operand_batching_dims", batching)
     check_dimension_list(op, "start_index_map", dims.start_index_map, operand.rank, "rank-of('operand')")
-    if sizes_count not in (DYNAMIC, operand.rank):
+    if sizes_count not in (ir.DYNAMIC, operand.rank):
         op.fail(f"slice_sizes size ({sizes_count}) not equal to operand rank ({operand.rank})")
     if slice_sizes is not None:
         _unit_slices(op, "collapsed_slice_dims", collapsed, slice_sizes)
         _unit_slices(op, "operand_batching_dims", batching, slice_sizes)
         for i, (size, limit) in enumerate(zip(slice_sizes, operand.shape, strict=True)):
-            if size < 0 or DYNAMIC != limit < size:
+            if size < 0 or ir.DYNAMIC != limit < size:
                 limits = shape_text([limit])
                 op.fail(f"slice size ({size}) is out of bounds for operand dimension ({limits}) at index {i}")
     result_rank = len(offset) + indices.rank - (vector < indices.rank)
@@ -89,17 +87,17 @@ def gather_rule(op: ir.Op, slice_sizes: Sequence[int] | None, sizes_count: int) 
     batch = iter([(s, b) for i, (s, b) in enumerate(zip(indices.shape, _bounds(indices), strict=True)) if i != vector])
     kept = iter(
         [
-            (DYNAMIC if slice_sizes is None else slice_sizes[i], None)
+            (ir.DYNAMIC if slice_sizes is None else slice_sizes[i], None)
             for i in range(operand.rank)
             if i not in collapsed and i not in batching
         ]
     )
     sizes = [next(kept) if i in offset else next(batch) for i in range(result_rank)]
     bounds = tuple(bound for _, bound in sizes)
-    return [TensorType(tuple(size for size, _ in sizes), operand.element, bounds if any(bounds) else ())]
+    return [ir.TensorType(tuple(size for size, _ in sizes), operand.element, bounds if any(bounds) else ())]
 
 
-def _bounds(type: TensorType) -> tuple[int | None, ...]:
+def _bounds(type: ir.TensorType) -> tuple[int | None, ...]:
     return type.bounds or (None,) * type.rank
 
 
@@ -113,7 +111,7 @@ def lower_gather(
     ctx: LoweringContext, op: ir.Op, operand: HloInstruction, indices: HloInstruction, slice_sizes: Sequence[int]
 ) -> HloInstruction:
     """HLO `gather`."""
-    dims: GatherDimensionNumbers = op.attributes["dimension_numbers"]
+    dims: ir.GatherDimensionNumbers = op.attributes["dimension_numbers"]
     return ctx.add(
         Opcode.GATHER,
         operand,
@@ -162,7 +160,7 @@ define(
 
 
 def _dynamic_gather_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
-    sizes = constant_of(op.operands[2])
+    sizes = ir.constant_of(op.operands[2])
     known = None if sizes is None or sizes.size != tensor(op, 0).rank else [int(s) for s in sizes.reshape(-1)]
     return gather_rule(op, known, tensor(op, 2).shape[0])
 

@@ -11,8 +11,6 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.channels import SOURCE_TARGET_PAIRS
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.ir.attributes import ChannelHandle, ChannelType
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.common import matrix
@@ -27,7 +25,7 @@ def _check_received(op: ir.Op, all_but: str) -> None:
     if not types:
         op.fail("result is expected to be at least of size 1, but got 0")
     for type in types[:-1]:
-        if not isinstance(type, (TensorType, ir.TupleType)):
+        if not isinstance(type, (ir.TensorType, ir.TupleType)):
             op.fail(f"{all_but} to be of tensor type, but got '{type}'")
     if not isinstance(types[-1], ir.TokenType):
         op.fail(f"last element of result types is expected to be of token type, but got '{types[-1]}'")
@@ -96,30 +94,30 @@ define(
 )
 
 
-def _check_transfer(op: ir.Op, host: ChannelType) -> None:
+def _check_transfer(op: ir.Op, host: ir.ChannelType) -> None:
     """Checks that the channel's type is `host` if `is_host_transfer` is set, and else device to device."""
     handle = op.attributes["channel_handle"]
-    if not isinstance(handle, ChannelHandle):
+    if not isinstance(handle, ir.ChannelHandle):
         return
     is_host = bool(op.attributes.get("is_host_transfer"))
-    needed = host if is_host else ChannelType.DEVICE_TO_DEVICE
+    needed = host if is_host else ir.ChannelType.DEVICE_TO_DEVICE
     if handle.type != needed:
         op.fail(f"channel_type should be {needed.name} when is_host_transfer is {str(is_host).lower()}")
 
 
 def _send_rule(op: ir.Op, module: ir.Module) -> None:
-    _check_transfer(op, ChannelType.DEVICE_TO_HOST)
+    _check_transfer(op, ir.ChannelType.DEVICE_TO_HOST)
 
 
 def _recv_rule(op: ir.Op, module: ir.Module) -> None:
-    _check_transfer(op, ChannelType.HOST_TO_DEVICE)
+    _check_transfer(op, ir.ChannelType.HOST_TO_DEVICE)
     _check_received(op, "everything but the last element of result types is expected")
 
 
 def _transfer_attributes(op: ir.Op) -> dict[str, Any]:
     attributes: dict[str, Any] = {}
     handle = op.attributes.get("channel_handle")
-    if isinstance(handle, ChannelHandle):
+    if isinstance(handle, ir.ChannelHandle):
         attributes["channel_id"] = handle.handle
     if op.attributes.get("is_host_transfer"):
         attributes["is_host_transfer"] = True
@@ -152,7 +150,7 @@ def _lower_recv(ctx: LoweringContext, op: ir.Op, token: HloInstruction) -> Seque
 
 
 _TRANSFER = {
-    "channel_handle": Attribute(Kind.STRUCT, classes=(ChannelHandle,)),
+    "channel_handle": Attribute(Kind.STRUCT, classes=(ir.ChannelHandle,)),
     "is_host_transfer": Attribute(Kind.BOOL, False),
     "source_target_pairs": Attribute(Kind.ELEMENTS, None, since=2),
 }

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.ops.common import ints
 from xla_core.stablehlo.verify.compatibility import list_text
 
 __all__ = ["broadcast_dimensions", "broadcast_shape", "broadcast_type"]
 
 
-def broadcast_type(op: ir.Op, types: Sequence[TensorType], element: str | ir.QuantizedType) -> TensorType | None:
+def broadcast_type(op: ir.Op, types: Sequence[ir.TensorType], element: str | ir.QuantizedType) -> ir.TensorType | None:
     """Infers the result type from the operands' types.
 
     Returns None for operands that can't be broadcast together; StableHLO's verifier then accepts any result type.
@@ -30,10 +29,10 @@ def broadcast_type(op: ir.Op, types: Sequence[TensorType], element: str | ir.Qua
     columns = _columns(types, ints(op, "broadcast_dimensions") if given else None)
     if any(_clash(column) is not None for column in columns):
         return None
-    return TensorType(tuple(map(_size, columns)), element)
+    return ir.TensorType(tuple(map(_size, columns)), element)
 
 
-def broadcast_dimensions(op: ir.Op, types: Sequence[TensorType]) -> tuple[int, ...] | None:
+def broadcast_dimensions(op: ir.Op, types: Sequence[ir.TensorType]) -> tuple[int, ...] | None:
     """Returns the result dimensions of the operand of lower rank; None stands for the last ones, as in numpy."""
     if op.attributes.get("broadcast_dimensions") is None:
         return None
@@ -42,7 +41,7 @@ def broadcast_dimensions(op: ir.Op, types: Sequence[TensorType]) -> tuple[int, .
     return ints(op, "broadcast_dimensions")
 
 
-def broadcast_shape(op: ir.Op, types: Sequence[TensorType], dims: Sequence[int] | None) -> tuple[int, ...]:
+def broadcast_shape(op: ir.Op, types: Sequence[ir.TensorType], dims: Sequence[int] | None) -> tuple[int, ...]:
     """Returns the sizes of the result. Raises InvalidArgumentError for operands that can't be broadcast together."""
     columns = _columns(types, dims)
     for column in columns:
@@ -51,7 +50,7 @@ def broadcast_shape(op: ir.Op, types: Sequence[TensorType], dims: Sequence[int] 
     return tuple(map(_size, columns))
 
 
-def _misplaced(op: ir.Op, types: Sequence[TensorType]) -> str | None:
+def _misplaced(op: ir.Op, types: Sequence[ir.TensorType]) -> str | None:
     """Returns what is wrong with `broadcast_dimensions`, or None."""
     if op.attributes.get("broadcast_dimensions") is None:
         return None
@@ -64,7 +63,7 @@ def _misplaced(op: ir.Op, types: Sequence[TensorType]) -> str | None:
     return None
 
 
-def _columns(types: Sequence[TensorType], dims: Sequence[int] | None) -> list[tuple[int, ...]]:
+def _columns(types: Sequence[ir.TensorType], dims: Sequence[int] | None) -> list[tuple[int, ...]]:
     """Returns for each result dimension the operands' sizes in it; an operand without the dimension counts as 1."""
     rank = max(t.rank for t in types)
     rows = []
@@ -76,15 +75,15 @@ def _columns(types: Sequence[TensorType], dims: Sequence[int] | None) -> list[tu
 
 
 def _clash(column: Sequence[int]) -> tuple[int, int] | None:
-    known = [*dict.fromkeys(n for n in column if n not in (1, DYNAMIC))]
+    known = [*dict.fromkeys(n for n in column if n not in (1, ir.DYNAMIC))]
     return (known[0], known[1]) if len(known) > 1 else None
 
 
 def _size(column: Sequence[int]) -> int:
-    return next((n for n in column if n not in (1, DYNAMIC)), DYNAMIC if DYNAMIC in column else 1)
+    return next((n for n in column if n not in (1, ir.DYNAMIC)), ir.DYNAMIC if ir.DYNAMIC in column else 1)
 
 
-def _numpy(op: ir.Op, types: Sequence[TensorType], element: str | ir.QuantizedType) -> TensorType:
+def _numpy(op: ir.Op, types: Sequence[ir.TensorType], element: str | ir.QuantizedType) -> ir.TensorType:
     """Broadcasts types whose sizes or bounds are all known, by numpy's rule.
 
     A bounded dimension broadcasts with 1 and with a dimension of the same bound, but not with a static size.
@@ -101,11 +100,11 @@ def _numpy(op: ir.Op, types: Sequence[TensorType], element: str | ir.QuantizedTy
             elif size != 1 and is_bound != is_bounded:
                 op.fail("cannot mix bounded and static dimensions in broadcast")
     bounds = tuple(size if is_bound else None for size, is_bound in result)
-    shape = tuple(DYNAMIC if is_bound else size for size, is_bound in result)
-    return TensorType(shape, element, bounds if any(is_bound for _, is_bound in result) else ())
+    shape = tuple(ir.DYNAMIC if is_bound else size for size, is_bound in result)
+    return ir.TensorType(shape, element, bounds if any(is_bound for _, is_bound in result) else ())
 
 
-def _extents(type: TensorType) -> list[tuple[int, bool]]:
+def _extents(type: ir.TensorType) -> list[tuple[int, bool]]:
     """Returns for each dimension (size, False), or (bound, True) if it is bounded."""
     bounds = type.bounds or (None,) * type.rank
     return [(size, False) if bound is None else (bound, True) for size, bound in zip(type.shape, bounds, strict=True)]

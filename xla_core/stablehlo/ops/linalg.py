@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ops.common import OneOp, ints, tensor
 from xla_core.stablehlo.ops.reducers import element_text
 from xla_core.stablehlo.table.op_table import Attribute, Kind, define
@@ -114,7 +113,7 @@ def _fft_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
                 f"IRFFT requires innermost dimension to be compatible with fft_length[-1]/2+1. Got: {inner[-1]} but "
                 f"fft_length is {list_text(lengths)}."
             )
-        return [TensorType((*operand.shape[:-1], lengths[-1]), element[8:-1], bounds)]
+        return [ir.TensorType((*operand.shape[:-1], lengths[-1]), element[8:-1], bounds)]
     if kind == "RFFT":
         if not compatible_shapes(inner, lengths):
             op.fail(
@@ -122,7 +121,7 @@ def _fft_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
                 f"{sizes} but wanted {list_text(lengths)}."
             )
         last = lengths[-1] // 2 + 1 if lengths[-1] else operand.shape[-1]
-        return [TensorType((*operand.shape[:-1], last), f"complex<{element}>", bounds)]
+        return [ir.TensorType((*operand.shape[:-1], last), f"complex<{element}>", bounds)]
     return [operand]
 
 

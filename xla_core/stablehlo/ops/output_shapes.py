@@ -10,8 +10,6 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import DYNAMIC, TensorType
-from xla_core.stablehlo.ir.attributes import constant_of
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import tensor_of
 from xla_core.stablehlo.verify.compatibility import compatible, if_declared, list_text
@@ -25,7 +23,7 @@ def result_dimensions(ctx: LoweringContext, op: ir.Op, shape: HloInstruction, wh
     `what` names the shape operand in errors.
     """
     type = op.results[0].type
-    assert isinstance(type, TensorType)
+    assert isinstance(type, ir.TensorType)
     if shape.shape.dimensions[0] != type.rank:
         op.fail(f"{what} has {shape.shape.dimensions[0]} elements, but the result has rank {type.rank}")
     if type.is_static:
@@ -39,17 +37,17 @@ def bounded_dimensions(op: ir.Op) -> tuple[int, ...] | None:
     Returns None for a static result and for one with an unbounded dimension.
     """
     type = op.results[0].type
-    if not isinstance(type, TensorType) or type.is_static:
+    if not isinstance(type, ir.TensorType) or type.is_static:
         return None
-    sizes = [b if n == DYNAMIC else n for n, b in zip(type.shape, type.bounds or (None,) * type.rank, strict=True)]
+    sizes = [b if n == ir.DYNAMIC else n for n, b in zip(type.shape, type.bounds or (None,) * type.rank, strict=True)]
     return None if None in sizes else tuple(n for n in sizes if n is not None)
 
 
 def with_sizes(ctx: LoweringContext, op: ir.Op, value: HloInstruction, shape: HloInstruction) -> HloInstruction:
     """Sets the dynamic dimensions of `value`, whose sizes are the bounds, to the elements of the operand `shape`."""
     type = op.results[0].type
-    assert isinstance(type, TensorType)
-    for d in (d for d, n in enumerate(type.shape) if n == DYNAMIC):
+    assert isinstance(type, ir.TensorType)
+    for d in (d for d, n in enumerate(type.shape) if n == ir.DYNAMIC):
         part = ctx.reshape(ctx.add(Opcode.SLICE, shape, slice=(SliceDimension(d, d + 1),)), ())
         value = ctx.add(Opcode.SET_DIMENSION_SIZE, value, ctx.convert(part, Shape(ElementType.S32)), dimensions=(d,))
     return value
@@ -57,15 +55,15 @@ def with_sizes(ctx: LoweringContext, op: ir.Op, value: HloInstruction, shape: Hl
 
 def check_output_shape(op: ir.Op, index: int) -> list[int] | None:
     """Checks a constant shape operand against the result's type. Returns its value, or None if it isn't constant."""
-    result, known = tensor_of(op.results[0]), constant_of(op.operands[index])
+    result, known = tensor_of(op.results[0]), ir.constant_of(op.operands[index])
     sizes = None if known is None else [int(n) for n in known.reshape(-1)]
     if sizes is not None and (min(sizes, default=0) < 0 or not compatible(_with_shape(result, sizes), result)):
         op.fail(f"output shape [{list_text(sizes)}] is incompatible with return type of operation '{result}'")
     return sizes
 
 
-def _with_shape(type: TensorType, sizes: Sequence[int]) -> TensorType:
-    return TensorType(tuple(sizes), type.element)
+def _with_shape(type: ir.TensorType, sizes: Sequence[int]) -> ir.TensorType:
+    return ir.TensorType(tuple(sizes), type.element)
 
 
 def sized(op: ir.Op, sizes: Sequence[int] | None) -> Sequence[ir.Type] | None:

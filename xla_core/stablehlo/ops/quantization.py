@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import QuantizedType, TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.quantized_ops import dequantize, expressed, is_quantized, quantize
 from xla_core.stablehlo.ops.common import tensor, tensor_of
@@ -17,11 +16,11 @@ from xla_core.stablehlo.table.type_constraints import FLOAT, FLOAT_OR_QUANTIZED,
 
 def _quantize_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     operand, result = tensor(op, 0), tensor_of(op.results[0])
-    element = operand.element.expressed if isinstance(operand.element, QuantizedType) else operand.element
-    assert isinstance(result.element, QuantizedType)
+    element = operand.element.expressed if isinstance(operand.element, ir.QuantizedType) else operand.element
+    assert isinstance(result.element, ir.QuantizedType)
     if result.element.expressed != element:
         op.fail(f"Expressed type of result expected to be '{element}', but got '{result.element.expressed}'")
-    return [TensorType(operand.shape, result.element, operand.bounds)]
+    return [ir.TensorType(operand.shape, result.element, operand.bounds)]
 
 
 def _lower_quantize(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.table.type_constraints import Elements, elements_of
@@ -18,10 +17,10 @@ __all__ = ["check_reducer", "promote"]
 def check_reducer(
     op: ir.Op,
     region: ir.Region,
-    initial: Sequence[TensorType],
-    inputs: Sequence[TensorType],
+    initial: Sequence[ir.TensorType],
+    inputs: Sequence[ir.TensorType],
     allowed: Sequence[int] = (),
-) -> list[TensorType]:
+) -> list[ir.TensorType]:
     """Checks a region that combines n accumulators with n elements into n results.
 
     `initial` has the types of the initial values and `inputs` those of the input tensors. Both may be promoted to a
@@ -36,9 +35,9 @@ def check_reducer(
         op.fail("The reduction-region expected to return some value(s)")
     if len(returned) != count:
         op.fail(f"Reduction-region here must produce {count} tensors, but produces {len(returned)} instead")
-    results: list[TensorType] = []
+    results: list[ir.TensorType] = []
     for value in returned:
-        if not isinstance(value.type, TensorType):
+        if not isinstance(value.type, ir.TensorType):
             op.fail(f"Reduction-region here must produce tensor-typed result(s), but produces '{value.type}' instead")
         results.append(value.type)
     for i, result in enumerate(results):
@@ -58,7 +57,7 @@ def same_kind(a: ir.Type, b: ir.Type, *, ignore_precision: bool = True) -> bool:
 
     With `ignore_precision`, any two floating-point element types count as the same.
     """
-    if not isinstance(a, TensorType) or not isinstance(b, TensorType) or not compatible_shapes(a.shape, b.shape):
+    if not isinstance(a, ir.TensorType) or not isinstance(b, ir.TensorType) or not compatible_shapes(a.shape, b.shape):
         return False
     if a.element == b.element:
         return True
@@ -70,9 +69,9 @@ def _check_promotion(
     block: ir.Block,
     i: int,
     count: int,
-    result: TensorType,
-    initial: TensorType,
-    input: TensorType,
+    result: ir.TensorType,
+    initial: ir.TensorType,
+    input: ir.TensorType,
     allowed: Sequence[int],
 ) -> None:
     if not compatible_shapes(initial.shape, result.shape):
@@ -86,7 +85,7 @@ def _check_promotion(
             f"op's corresponding init-value element-type: '{result}' vs '{initial}'"
         )
     argument = block.arguments[count + i].type
-    assert isinstance(argument, TensorType)
+    assert isinstance(argument, ir.TensorType)
     if not promotable(input.element, argument.element):
         op.fail(
             f"The element-type of reduction-region's argument at index {count + i} is expected to be promotable from "
@@ -105,7 +104,7 @@ def _check_promotion(
         )
 
 
-def element_text(type: TensorType) -> str:
+def element_text(type: ir.TensorType) -> str:
     """Returns the element type as MLIR prints it."""
     return ir.type_text(type.element)
 

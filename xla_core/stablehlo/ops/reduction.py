@@ -9,7 +9,6 @@ from xla_core.hlo.attributes import Window, WindowDimension
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import ints, matrix, tensor
 from xla_core.stablehlo.ops.reducers import check_reducer, element_text, promote, same_kind
@@ -30,7 +29,7 @@ _RESULTS = (Values("results", TENSOR, Arity.VARIADIC),)
 _INPUTS_AND_INITIAL = (Values("inputs", TENSOR, Arity.VARIADIC), Values("init_values", TENSOR, Arity.VARIADIC))
 
 
-def _split(op: ir.Op) -> tuple[list[TensorType], list[TensorType]]:
+def _split(op: ir.Op) -> tuple[list[ir.TensorType], list[ir.TensorType]]:
     """Returns the types of the inputs and of their initial values. A last odd operand is left out."""
     count = len(op.operands) // 2
     types = [tensor(op, i) for i in range(2 * count)]
@@ -43,7 +42,7 @@ def _check_pairs(op: ir.Op) -> None:
         op.fail(f"expects as many init values as inputs, but got {len(op.operands)} operands")
 
 
-def _check_same_shapes(op: ir.Op, inputs: Sequence[TensorType]) -> None:
+def _check_same_shapes(op: ir.Op, inputs: Sequence[ir.TensorType]) -> None:
     for i, type in enumerate(inputs):
         if not compatible_shapes(type.shape, inputs[0].shape):
             op.fail(
@@ -72,7 +71,7 @@ def _reduce_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     shape = tuple(first.shape[i] for i in kept)
     results = check_reducer(op, op.regions[0], initial, inputs, shape)
     bounds = tuple(first.bounds[i] for i in kept) if first.bounds else ()
-    return [TensorType(shape, r.element, bounds if any(bounds) else ()) for r in results]
+    return [ir.TensorType(shape, r.element, bounds if any(bounds) else ()) for r in results]
 
 
 def _lower_reduce(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
@@ -129,15 +128,15 @@ def _reduce_window_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     return [_windowed(i, window, r.element) for i, r in zip(inputs, results, strict=True)]
 
 
-def _windowed(type: TensorType, window: Window, element: str | ir.QuantizedType) -> TensorType:
+def _windowed(type: ir.TensorType, window: Window, element: str | ir.QuantizedType) -> ir.TensorType:
     """Returns the type of one value per window: each size and each bound becomes a number of windows."""
 
     def counted(sizes: Sequence[int | None]) -> list[int | None]:
-        return [None if n in (None, DYNAMIC) else w.output_size(n) for n, w in zip(sizes, window, strict=True)]
+        return [None if n in (None, ir.DYNAMIC) else w.output_size(n) for n, w in zip(sizes, window, strict=True)]
 
-    shape = tuple(DYNAMIC if n is None else n for n in counted(type.shape))
+    shape = tuple(ir.DYNAMIC if n is None else n for n in counted(type.shape))
     bounds = tuple(counted(type.bounds)) if type.bounds else ()
-    return TensorType(shape, element, bounds if any(b is not None for b in bounds) else ())
+    return ir.TensorType(shape, element, bounds if any(b is not None for b in bounds) else ())
 
 
 def _window(op: ir.Op, sizes: Sequence[int]) -> Window:
@@ -195,7 +194,7 @@ define(
 def _select_and_scatter_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     operand, source, initial = (tensor(op, i) for i in range(3))
     _check_select(op, operand)
-    results = check_reducer(op, op.regions[1], [initial], [TensorType((), source.element)])
+    results = check_reducer(op, op.regions[1], [initial], [ir.TensorType((), source.element)])
     sizes = ints(op, "window_dimensions")
     if len(sizes) != operand.rank:
         op.fail(
@@ -207,14 +206,14 @@ def _select_and_scatter_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     expected = dataclasses.replace(_windowed(operand, window, operand.element), bounds=())
     if not same_kind(expected, source):
         op.fail(f"expects source-type to be '{expected}', but got'{source}'")
-    return [TensorType(operand.shape, results[0].element, operand.bounds)]
+    return [ir.TensorType(operand.shape, results[0].element, operand.bounds)]
 
 
-def _check_select(op: ir.Op, operand: TensorType) -> None:
+def _check_select(op: ir.Op, operand: ir.TensorType) -> None:
     block = op.regions[0].block
     if len(block.arguments) != 2:
         op.fail(f"expects the select-region to take 2 parameters, but takes {len(block.arguments)}")
-    expected = TensorType((), operand.element)
+    expected = ir.TensorType((), operand.element)
     for i, argument in enumerate(block.arguments):
         if not same_kind(argument.type, expected):
             op.fail(
@@ -224,7 +223,7 @@ def _check_select(op: ir.Op, operand: TensorType) -> None:
     returned = block.ops[-1].operands
     if len(returned) != 1:
         op.fail(f"expects select-region to return single value, but got: {len(returned)}")
-    if returned[0].type != TensorType((), "i1"):
+    if returned[0].type != ir.TensorType((), "i1"):
         op.fail(f"expects the return-type of select-region to be tensor<i1>, but got: '{returned[0].type}'")
 
 
@@ -277,7 +276,7 @@ def _map_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
             f"{len(types)} and {len(block.arguments)}"
         )
     for i, (argument, type) in enumerate(zip(block.arguments, types, strict=True)):
-        if not isinstance(argument.type, TensorType) or argument.type.rank:
+        if not isinstance(argument.type, ir.TensorType) or argument.type.rank:
             op.fail(f"computation arguments must be 0-rank tensor, but got: arg #{i} of type '{argument.type}'")
         if not compatible_elements(argument.type.element, type.element):
             op.fail(
@@ -288,7 +287,7 @@ def _map_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     if len(returned) != 1:
         op.fail(f"computation must return single output, but got: {len(returned)}")
     result = returned[0].type
-    if not isinstance(result, TensorType) or result.rank:
+    if not isinstance(result, ir.TensorType) or result.rank:
         op.fail(f"computation must return 0-rank tensor, but got: '{result}'")
     if list(dims) != list(range(len(dims))):
         op.fail(f"requires monotonically increasing dimension numbers, but got: {list_text(dims)}")
@@ -297,7 +296,7 @@ def _map_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
             "applied to a subset of dimensions currently not supported: operand dimensions = "
             f"{types[0].rank}, requested map dimensions size = {len(dims)}"
         )
-    return inferred_or_known(op, TensorType(types[-1].shape, result.element), types)
+    return inferred_or_known(op, ir.TensorType(types[-1].shape, result.element), types)
 
 
 def _lower_map(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
@@ -312,7 +311,7 @@ def _lower_map(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Hl
 
 
 def _is_scalar(type: ir.Type) -> bool:
-    return isinstance(type, TensorType) and not type.shape
+    return isinstance(type, ir.TensorType) and not type.shape
 
 
 define(
@@ -339,13 +338,13 @@ def _sort_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     if len(block.arguments) != 2 * len(types):
         op.fail(f"comparator block should have {2 * len(types)} arguments")
     for i, argument in enumerate(block.arguments):
-        expected = TensorType((), types[i // 2].element)
+        expected = ir.TensorType((), types[i // 2].element)
         if not compatible(argument.type, expected):
             op.fail(f"comparator block argument #{i} should be of type '{expected}' but got '{argument.type}'")
     returned = block.ops[-1].operands
     if len(returned) != 1:
         op.fail(f"comparator must return single output but got {len(returned)}")
-    if returned[0].type != TensorType((), "i1"):
+    if returned[0].type != ir.TensorType((), "i1"):
         op.fail(f"comparator must return tensor<i1> but got '{returned[0].type}'")
     return types
 

@@ -9,7 +9,6 @@ from xla_core.errors import ResourceExhaustedError
 from xla_core.hlo.attributes import ReplicaGroups
 from xla_core.hlo.mesh import MAX_DEVICES
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir.attributes import ChannelHandle, DenseElements, Mesh, ReplicaGroupMeshAxes
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import CHANNEL
 from xla_core.stablehlo.sharding.mesh import mesh_groups
@@ -30,7 +29,7 @@ __all__ = [
 CHANNEL_AND_GROUPS = {
     "replica_groups": Attribute(
         Kind.STRUCT,
-        classes=(DenseElements, ReplicaGroupMeshAxes),
+        classes=(ir.DenseElements, ir.ReplicaGroupMeshAxes),
         says="64-bit signless integer elements attribute or mesh and axes based replica groups representation.",
     ),
     "channel_handle": CHANNEL,
@@ -40,7 +39,7 @@ GLOBAL_IDS = {"use_global_device_ids": Attribute(Kind.ANY, None)}
 
 def _groups(op: ir.Op, module: ir.Module) -> ReplicaGroups:
     value = op.attributes["replica_groups"]
-    if isinstance(value, ReplicaGroupMeshAxes):
+    if isinstance(value, ir.ReplicaGroupMeshAxes):
         return mesh_groups(value, module, op)
     return listed_groups(value)
 
@@ -50,9 +49,9 @@ def listed_groups(value: Any) -> ReplicaGroups:
 
     Raises ResourceExhaustedError for more than 2^20 ids.
     """
-    if isinstance(value, DenseElements) and math.prod(max(1, size) for size in value.type.shape) > MAX_DEVICES:
+    if isinstance(value, ir.DenseElements) and math.prod(max(1, size) for size in value.type.shape) > MAX_DEVICES:
         raise ResourceExhaustedError(f"replica_groups of {value.type} are for more than {MAX_DEVICES:,} devices")
-    rows = value.array.tolist() if isinstance(value, DenseElements) else [list(row) for row in value]
+    rows = value.array.tolist() if isinstance(value, ir.DenseElements) else [list(row) for row in value]
     return tuple(tuple(int(i) for i in row if i >= 0) for row in rows if row)
 
 
@@ -63,9 +62,9 @@ def check_groups(op: ir.Op, *, ragged: bool = False, size: int | None = None) ->
     mesh.
     """
     value = op.attributes["replica_groups"]
-    if isinstance(value, ReplicaGroupMeshAxes):
+    if isinstance(value, ir.ReplicaGroupMeshAxes):
         return None
-    if not isinstance(value, DenseElements) or value.type.rank != 2:
+    if not isinstance(value, ir.DenseElements) or value.type.rank != 2:
         op.fail("replica groups should be a rank 2 tensor")
     if value.size == 0 and op.attributes.get("use_global_device_ids"):
         op.fail("if `use_global_device_ids` is set, the replica groups cannot be empty")
@@ -90,7 +89,7 @@ def check_groups(op: ir.Op, *, ragged: bool = False, size: int | None = None) ->
 def check_mesh(op: ir.Op, module: ir.Module) -> None:
     """Checks that the mesh whose axes `replica_groups` names is in the module."""
     value = op.attributes["replica_groups"]
-    if not isinstance(value, ReplicaGroupMeshAxes) or isinstance(value.mesh, Mesh):
+    if not isinstance(value, ir.ReplicaGroupMeshAxes) or isinstance(value.mesh, ir.Mesh):
         return
     if not _has_symbol(module, str(value.mesh)):
         op.fail(f"replica_groups: mesh symbol '{value.mesh}' not found")
@@ -99,10 +98,10 @@ def check_mesh(op: ir.Op, module: ir.Module) -> None:
 def check_broadcast_groups(op: ir.Op) -> None:
     """Checks the groups of collective_broadcast: the ids are unique, and a process may be in no group."""
     value = op.attributes["replica_groups"]
-    if isinstance(value, ReplicaGroupMeshAxes):
+    if isinstance(value, ir.ReplicaGroupMeshAxes):
         return
-    if not isinstance(value, DenseElements) or value.type.rank != 2:
-        rank = value.type.rank if isinstance(value, DenseElements) else 0
+    if not isinstance(value, ir.DenseElements) or value.type.rank != 2:
+        rank = value.type.rank if isinstance(value, ir.DenseElements) else 0
         op.fail(f"replica groups should be a rank 2 tensor,but instead it is of rank {rank}")
     seen: set[int] = set()
     for i in map(int, value.array.reshape(-1).tolist() if value.size <= 1 << 20 else []):
@@ -119,7 +118,7 @@ def _has_symbol(module: ir.Module, name: str) -> bool:
 
 def check_channel(op: ir.Op, *, negative: str = "") -> None:
     handle = op.attributes.get("channel_handle")
-    channel = handle.handle if isinstance(handle, ChannelHandle) else 0
+    channel = handle.handle if isinstance(handle, ir.ChannelHandle) else 0
     if not op.attributes.get("use_global_device_ids") or channel > 0:
         return
     if not negative:
@@ -142,4 +141,4 @@ def collective_attributes(ctx: LoweringContext, op: ir.Op) -> dict[str, Any]:
 def channel_attributes(op: ir.Op) -> dict[str, Any]:
     """Returns HLO's `channel_id`. A handle of 0 gives none, because HLO's channel ids start at 1."""
     handle = op.attributes.get("channel_handle")
-    return {"channel_id": handle.handle} if isinstance(handle, ChannelHandle) and handle.handle > 0 else {}
+    return {"channel_id": handle.handle} if isinstance(handle, ir.ChannelHandle) and handle.handle > 0 else {}

@@ -8,8 +8,6 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.ir.attributes import constant_of
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.common import tensor, tensor_of
@@ -29,16 +27,16 @@ def _rng_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     a, _, shape = (tensor(op, i) for i in range(3))
     if op.attributes["rng_distribution"] == "NORMAL" and not str(a.element).startswith(("f", "bf")):
         op.fail("mu and sigma must be floats")
-    known = constant_of(op.operands[2])
+    known = ir.constant_of(op.operands[2])
     if known is None:
-        return [TensorType((ir.DYNAMIC,) * shape.shape[0], a.element)]
+        return [ir.TensorType((ir.DYNAMIC,) * shape.shape[0], a.element)]
     sizes = [int(n) for n in known.reshape(-1)]
-    inferred = TensorType(tuple(n if n >= 0 else ir.DYNAMIC for n in sizes), a.element)
+    inferred = ir.TensorType(tuple(n if n >= 0 else ir.DYNAMIC for n in sizes), a.element)
     _check_sizes(op, sizes, inferred)
     return [inferred]
 
 
-def _check_sizes(op: ir.Op, sizes: Sequence[int], inferred: TensorType) -> None:
+def _check_sizes(op: ir.Op, sizes: Sequence[int], inferred: ir.TensorType) -> None:
     """Checks negative sizes as StableHLO does: `_UNKNOWN` fits every declared size, any other only a dynamic one."""
     result = tensor_of(op.results[0])
     written = [i for i, n in enumerate(sizes) if _UNKNOWN < n < 0]
@@ -52,7 +50,7 @@ def _lower_rng(
 ) -> HloInstruction:
     """HLO `rng`."""
     result = op.results[0].type
-    if isinstance(result, TensorType) and not result.is_static:
+    if isinstance(result, ir.TensorType) and not result.is_static:
         sizes = ctx.static_value(shape, op, "shape")
         declared = a.shape.with_dimensions([int(n) for n in sizes])
     else:

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import DYNAMIC, TensorType
-from xla_core.stablehlo.ir.attributes import ScatterDimensionNumbers
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import check_dimension_list, tensor
 from xla_core.stablehlo.ops.dimension_lists import (
@@ -32,7 +30,7 @@ def _scatter_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     updates = [tensor(op, count + 1 + i) for i in range(count)]
     if any(not compatible_shapes(t.shape, inputs[0].shape) for t in inputs):
         op.fail("Not all inputs have compatible shapes.")
-    dims: ScatterDimensionNumbers = op.attributes["scatter_dimension_numbers"]
+    dims: ir.ScatterDimensionNumbers = op.attributes["scatter_dimension_numbers"]
     windows, inserted, batching = dims.update_window_dims, dims.inserted_window_dims, dims.input_batching_dims
     vector = dims.index_vector_dim
     if any(not compatible_shapes(t.shape, updates[0].shape) for t in updates):
@@ -58,15 +56,15 @@ def _scatter_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
             f"size-of('input_batching_dims') i.e. {expected} but got {operand.rank}."
         )
     _check_scatter_dimensions(op, dims, operand, indices, update)
-    return [TensorType(i.shape, r.element, i.bounds) for i, r in zip(inputs, results, strict=True)]
+    return [ir.TensorType(i.shape, r.element, i.bounds) for i, r in zip(inputs, results, strict=True)]
 
 
-def _scalars(types: Sequence[TensorType]) -> list[TensorType]:
-    return [TensorType((), t.element) for t in types]
+def _scalars(types: Sequence[ir.TensorType]) -> list[ir.TensorType]:
+    return [ir.TensorType((), t.element) for t in types]
 
 
 def _check_scatter_dimensions(
-    op: ir.Op, dims: ScatterDimensionNumbers, operand: TensorType, indices: TensorType, update: TensorType
+    op: ir.Op, dims: ir.ScatterDimensionNumbers, operand: ir.TensorType, indices: ir.TensorType, update: ir.TensorType
 ) -> None:
     windows, inserted, batching = dims.update_window_dims, dims.inserted_window_dims, dims.input_batching_dims
     vector = dims.index_vector_dim
@@ -94,7 +92,7 @@ def _check_scatter_dimensions(
     )
     count = indices.shape[vector] if vector < indices.rank else 1
     mapped = dims.scatter_dims_to_operand_dims
-    if count not in (DYNAMIC, len(mapped)):
+    if count not in (ir.DYNAMIC, len(mapped)):
         op.fail(
             f"Scatter op has {len(mapped)} elements in scatter_dims_to_operand_dims and the bound of dimension "
             f"index_vector_dim={vector} of scatter_indices is {count}. These two numbers must be equal."
@@ -103,7 +101,7 @@ def _check_scatter_dimensions(
     check_dimension_list(op, "scatter_dims_to_operand_dims", mapped, operand.rank, "rank-of('operand')")
     kept = [s for i, s in enumerate(operand.shape) if i not in inserted and i not in batching]
     for window, size in zip(windows, kept, strict=True):
-        if DYNAMIC not in (size, update.shape[window]) and update.shape[window] > size:
+        if ir.DYNAMIC not in (size, update.shape[window]) and update.shape[window] > size:
             op.fail(
                 "expects bounds of the window dimensions of updates to not exceed the bounds of the corresponding "
                 f"dimensions of operand. For dimension {window}, updates bound is {update.shape[window]}, "
@@ -129,7 +127,7 @@ def _lower_scatter(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -
     """HLO `scatter`."""
     if len(op.operands) != 2 * len(op.results) + 1:
         op.fail(f"expects N inputs, scatter_indices, and N updates, but got {len(op.operands)} operands")
-    dims: ScatterDimensionNumbers = op.attributes["scatter_dimension_numbers"]
+    dims: ir.ScatterDimensionNumbers = op.attributes["scatter_dimension_numbers"]
     arguments, count = op.regions[0].block.arguments, len(op.results)
     scatter = ctx.add(
         Opcode.SCATTER,
@@ -165,7 +163,7 @@ define(
     attributes={
         "scatter_dimension_numbers": Attribute(
             Kind.STRUCT,
-            classes=(ScatterDimensionNumbers,),
+            classes=(ir.ScatterDimensionNumbers,),
             says="Attribute that models the dimension information for scatter",
         ),
         "indices_are_sorted": _FALSE,

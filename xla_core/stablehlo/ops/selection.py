@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import check_same_operands, tensor
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, Values, define
@@ -24,7 +23,7 @@ from xla_core.stablehlo.verify.compatibility import (
 def _compare_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     check_same_operands(op)
     lhs, rhs = tensor(op, 0), tensor(op, 1)
-    return inferred_or_known(op, TensorType(lhs.shape, "i1", lhs.bounds), [lhs, rhs])
+    return inferred_or_known(op, ir.TensorType(lhs.shape, "i1", lhs.bounds), [lhs, rhs])
 
 
 def _lower_compare(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction) -> HloInstruction:
@@ -96,7 +95,7 @@ def _clamp_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
             )
         if not compatible_elements(bound.element, operand.element):
             op.fail("requires the same element type for all operands and results")
-    return [TensorType(operand.shape, operand.element)]
+    return [ir.TensorType(operand.shape, operand.element)]
 
 
 def _lower_clamp(

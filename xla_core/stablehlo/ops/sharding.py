@@ -17,8 +17,6 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import DYNAMIC, TensorType
-from xla_core.stablehlo.ir.attributes import AxisRef, ReplicaGroupMeshAxes
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.entry import device_counts
 from xla_core.stablehlo.sharding.mesh import mesh_groups
@@ -53,7 +51,7 @@ define(
 # -- manual computations ---------------------------------------------------------------------------------------------
 
 
-def _manual(sharding: Sharding, axes: frozenset[str]) -> list[tuple[AxisRef, ...]]:
+def _manual(sharding: Sharding, axes: frozenset[str]) -> list[tuple[ir.AxisRef, ...]]:
     """Returns for each dimension its manual axes. The other axes are free for a partitioner."""
     return [tuple(axis for axis in dimension if axis.name in axes) for dimension in sharding.dimensions]
 
@@ -83,13 +81,13 @@ def _check(op: ir.Op, sharding: Sharding, axes: frozenset[str], whole: ir.Type, 
     """Checks that the tensor outside consists of shards of the type inside."""
     if isinstance(whole, ir.TokenType) and isinstance(part, ir.TokenType):
         return
-    if not isinstance(whole, TensorType) or not isinstance(part, TensorType) or whole.rank != part.rank:
+    if not isinstance(whole, ir.TensorType) or not isinstance(part, ir.TensorType) or whole.rank != part.rank:
         op.fail(f"a shard of '{whole}' can't have type '{part}'")
     counts = [shard_count(sharding.mesh, split) for split in _manual(sharding, axes)] or [1] * whole.rank
     if len(counts) != whole.rank:
         op.fail(f"a sharding of {len(counts)} dimensions doesn't fit '{whole}'")
     for size, shard, count in zip(whole.shape, part.shape, counts, strict=True):
-        if DYNAMIC not in (size, shard) and size != shard * count:
+        if ir.DYNAMIC not in (size, shard) and size != shard * count:
             op.fail(f"'{whole}' in {count} parts along a dimension of {size} does not give shards of type '{part}'")
 
 
@@ -145,7 +143,7 @@ def _whole(
             value,
             shape=value.shape.with_dimensions(dims),
             dimensions=(dimension,),
-            replica_groups=mesh_groups(ReplicaGroupMeshAxes(sharding.mesh, split), ctx.module.source, op),
+            replica_groups=mesh_groups(ir.ReplicaGroupMeshAxes(sharding.mesh, split), ctx.module.source, op),
             channel_id=_CHANNEL,
             use_global_device_ids=True,
         )

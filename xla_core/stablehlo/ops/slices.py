@@ -10,8 +10,6 @@ from xla_core.hlo.attributes import SliceDimension
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import DYNAMIC, TensorType
-from xla_core.stablehlo.ir.attributes import constant_of
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import OneOp, ints, tensor
 from xla_core.stablehlo.ops.output_shapes import sized
@@ -37,7 +35,7 @@ def _slice_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
         if start < 0:
             op.fail(f"negative start index {start} in dimension {i}")
         size, bound = dimensions(operand)[i]
-        what, most = ("bound", bound) if size == DYNAMIC else ("size", size)
+        what, most = ("bound", bound) if size == ir.DYNAMIC else ("size", size)
         if most is not None and limit > most:
             op.fail(f"limit index {limit} is larger than dimension {what} {most} in dimension {i}")
         if start > limit:
@@ -45,7 +43,7 @@ def _slice_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
         if stride <= 0:
             op.fail(f"stride must be positive but got {stride} in dimension {i}")
         sizes.append(-(-(limit - start) // stride))
-    return [TensorType(tuple(sizes), operand.element)]
+    return [ir.TensorType(tuple(sizes), operand.element)]
 
 
 def _lower_slice(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
@@ -71,7 +69,7 @@ define(
 
 
 def _check_starts(op: ir.Op, starts: Sequence[ir.Value]) -> None:
-    elements = {v.type.element for v in starts if isinstance(v.type, TensorType)}
+    elements = {v.type.element for v in starts if isinstance(v.type, ir.TensorType)}
     if len(elements) > 1:
         op.fail("start indices must have same element type")
 
@@ -86,9 +84,9 @@ def _dynamic_slice_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     for i, size in enumerate(sizes):
         if size < 0:
             op.fail(f"has negative size index to dynamic slice: {size}")
-        if operand.shape[i] != DYNAMIC and size > operand.shape[i]:
+        if operand.shape[i] != ir.DYNAMIC and size > operand.shape[i]:
             op.fail(f"has slice size {size} greater than dimension size {operand.shape[i]} in dimension {i} of operand")
-    return [TensorType(sizes, operand.element)]
+    return [ir.TensorType(sizes, operand.element)]
 
 
 define(
@@ -117,7 +115,7 @@ def _dynamic_update_slice_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type
     if not compatible_elements(operand.element, update.element):
         op.fail("requires the same element type for operand and update")
     for i, (size, limit) in enumerate(zip(update.shape, operand.shape, strict=True)):
-        if DYNAMIC not in (size, limit) and not 0 <= size <= limit:
+        if ir.DYNAMIC not in (size, limit) and not 0 <= size <= limit:
             op.fail(f"expects size at dimension {i} of update to be in range [0, {limit}]. Got: {size}.")
     return [operand]
 
@@ -140,11 +138,11 @@ define(
 def _real_dynamic_slice_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     operand = tensor(op, 0)
     for i, name in enumerate(("start_indices", "limit_indices", "strides"), 1):
-        if tensor(op, i).shape[0] not in (DYNAMIC, operand.rank):
+        if tensor(op, i).shape[0] not in (ir.DYNAMIC, operand.rank):
             op.fail(
                 f"has mismatched number of operand rank ({operand.rank}) and {name} size ({tensor(op, i).shape[0]})"
             )
-    lengths, strides = _distance(op.operands[1], op.operands[2]), constant_of(op.operands[3])
+    lengths, strides = _distance(op.operands[1], op.operands[2]), ir.constant_of(op.operands[3])
     if lengths is None or strides is None or np.any(strides < 1):
         return None
     pairs = zip(lengths.reshape(-1).tolist(), strides.reshape(-1).tolist(), strict=True)
@@ -156,13 +154,13 @@ def _distance(start: ir.Value, limit: ir.Value) -> np.ndarray | None:
 
     Frontends write a window of constant size at a computed start in the latter form.
     """
-    known = constant_of(start), constant_of(limit)
+    known = ir.constant_of(start), ir.constant_of(limit)
     if known[0] is not None and known[1] is not None:
         return np.asarray(known[1] - known[0])
     owner = limit.owner
     if not isinstance(owner, ir.Op) or owner.name != "stablehlo.add":
         return None
-    return next((constant_of(b) for a, b in (owner.operands, owner.operands[::-1]) if a is start), None)
+    return next((ir.constant_of(b) for a, b in (owner.operands, owner.operands[::-1]) if a is start), None)
 
 
 def _lower_real_dynamic_slice(
@@ -176,7 +174,7 @@ def _lower_real_dynamic_slice(
     """HLO `slice` with known bounds, or `dynamic-slice` if the result is static and the strides are 1."""
     step = ctx.static_value(strides, op, "strides").reshape(-1)
     type = op.results[0].type
-    if isinstance(type, TensorType) and type.is_static and np.all(step == 1):
+    if isinstance(type, ir.TensorType) and type.is_static and np.all(step == 1):
         starts = [
             ctx.reshape(ctx.add(Opcode.SLICE, start, slice=(SliceDimension(i, i + 1),)), ()) for i in range(type.rank)
         ]

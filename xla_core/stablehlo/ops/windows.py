@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from xla_core.hlo.attributes import Window, WindowDimension
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir.attributes import DenseElements
 from xla_core.stablehlo.ops.common import ints, matrix
 from xla_core.stablehlo.verify.compatibility import list_text
 
@@ -70,7 +69,7 @@ def _count(op: ir.Op, name: str) -> int:
 def check_padding_shape(op: ir.Op) -> None:
     """Checks that the padding's shape is [N, 2]: low and high for each dimension."""
     padding = op.attributes.get("padding")
-    if not isinstance(padding, DenseElements):
+    if not isinstance(padding, ir.DenseElements):
         return
     shape = padding.type.shape
     if len(shape) != 2 or shape[1] != 2:

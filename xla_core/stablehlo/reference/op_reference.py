@@ -13,7 +13,7 @@ from typing import Any
 from xla_core.errors import NotFoundError, XlaError
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
-from xla_core.stablehlo.ir.attributes import DotAlgorithm
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.dot_algorithms import KNOWN_ALGORITHMS
 from xla_core.stablehlo.reference.examples import op_example
 from xla_core.stablehlo.shapes.lowering import lower
@@ -124,7 +124,7 @@ def _kind(attribute: Attribute) -> str:
 
 def _structure(structure: type) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     fields = tuple(f.name for f in dataclasses.fields(structure)) if dataclasses.is_dataclass(structure) else ()
-    return structure.__name__, fields, KNOWN_ALGORITHMS if structure is DotAlgorithm else ()
+    return structure.__name__, fields, KNOWN_ALGORITHMS if structure is ir.DotAlgorithm else ()
 
 
 def _opcodes(module: HloModule) -> str:

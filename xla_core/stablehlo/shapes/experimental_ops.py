@@ -8,8 +8,6 @@ import numpy as np
 
 from xla_core.errors import UnimplementedError
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.ir.attributes import DenseArray, DenseElements, EnumAttribute, TypedInt, constant_of
 
 __all__ = ["static_op"]
 
@@ -29,7 +27,7 @@ def static_op(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op | None:
 
 
 def _sizes(op: ir.Op, value: ir.Value) -> np.ndarray:
-    known = constant_of(value)
+    known = ir.constant_of(value)
     if known is None:
         raise UnimplementedError(
             f"a shape operand of {op.attributes['call_target_name']} must be a constant of the program",
@@ -56,8 +54,8 @@ def _count(op: ir.Op, value: ir.Value) -> int:
     return int(sizes.item())
 
 
-def _ints(op: ir.Op, value: ir.Value) -> DenseArray:
-    return DenseArray((int(n) for n in _sizes(op, value).reshape(-1)), "i64")
+def _ints(op: ir.Op, value: ir.Value) -> ir.DenseArray:
+    return ir.DenseArray((int(n) for n in _sizes(op, value).reshape(-1)), "i64")
 
 
 def _reduce_window(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op:
@@ -73,7 +71,7 @@ def _reduce_window(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op:
         "window_strides": _ints(op, stride),
         "base_dilations": _ints(op, base),
         "window_dilations": _ints(op, dilation),
-        "padding": DenseElements(TensorType(amounts.shape, "i64"), np.array(amounts)),
+        "padding": ir.DenseElements(ir.TensorType(amounts.shape, "i64"), np.array(amounts)),
     }
     called = [module.functions.get(str(name)) for name in op.attributes.get("called_computations") or ()]
     body = called[0].regions[0] if len(called) == 1 and called[0] is not None else ir.Region()
@@ -97,10 +95,10 @@ def _rng_bit_generator(op: ir.Op, operands: Operands, module: ir.Module) -> ir.O
     _require(op, operands, 2, 2)
     state, shape = operands
     output = op.results[1].type
-    if not isinstance(output, TensorType) or "rng_algorithm" not in op.attributes:
+    if not isinstance(output, ir.TensorType) or "rng_algorithm" not in op.attributes:
         op.fail("gives a tensor, by the algorithm that rng_algorithm names")
-    types = [state.type, TensorType(tuple(_ints(op, shape)), output.element)]
-    algorithm = EnumAttribute(str(op.attributes["rng_algorithm"]), "rng_algorithm")
+    types = [state.type, ir.TensorType(tuple(_ints(op, shape)), output.element)]
+    algorithm = ir.EnumAttribute(str(op.attributes["rng_algorithm"]), "rng_algorithm")
     return ir.Op("stablehlo.rng_bit_generator", [state], types, {"rng_algorithm": algorithm}, [], op.location)
 
 
@@ -124,7 +122,7 @@ def _approx_top_k(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op:
     attributes = {
         **made.attributes,
         "call_target_name": "ApproxTopK",
-        "api_version": TypedInt(4, "i32"),
+        "api_version": ir.TypedInt(4, "i32"),
         "backend_config": {**config, **k} if isinstance(config, Mapping) else k,
     }
     if attributes.get("operand_layouts") is not None:
@@ -135,7 +133,7 @@ def _approx_top_k(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op:
 def _with_result_shapes(op: ir.Op, operands: Operands) -> ir.Op:
     """A custom call whose last operands are the shapes of its results."""
     given = op.attributes["indices_of_shape_operands"]
-    listed = given.array.reshape(-1).tolist() if isinstance(given, DenseElements) else given
+    listed = given.array.reshape(-1).tolist() if isinstance(given, ir.DenseElements) else given
     if not isinstance(listed, Sequence) or len(listed) != len(op.results) or not set(listed) <= {*range(len(operands))}:
         op.fail(
             f"needs the number of an operand for each of its {len(op.results)} results in indices_of_shape_operands"
@@ -145,7 +143,7 @@ def _with_result_shapes(op: ir.Op, operands: Operands) -> ir.Op:
     for index, result in zip(indices, op.results, strict=True):
         type = result.type
         types.append(
-            TensorType(tuple(_ints(op, operands[index])), type.element) if isinstance(type, TensorType) else type
+            ir.TensorType(tuple(_ints(op, operands[index])), type.element) if isinstance(type, ir.TensorType) else type
         )
     attributes = {k: v for k, v in op.attributes.items() if k != "indices_of_shape_operands"}
     if attributes.get("operand_layouts") is not None:

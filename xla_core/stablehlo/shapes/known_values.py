@@ -11,8 +11,6 @@ import numpy as np
 from xla_core.errors import XlaError
 from xla_core.hlo.shape import INT_MAX
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.ir.attributes import DenseElements, constant_of
 from xla_core.stablehlo.lower.lowering import lower_static
 from xla_core.stablehlo.table import op_table
 from xla_core.stablehlo.table.op_table import Trait
@@ -42,7 +40,7 @@ class ValueFolder:
             return None
         if op.name == "stablehlo.get_dimension_size":
             type = op.operands[0].type
-            size = type.shape[int(op.attributes["dimension"])] if isinstance(type, TensorType) else ir.DYNAMIC
+            size = type.shape[int(op.attributes["dimension"])] if isinstance(type, ir.TensorType) else ir.DYNAMIC
             # The lowering raises the error for a size that doesn't fit i32.
             return None if size == ir.DYNAMIC or size > INT_MAX else [np.asarray(size, np.int32)]
         needed = [*op.operands, *_captured(op)]
@@ -78,14 +76,14 @@ class ValueFolder:
 
 
 def constant_like(type: ir.Type, value: np.ndarray, like: ir.Op) -> ir.Op:
-    assert isinstance(type, TensorType)
-    elements = DenseElements(TensorType(value.shape, type.element), np.array(value))
+    assert isinstance(type, ir.TensorType)
+    elements = ir.DenseElements(ir.TensorType(value.shape, type.element), np.array(value))
     return ir.Op("stablehlo.constant", [], [elements.type], {"value": elements}, [], like.location)
 
 
 def known_value(value: ir.Value) -> np.ndarray | None:
     """Returns the elements of a constant whose type may hold sizes; None for any other value."""
-    return constant_of(value) if _is_shape_like(value.type) else None
+    return ir.constant_of(value) if _is_shape_like(value.type) else None
 
 
 def _is_shape_like(type: ir.Type) -> bool:
@@ -93,7 +91,7 @@ def _is_shape_like(type: ir.Type) -> bool:
 
     Floats are included because some programs compute sizes from them.
     """
-    if not isinstance(type, TensorType) or not type.is_static:
+    if not isinstance(type, ir.TensorType) or not type.is_static:
         return False
     count, elements = math.prod(type.shape), elements_of(type.element)
     if elements & (Elements.INTEGER | Elements.INDEX | Elements.PRED):

@@ -16,8 +16,6 @@ import numpy as np
 from xla_core.checks import require
 from xla_core.errors import InternalError, InvalidArgumentError, ResourceExhaustedError, XlaError
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.ir.attributes import SymbolRef
 from xla_core.stablehlo.lower.context import recursion
 from xla_core.stablehlo.shapes.experimental_ops import static_op
 from xla_core.stablehlo.shapes.known_values import ValueFolder, constant_like, known_value
@@ -36,7 +34,7 @@ Key = tuple[str, tuple[ir.Type, ...], tuple[bytes | None, ...]]
 
 def is_dynamic(type: ir.Type) -> bool:
     """Tells whether the type has an unbounded dynamic dimension."""
-    if isinstance(type, TensorType) and not type.is_static:
+    if isinstance(type, ir.TensorType) and not type.is_static:
         bounds = type.bounds or (None,) * type.rank
         return any(d == ir.DYNAMIC and b is None for d, b in zip(type.shape, bounds, strict=True))
     return isinstance(type, ir.TupleType) and any(map(is_dynamic, type.elements))
@@ -46,7 +44,7 @@ def is_static(type: ir.Type) -> bool:
     """Tells whether all dimensions of the type are static."""
     if isinstance(type, ir.TupleType):
         return all(map(is_static, type.elements))
-    return not isinstance(type, TensorType) or type.is_static
+    return not isinstance(type, ir.TensorType) or type.is_static
 
 
 def has_dynamic_types(module: ir.Module) -> bool:
@@ -178,7 +176,7 @@ class _Refiner:
             raise InvalidArgumentError(f"'{name}' does not reference a valid function", location=op.location)
         callee = self.function(name, [v.type for v in operands], [known_value(v) for v in operands], op)
         returned = callee.regions[0].block.ops[-1].operands
-        attributes = {**op.attributes, attribute: SymbolRef(str(callee.attributes["sym_name"]))}
+        attributes = {**op.attributes, attribute: ir.SymbolRef(str(callee.attributes["sym_name"]))}
         new = ir.Op(op.name, operands, [v.type for v in returned], attributes, [], op.location)
         scope.ops.append(new)
         for mine, theirs, inside in zip(new.results, op.results, returned, strict=True):
@@ -273,7 +271,7 @@ class _Refiner:
             self.function(name, [a.type for a in block.arguments], [None] * len(block.arguments), op)
             for name, block in zip(called, blocks, strict=True)
         ]
-        names = tuple([SymbolRef(str(function.attributes["sym_name"])) for function in made])
+        names = tuple([ir.SymbolRef(str(function.attributes["sym_name"])) for function in made])
         return {**op.attributes, "called_computations": names}
 
     def region(self, op: ir.Op, region: ir.Region, operands: Sequence[ir.Value], scope: _Scope) -> ir.Region:
@@ -300,7 +298,7 @@ def _merged(op: ir.Op, inferred: ir.Type, declared: ir.Type) -> ir.Type:
             op=op.name,
             location=op.location,
         )
-    if isinstance(inferred, TensorType) and isinstance(declared, TensorType):
+    if isinstance(inferred, ir.TensorType) and isinstance(declared, ir.TensorType):
         return dataclasses.replace(merge(op, [inferred, declared]), element=declared.element)
     return inferred
 

@@ -12,8 +12,7 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.attributes import ReplicaGroups
 from xla_core.hlo.mesh import groups_along, mesh_devices
-from xla_core.stablehlo.ir import Module, Op, TensorType
-from xla_core.stablehlo.ir.attributes import DenseElements, Mesh, OpaqueAttribute, ReplicaGroupMeshAxes
+from xla_core.stablehlo import ir
 
 __all__ = ["device_ids", "find_mesh", "mesh_groups", "parse_mesh"]
 
@@ -21,30 +20,30 @@ _AXIS = re.compile(r'"((?:[^"\\]|\\.)*)"\s*=\s*(\d+)')
 _DEVICE_IDS = re.compile(r"device_ids\s*=\s*\[([\d,\s]*)\]")
 
 
-def find_mesh(name: str, module: Module) -> Mesh | None:
+def find_mesh(name: str, module: ir.Module) -> ir.Mesh | None:
     """Returns the mesh that an op of the module defines under this symbol, or None."""
     for op in (*module.others, *module.functions.values()):
         if str(op.attributes.get("sym_name")) == name:
             for key in ("mesh", "stablehlo.mesh"):
                 mesh = op.attributes.get(key)
-                if isinstance(mesh, Mesh):
+                if isinstance(mesh, ir.Mesh):
                     return mesh
-                if isinstance(mesh, OpaqueAttribute) and op.name == "sdy.mesh":
+                if isinstance(mesh, ir.OpaqueAttribute) and op.name == "sdy.mesh":
                     return parse_mesh(mesh.text)
     return None
 
 
-def parse_mesh(text: str) -> Mesh:
+def parse_mesh(text: str) -> ir.Mesh:
     """Parses a mesh as Shardy writes it: `<["x"=2, "y"=2], device_ids=[3, 2, 1, 0]>`."""
     axes = tuple((name, int(size)) for name, size in _AXIS.findall(text))
     ids = _DEVICE_IDS.search(text)
     if ids is None:
-        return Mesh(axes)
+        return ir.Mesh(axes)
     data = np.array([int(number) for number in ids[1].split(",") if number.strip()], np.int64)
-    return Mesh(axes, DenseElements(TensorType(data.shape, "i64"), data))
+    return ir.Mesh(axes, ir.DenseElements(ir.TensorType(data.shape, "i64"), data))
 
 
-def device_ids(mesh: Mesh) -> np.ndarray:
+def device_ids(mesh: ir.Mesh) -> np.ndarray:
     """Returns the mesh's device ids in row-major order of the axes, of shape (product of the axes' sizes,).
 
     Raises InvalidArgumentError if the mesh lists more or fewer devices, ResourceExhaustedError beyond 2^20 devices.
@@ -52,13 +51,13 @@ def device_ids(mesh: Mesh) -> np.ndarray:
     return mesh_devices(mesh.axes, None if mesh.device_ids is None else mesh.device_ids.array)
 
 
-def mesh_groups(groups: ReplicaGroupMeshAxes, module: Module, op: Op) -> ReplicaGroups:
+def mesh_groups(groups: ir.ReplicaGroupMeshAxes, module: ir.Module, op: ir.Op) -> ReplicaGroups:
     """Returns the replica groups along mesh axes: devices that differ only along the axes form a group.
 
     In a group the last axis varies fastest. Raises InvalidArgumentError if the mesh, an axis or a sub-axis doesn't
     exist.
     """
-    mesh = groups.mesh if isinstance(groups.mesh, Mesh) else find_mesh(str(groups.mesh), module)
+    mesh = groups.mesh if isinstance(groups.mesh, ir.Mesh) else find_mesh(str(groups.mesh), module)
     if mesh is None:
         raise InvalidArgumentError(
             f"replica_groups: mesh symbol '{groups.mesh}' not found", op=op.name, location=op.location

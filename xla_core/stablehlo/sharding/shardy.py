@@ -13,8 +13,7 @@ import numpy as np
 
 from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.hlo.mesh import axis_sizes, sub_axis
-from xla_core.stablehlo.ir import Module, Op
-from xla_core.stablehlo.ir.attributes import AxisRef, Mesh
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.sharding.mesh import device_ids, find_mesh, parse_mesh
 
 __all__ = ["Sharding", "axis_names", "parse_shardings", "shard_count", "shard_indices"]
@@ -28,8 +27,8 @@ _SHARDING = re.compile(r'<\s*(@"(?:[^"\\]|\\.)*"|@[\w$.\-]+|mesh\s*<[^<>]*>)\s*,
 class Sharding:
     """The sharding of a tensor: for each dimension the mesh axes that split it, the major axis first."""
 
-    mesh: Mesh
-    dimensions: tuple[tuple[AxisRef, ...], ...]
+    mesh: ir.Mesh
+    dimensions: tuple[tuple[ir.AxisRef, ...], ...]
 
 
 def axis_names(attribute: object) -> frozenset[str]:
@@ -37,7 +36,7 @@ def axis_names(attribute: object) -> frozenset[str]:
     return frozenset(match[1] for match in _AXIS.finditer(str(attribute)))
 
 
-def parse_shardings(attribute: object, module: Module, op: Op) -> list[Sharding]:
+def parse_shardings(attribute: object, module: ir.Module, op: ir.Op) -> list[Sharding]:
     """Parses the shardings of `#sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>, ...]>`.
 
     Raises InvalidArgumentError if the mesh, an axis or a sub-axis doesn't exist, UnimplementedError for unreduced axes.
@@ -57,14 +56,14 @@ def parse_shardings(attribute: object, module: Module, op: Op) -> list[Sharding]
     return found
 
 
-def _axes(text: str) -> tuple[AxisRef, ...]:
+def _axes(text: str) -> tuple[ir.AxisRef, ...]:
     return tuple(
-        AxisRef(name, int(pre_size), int(size)) if size else AxisRef(name)
+        ir.AxisRef(name, int(pre_size), int(size)) if size else ir.AxisRef(name)
         for name, pre_size, size in _AXIS.findall(text)
     )
 
 
-def _mesh(name: str, module: Module, op: Op) -> Mesh:
+def _mesh(name: str, module: ir.Module, op: ir.Op) -> ir.Mesh:
     """Returns the mesh for `@mesh`, or for an inlined mesh such as `mesh<["x"=2]>`."""
     mesh = find_mesh(name[1:].strip('"'), module) if name.startswith("@") else parse_mesh(name)
     if mesh is None:
@@ -72,17 +71,17 @@ def _mesh(name: str, module: Module, op: Op) -> Mesh:
     return mesh
 
 
-def _size(mesh: Mesh, axis: AxisRef) -> int:
+def _size(mesh: ir.Mesh, axis: ir.AxisRef) -> int:
     first, last = sub_axis(dict(mesh.axes)[axis.name], axis)
     return last // first
 
 
-def shard_count(mesh: Mesh, axes: tuple[AxisRef, ...]) -> int:
+def shard_count(mesh: ir.Mesh, axes: tuple[ir.AxisRef, ...]) -> int:
     """Returns the number of shards of a dimension that is split along these axes."""
     return math.prod(_size(mesh, axis) for axis in axes)
 
 
-def shard_indices(mesh: Mesh, axes: tuple[AxisRef, ...]) -> np.ndarray:
+def shard_indices(mesh: ir.Mesh, axes: tuple[ir.AxisRef, ...]) -> np.ndarray:
     """Returns the shard index of each device along a dimension that is split by these axes: int64[devices].
 
     Raises UnimplementedError for a mesh over only some of the devices.

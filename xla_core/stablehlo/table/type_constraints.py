@@ -10,7 +10,6 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.scalar_types import integer_format
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.quantized_types import axis_problem, element_problem
-from xla_core.stablehlo.ir.types import is_unranked
 
 
 class Elements(enum.Flag):
@@ -118,7 +117,7 @@ class TypeConstraint:
     def _accepts(self, type: ir.Type) -> bool:
         if not isinstance(type, ir.TensorType):
             # An unranked tensor, or a buffer, is the reader's OpaqueType.
-            return isinstance(type, self.classes) or (self.unranked and is_unranked(type))
+            return isinstance(type, self.classes) or (self.unranked and ir.is_unranked(type))
         if not (_elements_cached(type.element) & self.elements._value_):
             return False
         if self.rank is not None and len(type.shape) != self.rank:

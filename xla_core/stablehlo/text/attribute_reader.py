@@ -10,17 +10,7 @@ import numpy as np
 
 from xla_core.hlo import dense_literals
 from xla_core.hlo.scalar_types import DTYPES, integer_format
-from xla_core.stablehlo.ir import OpaqueType, ScalarType, TensorType, Type
-from xla_core.stablehlo.ir.attributes import (
-    UNIT,
-    DenseArray,
-    DenseElements,
-    MissingElements,
-    OpaqueAttribute,
-    SymbolRef,
-    TypedFloat,
-    TypedInt,
-)
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.text.cursor import MAX_INTEGER_DIGITS, Alias
 from xla_core.stablehlo.text.types import TypeReader
 
@@ -44,7 +34,7 @@ class AttributeReader(TypeReader):
         super().__init__(source, file)
         self.attribute_aliases: dict[str, Alias] = {}
         self.resources: dict[str, str] = {}
-        self.dimension_lists: dict[str, DenseArray] = {}
+        self.dimension_lists: dict[str, ir.DenseArray] = {}
 
     def dialect_attribute(self, name: str, start: int) -> Any:
         """`#name`, read already, and what follows it."""
@@ -100,24 +90,24 @@ class AttributeReader(TypeReader):
             raise self.error(f"expected attribute value, found {self.found()}")
         return type
 
-    def _kept(self, word: str) -> OpaqueAttribute:
+    def _kept(self, word: str) -> ir.OpaqueAttribute:
         """An attribute that no op uses, kept as its text."""
         start = self.position
         self.position += len(word)
         affine = _AFFINE(self.source, self.position) if word.startswith("affine") else None
         if affine is not None:  # whose comparisons are no brackets
             self.position = affine.end()
-            return OpaqueAttribute(self.source[start : self.position])
+            return ir.OpaqueAttribute(self.source[start : self.position])
         while self.source[self.position : self.position + 1] in ("<", "["):
             self.balanced()
-        return OpaqueAttribute(self.source[start : self.position])
+        return ir.OpaqueAttribute(self.source[start : self.position])
 
     def number(self) -> Any:
         """An integer or a float, with or without its type."""
         match = self.take(_NUMBER, "a number")
         text = match[0]
         type = self.type() if self.accept(":") else None
-        if type is not None and not isinstance(type, ScalarType):
+        if type is not None and not isinstance(type, ir.ScalarType):
             kind = "integer literal" if match[1] is None else "floating point value"
             raise self.error(f"{kind} not valid for specified type: a number can't be of {type}", match.start())
         element = str(type) if type is not None else ("i64" if match[1] is None else "f64")
@@ -144,7 +134,7 @@ class AttributeReader(TypeReader):
             raise self.error(message, start) from error
         if element == "i1":
             return bool(value)
-        return value if element == "i64" else TypedInt(value, element)
+        return value if element == "i64" else ir.TypedInt(value, element)
 
     def _typed_float(self, text: str, element: str, match: re.Match[str]) -> Any:
         if len(text) > MAX_INTEGER_DIGITS:
@@ -165,15 +155,15 @@ class AttributeReader(TypeReader):
             if dtype is not None and element != "f64":
                 with np.errstate(over="ignore"):
                     value = float(np.array(value).astype(dtype))
-        return value if element == "f64" else TypedFloat(value, element)
+        return value if element == "f64" else ir.TypedFloat(value, element)
 
-    def symbol(self) -> SymbolRef:
+    def symbol(self) -> ir.SymbolRef:
         """`@name`, `@"any name"`, `@a::@b`."""
         name = self.symbol_name()
         while self.source.startswith("::@", self.position):
             self.position += 2
             name += f"::@{self.symbol_name()}"
-        return SymbolRef(name)
+        return ir.SymbolRef(name)
 
     def symbol_name(self) -> str:
         """`@name` or `@"any name"`, without the @."""
@@ -202,9 +192,9 @@ class AttributeReader(TypeReader):
         name = self.string() if self.at_string() else self.word("attribute name")
         if name in values:
             raise self.error(f"duplicate key '{name}' in dictionary attribute", start)
-        values[name] = self.attribute() if self.accept("=") else UNIT
+        values[name] = self.attribute() if self.accept("=") else ir.UNIT
 
-    def dimensions(self) -> DenseArray:
+    def dimensions(self) -> ir.DenseArray:
         """`[0, 1]`: a list of 64-bit integers."""
         self.skip()
         match = _DIMENSIONS(self.source, self.position)
@@ -216,15 +206,15 @@ class AttributeReader(TypeReader):
         start = self.position
         values: list[int] = []
         self.list_of("[", "]", lambda: values.append(self.integer()))
-        value = DenseArray(values, "i64")
+        value = ir.DenseArray(values, "i64")
         self.dimension_lists[self.source[start : self.position]] = value
         return value
 
-    def dense_array(self, start: int) -> DenseArray:
+    def dense_array(self, start: int) -> ir.DenseArray:
         """`array<i64: 1, 2>`, its first word read."""
         self.expect("<", "after array")
         element = self.type()
-        if not isinstance(element, ScalarType) or element not in DTYPES:
+        if not isinstance(element, ir.ScalarType) or element not in DTYPES:
             raise self.error("expected the element type of the array", start)
         values: list[Any] = []
         if self.accept(":"):
@@ -233,7 +223,7 @@ class AttributeReader(TypeReader):
                 if not self.accept(","):
                     break
         self.expect(">", "to end the array")
-        return DenseArray(values, str(element))
+        return ir.DenseArray(values, str(element))
 
     def _array_element(self, element: str) -> Any:
         if element == "i1":
@@ -269,19 +259,19 @@ class AttributeReader(TypeReader):
         self.expect(":", "and the literal's type")
         type = self.type()
         if not self._is_decoded(type):
-            return OpaqueAttribute(self.source[start : self.position])
+            return ir.OpaqueAttribute(self.source[start : self.position])
         try:
             data = dense_literals.from_bytes(payload, type) if is_string else dense_literals.from_text(payload, type)
         except (ValueError, OverflowError) as error:  # LiteralError is one; numpy has its own for sizes
             offset = payload_start + getattr(error, "offset", 0)
             raise self.error(str(error.args[0]), offset) from error
-        return DenseElements(type, data)
+        return ir.DenseElements(type, data)
 
-    def _is_decoded(self, type: Type) -> TypeGuard[TensorType]:
+    def _is_decoded(self, type: ir.Type) -> TypeGuard[ir.TensorType]:
         """Whether a literal's elements are read; those of a type that no op here has aren't."""
-        if isinstance(type, OpaqueType):
+        if isinstance(type, ir.OpaqueType):
             return False
-        if not isinstance(type, TensorType):
+        if not isinstance(type, ir.TensorType):
             raise self.error(f"elements literal must be a shaped type, found {type}")
         element = str(type.element)
         return not element.startswith("!") and (not element.startswith("complex") or element in DTYPES)
@@ -298,9 +288,9 @@ class AttributeReader(TypeReader):
         self.expect(":", "and the literal's type")
         type = self.type()
         if not self._is_decoded(type) or values.startswith('"'):
-            return OpaqueAttribute(self.source[start : self.position])
+            return ir.OpaqueAttribute(self.source[start : self.position])
         try:
-            return DenseElements(type, dense_literals.from_sparse(indices, values, type))
+            return ir.DenseElements(type, dense_literals.from_sparse(indices, values, type))
         except (ValueError, OverflowError) as error:
             raise self.error(str(error.args[0]), start) from error
 
@@ -323,16 +313,16 @@ class AttributeReader(TypeReader):
         self.expect(":", "and the resource's type")
         type = self.type()
         blob = self.resources.get(name)
-        if not isinstance(type, (TensorType, OpaqueType)):
+        if not isinstance(type, (ir.TensorType, ir.OpaqueType)):
             raise self.error(f"`dense_resource` expected a shaped type, found {type}", start)
         if not self._is_decoded(type):
-            return OpaqueAttribute(self.source[start : self.position])
+            return ir.OpaqueAttribute(self.source[start : self.position])
         if blob is None:
             hint = "it belongs in {-# ... #-} at the end"
-            return MissingElements(type, name, self.error(f"the resource '{name}' is not defined", start, hint))
+            return ir.MissingElements(type, name, self.error(f"the resource '{name}' is not defined", start, hint))
         try:
             # A resource's text starts with its alignment, four bytes.
-            return DenseElements(type, dense_literals.from_bytes("0x" + blob[10:], type))
+            return ir.DenseElements(type, dense_literals.from_bytes("0x" + blob[10:], type))
         except (ValueError, OverflowError) as error:
             raise self.error(str(error.args[0]), start) from error
 
@@ -340,7 +330,7 @@ class AttributeReader(TypeReader):
 _WORDS: dict[str, Callable[[AttributeReader, int], Any]] = {
     "true": lambda reader, start: True,
     "false": lambda reader, start: False,
-    "unit": lambda reader, start: UNIT,
+    "unit": lambda reader, start: ir.UNIT,
     "array": AttributeReader.dense_array,
     "dense": AttributeReader.dense,
     "dense_resource": AttributeReader.dense_resource,

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from xla_core.errors import SourceLocation
-from xla_core.stablehlo.ir import Block, FunctionType, LazyLocation, Op, Region, ScalarType, TensorType, Type
-from xla_core.stablehlo.ir.attributes import DenseArray, DenseElements, TypedFloat, TypedInt
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.table.op_table import commutative_ops
 from xla_core.stablehlo.text.cursor import TextLocation
 from xla_core.stablehlo.text.directives import kept
@@ -16,20 +15,20 @@ from xla_core.stablehlo.text.region_reader import Argument, OpState, RegionReade
 __all__ = ["CUSTOM", "generic_regions", "reducer", "type_of_value", "value_types"]
 
 
-def type_of_value(value: Any) -> Type | None:
+def type_of_value(value: Any) -> ir.Type | None:
     """The type that an attribute carries, as a constant's does."""
-    if isinstance(value, DenseElements):
+    if isinstance(value, ir.DenseElements):
         return value.type
     if isinstance(value, bool):
-        return ScalarType("i1")
-    if isinstance(value, (TypedInt, TypedFloat)):
-        return ScalarType(value.type)
+        return ir.ScalarType("i1")
+    if isinstance(value, (ir.TypedInt, ir.TypedFloat)):
+        return ir.ScalarType(value.type)
     if isinstance(value, int):
-        return ScalarType("i64")
-    return ScalarType("f64") if isinstance(value, float) else None
+        return ir.ScalarType("i64")
+    return ir.ScalarType("f64") if isinstance(value, float) else None
 
 
-def _value_type(reader: RegionReader, state: OpState, start: int) -> Type:
+def _value_type(reader: RegionReader, state: OpState, start: int) -> ir.Type:
     type = type_of_value(state.attributes.get("value"))
     if type is None:
         hint = "a constant is written dense<0> : tensor<i32>"
@@ -92,7 +91,7 @@ def _constant(reader: RegionReader, state: OpState) -> None:
     start = reader.position
     reader.add_attributes(state, {"value": reader.attribute()}, start)
     type = _value_type(reader, state, start)
-    if isinstance(type, ScalarType) and not state.name.startswith("arith."):
+    if isinstance(type, ir.ScalarType) and not state.name.startswith("arith."):
         hint = f"a constant is written dense<0> : tensor<{type}>"
         raise reader.form_error("invalid kind of attribute specified", start, hint)
     state.result_types = (type,)
@@ -121,7 +120,7 @@ def _while(reader: RegionReader, state: OpState) -> None:
     reader.list_of("(", ")", pair)
     reader.skip()
     start = reader.position
-    types: list[Type] = []
+    types: list[ir.Type] = []
     if names:
         reader.expect(":", "and the variables' types")
         types = reader.type_list()
@@ -196,13 +195,13 @@ def _reduce(reader: RegionReader, state: OpState) -> None:
     state.regions.append(reader.region(first + second))
 
 
-def reducer(inner: str, operand: Type, location: SourceLocation | LazyLocation) -> Region:
+def reducer(inner: str, operand: ir.Type, location: SourceLocation | ir.LazyLocation) -> ir.Region:
     """The region of `applies op`: two scalars in, the op, its result out."""
-    element = TensorType((), operand.element) if isinstance(operand, TensorType) else operand
-    block = Block((element, element))
-    op = Op(inner, list(block.arguments), (element,), location=location)
-    block.ops += [op, Op("stablehlo.return", list(op.results), (), location=location)]
-    return Region([block])
+    element = ir.TensorType((), operand.element) if isinstance(operand, ir.TensorType) else operand
+    block = ir.Block((element, element))
+    op = ir.Op(inner, list(block.arguments), (element,), location=location)
+    block.ops += [op, ir.Op("stablehlo.return", list(op.results), (), location=location)]
+    return ir.Region([block])
 
 
 def _scan(reader: RegionReader, state: OpState) -> None:
@@ -225,8 +224,8 @@ def _scan(reader: RegionReader, state: OpState) -> None:
     if outputs < 0:
         raise reader.error(f"{carries} carries, but {len(signature.results)} results", start)
     segments = {
-        "operandSegmentSizes": DenseArray((inputs, carries), "i32"),
-        "resultSegmentSizes": DenseArray((outputs, carries), "i32"),
+        "operandSegmentSizes": ir.DenseArray((inputs, carries), "i32"),
+        "resultSegmentSizes": ir.DenseArray((outputs, carries), "i32"),
     }
     reader.add_attributes(state, segments, start)
     state.operand_types, state.result_types = signature.inputs, signature.results
@@ -244,7 +243,7 @@ def _function(reader: RegionReader, state: OpState) -> None:
     if name in reader.symbols:
         raise reader.error(f"redefinition of symbol named '{name}'", start)
     arguments: list[Argument] = []
-    types: list[Type] = []
+    types: list[ir.Type] = []
     argument_attributes: list[dict[str, Any]] = []
 
     def argument() -> None:
@@ -262,7 +261,7 @@ def _function(reader: RegionReader, state: OpState) -> None:
             arguments.append((name, offset, types[-1], location))
 
     reader.list_of("(", ")", argument)
-    results: list[Type] = []
+    results: list[ir.Type] = []
     result_attributes: list[dict[str, Any]] = []
 
     def result() -> None:
@@ -275,14 +274,14 @@ def _function(reader: RegionReader, state: OpState) -> None:
         else:
             result_attributes.append({})
             results.append(reader.type())
-    state.attributes["function_type"] = FunctionType(tuple(types), tuple(results))
+    state.attributes["function_type"] = ir.FunctionType(tuple(types), tuple(results))
     if any(argument_attributes):
         state.attributes["arg_attrs"] = tuple(argument_attributes)
     if any(result_attributes):
         state.attributes["res_attrs"] = tuple(result_attributes)
     _keyword_attributes(reader, state)
     if not reader.at("{"):
-        state.regions.append(Region())
+        state.regions.append(ir.Region())
         return
     if types and not arguments:
         message = f"'func.func' op entry block must have {len(types)} arguments to match function signature"

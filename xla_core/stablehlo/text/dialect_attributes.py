@@ -6,26 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from xla_core.stablehlo.ir import ScalarType
-from xla_core.stablehlo.ir.attributes import (
-    ENUMS,
-    AxisRef,
-    ChannelHandle,
-    ConvDimensionNumbers,
-    DenseElements,
-    DotAlgorithm,
-    DotDimensionNumbers,
-    EnumAttribute,
-    GatherDimensionNumbers,
-    Mesh,
-    OpaqueAttribute,
-    OutputOperandAlias,
-    RaggedDotDimensionNumbers,
-    ReplicaGroupMeshAxes,
-    ResultAccuracy,
-    ScatterDimensionNumbers,
-    TypeExtensions,
-)
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.dot_algorithms import algorithm_problem
 from xla_core.stablehlo.text.attribute_reader import AttributeReader
 
@@ -46,10 +27,10 @@ class DialectAttributeReader(AttributeReader):
         if not mnemonic and self.source.startswith("<", self.position):
             if not is_known:
                 self.balanced()
-                return OpaqueAttribute(self.source[start : self.position])
+                return ir.OpaqueAttribute(self.source[start : self.position])
             self.position += 1
             mnemonic = self.word("an attribute of the dialect")
-            value = self.enum(mnemonic) if mnemonic in ENUMS else self._struct(mnemonic, start)
+            value = self.enum(mnemonic) if mnemonic in ir.ENUMS else self._struct(mnemonic, start)
             self.expect(">", "to end the attribute")
             return value
         if not mnemonic:
@@ -57,8 +38,8 @@ class DialectAttributeReader(AttributeReader):
         if not is_known:
             if self.source.startswith("<", self.position):
                 self.balanced()
-            return OpaqueAttribute(self.source[start : self.position])
-        if mnemonic in ENUMS:
+            return ir.OpaqueAttribute(self.source[start : self.position])
+        if mnemonic in ir.ENUMS:
             self.expect("<")
             value = self.enum(mnemonic)
             self.expect(">", "to end the attribute")
@@ -69,29 +50,29 @@ class DialectAttributeReader(AttributeReader):
         """`#vhlo.mnemonic`, read already, and what follows it. A subclass defines it."""
         raise NotImplementedError
 
-    def enum(self, kind: str) -> EnumAttribute:
+    def enum(self, kind: str) -> ir.EnumAttribute:
         """One of the values of an enum."""
         self.skip()
         start = self.position
         if self.at("#"):
             value = self.attribute()
-            if not isinstance(value, EnumAttribute) or value.kind != kind:
+            if not isinstance(value, ir.EnumAttribute) or value.kind != kind:
                 raise self.error(f"expected a {kind}", start)
             return value
         is_word = self.source[start : start + 1].isalpha()
         if not is_word and not self.at_string():
             raise self.form_error(f"expected valid keyword or string, a {kind}, found {self.found()}")
         text = self.word(f"a {kind}") if is_word else self.string()
-        if text not in ENUMS[kind]:
+        if text not in ir.ENUMS[kind]:
             name = kind.title().replace("_", "")
-            cases = ", ".join(ENUMS[kind])
+            cases = ", ".join(ir.ENUMS[kind])
             raise self.form_error(f"expected ::mlir::stablehlo::{name} to be one of: {cases}; found '{text}'", start)
-        return EnumAttribute(text, kind)
+        return ir.EnumAttribute(text, kind)
 
     def _struct(self, mnemonic: str, start: int) -> Any:
         reader = _STRUCTS.get(mnemonic)
         if reader is None:
-            hint = self.nearest(mnemonic, [*_STRUCTS, *ENUMS])
+            hint = self.nearest(mnemonic, [*_STRUCTS, *ir.ENUMS])
             raise self.error(f"unknown StableHLO attribute '{mnemonic}'", start, hint=hint)
         return reader(self)
 
@@ -164,11 +145,11 @@ class DialectAttributeReader(AttributeReader):
         self.skip()
         start = self.position
         type = self.type()
-        if not isinstance(type, ScalarType):
+        if not isinstance(type, ir.ScalarType):
             raise self.error(f"expected an element type, found {type}", start)
         return str(type)
 
-    def dot_algorithm(self) -> DotAlgorithm:
+    def dot_algorithm(self) -> ir.DotAlgorithm:
         """`<lhs_precision_type = f32, ...>`."""
         readers: dict[str, Callable[[], Any]] = {
             "lhs_precision_type": self.element_name,
@@ -180,12 +161,12 @@ class DialectAttributeReader(AttributeReader):
             "allow_imprecise_accumulation": self.boolean,
         }
         start = self.position
-        result: DotAlgorithm = self.ordered_struct(DotAlgorithm, readers)
+        result: ir.DotAlgorithm = self.ordered_struct(ir.DotAlgorithm, readers)
         if (problem := algorithm_problem(result)) is not None:
             raise self.form_error(problem, start)
         return result
 
-    def result_accuracy(self) -> ResultAccuracy:
+    def result_accuracy(self) -> ir.ResultAccuracy:
         """`<atol = 1.0e-5, rtol = 0.0, ulps = 1, mode = TOLERANCE>`, each optional."""
         start = self.position
         values = self.fields(
@@ -196,7 +177,7 @@ class DialectAttributeReader(AttributeReader):
                 "mode": lambda: str(self.enum("result_accuracy_mode")),
             }
         )
-        accuracy = ResultAccuracy(**values)
+        accuracy = ir.ResultAccuracy(**values)
         if (problem := accuracy.problem) is not None:
             raise self.error(problem, start)
         return accuracy
@@ -207,26 +188,26 @@ class DialectAttributeReader(AttributeReader):
         self.list_of(opening, closing, lambda: sizes.append(None if self.accept("?") else self.integer()))
         return tuple(sizes)
 
-    def bounds(self) -> TypeExtensions:
+    def bounds(self) -> ir.TypeExtensions:
         """`<4, ?>`."""
-        return TypeExtensions(self.optional_sizes("<", ">"))
+        return ir.TypeExtensions(self.optional_sizes("<", ">"))
 
-    def type_extensions(self) -> TypeExtensions:
+    def type_extensions(self) -> ir.TypeExtensions:
         """`<bounds = [4, ?]>`."""
-        extensions: TypeExtensions = self.ordered_struct(TypeExtensions, {"bounds": self.optional_sizes})
+        extensions: ir.TypeExtensions = self.ordered_struct(ir.TypeExtensions, {"bounds": self.optional_sizes})
         return extensions
 
-    def convolution(self) -> ConvDimensionNumbers:
+    def convolution(self) -> ir.ConvDimensionNumbers:
         """`<[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]>` or `<raw name = value, ...>`."""
         self.expect("<")
         if self.accept_word("raw"):
-            value: ConvDimensionNumbers = self.dimension_struct(ConvDimensionNumbers, opening="")
+            value: ir.ConvDimensionNumbers = self.dimension_struct(ir.ConvDimensionNumbers, opening="")
             return value
         value = self.convolution_dimensions()
         self.expect(">", "to end the attribute")
         return value
 
-    def convolution_dimensions(self) -> ConvDimensionNumbers:
+    def convolution_dimensions(self) -> ir.ConvDimensionNumbers:
         """`[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]`."""
         parts = []
         for index, letters in enumerate(_CONV_LETTERS):
@@ -236,7 +217,7 @@ class DialectAttributeReader(AttributeReader):
                 self.expect("->", "before the output's dimensions")
             parts.append(self._convolution_part(letters))
         (b, f, spatial), (i, o, kernel), (out_b, out_f, out) = parts
-        return ConvDimensionNumbers(b, f, spatial, i, o, kernel, out_b, out_f, out)
+        return ir.ConvDimensionNumbers(b, f, spatial, i, o, kernel, out_b, out_f, out)
 
     def _convolution_part(self, letters: tuple[str, str]) -> tuple[int, int, tuple[int, ...]]:
         self.skip()
@@ -269,7 +250,7 @@ class DialectAttributeReader(AttributeReader):
             raise self.form_error(f"Expected spatial dimensions {unspecified} not specified", start)
         return places[letters[0]], places[letters[1]], tuple(places[d] for d in spatial)
 
-    def axis_ref(self) -> AxisRef:
+    def axis_ref(self) -> ir.AxisRef:
         """`<name = "x", sub_axis_info = (1)2>`."""
 
         def sub_axis() -> tuple[int, int]:
@@ -279,9 +260,9 @@ class DialectAttributeReader(AttributeReader):
             return pre_size, self.integer()
 
         values = self.fields({"name": self.string, "sub_axis_info": sub_axis}, required=("name",))
-        return AxisRef(values["name"], *values.get("sub_axis_info", ()))
+        return ir.AxisRef(values["name"], *values.get("sub_axis_info", ()))
 
-    def mesh(self) -> Mesh:
+    def mesh(self) -> ir.Mesh:
         """`<axes = [<name = "x", size = 2>], device_ids = dense<...>>`."""
         axes: list[tuple[str, int]] = []
 
@@ -291,21 +272,21 @@ class DialectAttributeReader(AttributeReader):
 
         values = self.fields({"axes": lambda: self.list_of("[", "]", axis), "device_ids": self.attribute})
         ids = values.get("device_ids")
-        return Mesh(tuple(axes), ids if isinstance(ids, DenseElements) else None)
+        return ir.Mesh(tuple(axes), ids if isinstance(ids, ir.DenseElements) else None)
 
     def mesh_axis(self) -> tuple[str, int]:
         """`<name = "x", size = 2>`."""
         values = self.fields({"name": self.string, "size": self.integer}, required=("name", "size"))
         return values["name"], values["size"]
 
-    def replica_group_mesh_axes(self) -> ReplicaGroupMeshAxes:
+    def replica_group_mesh_axes(self) -> ir.ReplicaGroupMeshAxes:
         """`<mesh = @mesh, axes = [...]>`."""
         readers = {"mesh": self.attribute, "axes": self.attribute}
-        return ReplicaGroupMeshAxes(**self.fields(readers, required=readers))
+        return ir.ReplicaGroupMeshAxes(**self.fields(readers, required=readers))
 
-    def channel_handle(self) -> ChannelHandle:
+    def channel_handle(self) -> ir.ChannelHandle:
         """`<handle = 0, type = 0>`."""
-        result: ChannelHandle = self.ordered_struct(ChannelHandle, {"handle": self.integer, "type": self.integer})
+        result: ir.ChannelHandle = self.ordered_struct(ir.ChannelHandle, {"handle": self.integer, "type": self.integer})
         return result
 
 
@@ -314,11 +295,11 @@ def _defaults(cls: Any) -> dict[str, Any]:
 
 
 _STRUCTS: dict[str, Callable[[DialectAttributeReader], Any]] = {
-    "gather": lambda reader: reader.dimension_struct(GatherDimensionNumbers),
-    "scatter": lambda reader: reader.dimension_struct(ScatterDimensionNumbers),
-    "dot": lambda reader: reader.dimension_struct(DotDimensionNumbers),
-    "ragged_dot": lambda reader: reader.dimension_struct(RaggedDotDimensionNumbers),
-    "output_operand_alias": lambda reader: reader.dimension_struct(OutputOperandAlias),
+    "gather": lambda reader: reader.dimension_struct(ir.GatherDimensionNumbers),
+    "scatter": lambda reader: reader.dimension_struct(ir.ScatterDimensionNumbers),
+    "dot": lambda reader: reader.dimension_struct(ir.DotDimensionNumbers),
+    "ragged_dot": lambda reader: reader.dimension_struct(ir.RaggedDotDimensionNumbers),
+    "output_operand_alias": lambda reader: reader.dimension_struct(ir.OutputOperandAlias),
     "conv": DialectAttributeReader.convolution,
     "dot_algorithm": DialectAttributeReader.dot_algorithm,
     "channel_handle": DialectAttributeReader.channel_handle,

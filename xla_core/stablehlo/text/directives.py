@@ -8,17 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.ir.attributes import (
-    ENUMS,
-    DenseArray,
-    DenseElements,
-    DotDimensionNumbers,
-    EnumAttribute,
-    OpaqueAttribute,
-    SymbolRef,
-    TypedInt,
-)
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.text.dialect_attributes import DialectAttributeReader
 
 __all__ = ["ATTRIBUTES", "ATTRIBUTE_GROUPS", "attribute_dictionary", "kept"]
@@ -29,9 +19,9 @@ _NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]+|[0-9]+)(\.[0-9]*)?").match
 _DIMS = r"\[[-0-9, ]*\]"
 
 
-def _typed(element: str) -> Callable[[Reader], TypedInt]:
-    def read(reader: Reader) -> TypedInt:
-        return TypedInt(_integer_of(reader, element), element)
+def _typed(element: str) -> Callable[[Reader], ir.TypedInt]:
+    def read(reader: Reader) -> ir.TypedInt:
+        return ir.TypedInt(_integer_of(reader, element), element)
 
     return read
 
@@ -84,15 +74,15 @@ def _f64(reader: Reader) -> float:
     return reader.float_value("f64")
 
 
-def _enum(kind: str) -> Callable[[Reader], EnumAttribute]:
+def _enum(kind: str) -> Callable[[Reader], ir.EnumAttribute]:
     return lambda reader: reader.enum(kind)
 
 
-def kept(reader: Reader, opening: str, name: str, closing: str = "") -> OpaqueAttribute:
+def kept(reader: Reader, opening: str, name: str, closing: str = "") -> ir.OpaqueAttribute:
     """An attribute of another dialect of which only the body is written, as its whole text: `name`, body, `closing`."""
     if not reader.at(opening):
         raise reader.error(f"expected '{opening}', found {reader.found()}")
-    return OpaqueAttribute(f"{name}{reader.balanced()}{closing}")
+    return ir.OpaqueAttribute(f"{name}{reader.balanced()}{closing}")
 
 
 def _symbol_name(reader: Reader) -> str:
@@ -106,13 +96,13 @@ def _pair(reader: Reader) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return left, reader.dimension_tuple()
 
 
-def _dot_dimensions(reader: Reader) -> DotDimensionNumbers:
+def _dot_dimensions(reader: Reader) -> ir.DotDimensionNumbers:
     batching: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
     if reader.accept_word("batching_dims"):
         batching = _pair(reader)
         reader.expect(",", "and contracting_dims")
     reader.expect_word("contracting_dims")
-    return DotDimensionNumbers(*batching, *_pair(reader))
+    return ir.DotDimensionNumbers(*batching, *_pair(reader))
 
 
 ATTRIBUTES: dict[str, tuple[Callable[[Reader], Any], str | None]] = {
@@ -130,11 +120,11 @@ ATTRIBUTES: dict[str, tuple[Callable[[Reader], Any], str | None]] = {
     "int": (lambda reader: _integer_of(reader, "i64"), "-?[0-9]+"),
     "sharding": (lambda reader: kept(reader, "<", "#sdy.sharding"), None),
     "string": (_of_class(str, "a string"), r'"[^"\\\n]*"'),
-    "symbol": (_of_class(SymbolRef, "a symbol such as @name"), r"@[\w$.]+"),
+    "symbol": (_of_class(ir.SymbolRef, "a symbol such as @name"), r"@[\w$.]+"),
     "symbol_name": (_symbol_name, r"@[\w$.]+"),
     "ui32": (_typed("ui32"), "[0-9]+"),
     "ui64": (_typed("ui64"), "[0-9]+"),
-    **{kind: (_enum(kind), "[A-Z_]+") for kind in ENUMS},
+    **{kind: (_enum(kind), "[A-Z_]+") for kind in ir.ENUMS},
 }
 """Directives of one attribute: reader and pattern; without a pattern `op_reader` reads the op."""
 
@@ -145,10 +135,10 @@ def _precision(reader: Reader) -> dict[str, Any]:
     return {"precision_config": _precision_list(reader)}
 
 
-def _precision_list(reader: Reader) -> tuple[EnumAttribute, ...]:
+def _precision_list(reader: Reader) -> tuple[ir.EnumAttribute, ...]:
     reader.expect_word("precision")
     reader.expect("=")
-    values: list[EnumAttribute] = []
+    values: list[ir.EnumAttribute] = []
     reader.list_of("[", "]", lambda: values.append(reader.enum("precision")))
     return tuple(values)
 
@@ -182,7 +172,7 @@ def _slice_ranges(reader: Reader) -> dict[str, Any]:
 
     reader.list_of("[", "]", read)
     names = ("start_indices", "limit_indices", "strides")
-    return {name: DenseArray([r[i] for r in ranges], "i64") for i, name in enumerate(names)}
+    return {name: ir.DenseArray([r[i] for r in ranges], "i64") for i, name in enumerate(names)}
 
 
 _WINDOW = {"stride": "window_strides", "lhs_dilate": "lhs_dilation", "rhs_dilate": "rhs_dilation"}
@@ -210,7 +200,7 @@ def _window(reader: Reader) -> dict[str, Any]:
     return values
 
 
-def _padding(reader: Reader) -> DenseElements:
+def _padding(reader: Reader) -> ir.DenseElements:
     rows: list[tuple[int, ...]] = []
 
     def read() -> None:
@@ -222,15 +212,15 @@ def _padding(reader: Reader) -> DenseElements:
 
     reader.list_of("[", "]", read)
     data = np.array(rows, np.int64).reshape(len(rows), 2)
-    return DenseElements(TensorType(data.shape, "i64"), data)
+    return ir.DenseElements(ir.TensorType(data.shape, "i64"), data)
 
 
-def _reversal(reader: Reader) -> DenseArray:
+def _reversal(reader: Reader) -> ir.DenseArray:
     flags: list[bool] = []
     reader.list_of(
         "[", "]", lambda: flags.append(reader.boolean() if reader.at("t") or reader.at("f") else reader.integer() != 0)
     )
-    return DenseArray(flags, "i1")
+    return ir.DenseArray(flags, "i1")
 
 
 def _exponent_mantissa(reader: Reader) -> dict[str, Any]:
@@ -244,7 +234,7 @@ def _exponent_mantissa(reader: Reader) -> dict[str, Any]:
     for name, digits in zip(("exponent", "mantissa"), match.groups(), strict=True):
         if len(digits) > 10 or int(digits) >= 1 << 31:
             raise reader.form_error(f"unable to parse {name} '{digits[:40]}'", start)
-        values[f"{name}_bits"] = TypedInt(int(digits), "i32")
+        values[f"{name}_bits"] = ir.TypedInt(int(digits), "i32")
     return values
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from xla_core.errors import XlaError
-from xla_core.stablehlo.ir import Op, Type, Value, new_op
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.table.assembly_format import GENERIC_ASSEMBLY
 from xla_core.stablehlo.table.op_table import commutative_ops, has_properties
 from xla_core.stablehlo.text.assembly_format import dictionary_problem
@@ -169,14 +169,14 @@ class FastForm:
         self.signatures: dict[str, Signature] = {}
         self.is_reduce = any(key == "body" for _, key, _ in pattern.attributes)
 
-    def read(self, start: re.Match[str], offset: int) -> Op | None:
+    def read(self, start: re.Match[str], offset: int) -> ir.Op | None:
         """The op whose name ends where `start` ends; None where `op_reader` has to read it."""
         reader = self.reader
         match = self.match(reader.source, start.end())
         if match is None:
             return None
         values = reader.values
-        operands: list[Value] = []
+        operands: list[ir.Value] = []
         for group in self.operands:
             value = values.get(match[group])
             if value is None:
@@ -204,8 +204,8 @@ class FastForm:
                 else:
                     attributes.update(item)
         if self.signature is None:
-            types: tuple[Type, ...] = ()
-            results: tuple[Type, ...] = (type_of_value(attributes["value"]),)  # type: ignore[assignment]  # has one
+            types: tuple[ir.Type, ...] = ()
+            results: tuple[ir.Type, ...] = (type_of_value(attributes["value"]),)  # type: ignore[assignment]  # has one
         else:
             signature = self._signature(match, len(operands))
             if signature is None:
@@ -225,9 +225,9 @@ class FastForm:
             if not types:
                 return None
             region = reducer(attributes.pop("body"), types[0], location)
-            op = Op(self.name, operands, results, attributes, [region], location)
+            op = ir.Op(self.name, operands, results, attributes, [region], location)
         else:
-            op = new_op(self.name, operands, results, attributes, location)
+            op = ir.new_op(self.name, operands, results, attributes, location)
         reader.position = match.end()
         if name is not None:
             first = op.results[0]

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from xla_core.errors import UnimplementedError, XlaError
-from xla_core.stablehlo.ir import Op, Type
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.table.op_table import OTHER_DIALECT_HINT, PROGRAMS_HINT, namesakes
 from xla_core.stablehlo.text import assembly_format
 from xla_core.stablehlo.text.cursor import TextLocation
@@ -34,12 +34,12 @@ class OpReader(RegionReader):
 
         return vhlo_attributes.read_attribute(self, mnemonic, start)
 
-    def vhlo_type(self, name: str, start: int) -> Type:
+    def vhlo_type(self, name: str, start: int) -> ir.Type:
         from xla_core.stablehlo.text import vhlo_types  # few texts are VHLO
 
         return vhlo_types.read_type(self, name, start)
 
-    def ops(self, ops: list[Op]) -> None:
+    def ops(self, ops: list[ir.Op]) -> None:
         """Ops up to `}`, a label or the end of the text."""
         while True:
             start = LINE_START(self.source, self.position)
@@ -61,7 +61,7 @@ class OpReader(RegionReader):
 
     # Ops
 
-    def operation(self) -> Op:
+    def operation(self) -> ir.Op:
         """Reads an op, with the names of its results and its location."""
         self.nodes = 0
         self.deepest = self.depth
@@ -141,7 +141,7 @@ class OpReader(RegionReader):
         """A hint about the accepted formats, where the text's first word begins no program."""
         return None if self.source[:offset].strip() else PROGRAMS_HINT
 
-    def finish(self, state: OpState, names: list[Name], offset: int) -> Op:
+    def finish(self, state: OpState, names: list[Name], offset: int) -> ir.Op:
         """Checks the parts of an op, creates it, and defines its results."""
         types = state.operand_types
         if len(types) != len(state.operands):
@@ -160,7 +160,7 @@ class OpReader(RegionReader):
                 if not any(state.attributes.get(key, ())):
                     state.attributes.pop(key, None)
         location = state.location or self.accept_location() or TextLocation(self.text, state.start)
-        op = Op(state.name, state.operands, state.result_types, state.attributes, state.regions, location)
+        op = ir.Op(state.name, state.operands, state.result_types, state.attributes, state.regions, location)
         index = 0
         for name, n, place in names:
             if n == 0:

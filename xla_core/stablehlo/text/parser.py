@@ -6,7 +6,7 @@ import re
 
 from xla_core.checks import require
 from xla_core.errors import InvalidArgumentError, ResourceExhaustedError, XlaError
-from xla_core.stablehlo.ir import Module, Op
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.garbage_collection import without_collector
 from xla_core.stablehlo.text.op_reader import OpReader
 
@@ -16,7 +16,7 @@ _ALIAS = re.compile(r"([#!])([A-Za-z_$.][\w$.\-]*|[0-9]+)", re.ASCII).match
 _SEPARATOR = re.compile(r"^// -----.*$", re.MULTILINE)
 
 
-def parse_text(source: str, file: str = "<input>") -> Module:
+def parse_text(source: str, file: str = "<input>") -> ir.Module:
     """Read MLIR text: a module, or ops and functions that stand alone.
 
     Both forms, pretty and generic, give the same tree. Types of operands, dominance and names are checked here; what
@@ -54,9 +54,9 @@ def split_modules(source: str) -> list[str]:
 class _Parser(OpReader):
     """Reads a whole text."""
 
-    def module(self) -> Module:
+    def module(self) -> ir.Module:
         self._find_resources()
-        ops: list[Op] = []
+        ops: list[ir.Op] = []
         while True:
             self.skip()
             char = self.source[self.position : self.position + 1]
@@ -120,12 +120,12 @@ class _Parser(OpReader):
         else:
             self.attribute()
 
-    def _to_module(self, ops: list[Op]) -> Module:
+    def _to_module(self, ops: list[ir.Op]) -> ir.Module:
         if "vhlo." in self.source:
             from xla_core.stablehlo.text import vhlo_ops  # few texts are VHLO
 
             ops = vhlo_ops.convert_ops(ops)
-        module = Module(source=self.source, file=self.text.file)
+        module = ir.Module(source=self.source, file=self.text.file)
         if len(ops) == 1 and ops[0].name == "builtin.module":
             module.attributes = dict(ops[0].attributes)
             module.name = str(module.attributes.pop("sym_name", ""))

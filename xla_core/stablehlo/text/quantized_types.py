@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from xla_core.stablehlo.ir import QuantizedType
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.quantized_types import problem_of
 from xla_core.stablehlo.text.cursor import Cursor
 
@@ -17,7 +17,7 @@ __all__ = ["read_quantized"]
 _NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?").match
 
 
-def read_quantized(reader: Cursor, start: int) -> QuantizedType:
+def read_quantized(reader: Cursor, start: int) -> ir.QuantizedType:
     """After `!quant.uniform`, which stands at `start`: `<i8<-127:127>:f32:axis, {scale:zero point, ...}>`."""
     reader.expect("<")
     storage = reader.word("a storage type")
@@ -45,14 +45,14 @@ def read_quantized(reader: Cursor, start: int) -> QuantizedType:
     reader.expect(">", "to end the quantized type")
     values = tuple([scale.value for scale in scales])
     zeros = tuple([scale.zero_point for scale in scales])
-    type = QuantizedType(storage, expressed, values, zeros, axis, low, high, tuple(blocks))
+    type = ir.QuantizedType(storage, expressed, values, zeros, axis, low, high, tuple(blocks))
     problem = problem_of(type)
     if problem is not None:
         place = start if problem.scale is None else scales[problem.scale].offset
         raise reader.error(problem.message, place, problem.hint)
-    if type.storage_range == QuantizedType(storage, expressed, (), ()).storage_range:
+    if type.storage_range == ir.QuantizedType(storage, expressed, (), ()).storage_range:
         low = high = None  # the range of the storage type says nothing more
-    return QuantizedType(storage, expressed, values, zeros, axis, low, high, tuple(blocks))
+    return ir.QuantizedType(storage, expressed, values, zeros, axis, low, high, tuple(blocks))
 
 
 class _Scale(NamedTuple):

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from xla_core.errors import SourceLocation
-from xla_core.stablehlo.ir import Block, LazyLocation, Op, Region, Type, Value
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.text.dialect_attributes import DialectAttributeReader
 
 __all__ = ["Argument", "OpState", "RegionReader"]
@@ -34,16 +34,16 @@ class OpState:
     def __init__(self, name: str, start: int) -> None:
         self.name = name
         self.start = start
-        self.operands: list[Value] = []
+        self.operands: list[ir.Value] = []
         self.offsets: list[int] = []
         self.attributes: dict[str, Any] = {}
-        self.regions: list[Region] = []
-        self.operand_types: tuple[Type, ...] = ()
-        self.result_types: tuple[Type, ...] = ()
-        self.location: SourceLocation | LazyLocation | None = None  # where the pretty form has its own place for it
+        self.regions: list[ir.Region] = []
+        self.operand_types: tuple[ir.Type, ...] = ()
+        self.result_types: tuple[ir.Type, ...] = ()
+        self.location: SourceLocation | ir.LazyLocation | None = None  # where the pretty form has its own place for it
 
 
-Argument = tuple[str, int, Type, Any]
+Argument = tuple[str, int, ir.Type, Any]
 """A block argument: name, its offset, type, location."""
 
 
@@ -52,11 +52,11 @@ class RegionReader(DialectAttributeReader):
 
     def __init__(self, source: str, file: str) -> None:
         super().__init__(source, file)
-        self.values: dict[str, Value] = {}
+        self.values: dict[str, ir.Value] = {}
         self.defined: list[str] = []
         self.symbols: set[str] = set()
 
-    def ops(self, ops: list[Op]) -> None:
+    def ops(self, ops: list[ir.Op]) -> None:
         """Appends the ops up to `}`, a label or the end of the text."""
         raise NotImplementedError
 
@@ -85,7 +85,7 @@ class RegionReader(DialectAttributeReader):
             while self.accept(","):
                 self.operand(state)
 
-    def define(self, name: str, value: Value, offset: int) -> None:
+    def define(self, name: str, value: ir.Value, offset: int) -> None:
         """Make `%name` known."""
         if name in self.values:
             raise self.error(f"redefinition of SSA value '%{name}'", offset)
@@ -105,7 +105,7 @@ class RegionReader(DialectAttributeReader):
 
     # Regions
 
-    def region(self, arguments: list[Argument] | None = None, is_isolated: bool = False) -> Region:
+    def region(self, arguments: list[Argument] | None = None, is_isolated: bool = False) -> ir.Region:
         """`{ ops }`. `arguments` are those of the first block, where the op has them outside of the braces."""
         self.enter()
         self.expect("{", "to begin a region")
@@ -113,7 +113,7 @@ class RegionReader(DialectAttributeReader):
         if is_isolated:
             self.values, self.defined = {}, []
         mark = len(self.defined)
-        region = Region()
+        region = ir.Region()
         if arguments is not None or not (self.at("^") or self.at("}")):
             seen: set[str] = set()
             for name, offset, _, _ in arguments or []:
@@ -134,7 +134,7 @@ class RegionReader(DialectAttributeReader):
         self.leave()
         return region
 
-    def labeled_block(self) -> Block:
+    def labeled_block(self) -> ir.Block:
         """`^label(arguments): ops`."""
         self.take(_LABEL, "a block's label such as ^bb0")
         arguments: list[Argument] = []
@@ -143,9 +143,9 @@ class RegionReader(DialectAttributeReader):
         self.expect(":", "after block name")
         return self.block(arguments)
 
-    def block(self, arguments: list[Argument]) -> Block:
+    def block(self, arguments: list[Argument]) -> ir.Block:
         """A block with these arguments, up to the first token that begins no op."""
-        block = Block([argument[2] for argument in arguments])
+        block = ir.Block([argument[2] for argument in arguments])
         for (name, offset, _, _), value in zip(arguments, block.arguments, strict=True):
             value.name = name
             self.define(name, value, offset)
@@ -156,7 +156,7 @@ class RegionReader(DialectAttributeReader):
 
     # Checks
 
-    def check_operands(self, state: OpState, types: tuple[Type, ...]) -> None:
+    def check_operands(self, state: OpState, types: tuple[ir.Type, ...]) -> None:
         """Raises where an operand's type is not the type that is written."""
         for value, type, place in zip(state.operands, types, state.offsets, strict=True):
             if value.type is not type and value.type != type:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xla_core.stablehlo.ir import FunctionType, TensorType, TupleType, Type
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.text.types import TypeReader
 
 __all__ = ["SIGNATURES", "Signature"]
 
-Signature = tuple[tuple[Type, ...], tuple[Type, ...]]
+Signature = tuple[tuple[ir.Type, ...], tuple[ir.Type, ...]]
 """Operand types, result types."""
 
 
@@ -23,13 +23,13 @@ def functional(reader: TypeReader, count: int) -> Signature:
     return type.inputs, type.results
 
 
-def _one_or_functional(reader: TypeReader, count: int) -> Type | Signature:
+def _one_or_functional(reader: TypeReader, count: int) -> ir.Type | Signature:
     if not reader.at("("):
         return reader.type()
     reader.skip()
     start = reader.position
     type = reader.type()
-    if not isinstance(type, FunctionType):
+    if not isinstance(type, ir.FunctionType):
         raise reader.error("expected one type or a function type", start)
     if len(type.inputs) != count:
         raise reader.form_error(f"{count} operands present, but expected {len(type.inputs)}", start)
@@ -66,8 +66,8 @@ def complex_(reader: TypeReader, count: int) -> Signature:
     types = _one_or_functional(reader, count)
     if isinstance(types, tuple):
         return types
-    if isinstance(types, TensorType) and isinstance(types.element, str) and types.element.startswith("complex<"):
-        part = TensorType(types.shape, types.element[len("complex<") : -1], types.bounds, types.encoding)
+    if isinstance(types, ir.TensorType) and isinstance(types.element, str) and types.element.startswith("complex<"):
+        part = ir.TensorType(types.shape, types.element[len("complex<") : -1], types.bounds, types.encoding)
         return (part, part), (types,)
     raise reader.form_error(f"expected tensor with complex element type, found {types}", start)
 
@@ -77,7 +77,7 @@ def tuple_(reader: TypeReader, count: int) -> Signature:
     reader.skip()
     start = reader.position
     type = reader.type()
-    if not isinstance(type, TupleType):
+    if not isinstance(type, ir.TupleType):
         raise reader.form_error(f"expected tuple type, found {type}", start)
     return type.elements, (type,)
 

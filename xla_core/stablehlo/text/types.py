@@ -6,18 +6,7 @@ import re
 from typing import Any
 
 from xla_core.hlo.scalar_types import is_scalar
-from xla_core.stablehlo.ir import (
-    DYNAMIC,
-    FunctionType,
-    OpaqueType,
-    QuantizedType,
-    ScalarType,
-    TensorType,
-    TokenType,
-    TupleType,
-    Type,
-)
-from xla_core.stablehlo.ir.types import bounds_problem, future, type_text
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.text.cursor import Alias
 from xla_core.stablehlo.text.locations import LocationReader
 from xla_core.stablehlo.text.quantized_types import read_quantized
@@ -36,17 +25,17 @@ class TypeReader(LocationReader):
     def __init__(self, source: str, file: str) -> None:
         super().__init__(source, file)
         self.type_aliases: dict[str, Alias] = {}
-        self.tensor_types: dict[str, TensorType] = {}
-        self.quantized_types: dict[str, QuantizedType] = {}  # by their text, for which an OpaqueType stands
+        self.tensor_types: dict[str, ir.TensorType] = {}
+        self.quantized_types: dict[str, ir.QuantizedType] = {}  # by their text, for which an OpaqueType stands
 
     def attribute(self) -> Any:
         raise NotImplementedError
 
-    def vhlo_type(self, name: str, start: int) -> Type:
+    def vhlo_type(self, name: str, start: int) -> ir.Type:
         """`!vhlo.name`, read already, and what follows it."""
         raise NotImplementedError
 
-    def type(self) -> Type:
+    def type(self) -> ir.Type:
         """The type that must be next."""
         self.nodes += 1
         self.skip()
@@ -55,9 +44,9 @@ class TypeReader(LocationReader):
             text = match[0]
             known = self.tensor_types.get(text)
             if known is None and is_scalar(match[2]):
-                dims = tuple([DYNAMIC if d == "?" else int(d) for d in match[1].split("x")[:-1]])
+                dims = tuple([ir.DYNAMIC if d == "?" else int(d) for d in match[1].split("x")[:-1]])
                 if max(dims, default=0) <= _MAX_DIMENSION:
-                    known = self.tensor_types[text] = TensorType(dims, match[2])
+                    known = self.tensor_types[text] = ir.TensorType(dims, match[2])
             if known is not None:
                 self.position = match.end()
                 return known
@@ -67,7 +56,7 @@ class TypeReader(LocationReader):
         finally:
             self.leave()
 
-    def optional_type(self) -> Type | None:
+    def optional_type(self) -> ir.Type | None:
         """The type that is next, or None where nothing that could be one is."""
         self.skip()
         if self.source[self.position : self.position + 1] in ("!", "("):
@@ -78,30 +67,30 @@ class TypeReader(LocationReader):
             return self.type()
         return None
 
-    def type_list(self) -> list[Type]:
+    def type_list(self) -> list[ir.Type]:
         """`type, type, ...`, at least one."""
         types = [self.type()]
         while self.accept(","):
             types.append(self.type())
         return types
 
-    def type_or_list(self) -> tuple[Type, ...]:
+    def type_or_list(self) -> tuple[ir.Type, ...]:
         """The results of a function type: one type, or `(type, ...)`."""
         if not self.at("("):
             return (self.type(),)
-        types: list[Type] = []
+        types: list[ir.Type] = []
         self.list_of("(", ")", lambda: types.append(self.type()))
         if self.at("->"):
             raise self.error("a function type that returns a function needs parentheses around it")
         return tuple(types)
 
-    def function_type(self) -> FunctionType:
+    def function_type(self) -> ir.FunctionType:
         """`(types) -> types`."""
-        inputs: list[Type] = []
+        inputs: list[ir.Type] = []
         if not self.at("("):
             start = self.position
             found = self.type()
-            if isinstance(found, FunctionType):  # an alias
+            if isinstance(found, ir.FunctionType):  # an alias
                 return found
             if not self.pretty_op:
                 raise self.error(f"expected function type such as (types) -> types, found {found}", start)
@@ -109,9 +98,9 @@ class TypeReader(LocationReader):
             raise self.form_error(message, start)
         self.list_of("(", ")", lambda: inputs.append(self.type()))
         self.expect("->", "in function type")
-        return FunctionType(tuple(inputs), self.type_or_list())
+        return ir.FunctionType(tuple(inputs), self.type_or_list())
 
-    def _type(self) -> Type:
+    def _type(self) -> ir.Type:
         if self.at("("):
             return self.function_type()
         if self.at("!"):
@@ -121,18 +110,18 @@ class TypeReader(LocationReader):
         if word == "tensor":
             return self._tensor(start)
         if word == "tuple":
-            types: list[Type] = []
+            types: list[ir.Type] = []
             self.list_of("<", ">", lambda: types.append(self.type()))
-            return TupleType(tuple(types))
+            return ir.TupleType(tuple(types))
         if word == "complex":
-            return ScalarType(self._complex())
+            return ir.ScalarType(self._complex())
         if word in ("memref", "vector"):
             self.skip()
             if not self.at("<"):
                 raise self.error(f"expected '<' after {word}, found {self.found()}")
-            return OpaqueType(word + self.balanced())
+            return ir.OpaqueType(word + self.balanced())
         if is_scalar(word):
-            return ScalarType(word)
+            return ir.ScalarType(word)
         self.position = start
         raise self.error(f"expected non-function type, found '{word}'")
 
@@ -142,11 +131,11 @@ class TypeReader(LocationReader):
         self.expect(">")
         return f"complex<{part}>"
 
-    def _tensor(self, start: int) -> Type:
+    def _tensor(self, start: int) -> ir.Type:
         self.expect("<", "after tensor")
         if self.at("*"):
             self.position = self.source.index("<", start)
-            return OpaqueType("tensor" + self.balanced())
+            return ir.OpaqueType("tensor" + self.balanced())
         shape = []
         while True:
             self.skip()
@@ -154,7 +143,7 @@ class TypeReader(LocationReader):
             if match is None:
                 break
             self.position = match.end()
-            size = DYNAMIC if match[1] == "?" else self.to_integer(match[1], match.start())
+            size = ir.DYNAMIC if match[1] == "?" else self.to_integer(match[1], match.start())
             if size > _MAX_DIMENSION:
                 raise self.error(f"the dimension {size} doesn't fit in 64 bits", match.start())
             shape.append(size)
@@ -166,23 +155,23 @@ class TypeReader(LocationReader):
             found = getattr(encoding, "bounds", None)
             if isinstance(found, tuple):
                 bounds, encoding = found, None
-        type = TensorType(tuple(shape), element, bounds, encoding)
-        if (problem := bounds_problem(type)) is not None:
+        type = ir.TensorType(tuple(shape), element, bounds, encoding)
+        if (problem := ir.bounds_problem(type)) is not None:
             raise self.error(problem, start)
         self.expect(">", "in tensor type")
         return type
 
-    def _element(self) -> str | QuantizedType:
+    def _element(self) -> str | ir.QuantizedType:
         if self.at("!"):
             start = self.position
             kind = self._dialect_type()
-            if isinstance(kind, OpaqueType) and kind.text in self.quantized_types:
+            if isinstance(kind, ir.OpaqueType) and kind.text in self.quantized_types:
                 return self.quantized_types[kind.text]
-            if isinstance(kind, ScalarType):
+            if isinstance(kind, ir.ScalarType):
                 return str(kind)
-            if isinstance(kind, OpaqueType):
+            if isinstance(kind, ir.OpaqueType):
                 return kind.text
-            if isinstance(kind, TokenType):
+            if isinstance(kind, ir.TokenType):
                 return "!stablehlo.token"
             raise self.error("a tensor can't hold this type", start)
         start = self.position
@@ -193,19 +182,19 @@ class TypeReader(LocationReader):
             if word in ("vector", "memref", "tensor", "tuple"):
                 self.position = start
                 inner = self.type()
-                if isinstance(inner, OpaqueType):
+                if isinstance(inner, ir.OpaqueType):
                     return inner.text
                 raise self.error(f"invalid tensor element type: {inner}", start)
             raise self.error(f"expected non-function type as element type, found '{word}'", start)
         return word
 
-    def opaque(self, quantized: QuantizedType) -> OpaqueType:
+    def opaque(self, quantized: ir.QuantizedType) -> ir.OpaqueType:
         """Returns the form of a quantized type outside of a tensor, and remembers which type it stands for."""
-        text = type_text(quantized)
+        text = ir.type_text(quantized)
         self.quantized_types[text] = quantized
-        return OpaqueType(text)
+        return ir.OpaqueType(text)
 
-    def _dialect_type(self) -> Type:
+    def _dialect_type(self) -> ir.Type:
         """`!name` (an alias) or `!dialect.name<...>`."""
         start = self.position
         self.position += 1
@@ -216,22 +205,22 @@ class TypeReader(LocationReader):
         name = match[0]
         if "." not in name:
             if name in self.type_aliases:
-                alias: Type = self.expand(self.type_aliases[name], start)
+                alias: ir.Type = self.expand(self.type_aliases[name], start)
                 return alias
             if self.source.startswith("<", self.position):  # !dialect<name ...>
-                return OpaqueType(f"!{name}{self.balanced()}")
+                return ir.OpaqueType(f"!{name}{self.balanced()}")
             raise self.error(f"undefined symbol alias id '{name}'", start, hint=f"write !{name} = type before it")
         if name == "stablehlo.token":
-            return TokenType()
+            return ir.TokenType()
         if name.startswith("vhlo."):
             return self.vhlo_type(name.removeprefix("vhlo."), start)
         if name == "quant.uniform":
             quantized = read_quantized(self, start)
             return self.opaque(quantized)
         if name == "stablehlo.future":
-            types: list[Type] = []
+            types: list[ir.Type] = []
             self.list_of("<", ">", lambda: types.append(self.type()))
-            return future(types)
+            return ir.future(types)
         if name.startswith("stablehlo."):
             raise self.error(
                 f"unknown stablehlo type: {name.removeprefix('stablehlo.')}",
@@ -239,4 +228,4 @@ class TypeReader(LocationReader):
                 hint="StableHLO has !stablehlo.token and !stablehlo.future",
             )
         body = self.balanced() if self.source.startswith("<", self.position) else ""
-        return OpaqueType(f"!{name}{body}")
+        return ir.OpaqueType(f"!{name}{body}")

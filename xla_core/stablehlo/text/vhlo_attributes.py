@@ -9,18 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from xla_core.stablehlo.ir.attributes import (
-    ENUMS,
-    AxisRef,
-    DenseElements,
-    Mesh,
-    OutputOperandAlias,
-    ReplicaGroupMeshAxes,
-    ResultAccuracy,
-    SymbolRef,
-    TypedInt,
-    TypeExtensions,
-)
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.text.dialect_attributes import DialectAttributeReader
 
 __all__ = ["read_attribute"]
@@ -45,9 +34,9 @@ def _enum(kind: str) -> Callable[[DialectAttributeReader], Any]:
     return lambda reader: reader.enum(kind)
 
 
-def _api_version(reader: DialectAttributeReader) -> TypedInt:
+def _api_version(reader: DialectAttributeReader) -> ir.TypedInt:
     value = str(reader.enum("custom_call_api_version"))
-    return TypedInt(ENUMS["custom_call_api_version"].index(value), "i32")
+    return ir.TypedInt(ir.ENUMS["custom_call_api_version"].index(value), "i32")
 
 
 def _dictionary(reader: DialectAttributeReader) -> dict[str, Any]:
@@ -73,50 +62,50 @@ def _fields(
     return [values.get(name) for name in readers]
 
 
-def _alias(reader: DialectAttributeReader) -> OutputOperandAlias:
+def _alias(reader: DialectAttributeReader) -> ir.OutputOperandAlias:
     readers: dict[str, Callable[[], Any]] = {
         "outputTupleIndices": reader.optional_sizes,
         "operandIndex": reader.integer,
         "operandTupleIndices": reader.optional_sizes,
     }
     output, operand, indices = _fields(reader, readers, optional=tuple(readers))
-    return OutputOperandAlias(output or (), operand or 0, indices or ())
+    return ir.OutputOperandAlias(output or (), operand or 0, indices or ())
 
 
-def _accuracy(reader: DialectAttributeReader) -> ResultAccuracy:
+def _accuracy(reader: DialectAttributeReader) -> ir.ResultAccuracy:
     readers: dict[str, Callable[[], Any]] = {
         "atol": lambda: reader.float_value("f64"),
         "rtol": lambda: reader.float_value("f64"),
         "ulps": reader.integer,
         "mode": lambda: str(reader.attribute()),
     }
-    return ResultAccuracy(**reader.fields(readers, "", ""))
+    return ir.ResultAccuracy(**reader.fields(readers, "", ""))
 
 
-def _axis_ref(reader: DialectAttributeReader) -> AxisRef:
+def _axis_ref(reader: DialectAttributeReader) -> ir.AxisRef:
     start = reader.position
     fields = {"name": reader.attribute, "sub_axis_info": reader.attribute}
     name, sub_axis = _fields(reader, fields, optional=("sub_axis_info",))
     if type(name) is not str or not (sub_axis is None or (isinstance(sub_axis, tuple) and len(sub_axis) == 2)):
         raise reader.error("expected an axis and a sub-axis", start)
-    return AxisRef(name, *(sub_axis or ()))
+    return ir.AxisRef(name, *(sub_axis or ()))
 
 
-def _mesh(reader: DialectAttributeReader) -> Mesh:
+def _mesh(reader: DialectAttributeReader) -> ir.Mesh:
     start = reader.position
     readers = {"axes": reader.attribute, "device_ids": reader.attribute}
     axes, ids = _fields(reader, readers, optional=("device_ids",))
     if not isinstance(axes, tuple) or not all(isinstance(axis, tuple) and len(axis) == 2 for axis in axes):
         raise reader.error("expected the axes of a mesh", start)
-    return Mesh(axes, ids if isinstance(ids, DenseElements) else None)
+    return ir.Mesh(axes, ids if isinstance(ids, ir.DenseElements) else None)
 
 
-def _replica_groups(reader: DialectAttributeReader) -> ReplicaGroupMeshAxes:
+def _replica_groups(reader: DialectAttributeReader) -> ir.ReplicaGroupMeshAxes:
     start = reader.position
     mesh, axes = _fields(reader, {"mesh": reader.attribute, "axes": reader.attribute})
-    if not isinstance(mesh, (str, Mesh)) or not isinstance(axes, tuple):
+    if not isinstance(mesh, (str, ir.Mesh)) or not isinstance(axes, tuple):
         raise reader.error("expected a mesh and axes of it", start)
-    return ReplicaGroupMeshAxes(SymbolRef(mesh) if isinstance(mesh, str) else mesh, axes)
+    return ir.ReplicaGroupMeshAxes(ir.SymbolRef(mesh) if isinstance(mesh, str) else mesh, axes)
 
 
 _ENUMS = (
@@ -143,5 +132,5 @@ _ATTRIBUTES: dict[str, Callable[[DialectAttributeReader], Any]] = {
     "sub_axis_info": lambda reader: tuple(_fields(reader, {"pre_size": reader.integer, "size": reader.integer})),
     "tensor": lambda reader: reader.attribute(),
     "type": lambda reader: reader.type(),
-    "type_extensions": lambda reader: TypeExtensions(*_fields(reader, {"bounds": reader.optional_sizes})),
+    "type_extensions": lambda reader: ir.TypeExtensions(*_fields(reader, {"bounds": reader.optional_sizes})),
 }

@@ -6,7 +6,7 @@ Source: openxla/stablehlo, stablehlo/dialect/VhloOps.cpp.
 from __future__ import annotations
 
 from xla_core.errors import InvalidArgumentError
-from xla_core.stablehlo.ir import FunctionType, Op, Value
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.text.region_reader import Argument, OpState, RegionReader
 from xla_core.stablehlo.vhlo.conversion import convert_attributes
 from xla_core.stablehlo.vhlo.ops import ConversionError, find_vhlo_op
@@ -22,7 +22,7 @@ def read_function(reader: RegionReader, state: OpState) -> None:
     reader.list_of("(", ")", lambda: arguments.append(reader.argument()))
     results = reader.type_or_list() if reader.accept("->") else ()
     state.attributes["sym_name"] = name
-    state.attributes["function_type"] = FunctionType(tuple(argument[2] for argument in arguments), tuple(results))
+    state.attributes["function_type"] = ir.FunctionType(tuple(argument[2] for argument in arguments), tuple(results))
     region = reader.region(arguments, is_isolated=True)
     if not region.block.ops and len(region.blocks) == 1:  # only declared
         region.blocks.clear()
@@ -32,13 +32,13 @@ def read_function(reader: RegionReader, state: OpState) -> None:
         reader.add_attributes(state, reader.dictionary(), start)
 
 
-def convert_ops(ops: list[Op]) -> list[Op]:
+def convert_ops(ops: list[ir.Op]) -> list[ir.Op]:
     """Ops of vhlo, with all that is in them, as StableHLO's, in place; casts between the two vanish."""
-    replaced: dict[Value, Value] = {}
-    stack: list[tuple[list[Op], bool]] = [(ops, False)]
+    replaced: dict[ir.Value, ir.Value] = {}
+    stack: list[tuple[list[ir.Op], bool]] = [(ops, False)]
     while stack:
         block, is_function = stack.pop()
-        kept: list[Op] = []
+        kept: list[ir.Op] = []
         for op in block:
             if replaced:
                 op.operands = [replaced.get(operand, operand) for operand in op.operands]
@@ -55,7 +55,7 @@ def convert_ops(ops: list[Op]) -> list[Op]:
     return ops
 
 
-def _is_cast(op: Op) -> bool:
+def _is_cast(op: ir.Op) -> bool:
     return (
         op.name == "builtin.unrealized_conversion_cast"
         and len(op.operands) == len(op.results)
@@ -63,7 +63,7 @@ def _is_cast(op: Op) -> bool:
     )
 
 
-def _convert(op: Op, is_function: bool) -> None:
+def _convert(op: ir.Op, is_function: bool) -> None:
     try:
         vhlo = find_vhlo_op(op.name)
         op.attributes = attributes = convert_attributes(vhlo, op.attributes)

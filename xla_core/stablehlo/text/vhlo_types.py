@@ -10,20 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from xla_core.hlo.element_type import ElementType
-from xla_core.stablehlo.ir import (
-    DYNAMIC,
-    FunctionType,
-    OpaqueType,
-    QuantizedType,
-    ScalarType,
-    TensorType,
-    TokenType,
-    TupleType,
-    Type,
-)
-from xla_core.stablehlo.ir.attributes import TypeExtensions
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.quantized_types import canonical, problem_of
-from xla_core.stablehlo.ir.types import bounds_problem, dimensions_text, future, unranked
 from xla_core.stablehlo.text.dialect_attributes import DialectAttributeReader
 
 __all__ = ["read_type"]
@@ -40,12 +28,12 @@ _SCALARS = {
 }
 
 
-def read_type(reader: DialectAttributeReader, name: str, start: int) -> Type:
+def read_type(reader: DialectAttributeReader, name: str, start: int) -> ir.Type:
     """`!vhlo.name<...>`, of which `name` is read."""
     match = _VERSIONED(name)
     kind = match[1] if match else ""
     if kind in _SCALARS:
-        return ScalarType(_SCALARS[kind])
+        return ir.ScalarType(_SCALARS[kind])
     read = _TYPES.get(kind)
     if read is None:
         raise reader.error(f"unknown vhlo type: {name}", start)
@@ -64,62 +52,62 @@ def _shape(reader: DialectAttributeReader) -> tuple[int, ...]:
     sizes = []
     while (match := _DIMENSION(reader.source, reader.position)) is not None:
         reader.position = match.end()
-        sizes.append(DYNAMIC if match[1] == "?" else reader.to_integer(match[1], match.start()))
+        sizes.append(ir.DYNAMIC if match[1] == "?" else reader.to_integer(match[1], match.start()))
     if max(sizes, default=0) >= 1 << 63:
         raise reader.error("a dimension doesn't fit in 64 bits")
     return tuple(sizes)
 
 
-def _element(reader: DialectAttributeReader) -> str | QuantizedType:
+def _element(reader: DialectAttributeReader) -> str | ir.QuantizedType:
     start = reader.position
     type = reader.type()
-    if isinstance(type, OpaqueType) and type.text in reader.quantized_types:
+    if isinstance(type, ir.OpaqueType) and type.text in reader.quantized_types:
         return reader.quantized_types[type.text]
-    if not isinstance(type, (ScalarType, OpaqueType, TokenType)):
+    if not isinstance(type, (ir.ScalarType, ir.OpaqueType, ir.TokenType)):
         raise reader.error("a tensor can't hold this type", start)
     return str(type)
 
 
-def _tensor(reader: DialectAttributeReader) -> TensorType:
+def _tensor(reader: DialectAttributeReader) -> ir.TensorType:
     reader.expect("<")
     start = reader.position
     shape = _shape(reader)
     element = _element(reader)
     encoding = reader.attribute() if reader.accept(",") else None
     reader.expect(">", "to end the tensor type")
-    if not isinstance(encoding, TypeExtensions):
-        return TensorType(shape, element, (), encoding)
-    type = TensorType(shape, element, encoding.bounds)
-    if (problem := bounds_problem(type)) is not None:
+    if not isinstance(encoding, ir.TypeExtensions):
+        return ir.TensorType(shape, element, (), encoding)
+    type = ir.TensorType(shape, element, encoding.bounds)
+    if (problem := ir.bounds_problem(type)) is not None:
         raise reader.error(problem, start)
     return type
 
 
-def _buffer(reader: DialectAttributeReader) -> OpaqueType:
+def _buffer(reader: DialectAttributeReader) -> ir.OpaqueType:
     reader.expect("<")
-    text = f"memref<{dimensions_text(_shape(reader))}{reader.type()}>"
+    text = f"memref<{ir.dimensions_text(_shape(reader))}{reader.type()}>"
     reader.expect(">")
-    return OpaqueType(text)
+    return ir.OpaqueType(text)
 
 
-def _types(reader: DialectAttributeReader) -> tuple[Type, ...]:
-    types: list[Type] = []
+def _types(reader: DialectAttributeReader) -> tuple[ir.Type, ...]:
+    types: list[ir.Type] = []
     reader.list_of("<", ">", lambda: types.append(reader.type()))
     return tuple(types)
 
 
-def _function(reader: DialectAttributeReader) -> FunctionType:
+def _function(reader: DialectAttributeReader) -> ir.FunctionType:
     """`<(inputs) -> results>`, where several results have no parentheses, and none is `()`."""
     reader.expect("<")
-    inputs: list[Type] = []
+    inputs: list[ir.Type] = []
     if not _accept_none(reader):
         reader.list_of("(", ")", lambda: inputs.append(reader.type()))
     reader.expect("->")
-    results: list[Type] = []
+    results: list[ir.Type] = []
     if not _accept_none(reader):
         results = reader.type_list()
     reader.expect(">")
-    return FunctionType(tuple(inputs), tuple(results))
+    return ir.FunctionType(tuple(inputs), tuple(results))
 
 
 def _accept_none(reader: DialectAttributeReader) -> bool:
@@ -127,7 +115,7 @@ def _accept_none(reader: DialectAttributeReader) -> bool:
     return reader.accept("(())") or reader.accept("()")
 
 
-def _quantized(reader: DialectAttributeReader, per_axis: bool = False) -> OpaqueType:
+def _quantized(reader: DialectAttributeReader, per_axis: bool = False) -> ir.OpaqueType:
     """`<storage:expressed, scale:zero point, low:high, flags>`, or with an axis and lists of scales, zero points."""
     start = reader.position
     reader.expect("<")
@@ -156,28 +144,32 @@ def _quantized(reader: DialectAttributeReader, per_axis: bool = False) -> Opaque
     is_signed = bool(reader.integer("flags") & 1)
     reader.expect(">")
     name = str(storage)
-    if not re.fullmatch(r"u?i[0-9]{1,2}", name) or not isinstance(expressed, ScalarType) or len(scales) != len(zeros):
+    if (
+        not re.fullmatch(r"u?i[0-9]{1,2}", name)
+        or not isinstance(expressed, ir.ScalarType)
+        or len(scales) != len(zeros)
+    ):
         raise reader.error("malformed quantized type", start)
-    type = canonical(is_signed, QuantizedType(name, str(expressed), tuple(scales), tuple(zeros), axis, low, high))
+    type = canonical(is_signed, ir.QuantizedType(name, str(expressed), tuple(scales), tuple(zeros), axis, low, high))
     if (problem := problem_of(type)) is not None:
         raise reader.error(problem.message, start, problem.hint)
     return reader.opaque(type)
 
 
-def _complex(reader: DialectAttributeReader) -> ScalarType:
-    return ScalarType(f"complex<{_in_brackets(reader, reader.type)}>")
+def _complex(reader: DialectAttributeReader) -> ir.ScalarType:
+    return ir.ScalarType(f"complex<{_in_brackets(reader, reader.type)}>")
 
 
-_TYPES: dict[str, Callable[[DialectAttributeReader], Type]] = {
+_TYPES: dict[str, Callable[[DialectAttributeReader], ir.Type]] = {
     "buffer": _buffer,
     "complex": _complex,
     "func": _function,
-    "future": lambda reader: future(_types(reader)),
+    "future": lambda reader: ir.future(_types(reader)),
     "quant": _quantized,
     "quant_per_axis": lambda reader: _quantized(reader, per_axis=True),
     "tensor": _tensor,
-    "token": lambda reader: TokenType(),
-    "tuple": lambda reader: TupleType(_types(reader)),
-    "unranked_tensor": lambda reader: unranked(str(_in_brackets(reader, reader.type))),
-    "witness": lambda reader: OpaqueType("!shape.witness"),
+    "token": lambda reader: ir.TokenType(),
+    "tuple": lambda reader: ir.TupleType(_types(reader)),
+    "unranked_tensor": lambda reader: ir.unranked(str(_in_brackets(reader, reader.type))),
+    "witness": lambda reader: ir.OpaqueType("!shape.witness"),
 }

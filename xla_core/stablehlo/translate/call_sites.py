@@ -8,12 +8,12 @@ from __future__ import annotations
 import dataclasses
 
 from xla_core.errors import SourceLocation, XlaError
-from xla_core.stablehlo.ir import Module, Op
+from xla_core.stablehlo import ir
 
 __all__ = ["locate"]
 
 
-def locate(error: XlaError, module: Module) -> None:
+def locate(error: XlaError, module: ir.Module) -> None:
     """Replaces an error's location that is only a name with the place of the function's call, and keeps the name."""
     location = error.location
     if location is None or location.file or location.line:
@@ -25,9 +25,9 @@ def locate(error: XlaError, module: Module) -> None:
             return
 
 
-def _call_site(module: Module, name: str) -> SourceLocation | None:
+def _call_site(module: ir.Module, name: str) -> SourceLocation | None:
     """Returns the place of a call of the function. If the call has none, returns the place of its function's call."""
-    callers: dict[str, tuple[str, Op]] = {}
+    callers: dict[str, tuple[str, ir.Op]] = {}
     for caller, function in module.functions.items():
         for op in function.walk():
             callee = op.attributes.get("callee", op.attributes.get("decomposition"))

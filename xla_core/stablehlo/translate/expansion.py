@@ -15,7 +15,7 @@ from typing import Any
 
 from xla_core.errors import UnimplementedError, XlaError
 from xla_core.hlo.decompositions.elementary import decompose_elementary
-from xla_core.stablehlo.ir import DYNAMIC, Block, FunctionType, Module, Op, Region, TensorType, Type, Value, op_names
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.shapes.lowering import lower
 from xla_core.stablehlo.translate.older_attributes import attributes_for
 from xla_core.stablehlo.translate.raising import raised_entry
@@ -31,13 +31,13 @@ _TAN = Version(1, 4)
 _BATCHING = Version(1, 1)
 
 
-def expand(module: Module, version: Version) -> Module:
+def expand(module: ir.Module, version: Version) -> ir.Module:
     """Replaces ops that the release lacks by ops of the release with the same meaning.
 
     Returns the module itself if there is nothing to expand, and else a copy. Raises UnimplementedError, with the op's
     location, for an op of CHLO that can't be written with StableHLO's ops.
     """
-    if version >= MIXED_DIALECTS and not any(_may_expand(name, version) for name in op_names(module)):
+    if version >= MIXED_DIALECTS and not any(_may_expand(name, version) for name in ir.op_names(module)):
         return module
     copier = _Copier(version)
     functions = {name: copier.op(function) for name, function in module.functions.items()}
@@ -46,7 +46,7 @@ def expand(module: Module, version: Version) -> Module:
     return dataclasses.replace(module, functions=functions)
 
 
-_Expansion = Callable[["_Copier", Op], list[Value]]
+_Expansion = Callable[["_Copier", ir.Op], list[ir.Value]]
 
 
 @functools.cache
@@ -57,7 +57,7 @@ def _may_expand(name: str, version: Version) -> bool:
     return name == _COPY or name.startswith(_CHLO) or (name in _NUMBERS and version < _BATCHING)
 
 
-def _expansion(op: Op, version: Version) -> _Expansion | None:
+def _expansion(op: ir.Op, version: Version) -> _Expansion | None:
     """Returns the expansion of an op for which `_may_expand` holds, or None if it needs none."""
     if op.name == _COPY:
         return _Copier.without_copy
@@ -82,11 +82,11 @@ class _Copier:
 
     def __init__(self, version: Version) -> None:
         self.version = version
-        self.values: dict[Value, Value] = {}
-        self.target: list[Op] = []
-        self.source: Op | None = None
+        self.values: dict[ir.Value, ir.Value] = {}
+        self.target: list[ir.Op] = []
+        self.source: ir.Op | None = None
 
-    def op(self, op: Op, *, is_new: bool = False) -> Op:
+    def op(self, op: ir.Op, *, is_new: bool = False) -> ir.Op:
         """Copies an op and its regions with replaced operands; returns the op itself if nothing in it changes.
 
         `is_new` asks for a copy in any case.
@@ -96,20 +96,20 @@ class _Copier:
         is_new = is_new or attributes is not op.attributes or not values.keys().isdisjoint(op.operands)
         regions = op.regions
         if regions:
-            regions = [Region([self._block(block) for block in region.blocks]) for region in regions]
+            regions = [ir.Region([self._block(block) for block in region.blocks]) for region in regions]
             blocks = [[block for region in each for block in region.blocks] for each in (regions, op.regions)]
             is_new = is_new or any(a is not b for a, b in zip(*blocks, strict=True))
         if not is_new:
             return op
         operands = [values.get(operand, operand) for operand in op.operands]
-        copy = Op(op.name, operands, [r.type for r in op.results], attributes, regions, op._location)
+        copy = ir.Op(op.name, operands, [r.type for r in op.results], attributes, regions, op._location)
         for old, new in zip(op.results, copy.results, strict=True):
             new.name = old.name
             values[old] = new
         return copy
 
-    def _block(self, block: Block) -> Block:
-        copy = Block()
+    def _block(self, block: ir.Block) -> ir.Block:
+        copy = ir.Block()
         copy.arguments = block.arguments  # The same values: unchanged ops are not copied.
         copy._argument_locations = block._argument_locations
         outer, self.target = self.target, copy.ops
@@ -131,32 +131,32 @@ class _Copier:
         self.target = outer
         return copy if is_changed else block
 
-    def add(self, name: str, operands: list[Value], type: Type, **attributes: Any) -> Value:
+    def add(self, name: str, operands: list[ir.Value], type: ir.Type, **attributes: Any) -> ir.Value:
         """Appends an op of one result."""
-        op = Op(name, operands, [type], attributes, location=None if self.source is None else self.source._location)
+        op = ir.Op(name, operands, [type], attributes, location=None if self.source is None else self.source._location)
         self.target.append(op)
         return op.results[0]
 
     # Expansions
 
-    def without_copy(self, op: Op) -> list[Value]:
+    def without_copy(self, op: ir.Op) -> list[ir.Value]:
         """Replaces mhlo.copy by its operand, because StableHLO has no copy."""
         return [self.values.get(operand, operand) for operand in op.operands]
 
-    def tan(self, op: Op) -> list[Value]:
+    def tan(self, op: ir.Op) -> list[ir.Value]:
         """Replaces tan by its formula."""
         meaning = meaning_of(lower(_alone(op)).entry.root, decompose_elementary)
         assert meaning.module is not None
         return self._inlined(op, raised_entry(meaning.module))
 
-    def chlo(self, op: Op) -> list[Value]:
+    def chlo(self, op: ir.Op) -> list[ir.Value]:
         """Lowers the op alone to HLO and raises that to StableHLO."""
         body = raised_entry(lower(_alone(op)))
         if any(part.name == op.name for part in body.ops):
             raise UnimplementedError(f"{op.name} has no form in StableHLO")
         return self._inlined(op, body)
 
-    def _inlined(self, op: Op, body: Block) -> list[Value]:
+    def _inlined(self, op: ir.Op, body: ir.Block) -> list[ir.Value]:
         """Adds the ops of `body` in place of `op`, and returns the results. These ops are expanded too, if needed."""
         inner = _Copier(self.version)
         operands = [self.values.get(operand, operand) for operand in op.operands]
@@ -167,7 +167,7 @@ class _Copier:
         self.target += made
         return end.operands
 
-    def batching(self, op: Op) -> list[Value]:
+    def batching(self, op: ir.Op) -> list[ir.Value]:
         """Replaces batching dimensions: an iota in front of the other indices indexes each of them."""
         attribute, _ = _NUMBERS[op.name]
         numbers, is_gather = op.attributes[attribute], attribute == "dimension_numbers"
@@ -196,39 +196,39 @@ class _Copier:
         self.target.append(copy)
         return copy.results
 
-    def _with_iotas(self, indices: Value, vector: int, dims: tuple[int, ...]) -> Value:
+    def _with_iotas(self, indices: ir.Value, vector: int, dims: tuple[int, ...]) -> ir.Value:
         type = indices.type
-        if not isinstance(type, TensorType) or DYNAMIC in type.shape or not isinstance(type.element, str):
+        if not isinstance(type, ir.TensorType) or ir.DYNAMIC in type.shape or not isinstance(type.element, str):
             raise UnimplementedError(f"batching dimensions over indices of type {type} have no form in StableHLO 1.0")
         element = type.element
         if element_bits(element) < 32:  # the size of a dimension may not fit
             element = "i32"
-            indices = self.add("stablehlo.convert", [indices], TensorType(type.shape, element))
+            indices = self.add("stablehlo.convert", [indices], ir.TensorType(type.shape, element))
         shape = type.shape
         if vector == len(shape):
             shape = (*shape, 1)
-            indices = self.add("stablehlo.reshape", [indices], TensorType(shape, element))
-        one = TensorType((*shape[:vector], 1, *shape[vector + 1 :]), element)
+            indices = self.add("stablehlo.reshape", [indices], ir.TensorType(shape, element))
+        one = ir.TensorType((*shape[:vector], 1, *shape[vector + 1 :]), element)
         parts = [self.add("stablehlo.iota", [], one, iota_dimension=dim) for dim in dims]
         size = shape[vector] + len(parts)
-        whole = TensorType((*shape[:vector], size, *shape[vector + 1 :]), element)
+        whole = ir.TensorType((*shape[:vector], size, *shape[vector + 1 :]), element)
         return self.add("stablehlo.concatenate", [*parts, indices], whole, dimension=vector)
 
 
-def _without_arguments(block: Block) -> Block:
+def _without_arguments(block: ir.Block) -> ir.Block:
     """Returns a block with the same ops and no arguments, because the arguments are mapped to other values."""
-    inside = Block()
+    inside = ir.Block()
     inside.ops = block.ops
     return inside
 
 
-def _alone(op: Op) -> Module:
+def _alone(op: ir.Op) -> ir.Module:
     """Makes a module whose function contains only this op. An operand used twice becomes two arguments."""
-    body = Block([operand.type for operand in op.operands])
+    body = ir.Block([operand.type for operand in op.operands])
     types = [r.type for r in op.results]
     # The regions capture no values.
-    copy = Op(op.name, list(body.arguments), types, op.attributes, op.regions, op._location)
-    body.ops = [copy, Op("func.return", list(copy.results), ())]
-    type = FunctionType(tuple([o.type for o in op.operands]), tuple(types))
-    function = Op("func.func", [], (), {"sym_name": "main", "function_type": type}, [Region([body])])
-    return Module(functions={"main": function})
+    copy = ir.Op(op.name, list(body.arguments), types, op.attributes, op.regions, op._location)
+    body.ops = [copy, ir.Op("func.return", list(copy.results), ())]
+    type = ir.FunctionType(tuple([o.type for o in op.operands]), tuple(types))
+    function = ir.Op("func.func", [], (), {"sym_name": "main", "function_type": type}, [ir.Region([body])])
+    return ir.Module(functions={"main": function})

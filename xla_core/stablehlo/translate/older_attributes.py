@@ -12,8 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from xla_core.stablehlo.ir import Op
-from xla_core.stablehlo.ir.attributes import OpaqueAttribute, TypedInt
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.vhlo.versions import MIXED_DIALECTS, Version
 
 __all__ = ["attributes_for"]
@@ -24,7 +23,7 @@ _OTHER_DIALECT = re.compile(r"#(?!stablehlo\b|chlo\b)[a-z_]+[.<]").match
 _FRONTEND = "mhlo.frontend_attributes"
 
 
-def attributes_for(op: Op, version: Version) -> Mapping[str, Any]:
+def attributes_for(op: ir.Op, version: Version) -> Mapping[str, Any]:
     """Returns an op's attributes as the release can hold them: the same mapping if nothing changes."""
     attributes = op.attributes
     if version >= MIXED_DIALECTS or not attributes:
@@ -42,7 +41,7 @@ def attributes_for(op: Op, version: Version) -> Mapping[str, Any]:
 def _untyped(attributes: Mapping[str, Any]) -> Mapping[str, Any]:
     """Writes a typed custom call in JAX's older form, which XLA reads: version 1 with `mhlo.backend_config`."""
     config = attributes.get("backend_config") or {}
-    return {**attributes, "api_version": TypedInt(1, "i32"), "backend_config": "", "mhlo.backend_config": config}
+    return {**attributes, "api_version": ir.TypedInt(1, "i32"), "backend_config": "", "mhlo.backend_config": config}
 
 
 def _of_one_dialect(attributes: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -55,4 +54,4 @@ def _of_one_dialect(attributes: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _is_foreign(value: Any) -> bool:
-    return isinstance(value, OpaqueAttribute) and _OTHER_DIALECT(value.text) is not None
+    return isinstance(value, ir.OpaqueAttribute) and _OTHER_DIALECT(value.text) is not None

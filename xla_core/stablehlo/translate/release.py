@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xla_core.errors import XlaError
-from xla_core.stablehlo.ir import Module
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.translate.bytecode.to_vhlo import to_vhlo
 from xla_core.stablehlo.translate.bytecode.vhlo_encoding import Encoder
 from xla_core.stablehlo.translate.call_sites import locate
@@ -13,7 +13,7 @@ from xla_core.stablehlo.vhlo.versions import Version
 __all__ = ["for_release"]
 
 
-def for_release(module: Module, version: Version) -> Module:
+def for_release(module: ir.Module, version: Version) -> ir.Module:
     """Rewrites a module to use only ops, types and attributes of the release.
 
     Ops of dialects other than StableHLO and CHLO stay as they are. Raises VersionError, with the op's location, for

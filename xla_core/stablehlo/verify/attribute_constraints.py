@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xla_core.stablehlo.ir.attributes import DenseElements, EnumAttribute, SymbolRef, TypedInt
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.table.op_table import Attribute, Kind
 
 __all__ = ["are_ints", "attribute_problem"]
@@ -42,7 +42,7 @@ def are_ints(value: Any, element: str) -> bool:
 
     The size of a tensor is limited to what an op can use, because a small file can hold a splat of any size.
     """
-    if isinstance(value, DenseElements):
+    if isinstance(value, ir.DenseElements):
         return value.type.element == element and value.type.rank == 1 and value.size <= _MOST_INTS
     is_list = isinstance(value, (tuple, list)) and getattr(value, "element", "") == element
     return is_list and all(isinstance(v, int) for v in value)
@@ -58,15 +58,15 @@ def _accepts(attribute: Attribute, value: Any) -> bool:
             and (attribute.minimum is None or value >= attribute.minimum)
         )
     if kind is Kind.CASE_NUMBER:
-        return isinstance(value, TypedInt) and value.type == "i32" and 0 <= value < len(attribute.cases)
+        return isinstance(value, ir.TypedInt) and value.type == "i32" and 0 <= value < len(attribute.cases)
     if kind is Kind.ENUM:
-        return isinstance(value, EnumAttribute) and value in attribute.cases
+        return isinstance(value, ir.EnumAttribute) and value in attribute.cases
     if kind is Kind.PRECISIONS:
         return isinstance(value, (tuple, list)) and all(
-            isinstance(v, EnumAttribute) and v in attribute.cases for v in value
+            isinstance(v, ir.EnumAttribute) and v in attribute.cases for v in value
         )
     if kind is Kind.STRUCT:
-        is_wide = not isinstance(value, DenseElements) or value.type.element == "i64"
+        is_wide = not isinstance(value, ir.DenseElements) or value.type.element == "i64"
         return isinstance(value, attribute.classes) and is_wide
     return _CHECKS[kind](value)
 
@@ -78,10 +78,10 @@ _CHECKS: dict[Kind, Callable[[Any], bool]] = {
     Kind.FLOAT: lambda v: isinstance(v, (int, float)),
     Kind.STRING: lambda v: isinstance(v, str),
     Kind.BOOLS: lambda v: are_ints(v, "i1"),
-    Kind.ELEMENTS: lambda v: isinstance(v, DenseElements) and v.type.element == "i64" and v.size <= _MOST_INTS,
-    Kind.CONSTANT: lambda v: isinstance(v, DenseElements),
-    Kind.SYMBOL: lambda v: isinstance(v, (SymbolRef, str)),
-    Kind.SYMBOLS: lambda v: isinstance(v, (tuple, list)) and all(isinstance(s, SymbolRef) for s in v),
+    Kind.ELEMENTS: lambda v: isinstance(v, ir.DenseElements) and v.type.element == "i64" and v.size <= _MOST_INTS,
+    Kind.CONSTANT: lambda v: isinstance(v, ir.DenseElements),
+    Kind.SYMBOL: lambda v: isinstance(v, (ir.SymbolRef, str)),
+    Kind.SYMBOLS: lambda v: isinstance(v, (tuple, list)) and all(isinstance(s, ir.SymbolRef) for s in v),
     Kind.DICTIONARY: lambda v: isinstance(v, dict),
     Kind.STRING_OR_DICTIONARY: lambda v: isinstance(v, (str, dict)),
     Kind.ARRAY: lambda v: isinstance(v, (tuple, list)),

@@ -21,9 +21,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.ir.attributes import DenseElements
-from xla_core.stablehlo.ir.types import is_unranked
 from xla_core.stablehlo.table.op_table import OpDef
 from xla_core.stablehlo.verify.compatibility import compatible, compatible_elements, compatible_shapes, element_of
 
@@ -50,12 +47,12 @@ def check_type_traits(op: ir.Op, definition: OpDef) -> None:
 
 
 def _same_shape(types: Sequence[ir.Type]) -> bool:
-    shapes = [t.shape for t in types if isinstance(t, TensorType)]
+    shapes = [t.shape for t in types if isinstance(t, ir.TensorType)]
     return all(compatible_shapes(a, b) for a, b in itertools.combinations(shapes, 2))
 
 
 def _elementwise(types: Sequence[ir.Type]) -> bool:
-    return _same_shape(types) and len({is_unranked(t) for t in types}) < 2
+    return _same_shape(types) and len({ir.is_unranked(t) for t in types}) < 2
 
 
 def _same_elements(types: Sequence[ir.Type]) -> bool:
@@ -107,7 +104,7 @@ def _check_named(op: ir.Op, definition: OpDef, kind: str, names: Sequence[str]) 
         named = dict(zip((v.name for v in definition.operands), op.operands, strict=False))
         named.update(zip((v.name for v in definition.results), op.results, strict=False))
         types = [named[name].type for name in names]
-        if not all(isinstance(t, TensorType) for t in types):
+        if not all(isinstance(t, ir.TensorType) for t in types):
             return
         values = [_PART[kind](t) for t in types]
     if any(v != values[0] for v in values):
@@ -116,7 +113,7 @@ def _check_named(op: ir.Op, definition: OpDef, kind: str, names: Sequence[str]) 
 
 
 def _size(value: Any) -> int:
-    return value.size if isinstance(value, DenseElements) else len(value)
+    return value.size if isinstance(value, ir.DenseElements) else len(value)
 
 
 _PART: dict[str, Callable[[Any], Any]] = {

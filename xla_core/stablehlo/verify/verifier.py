@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from xla_core.errors import InternalError, XlaError
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.quantized_types import quantized_hint
-from xla_core.stablehlo.ir.types import bounds_problem
 from xla_core.stablehlo.table import op_table
 from xla_core.stablehlo.table.op_table import REQUIRED, Arity, OpDef, Rule, Trait, Values
 from xla_core.stablehlo.verify.attribute_constraints import attribute_problem
@@ -149,7 +148,7 @@ def _check_order(block: ir.Block) -> None:
 
 
 def _check_bounds(op: ir.Op, type: ir.Type) -> None:
-    if isinstance(type, ir.TensorType) and (problem := bounds_problem(type)) is not None:
+    if isinstance(type, ir.TensorType) and (problem := ir.bounds_problem(type)) is not None:
         op.fail(problem)
 
 

@@ -9,40 +9,31 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from xla_core.stablehlo.ir.attributes import (
-    UNIT,
-    ChannelHandle,
-    DenseArray,
-    DenseElements,
-    DotAlgorithm,
-    EnumAttribute,
-    ResultAccuracy,
-    SymbolRef,
-)
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.vhlo.ops import ConversionError, VhloOp
 
 __all__ = ["DEFAULTS", "EMPTY", "PerDimension", "convert_attributes", "is_default"]
 
 
-def _array(value: Any, element: str) -> DenseArray:
-    if not isinstance(value, DenseElements) or value.type.element != element:
+def _array(value: Any, element: str) -> ir.DenseArray:
+    if not isinstance(value, ir.DenseElements) or value.type.element != element:
         raise ConversionError(f"expected a tensor of {element}")
     if value.size > _MAX_LIST:
         raise ConversionError(f"a list of {value.size} numbers is too long")
-    return DenseArray(value.array.reshape(-1).tolist(), element)
+    return ir.DenseArray(value.array.reshape(-1).tolist(), element)
 
 
-def _integers(value: Any) -> DenseArray:
+def _integers(value: Any) -> ir.DenseArray:
     return _array(value, "i64")
 
 
-def _symbol(value: Any) -> SymbolRef:
+def _symbol(value: Any) -> ir.SymbolRef:
     if not isinstance(value, str):
         raise ConversionError("expected a string that names a function")
-    return SymbolRef(value)
+    return ir.SymbolRef(value)
 
 
-def _symbols(value: Any) -> tuple[SymbolRef, ...]:
+def _symbols(value: Any) -> tuple[ir.SymbolRef, ...]:
     if not isinstance(value, tuple):
         raise ConversionError("expected an array of strings that name functions")
     return tuple([_symbol(item) for item in value])
@@ -51,7 +42,7 @@ def _symbols(value: Any) -> tuple[SymbolRef, ...]:
 def _unit(value: Any) -> Any:
     if not isinstance(value, bool):
         raise ConversionError("expected true or false")
-    return UNIT
+    return ir.UNIT
 
 
 _MAX_LIST = 1 << 16
@@ -98,11 +89,11 @@ DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(("channel_id", "version"), 0),
     "api_version": 1,
     "backend_config": "",
-    "compare_type": EnumAttribute("NOTYPE", "comparison_type"),
+    "compare_type": ir.EnumAttribute("NOTYPE", "comparison_type"),
     "composite_attributes": {},
     "dimension": -1,
-    "precision_config": (EnumAttribute("DEFAULT", "precision"),) * 2,
-    "result_accuracy": ResultAccuracy(),
+    "precision_config": (ir.EnumAttribute("DEFAULT", "precision"),) * 2,
+    "result_accuracy": ir.ResultAccuracy(),
 }
 """The defaults of attributes, which VHLO writes and StableHLO leaves out."""
 
@@ -111,9 +102,9 @@ def is_default(name: str, value: Any) -> bool:
     """Tells whether a VHLO attribute has the default value, which StableHLO leaves out."""
     default = DEFAULTS.get(name)
     if default is EMPTY:
-        return isinstance(value, DenseElements) and value.size == 0
+        return isinstance(value, ir.DenseElements) and value.size == 0
     if isinstance(default, PerDimension):
-        is_full = isinstance(value, DenseElements) and bool(value.size and value.data.size)
+        is_full = isinstance(value, ir.DenseElements) and bool(value.size and value.data.size)
         return is_full and bool((value.data == default.number).all())
     if name == "precision_config":
         return isinstance(value, tuple) and all(item == "DEFAULT" for item in value)
@@ -142,7 +133,7 @@ def convert_attributes(op: VhloOp, values: Mapping[str, Any]) -> dict[str, Any]:
         channel = rest.pop("channel_id"), rest.pop("channel_type", 0)
         if not all(type(number) is int for number in channel):
             raise ConversionError("channel_id: expected an integer")
-        result["channel_handle"] = ChannelHandle(*channel)
+        result["channel_handle"] = ir.ChannelHandle(*channel)
     if rest.get("operand_layouts") == () == rest.get("result_layouts"):
         del rest["operand_layouts"], rest["result_layouts"]
     for name, value in rest.items():
@@ -162,7 +153,7 @@ def _struct(cls: Any, values: dict[str, Any]) -> Any:
     Returns None for a dot algorithm whose fields are all absent or the type `none`.
     """
     fields = {name: values.pop(name, None) for name in cls.__dataclass_fields__}
-    if cls is DotAlgorithm:
+    if cls is ir.DotAlgorithm:
         if all(value is None or value == "none" for value in fields.values()):
             return None
         if any(value is None or value == "none" for value in fields.values()):

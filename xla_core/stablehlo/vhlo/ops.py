@@ -13,23 +13,22 @@ import functools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from xla_core.stablehlo.ir.attributes import (
-    ChannelHandle,
-    ConvDimensionNumbers,
-    DotAlgorithm,
-    DotDimensionNumbers,
-    GatherDimensionNumbers,
-    ScatterDimensionNumbers,
-)
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.table.op_table import OPS, REQUIRED, Attribute, Kind, OpDef, Trait
 
 __all__ = ["ConversionError", "VhloOp", "by_operands", "find_vhlo_op", "versions_of", "vhlo_ops"]
 
-_STRUCTS = (ConvDimensionNumbers, DotAlgorithm, DotDimensionNumbers, GatherDimensionNumbers, ScatterDimensionNumbers)
+_STRUCTS = (
+    ir.ConvDimensionNumbers,
+    ir.DotAlgorithm,
+    ir.DotDimensionNumbers,
+    ir.GatherDimensionNumbers,
+    ir.ScatterDimensionNumbers,
+)
 _ALWAYS_WRITTEN = ("operand_layouts", "result_layouts")
 _NEWER_FIELDS: dict[type, tuple[str, ...]] = {
-    GatherDimensionNumbers: ("operand_batching_dims", "start_indices_batching_dims"),
-    ScatterDimensionNumbers: ("input_batching_dims", "scatter_indices_batching_dims"),
+    ir.GatherDimensionNumbers: ("operand_batching_dims", "start_indices_batching_dims"),
+    ir.ScatterDimensionNumbers: ("input_batching_dims", "scatter_indices_batching_dims"),
 }
 """Fields that version 2 of the ops added."""
 
@@ -79,7 +78,7 @@ _FUNCTION = ("sym_name", "function_type"), ("sym_visibility", "arg_attrs", "res_
 def _fields(name: str, attribute: Attribute) -> Iterator[_Field]:
     """Yields the VHLO attributes that represent one attribute of StableHLO."""
     cls = attribute.classes[0] if attribute.kind is Kind.STRUCT and attribute.classes else None
-    if cls is ChannelHandle:
+    if cls is ir.ChannelHandle:
         yield _Field("channel_id", attribute.since, attribute.default is not REQUIRED)
         if attribute.default is REQUIRED:
             yield _Field("channel_type", attribute.since)

@@ -14,9 +14,9 @@ import numpy as np
 
 from xla_core.errors import SourceLocation, UnimplementedError
 from xla_core.hlo.scalar_types import DTYPES, integer_format
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.bytecode.codes import BuiltinAttribute
 from xla_core.stablehlo.ir.attribute_text import attribute_text
-from xla_core.stablehlo.ir.attributes import OpaqueAttribute, TypedFloat, TypedInt, Unit
 from xla_core.stablehlo.translate.bytecode.output import Entries, Strings, signed, varint
 from xla_core.stablehlo.vhlo.versions import MIXED_DIALECTS, Version, VersionError
 
@@ -58,12 +58,12 @@ class BuiltinEncoder:
         if isinstance(value, bool):
             return self._builtin(BuiltinAttribute.INTEGER, varint(self.builtin_type("i1")), integer_bits(value, "i1"))
         if isinstance(value, int):
-            element = value.type if isinstance(value, TypedInt) else "i64"
+            element = value.type if isinstance(value, ir.TypedInt) else "i64"
             return self._builtin(
                 BuiltinAttribute.INTEGER, varint(self.builtin_type(element)), integer_bits(int(value), element)
             )
         if isinstance(value, float):
-            element = value.type if isinstance(value, TypedFloat) else "f64"
+            element = value.type if isinstance(value, ir.TypedFloat) else "f64"
             return self._builtin(BuiltinAttribute.FLOAT, varint(self.builtin_type(element)), float_bits(value, element))
         if isinstance(value, dict):
             return self.builtin_dictionary({name: self.builtin_attribute(item) for name, item in value.items()})
@@ -71,13 +71,13 @@ class BuiltinEncoder:
             return self.builtin_string(value)
         if type(value) is tuple:
             return self._builtin(BuiltinAttribute.ARRAY, self._list([self.builtin_attribute(item) for item in value]))
-        if isinstance(value, Unit):
+        if isinstance(value, ir.Unit):
             return self._builtin(BuiltinAttribute.UNIT)
         text = attribute_text(value)
         match = re.match(r"#([a-z_]+)[.<]", text)
         encoding = text.encode("utf-8", "surrogateescape") + b"\0"
         dialect = self.builtin if match is None else self.dialect(match[1])
-        if isinstance(value, OpaqueAttribute) and match is not None:
+        if isinstance(value, ir.OpaqueAttribute) and match is not None:
             self.require(f"the attribute {text[:80]} of another dialect", MIXED_DIALECTS)
         return self.attributes.number(dialect, encoding, is_custom=False)
 

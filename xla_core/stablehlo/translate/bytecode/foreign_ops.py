@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import dataclasses
 
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.bytecode.op_kinds import CAST
-from xla_core.stablehlo.ir import Block, Module, Op, OpaqueType, Region, Type, Value, op_names
 
 __all__ = ["BuiltinType", "is_foreign", "with_casts"]
 
 
-class BuiltinType(OpaqueType):
+class BuiltinType(ir.OpaqueType):
     """A type that is written as the dialect builtin has it, not as VHLO: its text."""
 
 
@@ -22,14 +22,14 @@ def is_foreign(name: str) -> bool:
     return name.startswith("sdy.") or name == CAST
 
 
-def with_casts(module: Module) -> Module:
+def with_casts(module: ir.Module) -> ir.Module:
     """The module with casts around foreign ops; itself where there is no such op."""
-    if not any(map(is_foreign, op_names(module))):
+    if not any(map(is_foreign, ir.op_names(module))):
         return module
     caster = _Caster()
     functions = {}
     for name, function in module.functions.items():
-        target: list[Op] = []
+        target: list[ir.Op] = []
         caster.op(function, target)
         functions[name] = target[-1]
     return dataclasses.replace(module, functions=functions)
@@ -39,31 +39,31 @@ class _Caster:
     """Copies ops. A value has a form for VHLO's ops, one for foreign ones, or both: a cast makes the other."""
 
     def __init__(self) -> None:
-        self.own: dict[Value, Value] = {}
-        self.foreign: dict[Value, Value] = {}
+        self.own: dict[ir.Value, ir.Value] = {}
+        self.foreign: dict[ir.Value, ir.Value] = {}
 
-    def op(self, op: Op, target: list[Op]) -> None:
+    def op(self, op: ir.Op, target: list[ir.Op]) -> None:
         """Appends the copy of an op, behind the casts that it needs."""
         is_builtin = is_foreign(op.name)
         known, other = (self.foreign, self.own) if is_builtin else (self.own, self.foreign)
         operands = []
         for value in op.operands:
             if value not in known:
-                cast = Op(CAST, [other[value]], [_typed(value.type, is_builtin)], {}, location=op._location)
+                cast = ir.Op(CAST, [other[value]], [_typed(value.type, is_builtin)], {}, location=op._location)
                 target.append(cast)
                 known[value] = cast.results[0]
             operands.append(known[value])
-        regions = [Region([self._block(block, is_builtin) for block in region.blocks]) for region in op.regions]
+        regions = [ir.Region([self._block(block, is_builtin) for block in region.blocks]) for region in op.regions]
         types = [_typed(result.type, is_builtin) for result in op.results]
-        copy = Op(op.name, operands, types, op.attributes, regions, op._location)
+        copy = ir.Op(op.name, operands, types, op.attributes, regions, op._location)
         known.update(zip(op.results, copy.results, strict=True))
         target.append(copy)
 
-    def _block(self, block: Block, is_builtin: bool) -> Block:
+    def _block(self, block: ir.Block, is_builtin: bool) -> ir.Block:
         """A block; casts that are made in it are not seen outside."""
         outer = self.own, self.foreign
         self.own, self.foreign = self.own.copy(), self.foreign.copy()
-        copy = Block([_typed(argument.type, is_builtin) for argument in block.arguments])
+        copy = ir.Block([_typed(argument.type, is_builtin) for argument in block.arguments])
         copy._argument_locations = block._argument_locations
         (self.foreign if is_builtin else self.own).update(zip(block.arguments, copy.arguments, strict=True))
         for op in block.ops:
@@ -72,5 +72,5 @@ class _Caster:
         return copy
 
 
-def _typed(type: Type, is_builtin: bool) -> Type:
+def _typed(type: ir.Type, is_builtin: bool) -> ir.Type:
     return BuiltinType(str(type)) if is_builtin else type

@@ -15,16 +15,7 @@ import numpy as np
 
 from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.hlo.scalar_types import DTYPES
-from xla_core.stablehlo.ir import Op, OpaqueType, QuantizedType, ScalarType, TensorType, Type
-from xla_core.stablehlo.ir.attributes import (
-    ENUMS,
-    ChannelHandle,
-    DenseArray,
-    DenseElements,
-    DotAlgorithm,
-    EnumAttribute,
-    Unit,
-)
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.vhlo.conversion import DEFAULTS, EMPTY, PerDimension, is_default
 from xla_core.stablehlo.vhlo.ops import VhloOp, versions_of
 from xla_core.stablehlo.vhlo.versions import Version, VersionError
@@ -40,10 +31,10 @@ _ELSEWHERE = {
 }
 _PROMOTION = Version(0, 17)
 _FUTURES_IN_CALLS = Version(1, 17)
-_NONE = ScalarType("none")
+_NONE = ir.ScalarType("none")
 
 
-def to_vhlo(op: Op, version: Version) -> tuple[VhloOp, dict[str, Any], dict[str, Any]]:
+def to_vhlo(op: ir.Op, version: Version) -> tuple[VhloOp, dict[str, Any], dict[str, Any]]:
     """The op of VHLO, its own attributes by name, and all others.
 
     Raises VersionError for what the release lacks, UnimplementedError for ops that VHLO has in no version.
@@ -73,7 +64,7 @@ def _base(op: VhloOp) -> str:
     return op.written.removeprefix("vhlo.").rpartition("_v")[0]
 
 
-def _newest(op: Op, version: Version) -> VhloOp:
+def _newest(op: ir.Op, version: Version) -> VhloOp:
     known = versions_of(_ELSEWHERE.get(op.name) or op.name.removeprefix("stablehlo."))
     if not known or (op.name not in _ELSEWHERE and not op.name.startswith("stablehlo.")):
         raise UnimplementedError(
@@ -90,7 +81,7 @@ def _newest(op: Op, version: Version) -> VhloOp:
     raise VersionError(op.name, Version(*needed), version)
 
 
-def _fits_first(op: Op, first: VhloOp) -> bool:
+def _fits_first(op: ir.Op, first: VhloOp) -> bool:
     """Whether the first version of an op can say it: no collective of several operands, no composite with regions."""
     if op.name == "stablehlo.composite":
         return not op.regions
@@ -111,37 +102,37 @@ def _first_with(op: VhloOp, name: str) -> Version:
 # Attributes that are written in another way
 
 
-def _integers(values: Any) -> DenseElements:
+def _integers(values: Any) -> ir.DenseElements:
     data = np.array(list(values), np.int64)
-    return DenseElements(TensorType(data.shape, "i64"), data)
+    return ir.DenseElements(ir.TensorType(data.shape, "i64"), data)
 
 
-def _flags(values: Any) -> DenseElements:
+def _flags(values: Any) -> ir.DenseElements:
     data = np.array(list(values), np.bool_)
-    return DenseElements(TensorType(data.shape, "i1"), data)
+    return ir.DenseElements(ir.TensorType(data.shape, "i1"), data)
 
 
-def _api_version(value: Any) -> EnumAttribute:
-    cases = ENUMS["custom_call_api_version"]
+def _api_version(value: Any) -> ir.EnumAttribute:
+    cases = ir.ENUMS["custom_call_api_version"]
     if not 0 <= int(value) < len(cases):
         raise InvalidArgumentError(f"there is no API version {value} of custom calls")
-    return EnumAttribute(cases[int(value)], "custom_call_api_version")
+    return ir.EnumAttribute(cases[int(value)], "custom_call_api_version")
 
 
 def _converted(name: str, value: Any) -> Any:
     if name == "api_version":
         return _api_version(value)
-    if isinstance(value, DenseArray):
+    if isinstance(value, ir.DenseArray):
         if value.element == "i1":
             return _flags(value)
         data = np.array(value, DTYPES[value.element])
-        return DenseElements(TensorType(data.shape, value.element), data)
-    return True if isinstance(value, Unit) else value
+        return ir.DenseElements(ir.TensorType(data.shape, value.element), data)
+    return True if isinstance(value, ir.Unit) else value
 
 
 def _taken_apart(cls: Any, name: str, value: Any, vhlo: VhloOp, version: Version) -> dict[str, Any]:
     """The fields of a struct, each as an attribute."""
-    if cls is DotAlgorithm:
+    if cls is ir.DotAlgorithm:
         fields = tuple(cls.__dataclass_fields__)
         if fields[0] not in vhlo.attributes:
             if value is not None:
@@ -150,7 +141,7 @@ def _taken_apart(cls: Any, name: str, value: Any, vhlo: VhloOp, version: Version
         if value is None:
             return dict.fromkeys(fields, _NONE)
         given = {field: getattr(value, field) for field in fields}
-        return {field: ScalarType(item) if isinstance(item, str) else item for field, item in given.items()}
+        return {field: ir.ScalarType(item) if isinstance(item, str) else item for field, item in given.items()}
     if not isinstance(value, cls):
         raise InvalidArgumentError(f"{vhlo.name} needs the attribute {name}")
     parts = {}
@@ -164,7 +155,7 @@ def _taken_apart(cls: Any, name: str, value: Any, vhlo: VhloOp, version: Version
 
 
 def _channel(value: Any, vhlo: VhloOp) -> dict[str, Any]:
-    if not isinstance(value, ChannelHandle):
+    if not isinstance(value, ir.ChannelHandle):
         raise InvalidArgumentError(f"{vhlo.name}: channel_handle must be a channel handle")
     if "channel_type" in vhlo.attributes:
         return {"channel_id": value.handle, "channel_type": value.type}
@@ -174,7 +165,7 @@ def _channel(value: Any, vhlo: VhloOp) -> dict[str, Any]:
 # Defaults
 
 
-def _rank(op: Op) -> int:
+def _rank(op: ir.Op) -> int:
     """The number of dimensions of an op's windows."""
     numbers = op.attributes.get("dimension_numbers")
     if numbers is not None:
@@ -182,10 +173,10 @@ def _rank(op: Op) -> int:
     sizes = op.attributes.get("window_dimensions")
     if sizes is None:
         raise UnimplementedError(f"{op.name} without window_dimensions has no form in portable artifacts")
-    return sizes.size if isinstance(sizes, DenseElements) else len(sizes)
+    return sizes.size if isinstance(sizes, ir.DenseElements) else len(sizes)
 
 
-def _default(name: str, op: Op) -> Any:
+def _default(name: str, op: ir.Op) -> Any:
     default = DEFAULTS.get(name)
     if name not in DEFAULTS or (name == "dimension" and op.name != "stablehlo.sort"):
         raise InvalidArgumentError(f"{op.name} needs the attribute {name}")
@@ -194,7 +185,7 @@ def _default(name: str, op: Op) -> Any:
     if isinstance(default, PerDimension):
         rank = _rank(op)
         if name == "padding":
-            return DenseElements(TensorType((rank, 2), "i64"), np.full((rank, 2), default.number, np.int64))
+            return ir.DenseElements(ir.TensorType((rank, 2), "i64"), np.full((rank, 2), default.number, np.int64))
         return (_flags if name == "window_reversal" else _integers)([default.number] * rank)
     if name == "backend_config" and op.attributes.get("api_version") == 4:
         return {}
@@ -204,16 +195,16 @@ def _default(name: str, op: Op) -> Any:
 # What an op may not do before a release
 
 
-def _element(type: Type) -> str | QuantizedType | None:
-    return type.element if isinstance(type, TensorType) else None
+def _element(type: ir.Type) -> str | ir.QuantizedType | None:
+    return type.element if isinstance(type, ir.TensorType) else None
 
 
-def _check_constraints(op: Op, vhlo: VhloOp, own: dict[str, Any], version: Version) -> None:
+def _check_constraints(op: ir.Op, vhlo: VhloOp, own: dict[str, Any], version: Version) -> None:
     if vhlo.promotes and version < _PROMOTION:
         pairs = zip(op.operands, op.results, strict=False)
         if any(_element(operand.type) != _element(result.type) for operand, result in pairs):
             raise VersionError(f"{op.name} whose result has another element type", _PROMOTION, version)
     if op.name == "stablehlo.custom_call":
-        futures = [o for o in op.operands if isinstance(o.type, OpaqueType) and "future" in o.type.text]
+        futures = [o for o in op.operands if isinstance(o.type, ir.OpaqueType) and "future" in o.type.text]
         if futures and version < _FUTURES_IN_CALLS:
             raise VersionError("stablehlo.custom_call of a future", _FUTURES_IN_CALLS, version)

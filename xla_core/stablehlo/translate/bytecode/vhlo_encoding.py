@@ -13,34 +13,9 @@ import numpy as np
 
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.scalar_types import DTYPES, integer_format
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.bytecode.codes import ENUM_CODES, SCALAR_CODES, BuiltinAttribute, VhloAttribute, VhloType
-from xla_core.stablehlo.ir import (
-    FunctionType,
-    OpaqueType,
-    QuantizedType,
-    ScalarType,
-    TensorType,
-    TokenType,
-    TupleType,
-    Type,
-)
 from xla_core.stablehlo.ir.attribute_text import attribute_text
-from xla_core.stablehlo.ir.attributes import (
-    ENUMS,
-    AxisRef,
-    DenseArray,
-    DenseElements,
-    EnumAttribute,
-    Mesh,
-    OutputOperandAlias,
-    ReplicaGroupMeshAxes,
-    ResultAccuracy,
-    SymbolRef,
-    TypedFloat,
-    TypedInt,
-    TypeExtensions,
-    Unit,
-)
 from xla_core.stablehlo.translate.bytecode.builtin_encoding import BuiltinEncoder, float_bits, integer_bits
 from xla_core.stablehlo.translate.bytecode.foreign_ops import BuiltinType
 from xla_core.stablehlo.translate.bytecode.output import signed, varint
@@ -50,7 +25,7 @@ __all__ = ["Encoder"]
 
 _DYNAMIC = -(1 << 63)
 _LARGE = 256
-_MLIR_TYPES = (TensorType, TokenType, TupleType, FunctionType, OpaqueType, ScalarType)
+_MLIR_TYPES = (ir.TensorType, ir.TokenType, ir.TupleType, ir.FunctionType, ir.OpaqueType, ir.ScalarType)
 _ACCURACY, _MESHES = Version(1, 9), Version(1, 16)
 _BUFFER = re.compile(r"memref<((?:\d+x)*)([^<>,]+(?:<[^<>]*>)?)>\Z").match
 
@@ -78,7 +53,7 @@ class Encoder(BuiltinEncoder):
         """An attribute of another dialect, as its text."""
         if isinstance(value, _MLIR_TYPES):
             return self._own(VhloAttribute.TYPE, varint(self.type(value)))
-        if isinstance(value, Unit):
+        if isinstance(value, ir.Unit):
             return self._builtin(BuiltinAttribute.UNIT)
         text = attribute_text(value)
         match = re.match(r"#([a-z_]+)[.<]", text)
@@ -95,34 +70,34 @@ class Encoder(BuiltinEncoder):
         return self._own(VhloAttribute.STRING, varint(self.strings.number(str(value))))
 
     def integer(self, value: int) -> int:
-        element = value.type if isinstance(value, TypedInt) else "i64"
+        element = value.type if isinstance(value, ir.TypedInt) else "i64"
         return self._own(
-            VhloAttribute.INTEGER, varint(self.type(ScalarType(element))), integer_bits(int(value), element)
+            VhloAttribute.INTEGER, varint(self.type(ir.ScalarType(element))), integer_bits(int(value), element)
         )
 
     def floating(self, value: float) -> int:
-        element = value.type if isinstance(value, TypedFloat) else "f64"
-        return self._own(VhloAttribute.FLOAT, varint(self.type(ScalarType(element))), float_bits(value, element))
+        element = value.type if isinstance(value, ir.TypedFloat) else "f64"
+        return self._own(VhloAttribute.FLOAT, varint(self.type(ir.ScalarType(element))), float_bits(value, element))
 
     def array(self, value: Sequence[Any]) -> int:
         return self._own(VhloAttribute.ARRAY, self._list([self.attribute(item) for item in value]))
 
-    def dense_array(self, value: DenseArray) -> int:
+    def dense_array(self, value: ir.DenseArray) -> int:
         data = np.array(value, DTYPES[value.element])
-        return self.tensor(DenseElements(TensorType(data.shape, value.element), data))
+        return self.tensor(ir.DenseElements(ir.TensorType(data.shape, value.element), data))
 
     def dictionary(self, value: dict[str, Any]) -> int:
         numbers = [number for k in sorted(value) for number in (self.string(k), self.attribute(value[k]))]
         return self._own(VhloAttribute.DICTIONARY, varint(len(value)), *map(varint, numbers))
 
-    def enum(self, value: EnumAttribute) -> int:
-        case = ENUMS[value.kind].index(str(value))
+    def enum(self, value: ir.EnumAttribute) -> int:
+        case = ir.ENUMS[value.kind].index(str(value))
         if value.kind == "custom_call_api_version":
             return self._own(VhloAttribute.CUSTOM_CALL_API_VERSION, varint(case))
         code, first = ENUM_CODES[value.kind]
         return self._own(code, varint(case + first))
 
-    def tensor(self, value: DenseElements) -> int:
+    def tensor(self, value: ir.DenseElements) -> int:
         """The elements' bytes, shared with the array where it is large; booleans are packed eight to a byte."""
         head = varint(VhloAttribute.TENSOR) + varint(self.type(value.type))
         data = value.data
@@ -137,7 +112,7 @@ class Encoder(BuiltinEncoder):
         contiguous = np.ascontiguousarray(data)
         return self.attributes.add(self.vhlo, [head, contiguous.reshape(-1).view(np.uint8).data])
 
-    def alias(self, value: OutputOperandAlias) -> int:
+    def alias(self, value: ir.OutputOperandAlias) -> int:
         parts = value.output_tuple_indices, (value.operand_index,), value.operand_tuple_indices
         lists = [b"".join(map(signed, part)) for part in parts]
         return self._own(
@@ -149,29 +124,29 @@ class Encoder(BuiltinEncoder):
             lists[2],
         )
 
-    def accuracy(self, value: ResultAccuracy) -> int:
+    def accuracy(self, value: ir.ResultAccuracy) -> int:
         self.require("result_accuracy", _ACCURACY)
-        mode = varint(self.enum(EnumAttribute(value.mode, "result_accuracy_mode")))
+        mode = varint(self.enum(ir.EnumAttribute(value.mode, "result_accuracy_mode")))
         tolerances = float_bits(value.atol, "f64"), float_bits(value.rtol, "f64")
         return self._own(VhloAttribute.RESULT_ACCURACY, *tolerances, signed(value.ulps), mode)
 
-    def extensions(self, value: TypeExtensions) -> int:
+    def extensions(self, value: ir.TypeExtensions) -> int:
         bounds = [signed(_DYNAMIC if bound is None else bound) for bound in value.bounds]
         return self._own(VhloAttribute.TYPE_EXTENSIONS, varint(len(bounds)), *bounds)
 
-    def axis(self, value: AxisRef) -> int:
+    def axis(self, value: ir.AxisRef) -> int:
         name = varint(self.string(value.name))
         if value.size is None:
             return self._own(VhloAttribute.AXIS_REF, name, varint(0))
         sub_axis = self._own(VhloAttribute.SUB_AXIS_INFO, signed(value.pre_size or 1), signed(value.size))
         return self._own(VhloAttribute.AXIS_REF, name, varint(1), varint(sub_axis))
 
-    def mesh_groups(self, value: ReplicaGroupMeshAxes) -> int:
+    def mesh_groups(self, value: ir.ReplicaGroupMeshAxes) -> int:
         self.require("replica groups by the axes of a mesh", _MESHES)
-        mesh = self.mesh(value.mesh) if isinstance(value.mesh, Mesh) else self.string(value.mesh)
+        mesh = self.mesh(value.mesh) if isinstance(value.mesh, ir.Mesh) else self.string(value.mesh)
         return self._own(VhloAttribute.REPLICA_GROUP_MESH_AXES, varint(mesh), varint(self.array(value.axes)))
 
-    def mesh(self, value: Mesh) -> int:
+    def mesh(self, value: ir.Mesh) -> int:
         self.require("a mesh", _MESHES)
         axes = [
             self._own(VhloAttribute.MESH_AXIS, varint(self.string(name)), signed(size)) for name, size in value.axes
@@ -181,7 +156,7 @@ class Encoder(BuiltinEncoder):
 
     # Types
 
-    def type(self, type: Type | QuantizedType) -> int:
+    def type(self, type: ir.Type | ir.QuantizedType) -> int:
         """The number of a type of VHLO, or of one that is kept builtin."""
         key = (type.__class__, type)
         found = self._types.get(key)
@@ -193,18 +168,18 @@ class Encoder(BuiltinEncoder):
             self._types[key] = found
         return found
 
-    def _type(self, type: Type | QuantizedType) -> bytes:
-        if isinstance(type, TensorType):
+    def _type(self, type: ir.Type | ir.QuantizedType) -> bytes:
+        if isinstance(type, ir.TensorType):
             return self._tensor_type(type)
-        if isinstance(type, ScalarType):
+        if isinstance(type, ir.ScalarType):
             return self._scalar(str(type))
-        if isinstance(type, QuantizedType):
+        if isinstance(type, ir.QuantizedType):
             return self._quantized(type)
-        if isinstance(type, TokenType):
+        if isinstance(type, ir.TokenType):
             return varint(VhloType.TOKEN)
-        if isinstance(type, TupleType):
+        if isinstance(type, ir.TupleType):
             return varint(VhloType.TUPLE) + self._list(map(self.type, type.elements))
-        if isinstance(type, FunctionType):
+        if isinstance(type, ir.FunctionType):
             inputs, results = ([self.type(t) for t in types] for types in (type.inputs, type.results))
             return varint(VhloType.FUNCTION) + self._list(inputs) + self._list(results)
         return self._opaque(type)
@@ -213,21 +188,23 @@ class Encoder(BuiltinEncoder):
         if name in TYPE_VERSIONS:
             self.require(f"the type {name}", TYPE_VERSIONS[name])
         if name.startswith("complex<"):
-            return varint(VhloType.COMPLEX) + varint(self.type(ScalarType(name[len("complex<") : -1])))
+            return varint(VhloType.COMPLEX) + varint(self.type(ir.ScalarType(name[len("complex<") : -1])))
         code = SCALAR_CODES.get(name)
         if code is None:
             raise UnimplementedError(f"the type {name} has no form in portable artifacts")
         return varint(code)
 
-    def _tensor_type(self, type: TensorType) -> bytes:
+    def _tensor_type(self, type: ir.TensorType) -> bytes:
         element = type.element
         if isinstance(element, str) and element.startswith("!"):
-            inner = self.type(TokenType() if element == "!stablehlo.token" else OpaqueType(element))
+            inner = self.type(ir.TokenType() if element == "!stablehlo.token" else ir.OpaqueType(element))
         else:
-            inner = self.type(ScalarType(element) if isinstance(element, str) else element)
+            inner = self.type(ir.ScalarType(element) if isinstance(element, str) else element)
         head = varint(VhloType.RANKED_TENSOR)
         if type.bounds:
-            head = varint(VhloType.RANKED_TENSOR_WITH_ENCODING) + varint(self.extensions(TypeExtensions(type.bounds)))
+            head = varint(VhloType.RANKED_TENSOR_WITH_ENCODING) + varint(
+                self.extensions(ir.TypeExtensions(type.bounds))
+            )
         elif type.encoding is not None:
             head = varint(VhloType.RANKED_TENSOR_WITH_ENCODING) + varint(self.attribute(type.encoding))
         return head + self._dims(type.shape) + varint(inner)
@@ -235,24 +212,24 @@ class Encoder(BuiltinEncoder):
     def _dims(self, shape: Sequence[int]) -> bytes:
         return varint(len(shape)) + b"".join([signed(_DYNAMIC if size < 0 else size) for size in shape])
 
-    def _quantized(self, type: QuantizedType) -> bytes:
+    def _quantized(self, type: ir.QuantizedType) -> bytes:
         kind, width = integer_format(type.storage) or ("", 0)
         if type.storage[:1] == "u" and not kind:  # u8: how the text says that i8 holds no sign
             kind, width = "u", int(type.storage[1:])
         if type.block_sizes:
             raise UnimplementedError(
-                f"the type {TensorType((), type)} has no form in portable artifacts: no release of VHLO has types that "
-                "are quantized by blocks",
+                f"the type {ir.TensorType((), type)} has no form in portable artifacts: no release of VHLO has types "
+                "that are quantized by blocks",
                 hint="quantize per tensor or per axis, or write StableHLO text",
             )
         if not kind:
-            raise UnimplementedError(f"the type {TensorType((), type)} has no form in portable artifacts")
+            raise UnimplementedError(f"the type {ir.TensorType((), type)} has no form in portable artifacts")
         is_signed = kind == "i"
         low, high = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if is_signed else (0, (1 << width) - 1)
         bounds = signed(low if type.storage_min is None else type.storage_min)
         bounds += signed(high if type.storage_max is None else type.storage_max)
-        storage = self.type(ScalarType(f"i{width}" if kind == "u" else type.storage))
-        head = varint(int(is_signed)) + varint(storage) + varint(self.type(ScalarType(type.expressed)))
+        storage = self.type(ir.ScalarType(f"i{width}" if kind == "u" else type.storage))
+        head = varint(int(is_signed)) + varint(storage) + varint(self.type(ir.ScalarType(type.expressed)))
         if type.axis is None:
             return (
                 varint(VhloType.UNIFORM_QUANTIZED)
@@ -266,13 +243,13 @@ class Encoder(BuiltinEncoder):
         zeros = varint(len(type.zero_points)) + b"".join(map(signed, type.zero_points))
         return varint(VhloType.UNIFORM_QUANTIZED_PER_AXIS) + head + varint(type.axis) + bounds + scales + zeros
 
-    def _opaque(self, type: OpaqueType) -> bytes:
+    def _opaque(self, type: ir.OpaqueType) -> bytes:
         text = type.text
         if text.startswith("!stablehlo.future<"):
             self.require("the type !stablehlo.future", TYPE_VERSIONS["!stablehlo.future"])
             return varint(VhloType.FUTURE) + self._list(map(self.type, type.elements))
         if text.startswith("tensor<*x"):
-            return varint(VhloType.UNRANKED_TENSOR) + varint(self.type(ScalarType(text[len("tensor<*x") : -1])))
+            return varint(VhloType.UNRANKED_TENSOR) + varint(self.type(ir.ScalarType(text[len("tensor<*x") : -1])))
         if text == "!shape.witness":
             return varint(VhloType.WITNESS)
         if (match := _BUFFER(text)) is not None:
@@ -280,30 +257,30 @@ class Encoder(BuiltinEncoder):
             return (
                 varint(VhloType.BUFFER)
                 + self._dims(list(map(int, match[1].split("x")[:-1])))
-                + varint(self.type(ScalarType(match[2])))
+                + varint(self.type(ir.ScalarType(match[2])))
             )
         raise UnimplementedError(f"the type {text[:80]} has no form in portable artifacts")
 
 
 _ENCODERS: dict[type, Callable[[Encoder, Any], int]] = {
-    AxisRef: Encoder.axis,
-    DenseArray: Encoder.dense_array,
-    DenseElements: Encoder.tensor,
-    EnumAttribute: Encoder.enum,
-    Mesh: Encoder.mesh,
-    OutputOperandAlias: Encoder.alias,
-    ReplicaGroupMeshAxes: Encoder.mesh_groups,
-    ResultAccuracy: Encoder.accuracy,
-    TypeExtensions: Encoder.extensions,
-    TypedFloat: Encoder.floating,
-    TypedInt: Encoder.integer,
+    ir.AxisRef: Encoder.axis,
+    ir.DenseArray: Encoder.dense_array,
+    ir.DenseElements: Encoder.tensor,
+    ir.EnumAttribute: Encoder.enum,
+    ir.Mesh: Encoder.mesh,
+    ir.OutputOperandAlias: Encoder.alias,
+    ir.ReplicaGroupMeshAxes: Encoder.mesh_groups,
+    ir.ResultAccuracy: Encoder.accuracy,
+    ir.TypeExtensions: Encoder.extensions,
+    ir.TypedFloat: Encoder.floating,
+    ir.TypedInt: Encoder.integer,
     bool: Encoder.boolean,
     dict: Encoder.dictionary,
     float: Encoder.floating,
     int: Encoder.integer,
     list: Encoder.array,
     str: Encoder.string,
-    SymbolRef: Encoder.string,
+    ir.SymbolRef: Encoder.string,
     tuple: Encoder.array,
 }
 """How the values of attributes are encoded, by their class."""

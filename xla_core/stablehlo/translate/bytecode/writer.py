@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from xla_core.errors import InternalError, ResourceExhaustedError, SourceLocation, UnimplementedError, XlaError
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.bytecode.encoding import MAGIC
 from xla_core.stablehlo.bytecode.properties import layouts
 from xla_core.stablehlo.bytecode.sections import FormatVersion, SectionId
-from xla_core.stablehlo.ir import Block, Module, Op, Region, Value, require_module
 from xla_core.stablehlo.ir.garbage_collection import without_collector
 from xla_core.stablehlo.text.cursor import TextLocation
 from xla_core.stablehlo.translate.bytecode.foreign_ops import is_foreign, with_casts
@@ -31,7 +31,7 @@ _FORMATS = ((Version(0, 10), 0), (Version(0, 12), 1), (Version(0, 14), 3), (Vers
 """Before each of these releases, the version of the bytecode format; from the last one on it is the newest."""
 
 
-def write_portable_artifact(module: Module, version: Version | str = CURRENT, *, locations: bool = True) -> bytes:
+def write_portable_artifact(module: ir.Module, version: Version | str = CURRENT, *, locations: bool = True) -> bytes:
     """A module as a portable artifact, which every StableHLO of that release or a later one reads.
 
     Args:
@@ -46,7 +46,7 @@ def write_portable_artifact(module: Module, version: Version | str = CURRENT, *,
     Raises InvalidArgumentError where the module isn't valid; VersionError, with the op's location, for what needs a
     later release; UnimplementedError for what portable artifacts have no form for.
     """
-    require_module(module)
+    ir.require_module(module)
     release = Version.parse(version)
     try:
         with without_collector():
@@ -74,7 +74,7 @@ class _Writer:
         self.encoder = Encoder(version)
         self.properties: dict[bytes, int] = {}
         self.op_names: dict[str, int] = {}
-        self.values: dict[Value, int] = {}
+        self.values: dict[ir.Value, int] = {}
         self.next_value = self.limit = 0  # the next value's number; how many are visible, and of this region
         self.unknown = varint(self.encoder.location(None))
         self._heads: dict[Any, tuple[bytes, int, bytes]] = {}
@@ -82,7 +82,7 @@ class _Writer:
         self._types: dict[int, bytes] = {}
         self._locations: dict[Any, bytes] = {}
 
-    def module(self, module: Module) -> list[Part]:
+    def module(self, module: ir.Module) -> list[Part]:
         """All parts of the file."""
         out = bytearray(varint(1 << 1))  # one op, no arguments
         self._module_op(out, module)
@@ -127,7 +127,7 @@ class _Writer:
 
     # Ops
 
-    def _module_op(self, out: bytearray, module: Module) -> None:
+    def _module_op(self, out: bytearray, module: ir.Module) -> None:
         encoder = self.encoder
         numbers = {name: encoder.builtin_attribute(value) for name, value in module.attributes.items()}
         own = {}
@@ -136,7 +136,7 @@ class _Writer:
         mask, attributes = self._attributes("builtin.module", own, numbers)
         out += self._name("builtin.module") + bytes([mask | _REGIONS]) + self.unknown + attributes
         out += varint(1 << 1 | 1)  # one region, isolated
-        region = Region([Block()])
+        region = ir.Region([ir.Block()])
         region.block.ops = [*module.others, *module.functions.values()]
         inner = bytearray()
         self._region(inner, region)
@@ -169,7 +169,7 @@ class _Writer:
             mask |= _PROPERTIES
         return mask, out
 
-    def _op(self, out: bytearray, op: Op) -> None:
+    def _op(self, out: bytearray, op: ir.Op) -> None:
         # Readers share the attributes that are written alike: what ops of one name become is found by their identity.
         attributes = op.attributes
         if op.name in self._by_operands:
@@ -216,7 +216,7 @@ class _Writer:
             for region in regions:
                 self._region(out, region)
 
-    def _head(self, op: Op) -> tuple[bytes, int, bytes]:
+    def _head(self, op: ir.Op) -> tuple[bytes, int, bytes]:
         """An op's name, which parts it has, and its attributes."""
         try:
             if is_foreign(op.name):
@@ -231,7 +231,7 @@ class _Writer:
             error.location = error.location or op.location
             raise
 
-    def _foreign_head(self, op: Op) -> tuple[bytes, int, bytes]:
+    def _foreign_head(self, op: ir.Op) -> tuple[bytes, int, bytes]:
         """An op of another dialect, with attributes of the dialect builtin."""
         self.encoder.require(f"{op.name}, an op of another dialect,", MIXED_DIALECTS)
         numbers = {name: self.encoder.builtin_attribute(value) for name, value in op.attributes.items()}
@@ -248,19 +248,19 @@ class _Writer:
         found = self._locations[location] = varint(self.encoder.location(place))
         return found
 
-    def _type(self, value: Value) -> bytes:
+    def _type(self, value: ir.Value) -> bytes:
         try:
             found = self._types[id(value.type)] = varint(self.encoder.type(value.type))
         except XlaError as error:
             owner = value.owner
-            if isinstance(owner, Op):
+            if isinstance(owner, ir.Op):
                 error.op, error.location = error.op or owner.name, error.location or owner.location
             raise
         return found
 
     # Regions
 
-    def _region(self, out: bytearray, region: Region) -> None:
+    def _region(self, out: bytearray, region: ir.Region) -> None:
         """The number of blocks and of values, and the blocks. Its values count on from all of the region around it."""
         out += varint(len(region.blocks))
         if not region.blocks:
@@ -274,14 +274,14 @@ class _Writer:
             self._block(out, block)
         self.next_value, self.limit = outer
 
-    def _block(self, out: bytearray, block: Block) -> None:
+    def _block(self, out: bytearray, block: ir.Block) -> None:
         out += varint(len(block.ops) << 1 | bool(block.arguments))
         if block.arguments:
             self._arguments(out, block)
         for op in block.ops:
             self._op(out, op)
 
-    def _arguments(self, out: bytearray, block: Block) -> None:
+    def _arguments(self, out: bytearray, block: ir.Block) -> None:
         out += varint(len(block.arguments))
         is_elided = self.format >= FormatVersion.ELIDED_ARGUMENT_LOCATIONS
         places = block.argument_locations if self.with_locations else []

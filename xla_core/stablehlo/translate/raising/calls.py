@@ -14,7 +14,6 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.control_flow import branch_computations
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir.attributes import ENUMS, DenseElements, OutputOperandAlias, SymbolRef, TypedInt
 from xla_core.stablehlo.ops.custom_calls import IS_NAMESPACED
 from xla_core.stablehlo.text.op_reader import OpReader
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
@@ -45,7 +44,7 @@ def _call(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[R
     if ctx.program.inlines_calls:
         return ctx.inline(instruction.attribute("to_apply"), operands)
     function = ctx.program.called(instruction.attribute("to_apply"))
-    name = SymbolRef(function.attributes["sym_name"])
+    name = ir.SymbolRef(function.attributes["sym_name"])
     values = list(leaves(tuple(operands)))
     frontend = dict(instruction.attributes.get("frontend_attributes") or ())
     composite = {key: frontend.pop(f"composite.{key}", "").strip('"') for key in ("attributes", "name", "version")}
@@ -57,7 +56,7 @@ def _call(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[R
         name=composite["name"],
         composite_attributes=_parsed(composite["attributes"] or "{}") or None,
         decomposition=name,
-        version=TypedInt(int(composite["version"] or 0), "i32"),
+        version=ir.TypedInt(int(composite["version"] or 0), "i32"),
         **({"mhlo.frontend_attributes": frontend} if frontend else {}),
     )
 
@@ -75,13 +74,13 @@ def _custom_call(ctx: RaisingContext, instruction: HloInstruction, operands: Seq
     for name in ("to_apply", "literal", "window", "dim_labels"):
         if instruction.attributes.get(name) is not None:
             raise UnimplementedError(f"a custom call with {name} has no counterpart in StableHLO")
-    version = ENUMS["custom_call_api_version"].index(instruction.attribute("api_version") or "API_VERSION_ORIGINAL")
+    version = ir.ENUMS["custom_call_api_version"].index(instruction.attribute("api_version") or "API_VERSION_ORIGINAL")
     config: Any = instruction.attributes.get("backend_config") or None
     if config is not None and version == 4:
         config = _parsed(config)
     called = [ctx.program.called(c).attributes["sym_name"] for c in instruction.attribute("called_computations") or ()]
     aliases = tuple(
-        OutputOperandAlias(a.output_index, a.operand_number, a.operand_index)
+        ir.OutputOperandAlias(a.output_index, a.operand_number, a.operand_index)
         for a in instruction.attribute("output_to_operand_aliasing")
     )
     shape = instruction.shape
@@ -94,8 +93,8 @@ def _custom_call(ctx: RaisingContext, instruction: HloInstruction, operands: Seq
         call_target_name=instruction.attribute("custom_call_target"),
         has_side_effect=True if instruction.attribute("custom_call_has_side_effect") else None,
         backend_config=config,
-        api_version=TypedInt(version, "i32"),
-        called_computations=tuple([SymbolRef(name) for name in called]) or None,
+        api_version=ir.TypedInt(version, "i32"),
+        called_computations=tuple([ir.SymbolRef(name) for name in called]) or None,
         output_operand_aliases=aliases or None,
         **_layouts(instruction, parts),
     )
@@ -117,7 +116,7 @@ def _unpacked(ctx: RaisingContext, value: ir.Value, shape: Shape) -> Raised:
         return value
     parts = []
     for i, element in enumerate(shape.tuple_shapes):
-        part = ctx.add("stablehlo.get_tuple_element", [value], type_of(element), index=TypedInt(i, "i32"))
+        part = ctx.add("stablehlo.get_tuple_element", [value], type_of(element), index=ir.TypedInt(i, "i32"))
         parts.append(_unpacked(ctx, part, element))
     return tuple(parts)
 
@@ -133,6 +132,6 @@ def _layouts(instruction: HloInstruction, results: Sequence[Shape]) -> dict[str,
     }
 
 
-def _layout(shape: Shape) -> DenseElements:
+def _layout(shape: Shape) -> ir.DenseElements:
     order = np.array(shape.minor_to_major() if shape.is_array else (), np.int64)
-    return DenseElements(ir.TensorType(order.shape, "index"), order)
+    return ir.DenseElements(ir.TensorType(order.shape, "index"), order)

@@ -10,8 +10,7 @@ import numpy as np
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.ir.attributes import UNIT, ChannelHandle, ChannelType, DenseElements, TypedInt
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
 from xla_core.stablehlo.translate.raising.contraction import i64_matrix
 from xla_core.stablehlo.translate.raising.data import started
@@ -42,16 +41,16 @@ def _attributes(ctx: RaisingContext, instruction: HloInstruction) -> dict[str, A
     for row, group in zip(rows, groups, strict=True):
         row[: len(group)] = group
     return {
-        "replica_groups": DenseElements(TensorType(rows.shape, "i64"), rows),
-        "use_global_device_ids": UNIT if instruction.attributes.get("use_global_device_ids") else None,
-        "has_dynamic_root": UNIT if instruction.attributes.get("has_dynamic_root") else None,
+        "replica_groups": ir.DenseElements(ir.TensorType(rows.shape, "i64"), rows),
+        "use_global_device_ids": ir.UNIT if instruction.attributes.get("use_global_device_ids") else None,
+        "has_dynamic_root": ir.UNIT if instruction.attributes.get("has_dynamic_root") else None,
         **_channel(instruction),
     }
 
 
 def _channel(instruction: HloInstruction) -> dict[str, Any]:
     channel = instruction.attributes.get("channel_id")
-    return {"channel_handle": ChannelHandle(int(channel), ChannelType.DEVICE_TO_DEVICE)} if channel else {}
+    return {"channel_handle": ir.ChannelHandle(int(channel), ir.ChannelType.DEVICE_TO_DEVICE)} if channel else {}
 
 
 @raises(Opcode.ALL_REDUCE, Opcode.ALL_REDUCE_START, Opcode.COLLECTIVE_REDUCE)
@@ -121,7 +120,7 @@ def _ragged_all_to_all(ctx: RaisingContext, instruction: HloInstruction, operand
         [single(o) for o in operands],
         call_target_name="ragged_all_to_all",
         backend_config=config,
-        api_version=TypedInt(4, "i32"),
+        api_version=ir.TypedInt(4, "i32"),
     )
 
 

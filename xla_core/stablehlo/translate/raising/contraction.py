@@ -11,15 +11,7 @@ from xla_core.errors import UnimplementedError
 from xla_core.hlo.decompositions.ragged_dot import decompose_ragged_dot
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.ir.attributes import (
-    ConvDimensionNumbers,
-    DenseArray,
-    DenseElements,
-    DotDimensionNumbers,
-    EnumAttribute,
-    RaggedDotDimensionNumbers,
-)
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.dot_algorithms import algorithm_of
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
 from xla_core.stablehlo.translate.raising.data import i64s
@@ -29,10 +21,10 @@ from xla_core.stablehlo.translate.raising.values import Raised, single
 __all__ = ["i64_matrix"]
 
 
-def i64_matrix(rows: Sequence[Sequence[int]], width: int = 2) -> DenseElements:
+def i64_matrix(rows: Sequence[Sequence[int]], width: int = 2) -> ir.DenseElements:
     """`dense<...> : tensor<Nx2xi64>`."""
     data = np.array(rows, np.int64).reshape(len(rows), width)
-    return DenseElements(TensorType(data.shape, "i64"), data)
+    return ir.DenseElements(ir.TensorType(data.shape, "i64"), data)
 
 
 def _precision(instruction: HloInstruction) -> dict[str, Any]:
@@ -41,7 +33,7 @@ def _precision(instruction: HloInstruction) -> dict[str, Any]:
         raise UnimplementedError(f"the precision {', '.join(given)} has no counterpart in StableHLO")
     found: dict[str, Any] = {}
     if given:
-        found["precision_config"] = tuple([EnumAttribute(p.upper(), "precision") for p in given])
+        found["precision_config"] = tuple([ir.EnumAttribute(p.upper(), "precision") for p in given])
     return found
 
 
@@ -57,7 +49,7 @@ def _algorithm(instruction: HloInstruction) -> dict[str, Any]:
 
 @raises(Opcode.DOT)
 def _dot(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    dims = DotDimensionNumbers(
+    dims = ir.DotDimensionNumbers(
         tuple(instruction.attribute("lhs_batch_dims")),
         tuple(instruction.attribute("rhs_batch_dims")),
         tuple(instruction.attribute("lhs_contracting_dims")),
@@ -78,7 +70,7 @@ def _ragged_dot(ctx: RaisingContext, instruction: HloInstruction, operands: Sequ
     if not ctx.program.has_chlo:
         return ctx.inline(meaning_of(instruction, decompose_ragged_dot), operands)
     names = ("lhs_batch", "rhs_batch", "lhs_contracting", "rhs_contracting", "lhs_ragged", "rhs_group")
-    dims = RaggedDotDimensionNumbers(*(tuple(instruction.attribute(f"{name}_dims")) for name in names))
+    dims = ir.RaggedDotDimensionNumbers(*(tuple(instruction.attribute(f"{name}_dims")) for name in names))
     return ctx.results(
         "chlo.ragged_dot",
         [single(o) for o in operands],
@@ -90,7 +82,7 @@ def _ragged_dot(ctx: RaisingContext, instruction: HloInstruction, operands: Sequ
 @raises(Opcode.CONVOLUTION)
 def _convolution(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     window, labels = instruction.attribute("window"), instruction.attribute("dim_labels")
-    dims = ConvDimensionNumbers(
+    dims = ir.ConvDimensionNumbers(
         labels.input_batch,
         labels.input_feature,
         labels.input_spatial,
@@ -109,7 +101,7 @@ def _convolution(ctx: RaisingContext, instruction: HloInstruction, operands: Seq
         padding=i64_matrix([(w.padding_low, w.padding_high) for w in window]),
         lhs_dilation=i64s([w.base_dilation for w in window]),
         rhs_dilation=i64s([w.window_dilation for w in window]),
-        window_reversal=DenseArray([w.window_reversal for w in window], "i1"),
+        window_reversal=ir.DenseArray([w.window_reversal for w in window], "i1"),
         feature_group_count=int(instruction.attribute("feature_group_count")),
         batch_group_count=int(instruction.attribute("batch_group_count")),
         **_precision(instruction),

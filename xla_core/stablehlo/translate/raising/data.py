@@ -13,20 +13,15 @@ from xla_core.hlo.literal import Literal
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir.attributes import (
-    DenseArray,
-    DenseElements,
-    EnumAttribute,
-)
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
 from xla_core.stablehlo.translate.raising.values import Raised, single, type_of
 
 __all__ = ["constant", "i64s", "numbers", "started"]
 
 
-def i64s(values: Sequence[int]) -> DenseArray:
+def i64s(values: Sequence[int]) -> ir.DenseArray:
     """`array<i64: ...>`."""
-    return DenseArray([int(value) for value in values], "i64")
+    return ir.DenseArray([int(value) for value in values], "i64")
 
 
 def numbers(cls: Any, instruction: HloInstruction) -> Any:
@@ -39,7 +34,7 @@ def constant(ctx: RaisingContext, array: np.ndarray, type: ir.Type) -> ir.Value:
     assert isinstance(type, ir.TensorType)
     if array.ndim and array.size and not any(array.strides):
         array = array[(0,) * array.ndim]
-    return ctx.add("stablehlo.constant", [], type, value=DenseElements(type, np.array(array, order="C")))
+    return ctx.add("stablehlo.constant", [], type, value=ir.DenseElements(type, np.array(array, order="C")))
 
 
 # Constants and structure
@@ -113,9 +108,9 @@ def _done(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[R
 
 @raises(Opcode.COMPARE)
 def _compare(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    direction = EnumAttribute(instruction.attribute("direction"), "comparison_direction")
+    direction = ir.EnumAttribute(instruction.attribute("direction"), "comparison_direction")
     kind = instruction.attributes.get("type")
-    total = EnumAttribute("TOTALORDER", "comparison_type") if kind == "TOTALORDER" else None
+    total = ir.EnumAttribute("TOTALORDER", "comparison_type") if kind == "TOTALORDER" else None
     return ctx.results(
         "stablehlo.compare", [single(o) for o in operands], comparison_direction=direction, compare_type=total
     )

@@ -10,8 +10,7 @@ from xla_core.hlo.decompositions.scan import decompose_scan
 from xla_core.hlo.decompositions.stochastic_convert import decompose_stochastic_convert
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.stablehlo.ir import ScalarType
-from xla_core.stablehlo.ir.attributes import DenseArray, SymbolRef, TypedInt
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
 from xla_core.stablehlo.translate.raising.meaning import meaning_of
 from xla_core.stablehlo.translate.raising.values import Raised, element_name, single
@@ -38,10 +37,10 @@ def _scaled_dot(ctx: RaisingContext, instruction: HloInstruction, operands: Sequ
         name="xla.scaled_dot",
         composite_attributes={
             "dimension_numbers": tuple(numbers),
-            "preferred_element_type": ScalarType(element_name(instruction.shape.element_type)),
+            "preferred_element_type": ir.ScalarType(element_name(instruction.shape.element_type)),
         },
-        decomposition=SymbolRef(ctx.program.called(meaning).attributes["sym_name"]),
-        version=TypedInt(0, "i32"),
+        decomposition=ir.SymbolRef(ctx.program.called(meaning).attributes["sym_name"]),
+        version=ir.TypedInt(0, "i32"),
     )
 
 
@@ -62,7 +61,7 @@ def _scan(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[R
         [single(o) for o in operands],
         [ctx.region(instruction.attribute("to_apply"))],
         dimension=int(dimension),
-        operandSegmentSizes=DenseArray((inputs, carries), "i32"),
-        resultSegmentSizes=DenseArray((outputs, carries), "i32"),
+        operandSegmentSizes=ir.DenseArray((inputs, carries), "i32"),
+        resultSegmentSizes=ir.DenseArray((outputs, carries), "i32"),
         **flags,
     )

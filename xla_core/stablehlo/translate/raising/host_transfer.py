@@ -8,8 +8,7 @@ from typing import Any
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.channels import source_target_pairs
-from xla_core.stablehlo.ir import TokenType
-from xla_core.stablehlo.ir.attributes import ChannelHandle, ChannelType
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
 from xla_core.stablehlo.translate.raising.contraction import i64_matrix
 from xla_core.stablehlo.translate.raising.values import Raised, leaves, single, type_of
@@ -18,7 +17,7 @@ from xla_core.stablehlo.translate.raising.values import Raised, leaves, single, 
 @raises(Opcode.AFTER_ALL)
 def _after_all(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     tokens = [single(o) for o in operands]
-    return ctx.add("stablehlo.after_all" if tokens else "stablehlo.create_token", tokens, TokenType())
+    return ctx.add("stablehlo.after_all" if tokens else "stablehlo.create_token", tokens, ir.TokenType())
 
 
 @raises(Opcode.ADD_DEPENDENCY)
@@ -45,10 +44,10 @@ def _outfeed(ctx: RaisingContext, instruction: HloInstruction, operands: Sequenc
     return ctx.results("stablehlo.outfeed", list(leaves(tuple(operands))), outfeed_config=config)
 
 
-def _transfer(instruction: HloInstruction, host: ChannelType) -> dict[str, Any]:
+def _transfer(instruction: HloInstruction, host: ir.ChannelType) -> dict[str, Any]:
     is_host = bool(instruction.attributes.get("is_host_transfer"))
     channel = int(instruction.attribute("channel_id") or 0)
-    handle = ChannelHandle(channel, host if is_host else ChannelType.DEVICE_TO_DEVICE)
+    handle = ir.ChannelHandle(channel, host if is_host else ir.ChannelType.DEVICE_TO_DEVICE)
     attributes: dict[str, Any] = {"channel_handle": handle, "is_host_transfer": is_host}
     pairs = source_target_pairs(instruction)
     if pairs:
@@ -59,15 +58,15 @@ def _transfer(instruction: HloInstruction, host: ChannelType) -> dict[str, Any]:
 @raises(Opcode.SEND)
 def _send(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     values = list(leaves(tuple(operands)))
-    return ctx.add("stablehlo.send", values, TokenType(), **_transfer(instruction, ChannelType.DEVICE_TO_HOST))
+    return ctx.add("stablehlo.send", values, ir.TokenType(), **_transfer(instruction, ir.ChannelType.DEVICE_TO_HOST))
 
 
 @raises(Opcode.RECV)
 def _recv(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     """The data and a token, which is what recv-done gives back."""
     data = instruction.shape.tuple_shapes[0]
-    types = [*(type_of(leaf) for leaf in data.leaves()), TokenType()]
-    attributes = _transfer(instruction, ChannelType.HOST_TO_DEVICE)
+    types = [*(type_of(leaf) for leaf in data.leaves()), ir.TokenType()]
+    attributes = _transfer(instruction, ir.ChannelType.HOST_TO_DEVICE)
     *received, token = ctx.op("stablehlo.recv", [single(operands[0])], types, **attributes)
     return (tuple(received) if data.is_tuple else received[0]), token
 

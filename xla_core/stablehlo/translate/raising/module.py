@@ -11,7 +11,6 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.hlo.verifier import verify as verify_hlo
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir.attributes import TypedInt
 from xla_core.stablehlo.translate.raising.context import Program
 from xla_core.stablehlo.verify.verifier import verify
 
@@ -32,8 +31,8 @@ def from_hlo(module: HloModule, *, has_chlo: bool = True) -> ir.Module:
     program = Program(module, has_chlo=has_chlo)
     result = program.result
     result.attributes = {
-        "mhlo.num_partitions": TypedInt(module.num_partitions, "i32"),
-        "mhlo.num_replicas": TypedInt(module.num_replicas, "i32"),
+        "mhlo.num_partitions": ir.TypedInt(module.num_partitions, "i32"),
+        "mhlo.num_replicas": ir.TypedInt(module.num_replicas, "i32"),
     }
     if module.frontend_attributes:
         result.attributes["mhlo.frontend_attributes"] = dict(module.frontend_attributes)
@@ -65,7 +64,7 @@ def _argument_attributes(source: HloModule) -> list[dict[str, Any]]:
     for alias in source.input_output_aliases:
         place = _flat_index(whole, (alias.parameter_number, *alias.parameter_index))
         output = _flat_index(source.result_shape, alias.output_index)
-        attributes[place]["tf.aliasing_output"] = TypedInt(output, "i32")
+        attributes[place]["tf.aliasing_output"] = ir.TypedInt(output, "i32")
     for number, index in source.buffer_donors:
         attributes[_flat_index(whole, (number, *index))]["jax.buffer_donor"] = True
     return attributes

@@ -14,7 +14,6 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir.attributes import ENUMS, EnumAttribute, TypedFloat, TypedInt
 from xla_core.stablehlo.ops.common import OneOp
 from xla_core.stablehlo.table.op_table import OPS, Attribute, Kind
 from xla_core.stablehlo.translate.raising.context import RULES, RaisingContext
@@ -113,11 +112,11 @@ def _attribute(attribute: Attribute, value: Any) -> Any:
     """Converts the value of an HLO attribute to one of StableHLO's."""
     match attribute.kind:
         case Kind.ENUM:
-            return EnumAttribute(value, next(kind for kind, cases in ENUMS.items() if cases == attribute.cases))
+            return ir.EnumAttribute(value, next(kind for kind, cases in ir.ENUMS.items() if cases == attribute.cases))
         case Kind.FLOAT:
-            return TypedFloat(float(np.float32(value)), "f32")
+            return ir.TypedFloat(float(np.float32(value)), "f32")
         case Kind.INT32:
-            return TypedInt(value, "i32")
+            return ir.TypedInt(value, "i32")
         case Kind.INTS:
             return i64s(value)
         case _:

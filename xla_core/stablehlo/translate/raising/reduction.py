@@ -10,8 +10,7 @@ from xla_core.hlo.attributes import Window
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.stablehlo.ir import Block, Op, Region, TensorType, Value
-from xla_core.stablehlo.ir.attributes import EnumAttribute
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
 from xla_core.stablehlo.translate.raising.contraction import i64_matrix
 from xla_core.stablehlo.translate.raising.data import i64s
@@ -65,21 +64,23 @@ def _top_k(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[
     return _first_k(ctx, instruction, single(operands[0]), "GT" if is_largest else "LT")
 
 
-def _first_k(ctx: RaisingContext, instruction: HloInstruction, operand: Value, direction: str) -> Raised:
+def _first_k(ctx: RaisingContext, instruction: HloInstruction, operand: ir.Value, direction: str) -> Raised:
     """A stable sort with the indices, in total order, and a slice of the first k."""
     shape, sizes = instruction.operand(0).shape, instruction.shape.tuple_shapes[0].dimensions
     scalars = [type_of(s.with_dimensions(())) for s in instruction.shape.tuple_shapes]
     indices_type = type_of(shape.with_element_type(ElementType.S32))
     last = shape.rank - 1
     indices = ctx.add("stablehlo.iota", [], indices_type, iota_dimension=last)
-    block = Block([scalars[0], scalars[0], scalars[1], scalars[1]])
-    total = {"compare_type": EnumAttribute("TOTALORDER", "comparison_type")} if shape.element_type.is_floating else {}
-    before = {"comparison_direction": EnumAttribute(direction, "comparison_direction"), **total}
-    compare = Op("stablehlo.compare", block.arguments[:2], [TensorType((), "i1")], before)
-    block.ops = [compare, Op("stablehlo.return", compare.results, ())]
+    block = ir.Block([scalars[0], scalars[0], scalars[1], scalars[1]])
+    total = (
+        {"compare_type": ir.EnumAttribute("TOTALORDER", "comparison_type")} if shape.element_type.is_floating else {}
+    )
+    before = {"comparison_direction": ir.EnumAttribute(direction, "comparison_direction"), **total}
+    compare = ir.Op("stablehlo.compare", block.arguments[:2], [ir.TensorType((), "i1")], before)
+    block.ops = [compare, ir.Op("stablehlo.return", compare.results, ())]
     values = [operand, indices]
     types = [v.type for v in values]
-    made = ctx.op("stablehlo.sort", values, types, [Region([block])], dimension=last, is_stable=True)
+    made = ctx.op("stablehlo.sort", values, types, [ir.Region([block])], dimension=last, is_stable=True)
     bounds = {"start_indices": i64s([0] * len(sizes)), "limit_indices": i64s(sizes), "strides": i64s([1] * len(sizes))}
     results = [type_of(s) for s in instruction.shape.tuple_shapes]
     return tuple([ctx.add("stablehlo.slice", [v], t, **bounds) for v, t in zip(made, results, strict=True)])

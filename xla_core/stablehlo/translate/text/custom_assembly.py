@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xla_core.stablehlo.ir import Block, FunctionType, Op, TensorType, Type
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.attribute_text import attribute_text, dictionary_text, symbol_text
-from xla_core.stablehlo.ir.attributes import DenseArray
 from xla_core.stablehlo.table.op_table import commutative_ops
 from xla_core.stablehlo.text.custom_assembly import type_of_value
 from xla_core.stablehlo.translate.text.directives import ATTRIBUTES, NotPretty, body_of, functional, types_text
@@ -15,7 +14,7 @@ from xla_core.stablehlo.translate.text.region_writer import RegionWriter
 
 __all__ = ["CUSTOM"]
 
-_Writer = Callable[[RegionWriter, Op, dict[str, Any], str], str]
+_Writer = Callable[[RegionWriter, ir.Op, dict[str, Any], str], str]
 """(writer, op, its attributes, of which what is written is taken away, indentation) -> text."""
 
 
@@ -28,14 +27,14 @@ def _rest(writer: RegionWriter, attributes: dict[str, Any], keyword: str = "") -
     return f" {keyword}{text}"
 
 
-def _constant(writer: RegionWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
+def _constant(writer: RegionWriter, op: ir.Op, attributes: dict[str, Any], indent: str) -> str:
     value = attributes.pop("value", None)
     if op.operands or [type_of_value(value)] != [result.type for result in op.results]:
         raise NotPretty
     return f"{_rest(writer, attributes)} {attribute_text(value)}".strip()
 
 
-def _barrier(writer: RegionWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
+def _barrier(writer: RegionWriter, op: ir.Op, attributes: dict[str, Any], indent: str) -> str:
     if [o.type for o in op.operands] != [r.type for r in op.results]:
         raise NotPretty
     if not op.operands:
@@ -43,17 +42,17 @@ def _barrier(writer: RegionWriter, op: Op, attributes: dict[str, Any], indent: s
     return f"{writer.values(op.operands)} : {types_text([o.type for o in op.operands])}"
 
 
-def _regions(writer: RegionWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
+def _regions(writer: RegionWriter, op: ir.Op, attributes: dict[str, Any], indent: str) -> str:
     return writer.regions(op, indent)
 
 
-def _single_block(op: Op, index: int) -> Block:
+def _single_block(op: ir.Op, index: int) -> ir.Block:
     if index >= len(op.regions) or len(op.regions[index].blocks) != 1:
         raise NotPretty
     return op.regions[index].block
 
 
-def _while(writer: RegionWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
+def _while(writer: RegionWriter, op: ir.Op, attributes: dict[str, Any], indent: str) -> str:
     types = [o.type for o in op.operands]
     blocks = [_single_block(op, i) for i in range(2)]
     if [r.type for r in op.results] != types or any([a.type for a in b.arguments] != types for b in blocks):
@@ -67,7 +66,7 @@ def _while(writer: RegionWriter, op: Op, attributes: dict[str, Any], indent: str
     return f"{text}\n{indent}cond {condition} do {body}"
 
 
-def _reduce(writer: RegionWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
+def _reduce(writer: RegionWriter, op: ir.Op, attributes: dict[str, Any], indent: str) -> str:
     count = len(op.results)
     block = _single_block(op, 0)
     if len(op.operands) != 2 * count or not count:
@@ -89,13 +88,13 @@ def _reduce(writer: RegionWriter, op: Op, attributes: dict[str, Any], indent: st
     return text + writer.block(block, indent)
 
 
-def _applied(block: Block, op: Op) -> str | None:
+def _applied(block: ir.Block, op: ir.Op) -> str | None:
     """The op that the whole reducer is, over two scalars of the input's type."""
     if len(block.ops) != 2 or len(block.arguments) != 2:
         return None
     inner, end = block.ops
     input_type = op.operands[0].type
-    scalar: Type = TensorType((), input_type.element) if isinstance(input_type, TensorType) else input_type
+    scalar: ir.Type = ir.TensorType((), input_type.element) if isinstance(input_type, ir.TensorType) else input_type
     is_plain = (
         inner.name in commutative_ops()
         and not inner.attributes
@@ -108,10 +107,10 @@ def _applied(block: Block, op: Op) -> str | None:
     return inner.name if is_plain else None
 
 
-def _scan(writer: RegionWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
+def _scan(writer: RegionWriter, op: ir.Op, attributes: dict[str, Any], indent: str) -> str:
     sizes, results = (attributes.pop(f"{which}SegmentSizes", None) for which in ("operand", "result"))
-    carries = sizes[1] if isinstance(sizes, DenseArray) and len(sizes) == 2 else -1
-    if carries < 0 or not isinstance(results, DenseArray) or tuple(results) != (len(op.results) - carries, carries):
+    carries = sizes[1] if isinstance(sizes, ir.DenseArray) and len(sizes) == 2 else -1
+    if carries < 0 or not isinstance(results, ir.DenseArray) or tuple(results) != (len(op.results) - carries, carries):
         raise NotPretty
     inputs = len(op.operands) - carries
     text = f"({writer.values(op.operands[:inputs])}) inits ({writer.values(op.operands[inputs:])})"
@@ -120,10 +119,10 @@ def _scan(writer: RegionWriter, op: Op, attributes: dict[str, Any], indent: str)
     return f"{text} {writer.region(op.regions[0], indent)} : {functional(op.operands, op.results)}"
 
 
-def _function(writer: RegionWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
+def _function(writer: RegionWriter, op: ir.Op, attributes: dict[str, Any], indent: str) -> str:
     type = attributes.pop("function_type", None)
     name = attributes.pop("sym_name", None)
-    if not isinstance(type, FunctionType) or not isinstance(name, str) or len(op.regions) != 1:
+    if not isinstance(type, ir.FunctionType) or not isinstance(name, str) or len(op.regions) != 1:
         raise NotPretty
     visibility = attributes.pop("sym_visibility", None)
     text = "" if visibility is None else f"{visibility} "
@@ -140,13 +139,13 @@ def _function(writer: RegionWriter, op: Op, attributes: dict[str, Any], indent: 
         inputs = [f"%{n}: {t}{place}" for n, t, place in zip(names, inputs, places, strict=True)]
     text += f"{symbol_text(name)}({', '.join(inputs)})"
     if results:
-        is_single = results == [str(type.results[0])] and not isinstance(type.results[0], FunctionType)
+        is_single = results == [str(type.results[0])] and not isinstance(type.results[0], ir.FunctionType)
         text += f" -> {results[0]}" if is_single else f" -> ({', '.join(results)})"
     text += _rest(writer, attributes, "attributes ")
     return f"{text} {writer.block(blocks[0], indent)}" if blocks else text
 
 
-def _with_attributes(types: Sequence[Type], attributes: Sequence[dict[str, Any]] | None) -> list[str]:
+def _with_attributes(types: Sequence[ir.Type], attributes: Sequence[dict[str, Any]] | None) -> list[str]:
     """Each type, with what is said of its argument or result."""
     if attributes and len(attributes) != len(types):
         raise NotPretty
@@ -156,21 +155,21 @@ def _with_attributes(types: Sequence[Type], attributes: Sequence[dict[str, Any]]
     ]
 
 
-def _module(writer: RegionWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
+def _module(writer: RegionWriter, op: ir.Op, attributes: dict[str, Any], indent: str) -> str:
     name = attributes.pop("sym_name", None)
     text = f"{symbol_text(name)} " if isinstance(name, str) else ""
     rest = _rest(writer, attributes, "attributes ").strip()
     return f"{text}{rest + ' ' if rest else ''}{writer.block(_single_block(op, 0), indent)}"
 
 
-def _mesh(writer: RegionWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
+def _mesh(writer: RegionWriter, op: ir.Op, attributes: dict[str, Any], indent: str) -> str:
     name, mesh = attributes.pop("sym_name", None), attributes.pop("mesh", None)
     if not isinstance(name, str):
         raise NotPretty
     return f"{symbol_text(name)} = {body_of(mesh, '#sdy.mesh', '')}{_rest(writer, attributes)}"
 
 
-def _manual_computation(writer: RegionWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
+def _manual_computation(writer: RegionWriter, op: ir.Op, attributes: dict[str, Any], indent: str) -> str:
     shardings = [
         f"{name}={body_of(attributes.pop(name, None), '#sdy.sharding_per_value<', '>')}"
         for name in ("in_shardings", "out_shardings")
@@ -184,7 +183,7 @@ def _manual_computation(writer: RegionWriter, op: Op, attributes: dict[str, Any]
     return f"{text}{_rest(writer, attributes)} : {functional(op.operands, op.results)}"
 
 
-def _none(writer: RegionWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
+def _none(writer: RegionWriter, op: ir.Op, attributes: dict[str, Any], indent: str) -> str:
     raise NotPretty
 
 

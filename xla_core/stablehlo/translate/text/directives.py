@@ -11,20 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir import FunctionType, TensorType, TupleType, Type, Value
 from xla_core.stablehlo.ir.attribute_text import attribute_text, quoted, struct_text, symbol_text
-from xla_core.stablehlo.ir.attributes import (
-    ENUMS,
-    ConvDimensionNumbers,
-    DenseArray,
-    DenseElements,
-    DotAlgorithm,
-    DotDimensionNumbers,
-    EnumAttribute,
-    OpaqueAttribute,
-    SymbolRef,
-    TypedInt,
-)
 
 __all__ = [
     "ATTRIBUTES",
@@ -53,14 +40,14 @@ def _of(kind: type, value: Any) -> Any:
 
 
 def _dims(value: Any) -> str:
-    if not isinstance(value, DenseArray) or value.element != "i64":
+    if not isinstance(value, ir.DenseArray) or value.element != "i64":
         raise NotPretty
     return f"[{', '.join(map(str, value))}]"
 
 
 def _typed(element: str) -> Callable[[Any], str]:
     def write(value: Any) -> str:
-        if not isinstance(value, TypedInt) or value.type != element:
+        if not isinstance(value, ir.TypedInt) or value.type != element:
             raise NotPretty
         return str(int(value))
 
@@ -73,7 +60,7 @@ def _f64(value: Any) -> str:
 
 def _enum(kind: str) -> Callable[[Any], str]:
     def write(value: Any) -> str:
-        if not isinstance(value, EnumAttribute) or value.kind != kind:
+        if not isinstance(value, ir.EnumAttribute) or value.kind != kind:
             raise NotPretty
         return str(value)
 
@@ -82,13 +69,13 @@ def _enum(kind: str) -> Callable[[Any], str]:
 
 def body_of(value: Any, opening: str, closing: str) -> str:
     """An attribute of another dialect without its name, which its place says."""
-    if not isinstance(value, OpaqueAttribute) or not value.text.startswith(opening):
+    if not isinstance(value, ir.OpaqueAttribute) or not value.text.startswith(opening):
         raise NotPretty
     return value.text[len(opening) :].removesuffix(closing)
 
 
 def _dot_dimensions(value: Any) -> str:
-    dims: DotDimensionNumbers = _of(DotDimensionNumbers, value)
+    dims: ir.DotDimensionNumbers = _of(ir.DotDimensionNumbers, value)
     text = f"contracting_dims = {_pair(dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions)}"
     if dims.lhs_batching_dimensions or dims.rhs_batching_dimensions:
         text = f"batching_dims = {_pair(dims.lhs_batching_dimensions, dims.rhs_batching_dimensions)}, {text}"
@@ -100,7 +87,7 @@ def _pair(left: Sequence[int], right: Sequence[int]) -> str:
 
 
 def _convolution(value: Any) -> str:
-    text = struct_text(_of(ConvDimensionNumbers, value))
+    text = struct_text(_of(ir.ConvDimensionNumbers, value))
     if text.startswith("<raw"):
         raise NotPretty
     return text[1:-1]
@@ -118,11 +105,11 @@ ATTRIBUTES: dict[str, Callable[[Any], str]] = {
     "int": lambda value: str(_of(int, value)),
     "sharding": lambda value: body_of(value, "#sdy.sharding", ""),
     "string": lambda value: quoted(_of(str, value)),
-    "symbol": lambda value: attribute_text(_of(SymbolRef, value)),
+    "symbol": lambda value: attribute_text(_of(ir.SymbolRef, value)),
     "symbol_name": lambda value: symbol_text(_of(str, value)),
     "ui32": _typed("ui32"),
     "ui64": _typed("ui64"),
-    **{kind: _enum(kind) for kind in ENUMS},
+    **{kind: _enum(kind) for kind in ir.ENUMS},
 }
 """Kinds of one attribute."""
 
@@ -143,11 +130,11 @@ def _precision(attributes: dict[str, Any]) -> str:
 def _precision_and_algorithm(attributes: dict[str, Any]) -> str:
     text = _precision(attributes)
     algorithm = attributes.pop("algorithm", None)
-    return text if algorithm is None else f"{text}, algorithm = {struct_text(_of(DotAlgorithm, algorithm))}"
+    return text if algorithm is None else f"{text}, algorithm = {struct_text(_of(ir.DotAlgorithm, algorithm))}"
 
 
 def _slice_ranges(attributes: dict[str, Any]) -> str:
-    columns = [_of(DenseArray, attributes.pop(name, None)) for name in ("start_indices", "limit_indices", "strides")]
+    columns = [_of(ir.DenseArray, attributes.pop(name, None)) for name in ("start_indices", "limit_indices", "strides")]
     if len({len(column) for column in columns}) != 1 or any(column.element != "i64" for column in columns):
         raise NotPretty
     rows = zip(*columns, strict=True)
@@ -161,12 +148,12 @@ def _window(attributes: dict[str, Any]) -> str:
     parts = [f"{word} = {_dims(attributes.pop(name))}" for name, word in _WINDOW.items() if name in attributes]
     padding = attributes.pop("padding", None)
     if padding is not None:
-        if not isinstance(padding, DenseElements) or padding.type.shape[1:] != (2,) or padding.type.element != "i64":
+        if not isinstance(padding, ir.DenseElements) or padding.type.shape[1:] != (2,) or padding.type.element != "i64":
             raise NotPretty
         parts.insert(int(parts[:1] != [] and parts[0].startswith("stride")), f"pad = {padding.tolist()}")
     reversal = attributes.pop("window_reversal", None)
     if reversal is not None:
-        flags: DenseArray = _of(DenseArray, reversal)
+        flags: ir.DenseArray = _of(ir.DenseArray, reversal)
         parts.append(f"reverse = [{', '.join('true' if flag else 'false' for flag in flags)}]")
     return ", ".join(parts)
 
@@ -195,18 +182,18 @@ type_text = functools.lru_cache(maxsize=4096)(ir.type_text)
 """A type's text; programs repeat themselves."""
 
 
-def types_text(types: Sequence[Type]) -> str:
+def types_text(types: Sequence[ir.Type]) -> str:
     return ", ".join([type_text(type) for type in types])
 
 
-def functional(operands: Sequence[Value], results: Sequence[Value]) -> str:
+def functional(operands: Sequence[ir.Value], results: Sequence[ir.Value]) -> str:
     """`(types) -> types`."""
-    if len(results) == 1 and not isinstance(results[0].type, FunctionType):
+    if len(results) == 1 and not isinstance(results[0].type, ir.FunctionType):
         return f"({types_text([o.type for o in operands])}) -> {type_text(results[0].type)}"
     return f"({types_text([o.type for o in operands])}) -> ({types_text([r.type for r in results])})"
 
 
-def _same(operands: Sequence[Value], results: Sequence[Value]) -> str:
+def _same(operands: Sequence[ir.Value], results: Sequence[ir.Value]) -> str:
     if len(results) != 1:
         raise NotPretty
     type = results[0].type
@@ -215,61 +202,61 @@ def _same(operands: Sequence[Value], results: Sequence[Value]) -> str:
     return functional(operands, results)
 
 
-def _select(operands: Sequence[Value], results: Sequence[Value]) -> str:
+def _select(operands: Sequence[ir.Value], results: Sequence[ir.Value]) -> str:
     if len(results) == 1 and len(operands) == 3 and all(o.type == results[0].type for o in operands[1:]):
         return types_text([operands[0].type, results[0].type])
     return functional(operands, results)
 
 
-def _complex(operands: Sequence[Value], results: Sequence[Value]) -> str:
+def _complex(operands: Sequence[ir.Value], results: Sequence[ir.Value]) -> str:
     type = results[0].type
-    if isinstance(type, TensorType) and isinstance(type.element, str) and type.element.startswith("complex<"):
-        part = TensorType(type.shape, type.element[len("complex<") : -1], type.bounds, type.encoding)
+    if isinstance(type, ir.TensorType) and isinstance(type.element, str) and type.element.startswith("complex<"):
+        part = ir.TensorType(type.shape, type.element[len("complex<") : -1], type.bounds, type.encoding)
         if all(operand.type == part for operand in operands):
             return type_text(type)
     return functional(operands, results)
 
 
-def _tuple(operands: Sequence[Value], results: Sequence[Value]) -> str:
+def _tuple(operands: Sequence[ir.Value], results: Sequence[ir.Value]) -> str:
     type = results[0].type
-    if not isinstance(type, TupleType) or type.elements != tuple([o.type for o in operands]):
+    if not isinstance(type, ir.TupleType) or type.elements != tuple([o.type for o in operands]):
         raise NotPretty
     return str(type)
 
 
-def _arrow(operands: Sequence[Value], results: Sequence[Value]) -> str:
+def _arrow(operands: Sequence[ir.Value], results: Sequence[ir.Value]) -> str:
     if len(results) == 1:
         return f"{types_text([o.type for o in operands])} -> {results[0].type}"
     return f"{types_text([o.type for o in operands])} -> ({types_text([r.type for r in results])})"
 
 
-def _results(operands: Sequence[Value], results: Sequence[Value]) -> str:
+def _results(operands: Sequence[ir.Value], results: Sequence[ir.Value]) -> str:
     if operands:
         raise NotPretty
     return types_text([r.type for r in results])
 
 
-def _list(operands: Sequence[Value], results: Sequence[Value]) -> str:
+def _list(operands: Sequence[ir.Value], results: Sequence[ir.Value]) -> str:
     if results:
         raise NotPretty
     return types_text([o.type for o in operands])
 
 
-def _each(operands: Sequence[Value], results: Sequence[Value]) -> str:
+def _each(operands: Sequence[ir.Value], results: Sequence[ir.Value]) -> str:
     if results or not operands or any(o.type != operands[0].type for o in operands):
         raise NotPretty
     return str(operands[0].type)
 
 
-def _return(operands: Sequence[Value], results: Sequence[Value]) -> str:
+def _return(operands: Sequence[ir.Value], results: Sequence[ir.Value]) -> str:
     return f": {types_text([o.type for o in operands])}" if operands else ""
 
 
-def _cast(operands: Sequence[Value], results: Sequence[Value]) -> str:
+def _cast(operands: Sequence[ir.Value], results: Sequence[ir.Value]) -> str:
     return f"{types_text([o.type for o in operands])} to {types_text([r.type for r in results])}"
 
 
-SIGNATURES: dict[str, Callable[[Sequence[Value], Sequence[Value]], str]] = {
+SIGNATURES: dict[str, Callable[[Sequence[ir.Value], Sequence[ir.Value]], str]] = {
     "functional": functional,
     "same": _same,
     "select": _select,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_core.errors import InternalError
-from xla_core.stablehlo.ir import Block, Op, Region, Value
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.attribute_text import location_text
 from xla_core.stablehlo.translate.text.directives import type_text
 
@@ -18,23 +18,24 @@ class RegionWriter:
     def __init__(self, *, generic: bool = False, locations: bool = False) -> None:
         self.generic = generic
         self.with_locations = locations
-        self.names: dict[Value, str] = {}
+        self.names: dict[ir.Value, str] = {}
         self._next_result = 0
         self._next_argument: dict[str, int] = {}
 
     # Values
 
-    def value(self, value: Value) -> str:
+    def value(self, value: ir.Value) -> str:
         """`%0`, `%0#1`."""
         name = self.names.get(value)
         if name is None:
             owner = value.owner
             raise InternalError(
-                f"{value!r} is used where it is not defined", location=owner.location if isinstance(owner, Op) else None
+                f"{value!r} is used where it is not defined",
+                location=owner.location if isinstance(owner, ir.Op) else None,
             )
         return f"%{name}"
 
-    def values(self, values: Sequence[Value]) -> str:
+    def values(self, values: Sequence[ir.Value]) -> str:
         return ", ".join([self.value(value) for value in values])
 
     def begin_function(self) -> None:
@@ -43,7 +44,7 @@ class RegionWriter:
         self._next_result = 0
         self._next_argument.clear()
 
-    def new_arguments(self, block: Block, prefix: str) -> list[str]:
+    def new_arguments(self, block: ir.Block, prefix: str) -> list[str]:
         """Names for the arguments of a block, without %."""
         first = self._next_argument.get(prefix, 0)
         self._next_argument[prefix] = first + len(block.arguments)
@@ -51,7 +52,7 @@ class RegionWriter:
         self.names.update(zip(block.arguments, names, strict=True))
         return names
 
-    def _new_results(self, op: Op) -> str:
+    def _new_results(self, op: ir.Op) -> str:
         """`%0 = `, `%0:2 = `."""
         if not op.results:
             return ""
@@ -66,13 +67,13 @@ class RegionWriter:
 
     # Regions
 
-    def block(self, block: Block, indent: str) -> str:
+    def block(self, block: ir.Block, indent: str) -> str:
         """`{ ops }` of a block whose arguments are named elsewhere."""
         inner = indent + "  "
         lines = [f"{inner}{self.op(op, inner)}\n" for op in block.ops]
         return f"{{\n{''.join(lines)}{indent}}}"
 
-    def region(self, region: Region, indent: str) -> str:
+    def region(self, region: ir.Region, indent: str) -> str:
         """`{ ^bb0(arguments): ops }`."""
         inner = indent + "  "
         parts = ["{\n"]
@@ -86,17 +87,17 @@ class RegionWriter:
             parts += [f"{inner}{self.op(op, inner)}\n" for op in block.ops]
         return f"{''.join(parts)}{indent}}}"
 
-    def regions(self, op: Op, indent: str) -> str:
+    def regions(self, op: ir.Op, indent: str) -> str:
         """`({...}, {...})`, or nothing."""
         if not op.regions:
             return ""
         return f"({', '.join([self.region(region, indent) for region in op.regions])})"
 
-    def argument_locations(self, block: Block) -> list[str]:
+    def argument_locations(self, block: ir.Block) -> list[str]:
         """` loc(...)` of each argument, or nothing."""
         locations = block.argument_locations if self.with_locations else []
         return [f" {location_text(place)}" for place in locations] or [""] * len(block.arguments)
 
-    def op(self, op: Op, indent: str) -> str:
+    def op(self, op: ir.Op, indent: str) -> str:
         """One op, without the indentation before it."""
         raise NotImplementedError

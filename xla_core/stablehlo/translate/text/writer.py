@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xla_core.errors import ResourceExhaustedError
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.bytecode.properties import layouts
-from xla_core.stablehlo.ir import Block, Module, Op, Region, require_module
 from xla_core.stablehlo.ir.attribute_text import dictionary_text, location_text
 from xla_core.stablehlo.ir.garbage_collection import without_collector
 from xla_core.stablehlo.text.custom_assembly import type_of_value
@@ -31,7 +31,7 @@ _SEGMENTS = frozenset(("operandSegmentSizes", "resultSegmentSizes"))
 
 
 def write_text(
-    module: Module, *, version: Version | str | None = None, generic: bool = False, locations: bool = False
+    module: ir.Module, *, version: Version | str | None = None, generic: bool = False, locations: bool = False
 ) -> str:
     """A module as MLIR text that StableHLO's parser, and `parse_text`, read back as the same module.
 
@@ -48,7 +48,7 @@ def write_text(
     Values get new names, in the order in which they stand. Raises VersionError, with the op's location, for what needs
     a later release than `version`.
     """
-    require_module(module)
+    ir.require_module(module)
     if version is not None:
         module = for_release(module, Version.parse(version))
     writer = OpWriter(generic=generic, locations=locations)
@@ -62,22 +62,22 @@ def write_text(
 class OpWriter(RegionWriter):
     """Writes ops with their regions."""
 
-    def module(self, module: Module) -> str:
+    def module(self, module: ir.Module) -> str:
         """A whole module."""
-        block = Block()
+        block = ir.Block()
         block.ops = [*module.others, *module.functions.values()]
         name = {"sym_name": module.name} if module.name else {}
-        whole = Op("builtin.module", [], (), {**name, **module.attributes}, [Region([block])])
+        whole = ir.Op("builtin.module", [], (), {**name, **module.attributes}, [ir.Region([block])])
         return self._body(whole, "") + "\n"
 
-    def op(self, op: Op, indent: str) -> str:
+    def op(self, op: ir.Op, indent: str) -> str:
         """One op, without the indentation before it."""
         is_function = op.name in ("func.func", "builtin.module")
         names = "" if is_function else self._new_results(op)
         text = names + self._body(op, indent)
         return f"{text} {location_text(op.location)}" if self.with_locations else text
 
-    def _body(self, op: Op, indent: str) -> str:
+    def _body(self, op: ir.Op, indent: str) -> str:
         form = assembly_of(op.name)
         if form is not None and not (self.generic and op.name != "builtin.module"):
             state = self._next_result, dict(self._next_argument)
@@ -87,7 +87,7 @@ class OpWriter(RegionWriter):
                 self._next_result, self._next_argument = state
         return self._generic(op, indent)
 
-    def _generic(self, op: Op, indent: str) -> str:
+    def _generic(self, op: ir.Op, indent: str) -> str:
         if op.name == "func.func":
             self.begin_function()
         inherent = _inherent(op.name)
@@ -103,7 +103,7 @@ class OpWriter(RegionWriter):
             parts.append(dictionary_text(rest, dialect))
         return f"{' '.join(parts)} : {functional(op.operands, op.results)}"
 
-    def _pretty(self, op: Op, form: str, indent: str) -> str:
+    def _pretty(self, op: ir.Op, form: str, indent: str) -> str:
         state = _State(self, op, indent)
         tokens = [token for step in _steps(form) if (token := step(state))]
         if state.attributes or (state.operand < len(op.operands) and not state.has_custom):
@@ -116,7 +116,7 @@ class _State:
 
     __slots__ = ("attributes", "has_custom", "indent", "op", "operand", "writer")
 
-    def __init__(self, writer: OpWriter, op: Op, indent: str) -> None:
+    def __init__(self, writer: OpWriter, op: ir.Op, indent: str) -> None:
         self.writer = writer
         self.op = op
         self.indent = indent
@@ -248,5 +248,5 @@ def _inherent(name: str) -> frozenset[str]:
     return frozenset([key for key, _ in found[0]] if found else ()) | _SEGMENTS
 
 
-def _enum_dialect(op: Op) -> str:
+def _enum_dialect(op: ir.Op) -> str:
     return "chlo" if op.name.startswith("chlo.") else "stablehlo"
