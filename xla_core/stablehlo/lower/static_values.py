@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,30 +55,15 @@ class StaticValues:
 
     def _check(self, root: HloInstruction) -> bool:
         """Tells whether `root` depends on constants alone."""
-        known, stack = self._is_static, [root]
-        while stack:
-            node = stack[-1]
-            missing = [] if node in known else [o for o in node.operands if o not in known]
-            if missing:
-                stack += missing
-                continue
-            stack.pop()
-            if node not in known:
-                is_free = node.opcode != Opcode.PARAMETER and not self._depends_on_state.of(node)
-                known[node] = is_free and all(known[o] for o in node.operands)
+        known = self._is_static
+        for node in _operands_first(root, known):
+            is_free = node.opcode != Opcode.PARAMETER and not self._depends_on_state.of(node)
+            known[node] = is_free and all(known[o] for o in node.operands)
         return known[root]
 
     def _compute(self, root: HloInstruction) -> None:
-        values, stack = self._values, [root]
-        while stack:
-            node = stack[-1]
-            missing = [] if node in values else [o for o in node.operands if o not in values]
-            if missing:
-                stack += missing
-                continue
-            stack.pop()
-            if node not in values:
-                values[node] = self._evaluate(node)
+        for node in _operands_first(root, self._values):
+            self._values[node] = self._evaluate(node)
 
     def _evaluate(self, instruction: HloInstruction) -> Value:
         if instruction.opcode == Opcode.CONSTANT:
@@ -94,3 +80,20 @@ class StaticValues:
 
             self._context = EvaluationContext(max_steps=_MAX_STEPS, max_bytes=_MAX_BYTES)
         return self._context.evaluate(instruction, [self._values[o] for o in instruction.operands])
+
+
+def _operands_first(root: HloInstruction, done: Container[HloInstruction]) -> Iterator[HloInstruction]:
+    """Yields the instructions that `root` depends on and that are not in `done`, operands before their users.
+
+    The caller adds each to `done`.
+    """
+    stack = [root]
+    while stack:
+        node = stack[-1]
+        missing = [] if node in done else [o for o in node.operands if o not in done]
+        if missing:
+            stack += missing
+            continue
+        stack.pop()
+        if node not in done:
+            yield node

@@ -8,15 +8,13 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.ops.common import ints, tensor, tensor_of
+from xla_core.stablehlo.ops.common import INTS, ints, tensor, tensor_of
 from xla_core.stablehlo.ops.quantized_constraints import check_quantized_broadcast, check_same_scale
-from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, define
+from xla_core.stablehlo.table.op_table import Trait, define
 from xla_core.stablehlo.table.type_constraints import STATIC_OR_BOUNDED, TENSOR_OR_PER_AXIS
 from xla_core.stablehlo.verify.compatibility import shape_text
 
 __all__ = ["broadcast_in_dim", "check_broadcast_dimensions"]
-
-_INTS = Attribute(Kind.INTS)
 
 
 def check_broadcast_dimensions(op: ir.Op, operand: ir.TensorType, result: ir.TensorType) -> tuple[int, ...]:
@@ -74,7 +72,7 @@ define(
     "operand",
     rule=_broadcast_in_dim_rule,
     lower=_lower_broadcast_in_dim,
-    attributes={"broadcast_dimensions": _INTS},
+    attributes={"broadcast_dimensions": INTS},
     traits=(Trait.ON_STORAGE,),
     assembly="% , dims = broadcast_dimensions:dims attr-dict : :functional:",
     doc=(

@@ -12,7 +12,7 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.broadcasts import broadcast_in_dim
 from xla_core.stablehlo.ops.chlo import BROADCASTING
-from xla_core.stablehlo.ops.common import OneOp
+from xla_core.stablehlo.ops.common import OPTIONAL_INTS, OneOp
 from xla_core.stablehlo.ops.elementwise import BINARY_OPS
 from xla_core.stablehlo.ops.implicit_broadcasts import broadcast_dimensions, broadcast_shape, broadcast_type
 from xla_core.stablehlo.table.assembly_format import CHLO_BROADCAST_ASSEMBLY
@@ -75,7 +75,7 @@ def _lower_broadcast(inner: Lower) -> Lower:
     return lower
 
 
-_DIMS = {"broadcast_dimensions": Attribute(Kind.INTS, None)}
+_DIMS = {"broadcast_dimensions": OPTIONAL_INTS}
 
 _LOGICAL = ("and", "or", "xor")
 _TYPE_TRAITS: dict[str, tuple[str, ...]] = {

@@ -12,7 +12,7 @@ from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
-from xla_core.stablehlo.ops.common import INDEX, PRECISION, ints, tensor
+from xla_core.stablehlo.ops.common import FALSE, INDEX, PRECISION, ints, tensor
 from xla_core.stablehlo.ops.contraction import check_distinct, check_dot_dimensions, check_result_shape, dot_attributes
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import ANY_TENSOR, INTEGER
@@ -175,7 +175,7 @@ define(
     attributes={
         "dimension": INDEX,
         "scan_dim_size": Attribute(Kind.INT, None, minimum=0, since=2),
-        "is_reverse": Attribute(Kind.BOOL, False),
+        "is_reverse": FALSE,
         "is_associative": Attribute(Kind.BOOL, None),
     },
     assembly="<scan>",

@@ -9,7 +9,7 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.collective_roots import data_operands, with_roots
-from xla_core.stablehlo.ops.common import INDEX, tensor
+from xla_core.stablehlo.ops.common import FALSE, INDEX, tensor
 from xla_core.stablehlo.ops.reducers import check_reducer, element_text, promote
 from xla_core.stablehlo.ops.replica_groups import (
     CHANNEL_AND_GROUPS,
@@ -19,14 +19,8 @@ from xla_core.stablehlo.ops.replica_groups import (
     check_mesh,
     collective_attributes,
 )
-from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
-from xla_core.stablehlo.table.type_constraints import TENSOR
+from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, define
 from xla_core.stablehlo.verify.compatibility import compatible_dimensions
-
-_OPERANDS = (Values("operands", TENSOR, Arity.VARIADIC),)
-_RESULTS = (Values("results", TENSOR, Arity.VARIADIC),)
-_GROUPS, _GLOBAL = CHANNEL_AND_GROUPS, GLOBAL_IDS
-_COLLECTIVE = (Trait.COLLECTIVE,)
 
 
 def _scalar(type: ir.TensorType) -> ir.TensorType:
@@ -56,14 +50,14 @@ def _lower_all_reduce(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction
 
 define(
     "stablehlo.all_reduce",
-    _OPERANDS,
-    _RESULTS,
+    "operands*",
+    "results*",
     rule=_all_reduce_rule,
     symbols=check_mesh,
     lower=_lower_all_reduce,
     regions=1,
-    traits=(*_COLLECTIVE, Trait.VERSION_BY_OPERANDS, Trait.PROMOTES),
-    attributes={**_GROUPS, **_GLOBAL},
+    traits=(Trait.COLLECTIVE, Trait.VERSION_BY_OPERANDS, Trait.PROMOTES),
+    attributes={**CHANNEL_AND_GROUPS, **GLOBAL_IDS},
     releases="0.9 1.5",
     doc=(
         "Each process of a group gets the operands of all of them, combined by the region element by element, in "
@@ -122,8 +116,8 @@ define(
     symbols=check_mesh,
     lower=_lower_reduce_scatter,
     regions=1,
-    traits=(*_COLLECTIVE, Trait.VERSION_BY_OPERANDS, Trait.PROMOTES),
-    attributes={"scatter_dimension": INDEX, **_GROUPS, **_GLOBAL},
+    traits=(Trait.COLLECTIVE, Trait.VERSION_BY_OPERANDS, Trait.PROMOTES),
+    attributes={"scatter_dimension": INDEX, **CHANNEL_AND_GROUPS, **GLOBAL_IDS},
     doc=(
         "The operands of a group's processes combined by the region; the result is split along "
         "`scatter_dimension`, and process i of the group keeps part i."
@@ -156,14 +150,14 @@ def _lower_collective_reduce(ctx: LoweringContext, op: ir.Op, *operands: HloInst
 
 define(
     "stablehlo.collective_reduce",
-    _OPERANDS,
-    _RESULTS,
+    "operands*",
+    "results*",
     rule=_collective_reduce_rule,
     symbols=check_mesh,
     lower=_lower_collective_reduce,
     regions=1,
-    traits=_COLLECTIVE,
-    attributes={**_GROUPS, **_GLOBAL, "has_dynamic_root": Attribute(Kind.BOOL, False)},
+    traits=(Trait.COLLECTIVE,),
+    attributes={**CHANNEL_AND_GROUPS, **GLOBAL_IDS, "has_dynamic_root": FALSE},
     releases="1.19",
     doc=(
         "The first process of a group (or the root that the last operand names) gets the operands combined by the "
@@ -186,7 +180,7 @@ define(
     "operand",
     rule=lambda op, module: [tensor(op, 0)],
     lower=_lower_cross_replica_sum,
-    traits=_COLLECTIVE,
+    traits=(Trait.COLLECTIVE,),
     attributes={"replica_groups": Attribute(Kind.STRUCT, classes=(ir.DenseElements,))},
     doc="The sum of the operands of all replicas of a group. Old programs have it; `all_reduce` replaced it.",
     type_traits=("compatible-types",),

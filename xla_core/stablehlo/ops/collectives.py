@@ -21,14 +21,8 @@ from xla_core.stablehlo.ops.replica_groups import (
     check_mesh,
     collective_attributes,
 )
-from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
-from xla_core.stablehlo.table.type_constraints import TENSOR
+from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, define
 from xla_core.stablehlo.verify.compatibility import compatible_dimensions, list_text
-
-_OPERANDS = (Values("operands", TENSOR, Arity.VARIADIC),)
-_RESULTS = (Values("results", TENSOR, Arity.VARIADIC),)
-_GROUPS, _GLOBAL = CHANNEL_AND_GROUPS, GLOBAL_IDS
-_COLLECTIVE = (Trait.COLLECTIVE,)
 
 
 def _all_gather_rule(op: ir.Op, module: ir.Module) -> None:
@@ -71,13 +65,13 @@ def _lower_all_gather(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction
 
 define(
     "stablehlo.all_gather",
-    _OPERANDS,
-    _RESULTS,
+    "operands*",
+    "results*",
     rule=_all_gather_rule,
     symbols=check_mesh,
     lower=_lower_all_gather,
-    traits=(*_COLLECTIVE, Trait.VERSION_BY_OPERANDS),
-    attributes={"all_gather_dim": INDEX, **_GROUPS, **_GLOBAL},
+    traits=(Trait.COLLECTIVE, Trait.VERSION_BY_OPERANDS),
+    attributes={"all_gather_dim": INDEX, **CHANNEL_AND_GROUPS, **GLOBAL_IDS},
     releases="0.9 1.5",
     doc=(
         "Each process of a group gets the operands of all of them, concatenated along `all_gather_dim` in the "
@@ -138,13 +132,13 @@ def _lower_all_to_all(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction
 
 define(
     "stablehlo.all_to_all",
-    _OPERANDS,
-    _RESULTS,
+    "operands*",
+    "results*",
     rule=_all_to_all_rule,
     symbols=check_mesh,
     lower=_lower_all_to_all,
-    traits=(*_COLLECTIVE, Trait.VERSION_BY_OPERANDS),
-    attributes={"split_dimension": INDEX, "concat_dimension": INDEX, "split_count": SIZE, **_GROUPS},
+    traits=(Trait.COLLECTIVE, Trait.VERSION_BY_OPERANDS),
+    attributes={"split_dimension": INDEX, "concat_dimension": INDEX, "split_count": SIZE, **CHANNEL_AND_GROUPS},
     releases="0.9 1.5",
     doc=(
         "Each process splits its operand into `split_count` parts along `split_dimension` and sends part j to "
@@ -192,7 +186,7 @@ define(
     "result",
     rule=_permute_rule,
     lower=_lower_permute,
-    traits=_COLLECTIVE,
+    traits=(Trait.COLLECTIVE,),
     attributes={"source_target_pairs": Attribute(Kind.ELEMENTS), "channel_handle": CHANNEL},
     doc=(
         "Sends the operand from the source to the target of each of `source_target_pairs`; a process that is no "
@@ -216,13 +210,13 @@ def _lower_collective_broadcast(ctx: LoweringContext, op: ir.Op, *operands: HloI
 
 define(
     "stablehlo.collective_broadcast",
-    _OPERANDS,
-    _RESULTS,
+    "operands*",
+    "results*",
     rule=_collective_broadcast_rule,
     symbols=check_mesh,
     lower=_lower_collective_broadcast,
-    traits=(*_COLLECTIVE, Trait.VERSION_BY_OPERANDS),
-    attributes={**_GROUPS, "has_dynamic_root": Attribute(Kind.BOOL, False, since=2)},
+    traits=(Trait.COLLECTIVE, Trait.VERSION_BY_OPERANDS),
+    attributes={**CHANNEL_AND_GROUPS, "has_dynamic_root": Attribute(Kind.BOOL, False, since=2)},
     releases="0.16 1.20",
     doc=(
         "Each process of a group gets the operand of the group's first process (or of the root that the last "

@@ -17,7 +17,10 @@ from xla_core.stablehlo.verify.compatibility import compatible_elements, compati
 
 __all__ = [
     "CHANNEL",
+    "FALSE",
     "INDEX",
+    "INTS",
+    "OPTIONAL_INTS",
     "PRECISION",
     "SIZE",
     "ZERO_INDEX",
@@ -32,6 +35,9 @@ __all__ = [
     "tensor_of",
 ]
 
+INTS = Attribute(Kind.INTS)
+OPTIONAL_INTS = Attribute(Kind.INTS, None)
+FALSE = Attribute(Kind.BOOL, False)
 INDEX = Attribute(Kind.INT, minimum=0)
 ZERO_INDEX = Attribute(Kind.INT, 0, minimum=0)
 SIZE = Attribute(Kind.INT, minimum=1)

@@ -9,7 +9,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.ops.common import PRECISION, SIZE, ints, matrix, tensor, tensor_of
+from xla_core.stablehlo.ops.common import OPTIONAL_INTS, PRECISION, SIZE, ints, matrix, tensor, tensor_of
 from xla_core.stablehlo.ops.contraction import check_precision, check_result_shape, dot_attributes
 from xla_core.stablehlo.ops.quantized_constraints import any_quantized, check_convolution_axes
 from xla_core.stablehlo.ops.reducers import element_text
@@ -18,7 +18,6 @@ from xla_core.stablehlo.table.op_table import Attribute, Kind, Values, define
 from xla_core.stablehlo.table.type_constraints import STATIC_INTEGER_MATRIX, TENSOR_OR_PER_AXIS
 from xla_core.stablehlo.verify.compatibility import compatible_shapes, list_text
 
-_OPTIONAL_INTS = Attribute(Kind.INTS, None)
 _Padding = Sequence[tuple[int, int]]
 
 
@@ -209,9 +208,9 @@ def _lower_convolution(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs
 
 
 _CONV = {
-    "window_strides": _OPTIONAL_INTS,
-    "lhs_dilation": _OPTIONAL_INTS,
-    "rhs_dilation": _OPTIONAL_INTS,
+    "window_strides": OPTIONAL_INTS,
+    "lhs_dilation": OPTIONAL_INTS,
+    "rhs_dilation": OPTIONAL_INTS,
     "window_reversal": Attribute(Kind.BOOLS, None),
     "dimension_numbers": Attribute(
         Kind.STRUCT, classes=(ir.ConvDimensionNumbers,), says="Structure of dimension information for conv op"

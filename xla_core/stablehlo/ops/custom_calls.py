@@ -17,6 +17,7 @@ from xla_core.stablehlo.ir.attribute_text import attribute_text
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.buffer_calls import check_buffer_call
+from xla_core.stablehlo.ops.common import FALSE
 from xla_core.stablehlo.ops.replica_groups import listed_groups
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import COMPOSITE_VALUE, CUSTOM_CALL_VALUE
@@ -262,7 +263,7 @@ define(
     traits=(Trait.SIDE_EFFECT, Trait.ON_STORAGE, Trait.VERSION_BY_OPERANDS),
     attributes={
         "call_target_name": Attribute(Kind.STRING),
-        "has_side_effect": Attribute(Kind.BOOL, False),
+        "has_side_effect": FALSE,
         "backend_config": Attribute(Kind.STRING_OR_DICTIONARY, None),
         "api_version": Attribute(
             Kind.CASE_NUMBER, 1, cases=ir.ENUMS["custom_call_api_version"], says="Custom call API version"

@@ -11,7 +11,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.ops.common import INDEX, OneOp, ints, same_type, tensor, tensor_of
+from xla_core.stablehlo.ops.common import INDEX, INTS, OneOp, ints, same_type, tensor, tensor_of
 from xla_core.stablehlo.ops.output_shapes import sized
 from xla_core.stablehlo.ops.quantized_constraints import check_quantized_reshape, check_quantized_transpose
 from xla_core.stablehlo.table.assembly_format import FUNCTIONAL_ASSEMBLY, UNARY_ASSEMBLY
@@ -25,8 +25,6 @@ from xla_core.stablehlo.verify.compatibility import (
     shape_text,
     with_dimensions,
 )
-
-_INTS = Attribute(Kind.INTS)
 
 
 def _reshape_rule(op: ir.Op, module: ir.Module) -> None:
@@ -77,7 +75,7 @@ define(
     "operand",
     rule=_transpose_rule,
     lower=OneOp(Opcode.TRANSPOSE, dimensions="permutation"),
-    attributes={"permutation": _INTS},
+    attributes={"permutation": INTS},
     traits=(Trait.ON_STORAGE,),
     assembly="% , dims = permutation:dims attr-dict : :functional:",
     doc="Result dimension i is operand dimension `permutation[i]`.",
@@ -103,7 +101,7 @@ define(
     "operand",
     rule=_reverse_rule,
     lower=OneOp(Opcode.REVERSE, "dimensions"),
-    attributes={"dimensions": _INTS},
+    attributes={"dimensions": INTS},
     traits=(Trait.ON_STORAGE,),
     assembly="% , dims = dimensions:dims attr-dict : :same:",
     doc="The elements in reverse order along each of `dimensions`.",
@@ -196,7 +194,7 @@ define(
     (Values("operand"), Values("padding_value", SCALAR)),
     rule=_pad_rule,
     lower=_lower_pad,
-    attributes={"edge_padding_low": _INTS, "edge_padding_high": _INTS, "interior_padding": _INTS},
+    attributes={"edge_padding_low": INTS, "edge_padding_high": INTS, "interior_padding": INTS},
     traits=(Trait.ON_STORAGE,),
     assembly="% , % , low = edge_padding_low:dims , high = edge_padding_high:dims ,"
     " interior = interior_padding:dims attr-dict : :functional:",

@@ -13,7 +13,7 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.ops.common import PRECISION, ints, tensor
+from xla_core.stablehlo.ops.common import INTS, PRECISION, ints, tensor
 from xla_core.stablehlo.ops.contraction import check_precision, check_result_shape, dot_attributes
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import INTEGER, TENSOR_OR_PER_AXIS
@@ -42,7 +42,7 @@ define(
     "operand",
     rule=_broadcast_rule,
     lower=_lower_broadcast,
-    attributes={"broadcast_sizes": Attribute(Kind.INTS)},
+    attributes={"broadcast_sizes": INTS},
     traits=(Trait.ON_STORAGE,),
     assembly="% , sizes = broadcast_sizes:dims attr-dict : :functional:",
     doc=(

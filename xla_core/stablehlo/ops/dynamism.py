@@ -12,7 +12,7 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.broadcasts import broadcast_in_dim, check_broadcast_dimensions
-from xla_core.stablehlo.ops.common import INDEX, ints, tensor, tensor_of
+from xla_core.stablehlo.ops.common import INDEX, INTS, OPTIONAL_INTS, ints, tensor, tensor_of
 from xla_core.stablehlo.ops.output_shapes import (
     bounded_dimensions,
     check_output_shape,
@@ -26,11 +26,10 @@ from xla_core.stablehlo.ops.quantized_constraints import (
     check_quantized_reshape,
 )
 from xla_core.stablehlo.table.assembly_format import FUNCTIONAL_ASSEMBLY
-from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.table.op_table import Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import INDEX_VECTOR, TENSOR_OR_PER_AXIS
 from xla_core.stablehlo.verify.compatibility import compatible_dimensions, compatible_elements
 
-_OPTIONAL_INTS = Attribute(Kind.INTS, None)
 _SHAPE = Values("output_shape", INDEX_VECTOR, static=True)
 
 
@@ -88,9 +87,9 @@ define(
     rule=_dynamic_broadcast_rule,
     lower=_lower_dynamic_broadcast,
     attributes={
-        "broadcast_dimensions": Attribute(Kind.INTS),
-        "known_expanding_dimensions": _OPTIONAL_INTS,
-        "known_nonexpanding_dimensions": _OPTIONAL_INTS,
+        "broadcast_dimensions": INTS,
+        "known_expanding_dimensions": OPTIONAL_INTS,
+        "known_nonexpanding_dimensions": OPTIONAL_INTS,
     },
     traits=(Trait.ON_STORAGE,),
     assembly="% , % , dims = broadcast_dimensions:dims attr-dict : :functional:",

@@ -8,7 +8,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.ops.common import check_dimension_list, ints, tensor
+from xla_core.stablehlo.ops.common import FALSE, INTS, check_dimension_list, ints, tensor
 from xla_core.stablehlo.ops.dimension_lists import (
     check_batching,
     check_disjoint,
@@ -20,8 +20,6 @@ from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, Values, de
 from xla_core.stablehlo.table.type_constraints import INTEGER, STATIC_INTEGERS
 from xla_core.stablehlo.verify.compatibility import shape_text
 
-_INTS = Attribute(Kind.INTS)
-_FALSE = Attribute(Kind.BOOL, False)
 _NUMBERS = Attribute(
     Kind.STRUCT, classes=(ir.GatherDimensionNumbers,), says="Attribute that models the dimension information for gather"
 )
@@ -146,8 +144,8 @@ define(
     lower=_lower_gather,
     attributes={
         "dimension_numbers": _NUMBERS,
-        "slice_sizes": _INTS,
-        "indices_are_sorted": _FALSE,
+        "slice_sizes": INTS,
+        "indices_are_sorted": FALSE,
     },
     releases="0.9 1.1",
     doc=(
@@ -179,7 +177,7 @@ define(
     lower=_lower_dynamic_gather,
     attributes={
         "dimension_numbers": _NUMBERS,
-        "indices_are_sorted": _FALSE,
+        "indices_are_sorted": FALSE,
     },
     traits=(Trait.ON_STORAGE,),
     releases="0.9 1.1",

@@ -13,7 +13,7 @@ from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
-from xla_core.stablehlo.ops.common import matrix
+from xla_core.stablehlo.ops.common import FALSE, matrix
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import RECEIVED, TENSOR_OR_PER_AXIS, TOKEN
 
@@ -151,7 +151,7 @@ def _lower_recv(ctx: LoweringContext, op: ir.Op, token: HloInstruction) -> Seque
 
 _TRANSFER = {
     "channel_handle": Attribute(Kind.STRUCT, classes=(ir.ChannelHandle,)),
-    "is_host_transfer": Attribute(Kind.BOOL, False),
+    "is_host_transfer": FALSE,
     "source_target_pairs": Attribute(Kind.ELEMENTS, None, since=2),
 }
 define(

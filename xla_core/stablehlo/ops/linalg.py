@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ops.common import OneOp, ints, tensor
+from xla_core.stablehlo.ops.common import FALSE, INTS, OneOp, ints, tensor
 from xla_core.stablehlo.ops.reducers import element_text
 from xla_core.stablehlo.table.op_table import Attribute, Kind, define
 from xla_core.stablehlo.table.type_constraints import FLOAT_OR_COMPLEX, PLAIN_FLOAT_OR_COMPLEX, Elements, elements_of
@@ -36,7 +36,7 @@ define(
     rule=_cholesky_rule,
     lower=OneOp(Opcode.CHOLESKY, "lower"),
     types=FLOAT_OR_COMPLEX,
-    attributes={"lower": Attribute(Kind.BOOL, False)},
+    attributes={"lower": FALSE},
     assembly="% (? , lower = lower:bool ?) attr-dict : :same:",
     doc=(
         "The lower (or upper) triangular L with L L^H = a (or U^H U = a), for each matrix of a batch; NaN where a "
@@ -135,7 +135,7 @@ define(
         "fft_type": Attribute(
             Kind.ENUM, cases=("FFT", "IFFT", "RFFT", "IRFFT"), says="XLA fast fourier transform type."
         ),
-        "fft_length": Attribute(Kind.INTS),
+        "fft_length": INTS,
     },
     assembly="% , type = fft_type:fft_type , length = fft_length:dims attr-dict : :functional:",
     doc=(

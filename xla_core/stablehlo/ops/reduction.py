@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 from xla_core.hlo.attributes import Window, WindowDimension
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.ops.common import ints, matrix, tensor
+from xla_core.stablehlo.ops.common import FALSE, INTS, OPTIONAL_INTS, ints, matrix, tensor
 from xla_core.stablehlo.ops.reducers import check_reducer, element_text, promote, same_kind
 from xla_core.stablehlo.ops.windows import check_padding_shape, check_window
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
@@ -23,9 +24,6 @@ from xla_core.stablehlo.verify.compatibility import (
     list_text,
 )
 
-_INTS = Attribute(Kind.INTS)
-_OPTIONAL_INTS = Attribute(Kind.INTS, None)
-_RESULTS = (Values("results", TENSOR, Arity.VARIADIC),)
 _INPUTS_AND_INITIAL = (Values("inputs", TENSOR, Arity.VARIADIC), Values("init_values", TENSOR, Arity.VARIADIC))
 
 
@@ -74,26 +72,31 @@ def _reduce_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     return [ir.TensorType(shape, r.element, bounds if any(bounds) else ()) for r in results]
 
 
-def _lower_reduce(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
-    """HLO `reduce`."""
+def _reduction(
+    ctx: LoweringContext, op: ir.Op, opcode: Opcode, operands: Sequence[HloInstruction], **attributes: Any
+) -> Sequence[HloInstruction]:
+    """Adds the HLO op on inputs and initial values that are converted to the types of the region's arguments."""
     _check_pairs(op)
     block, count = op.regions[0].block, len(op.results)
     inputs = promote(ctx, operands[:count], block.arguments[count:])
     initial = promote(ctx, operands[count:], block.arguments[:count])
-    reducer = ctx.region(op.regions[0], "reduce_region")
-    return ctx.results(
-        ctx.add(Opcode.REDUCE, *inputs, *initial, dimensions=ints(op, "dimensions"), to_apply=reducer), op
-    )
+    reducer = ctx.region(op.regions[0], f"{op.name.removeprefix('stablehlo.')}_region")
+    return ctx.results(ctx.add(opcode, *inputs, *initial, to_apply=reducer, **attributes), op)
+
+
+def _lower_reduce(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
+    """HLO `reduce`."""
+    return _reduction(ctx, op, Opcode.REDUCE, operands, dimensions=ints(op, "dimensions"))
 
 
 define(
     "stablehlo.reduce",
     _INPUTS_AND_INITIAL,
-    _RESULTS,
+    "results*",
     rule=_reduce_rule,
     lower=_lower_reduce,
     regions=1,
-    attributes={"dimensions": _INTS},
+    attributes={"dimensions": INTS},
     assembly="<reduce>",
     traits=(
         Trait.VERSION_BY_OPERANDS,
@@ -156,27 +159,21 @@ def _window(op: ir.Op, sizes: Sequence[int]) -> Window:
 
 def _lower_reduce_window(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
     """HLO `reduce-window`."""
-    _check_pairs(op)
-    block, count = op.regions[0].block, len(op.results)
-    inputs = promote(ctx, operands[:count], block.arguments[count:])
-    initial = promote(ctx, operands[count:], block.arguments[:count])
-    reducer = ctx.region(op.regions[0], "reduce_window_region")
-    window = _window(op, ints(op, "window_dimensions"))
-    return ctx.results(ctx.add(Opcode.REDUCE_WINDOW, *inputs, *initial, window=window, to_apply=reducer), op)
+    return _reduction(ctx, op, Opcode.REDUCE_WINDOW, operands, window=_window(op, ints(op, "window_dimensions")))
 
 
 define(
     "stablehlo.reduce_window",
     _INPUTS_AND_INITIAL,
-    _RESULTS,
+    "results*",
     rule=_reduce_window_rule,
     lower=_lower_reduce_window,
     regions=1,
     attributes={
-        "window_dimensions": _INTS,
-        "window_strides": _OPTIONAL_INTS,
-        "base_dilations": _OPTIONAL_INTS,
-        "window_dilations": _OPTIONAL_INTS,
+        "window_dimensions": INTS,
+        "window_strides": OPTIONAL_INTS,
+        "base_dilations": OPTIONAL_INTS,
+        "window_dilations": OPTIONAL_INTS,
         "padding": Attribute(Kind.ELEMENTS, None),
     },
     traits=(
@@ -246,8 +243,8 @@ define(
     lower=_lower_select_and_scatter,
     regions=2,
     attributes={
-        "window_dimensions": _OPTIONAL_INTS,
-        "window_strides": _OPTIONAL_INTS,
+        "window_dimensions": OPTIONAL_INTS,
+        "window_strides": OPTIONAL_INTS,
         "padding": Attribute(Kind.ELEMENTS, None),
     },
     traits=(
@@ -320,7 +317,7 @@ define(
     rule=_map_rule,
     lower=_lower_map,
     regions=1,
-    attributes={"dimensions": _INTS},
+    attributes={"dimensions": INTS},
     traits=(Trait.INFERRED_FROM_REGIONS,),
     doc="The region applied to the inputs element by element.",
     type_traits=("same-shape",),
@@ -367,11 +364,11 @@ def _lower_sort(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> S
 define(
     "stablehlo.sort",
     "inputs*",
-    _RESULTS,
+    "results*",
     rule=_sort_rule,
     lower=_lower_sort,
     regions=1,
-    attributes={"dimension": Attribute(Kind.INT, -1), "is_stable": Attribute(Kind.BOOL, False)},
+    attributes={"dimension": Attribute(Kind.INT, -1), "is_stable": FALSE},
     doc=(
         "Sorts the slices along `dimension` by the region, which says whether its first element goes before its "
         "second; several inputs are sorted together. Equal elements keep their order if `is_stable`. A negative "

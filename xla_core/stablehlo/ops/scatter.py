@@ -8,7 +8,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.ops.common import check_dimension_list, tensor
+from xla_core.stablehlo.ops.common import FALSE, check_dimension_list, tensor
 from xla_core.stablehlo.ops.dimension_lists import (
     check_batching,
     check_disjoint,
@@ -18,9 +18,6 @@ from xla_core.stablehlo.ops.reducers import check_reducer, promote
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import INTEGER_OR_INDEX, TENSOR
 from xla_core.stablehlo.verify.compatibility import compatible_dimensions, compatible_shapes, list_text
-
-_INTS = Attribute(Kind.INTS)
-_FALSE = Attribute(Kind.BOOL, False)
 
 
 def _scatter_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
@@ -166,8 +163,8 @@ define(
             classes=(ir.ScatterDimensionNumbers,),
             says="Attribute that models the dimension information for scatter",
         ),
-        "indices_are_sorted": _FALSE,
-        "unique_indices": _FALSE,
+        "indices_are_sorted": FALSE,
+        "unique_indices": FALSE,
     },
     traits=(
         Trait.VERSION_BY_OPERANDS,

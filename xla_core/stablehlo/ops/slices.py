@@ -11,14 +11,12 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.ops.common import OneOp, ints, tensor
+from xla_core.stablehlo.ops.common import INTS, OneOp, ints, tensor
 from xla_core.stablehlo.ops.output_shapes import sized
 from xla_core.stablehlo.table.assembly_format import FUNCTIONAL_ASSEMBLY
-from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.table.op_table import Arity, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import INTEGER_SCALAR, SHAPE_VECTOR
 from xla_core.stablehlo.verify.compatibility import compatible_elements, dimensions
-
-_INTS = Attribute(Kind.INTS)
 
 
 def _slice_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
@@ -57,7 +55,7 @@ define(
     "operand",
     rule=_slice_rule,
     lower=_lower_slice,
-    attributes={"start_indices": _INTS, "limit_indices": _INTS, "strides": _INTS},
+    attributes={"start_indices": INTS, "limit_indices": INTS, "strides": INTS},
     traits=(Trait.ON_STORAGE,),
     assembly="% <slice_ranges> attr-dict : :functional:",
     doc="The elements from `start_indices` up to `limit_indices`, `strides` apart, of every dimension.",
@@ -94,7 +92,7 @@ define(
     (Values("operand"), Values("start_indices", INTEGER_SCALAR, Arity.VARIADIC)),
     rule=_dynamic_slice_rule,
     lower=OneOp(Opcode.DYNAMIC_SLICE, dynamic_slice_sizes="slice_sizes"),
-    attributes={"slice_sizes": _INTS},
+    attributes={"slice_sizes": INTS},
     traits=(Trait.ON_STORAGE,),
     assembly="% , %,* sizes = slice_sizes:dims attr-dict : :functional:",
     doc=(

@@ -98,8 +98,7 @@ def _attribute_group(kind: str) -> Step:
 
 def _checked_dictionary(reader: RegionReader, state: OpState) -> None:
     """The dictionary of an op's own form. As in MLIR, its attributes are checked where it stands."""
-    reader.skip()
-    start = reader.position
+    start = reader.skip()
     values = attribute_dictionary(reader)
     state.attributes.update(values)  # of two values of one attribute the later counts, as in MLIR
     problem = dictionary_problem(state.name, values)

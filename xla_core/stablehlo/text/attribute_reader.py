@@ -50,8 +50,7 @@ class AttributeReader(TypeReader):
             self.leave()
 
     def _attribute(self) -> Any:
-        self.skip()
-        start = self.position
+        start = self.skip()
         char = self.source[start : start + 1]
         if char.isdigit() or char == "-":
             return self.number()
@@ -187,8 +186,7 @@ class AttributeReader(TypeReader):
         return values
 
     def _entry(self, values: dict[str, Any]) -> None:
-        self.skip()
-        start = self.position
+        start = self.skip()
         name = self.string() if self.at_string() else self.word("attribute name")
         if name in values:
             raise self.error(f"duplicate key '{name}' in dictionary attribute", start)
@@ -242,8 +240,7 @@ class AttributeReader(TypeReader):
     def dense(self, start: int) -> Any:
         """`dense<...> : type`, its first word read."""
         self.expect("<", "after 'dense'")
-        self.skip()
-        payload_start = self.position
+        payload_start = self.skip()
         is_string = self.at_string()
         if is_string:
             payload = self.string()

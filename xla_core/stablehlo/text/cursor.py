@@ -111,8 +111,7 @@ class Cursor:
         line before, and that is the place to show.
         """
         if offset is None:
-            self.skip()
-            offset = self.position
+            offset = self.skip()
             end = offset
             while end and self.source[end - 1] in " \t\r\n":
                 end -= 1
@@ -130,8 +129,7 @@ class Cursor:
         missing. Those of a form are these: keywords and bare integers are missing, or what was read doesn't fit.
         """
         if offset is None:
-            self.skip()
-            offset = self.position
+            offset = self.skip()
         return self.error(f"custom op '{self.pretty_op}' {message}" if self.pretty_op else message, offset, hint)
 
     def plain(self, read: Callable[[], _T]) -> _T:
@@ -155,14 +153,15 @@ class Cursor:
         token = _TOKEN.match(self.source, self.position)
         return f"'{token[0][:40]}'" if token else "the end of the text"
 
-    def skip(self) -> None:
-        """Move over whitespace and comments."""
+    def skip(self) -> int:
+        """Moves over whitespace and comments, and returns the position of what is next."""
         try:
             if self.source[self.position] not in _BLANK:  # mostly there is none
-                return
+                return self.position
         except IndexError:  # the end
-            return
+            return self.position
         self.position = _SKIP(self.source, self.position).end()  # type: ignore[union-attr]  # the pattern always matches
+        return self.position
 
     def at(self, text: str) -> bool:
         """Whether `text` is next."""
@@ -228,8 +227,7 @@ class Cursor:
 
     def integer(self, what: str = "") -> int:
         """An integer of 64 bits, decimal or hexadecimal."""
-        self.skip()
-        start = self.position
+        start = self.skip()
         value = self.any_integer(what)
         if not -(1 << 63) <= value < 1 << 63:
             raise self.form_error("integer value too large: it must fit in 64 bits", start)
@@ -316,8 +314,7 @@ class Cursor:
     def alias(self, read: Callable[[], Any]) -> Alias:
         """Reads the value of an alias."""
         self.nodes = self.deepest = 0
-        self.skip()
-        start = self.position
+        start = self.skip()
         alias = Alias(read(), self.nodes, self.deepest)
         if self.nodes > MAX_ALIAS_NODES:
             raise self.error("the alias stands for too much", start)

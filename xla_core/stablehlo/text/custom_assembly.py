@@ -54,6 +54,13 @@ def _parenthesized_regions(reader: RegionReader, state: OpState) -> None:
         reader.list_of("(", ")", lambda: state.regions.append(reader.region()), "to end region list")
 
 
+def _signature(reader: RegionReader, state: OpState, what: str) -> None:
+    """`: (types) -> types`."""
+    reader.expect(":", what)
+    signature = reader.function_type()
+    state.operand_types, state.result_types = signature.inputs, signature.results
+
+
 def _attributes(reader: RegionReader, state: OpState) -> None:
     """`{...}`, or nothing."""
     if reader.at("{"):
@@ -64,20 +71,17 @@ def _attributes(reader: RegionReader, state: OpState) -> None:
 def _keyword_attributes(reader: RegionReader, state: OpState) -> None:
     """`attributes {...}`, or nothing."""
     if reader.accept_word("attributes"):
-        reader.skip()
-        start = reader.position
+        start = reader.skip()
         reader.add_attributes(state, reader.dictionary(), start)
 
 
 def _constant(reader: RegionReader, state: OpState) -> None:
     """`{attributes} dense<...> : type`, or `() {value = ...} : () -> type`."""
-    reader.skip()
-    start = reader.position
+    start = reader.skip()
     if reader.accept("("):
         reader.expect(")")
         if reader.accept("<"):
-            reader.skip()
-            start = reader.position
+            start = reader.skip()
             reader.add_attributes(state, reader.dictionary(), start)
             reader.expect(">")
         _attributes(reader, state)
@@ -87,8 +91,7 @@ def _constant(reader: RegionReader, state: OpState) -> None:
         state.operand_types, state.result_types = signature.inputs, signature.results
         return
     _attributes(reader, state)
-    reader.skip()
-    start = reader.position
+    start = reader.skip()
     reader.add_attributes(state, {"value": reader.attribute()}, start)
     type = _value_type(reader, state, start)
     if isinstance(type, ir.ScalarType) and not state.name.startswith("arith."):
@@ -118,8 +121,7 @@ def _while(reader: RegionReader, state: OpState) -> None:
         reader.operand(state)
 
     reader.list_of("(", ")", pair)
-    reader.skip()
-    start = reader.position
+    start = reader.skip()
     types: list[ir.Type] = []
     if names:
         reader.expect(":", "and the variables' types")
@@ -156,11 +158,9 @@ def _reduce(reader: RegionReader, state: OpState) -> None:
     state.operands += initial.operands
     state.offsets += initial.offsets
     inner = None
-    reader.skip()
-    inner_start = reader.position
+    inner_start = reader.skip()
     if reader.accept_word("applies"):
-        reader.skip()
-        inner_start = reader.position
+        inner_start = reader.skip()
         inner = reader.string() if reader.at_string() else reader.word("the op to apply")
         if inner not in commutative_ops():
             expected = "a commutative binary-op from the stablehlo dialect, with zero region, producing single result"
@@ -171,14 +171,12 @@ def _reduce(reader: RegionReader, state: OpState) -> None:
     reader.expect("=")
     state.attributes["dimensions"] = reader.dimensions()
     _attributes(reader, state)
-    reader.expect(":", "and the reduction's type")
-    signature = reader.function_type()
-    state.operand_types, state.result_types = signature.inputs, signature.results
+    _signature(reader, state, "and the reduction's type")
     if inner is not None:
-        if not signature.inputs:
+        if not state.operand_types:
             raise reader.error("the reduction has no operands", inner_start)
         state.location = reader.accept_location() or TextLocation(reader.text, state.start)
-        state.regions.append(reducer(inner, signature.inputs[0], state.location))
+        state.regions.append(reducer(inner, state.operand_types[0], state.location))
         return
     reader.expect_word("reducer")
     first: list[Argument] = []
@@ -217,8 +215,7 @@ def _scan(reader: RegionReader, state: OpState) -> None:
     _keyword_attributes(reader, state)
     state.regions.append(reader.region())
     reader.expect(":", "and the scan's type")
-    reader.skip()
-    start = reader.position
+    start = reader.skip()
     signature = reader.function_type()
     outputs = len(signature.results) - carries
     if outputs < 0:
@@ -237,8 +234,7 @@ def _function(reader: RegionReader, state: OpState) -> None:
         if reader.accept_word(visibility):
             state.attributes["sym_visibility"] = visibility
             break
-    reader.skip()
-    start = reader.position
+    start = reader.skip()
     state.attributes["sym_name"] = name = reader.symbol_name()
     if name in reader.symbols:
         raise reader.error(f"redefinition of symbol named '{name}'", start)
@@ -321,9 +317,7 @@ def _manual_computation(reader: RegionReader, state: OpState) -> None:
     reader.list_of("(", ")", lambda: arguments.append(reader.argument()))
     state.regions.append(reader.region(arguments))
     _attributes(reader, state)
-    reader.expect(":", "and the computation's type")
-    signature = reader.function_type()
-    state.operand_types, state.result_types = signature.inputs, signature.results
+    _signature(reader, state, "and the computation's type")
 
 
 def _vhlo_function(reader: RegionReader, state: OpState) -> None:

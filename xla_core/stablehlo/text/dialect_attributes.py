@@ -52,8 +52,7 @@ class DialectAttributeReader(AttributeReader):
 
     def enum(self, kind: str) -> ir.EnumAttribute:
         """One of the values of an enum."""
-        self.skip()
-        start = self.position
+        start = self.skip()
         if self.at("#"):
             value = self.attribute()
             if not isinstance(value, ir.EnumAttribute) or value.kind != kind:
@@ -85,8 +84,7 @@ class DialectAttributeReader(AttributeReader):
     ) -> dict[str, Any]:
         """`<name = value, ...>`, in any order, each at most once; `readers` reads a value by its name."""
         self.expect(opening)
-        self.skip()
-        first = self.position
+        first = self.skip()
         values: dict[str, Any] = {}
         while not self.at(">"):
             start = self.position
@@ -142,8 +140,7 @@ class DialectAttributeReader(AttributeReader):
 
     def element_name(self) -> str:
         """A scalar type, by name."""
-        self.skip()
-        start = self.position
+        start = self.skip()
         type = self.type()
         if not isinstance(type, ir.ScalarType):
             raise self.error(f"expected an element type, found {type}", start)
@@ -220,13 +217,11 @@ class DialectAttributeReader(AttributeReader):
         return ir.ConvDimensionNumbers(b, f, spatial, i, o, kernel, out_b, out_f, out)
 
     def _convolution_part(self, letters: tuple[str, str]) -> tuple[int, int, tuple[int, ...]]:
-        self.skip()
-        start = self.position
+        start = self.skip()
         places: dict[str | int, int] = {}
 
         def entry() -> None:
-            self.skip()
-            offset = self.position
+            offset = self.skip()
             is_number = self.source[offset : offset + 1] in _DIGITS_AND_SIGN
             key: str | int = self.integer("a dimension") if is_number else self.keyword("a dimension")
             if isinstance(key, int) and key < 0:

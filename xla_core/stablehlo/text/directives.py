@@ -28,8 +28,7 @@ def _typed(element: str) -> Callable[[Reader], ir.TypedInt]:
 
 def _integer_of(reader: Reader, element: str) -> int:
     """An integer whose type the form knows."""
-    reader.skip()
-    start = reader.position
+    start = reader.skip()
     match = _NUMBER(reader.source, start)
     if match is None:
         value = reader.attribute()
@@ -48,8 +47,7 @@ def _integer_of(reader: Reader, element: str) -> int:
 
 
 def _boolean(reader: Reader) -> bool:
-    reader.skip()
-    start = reader.position
+    start = reader.skip()
     value = _integer_of(reader, "ui1") if _NUMBER(reader.source, start) else reader.attribute()
     if value in (0, 1) and isinstance(value, int):
         return bool(value)
@@ -60,8 +58,7 @@ def _of_class(cls: type[Any], what: str) -> Callable[[Reader], Any]:
     """Reads an attribute of a class; anything else is refused as MLIR refuses it."""
 
     def read(reader: Reader) -> Any:
-        reader.skip()
-        start = reader.position
+        start = reader.skip()
         value = reader.string() if cls is str and reader.at_string() else reader.attribute()
         if type(value) is not cls:
             raise reader.form_error("invalid kind of attribute specified", start, f"expected {what}")
@@ -204,8 +201,7 @@ def _padding(reader: Reader) -> ir.DenseElements:
     rows: list[tuple[int, ...]] = []
 
     def read() -> None:
-        reader.skip()
-        start = reader.position
+        start = reader.skip()
         rows.append(reader.dimension_tuple())
         if len(rows[-1]) != 2:
             raise reader.form_error(f"Expected array with 2 elements, got {len(rows[-1])} elements instead", start)
@@ -224,8 +220,7 @@ def _reversal(reader: Reader) -> ir.DenseArray:
 
 
 def _exponent_mantissa(reader: Reader) -> dict[str, Any]:
-    reader.skip()
-    start = reader.position
+    start = reader.skip()
     word = reader.keyword("a format such as e5m10")
     match = _EXPONENT_MANTISSA(word)
     if match is None:
@@ -241,8 +236,7 @@ def _exponent_mantissa(reader: Reader) -> dict[str, Any]:
 def _properties(reader: Reader) -> dict[str, Any]:
     if not reader.accept("<"):
         return {}
-    reader.skip()
-    start = reader.position
+    start = reader.skip()
     values = reader.attribute()
     if not isinstance(values, dict):
         raise reader.error("expected properties such as <{name = value}>", start)

@@ -73,8 +73,7 @@ class OpReader(RegionReader):
                 if not self.accept(","):
                     break
             self.expect("=", "after SSA name")
-        self.skip()
-        offset = self.position
+        offset = self.skip()
         if self.at_string():
             state = OpState(self.string(), offset)
             if not is_known(state.name):

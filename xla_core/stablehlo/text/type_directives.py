@@ -26,8 +26,7 @@ def functional(reader: TypeReader, count: int) -> Signature:
 def _one_or_functional(reader: TypeReader, count: int) -> ir.Type | Signature:
     if not reader.at("("):
         return reader.type()
-    reader.skip()
-    start = reader.position
+    start = reader.skip()
     type = reader.type()
     if not isinstance(type, ir.FunctionType):
         raise reader.error("expected one type or a function type", start)
@@ -46,8 +45,7 @@ def same(reader: TypeReader, count: int) -> Signature:
 
 def select(reader: TypeReader, count: int) -> Signature:
     """`predicate type, type of the rest`, or `(types) -> type`."""
-    reader.skip()
-    start = reader.position
+    start = reader.skip()
     types = _one_or_functional(reader, count)
     if isinstance(types, tuple):
         return types
@@ -61,8 +59,7 @@ def select(reader: TypeReader, count: int) -> Signature:
 
 def complex_(reader: TypeReader, count: int) -> Signature:
     """`complex type`, from which the parts' type follows, or `(types) -> type`."""
-    reader.skip()
-    start = reader.position
+    start = reader.skip()
     types = _one_or_functional(reader, count)
     if isinstance(types, tuple):
         return types
@@ -74,8 +71,7 @@ def complex_(reader: TypeReader, count: int) -> Signature:
 
 def tuple_(reader: TypeReader, count: int) -> Signature:
     """`tuple<types>`: of the operands, and the result."""
-    reader.skip()
-    start = reader.position
+    start = reader.skip()
     type = reader.type()
     if not isinstance(type, ir.TupleType):
         raise reader.form_error(f"expected tuple type, found {type}", start)
