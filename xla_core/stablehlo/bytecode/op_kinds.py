@@ -1,4 +1,4 @@
-"""The op names of a file, and the attributes of ops. Ops with equal attributes share one decoded dictionary."""
+"""The op names, locations and types of a file by number, and the attributes of ops, which ops share."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import Any
 from xla_core.errors import SourceLocation, UnimplementedError
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.bytecode.encoding import ByteReader
-from xla_core.stablehlo.bytecode.pool import DialectReader, Pool
+from xla_core.stablehlo.bytecode.locations import BytecodeLocation
+from xla_core.stablehlo.bytecode.pool import DialectReader, Pool, plain
 from xla_core.stablehlo.bytecode.properties import SEGMENTED, Layout, layouts
 from xla_core.stablehlo.bytecode.sections import FormatVersion, OpName
 from xla_core.stablehlo.vhlo.conversion import convert_attributes
 from xla_core.stablehlo.vhlo.ops import ConversionError, VhloOp, find_vhlo_op
 
-__all__ = ["CAST", "SMALL", "OpKind", "OpKinds"]
+__all__ = ["CAST", "SMALL", "OpKind", "OpKinds", "References"]
 
 CAST = "builtin.unrealized_conversion_cast"
 """The cast between a value of a VHLO op and a value of another dialect's op."""
@@ -196,3 +197,41 @@ def _sparse_array(reader: ByteReader, size: int) -> list[int]:
             raise reader.error(f"entry {place} of {size}")
         values[place] = value >> min(width, 8)
     return values
+
+
+class References:
+    """The op names, locations and types of a file.
+
+    Attributes:
+        kinds: the op names by the byte that encodes their number; None if not yet read, or if no byte encodes it.
+        types: the types, in the same way.
+        locations: the locations by number; None if not yet used.
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self.op_kinds = OpKinds(pool)
+        self.kinds: list[OpKind | None] = [None] * 256
+        self.types: list[Any] = [None] * 256
+        self.locations: list[BytecodeLocation | None] = [None] * len(pool.sections.attributes)
+
+    def kind(self, index: int, reader: ByteReader) -> OpKind:
+        """Returns the op name with this number. Raises IndexError if there is none."""
+        kind = self.op_kinds.kind(index, reader)
+        if index < 128:
+            self.kinds[index << 1 | 1] = kind
+        return kind
+
+    def location(self, index: int) -> BytecodeLocation:
+        """Returns the location with this number. Raises IndexError if there is none."""
+        location = self.locations[index]
+        if location is None:
+            location = self.locations[index] = BytecodeLocation(self._pool, index)
+        return location
+
+    def type(self, index: int, reader: ByteReader) -> Any:
+        """Returns the type with this number in its form outside of tensors (see `plain`)."""
+        type = plain(self._pool.type(index, reader))
+        if index < 128:
+            self.types[index << 1 | 1] = type
+        return type

@@ -13,9 +13,8 @@ from xla_core.errors import InvalidArgumentError, ResourceExhaustedError, Source
 from xla_core.stablehlo.bytecode import builtin, sdy_dialect, stablehlo_dialect, vhlo_dialect
 from xla_core.stablehlo.bytecode.encoding import SHORT, ByteReader
 from xla_core.stablehlo.bytecode.locations import BytecodeLocation
-from xla_core.stablehlo.bytecode.op_kinds import CAST, SMALL, OpKind
+from xla_core.stablehlo.bytecode.op_kinds import CAST, SMALL, OpKind, References
 from xla_core.stablehlo.bytecode.pool import Pool
-from xla_core.stablehlo.bytecode.references import References
 from xla_core.stablehlo.bytecode.sections import FormatVersion, Sections
 from xla_core.stablehlo.ir import Block, Module, Op, Region, Type, Value, new_op
 from xla_core.stablehlo.ir.garbage_collection import without_collector

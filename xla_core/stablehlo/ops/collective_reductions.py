@@ -8,7 +8,6 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.ops.collective_roots import data_operands, with_roots
 from xla_core.stablehlo.ops.common import FALSE, INDEX, tensor
 from xla_core.stablehlo.ops.reducers import check_reducer, element_text, promote
 from xla_core.stablehlo.ops.replica_groups import (
@@ -18,6 +17,8 @@ from xla_core.stablehlo.ops.replica_groups import (
     check_groups,
     check_mesh,
     collective_attributes,
+    data_operands,
+    with_roots,
 )
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, define
 from xla_core.stablehlo.verify.compatibility import compatible_dimensions

@@ -9,7 +9,6 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
-from xla_core.stablehlo.ops.collective_roots import data_operands, with_roots
 from xla_core.stablehlo.ops.common import CHANNEL, INDEX, SIZE, tensor
 from xla_core.stablehlo.ops.replica_groups import (
     CHANNEL_AND_GROUPS,
@@ -20,6 +19,8 @@ from xla_core.stablehlo.ops.replica_groups import (
     check_groups,
     check_mesh,
     collective_attributes,
+    data_operands,
+    with_roots,
 )
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, define
 from xla_core.stablehlo.verify.compatibility import compatible_dimensions, list_text

@@ -1,16 +1,19 @@
-"""Replica groups and channels of collectives: checks and conversion to HLO."""
+"""Replica groups, channels and roots of collectives: checks and conversion to HLO."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from xla_core.errors import ResourceExhaustedError
-from xla_core.hlo.attributes import ReplicaGroups
+from xla_core.hlo.attributes import ReplicaGroups, SliceDimension
+from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.mesh import MAX_DEVICES
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.ops.common import CHANNEL
+from xla_core.stablehlo.ops.common import CHANNEL, tensor
 from xla_core.stablehlo.sharding.mesh import mesh_groups
 from xla_core.stablehlo.table.op_table import Attribute, Kind
 
@@ -23,7 +26,9 @@ __all__ = [
     "check_groups",
     "check_mesh",
     "collective_attributes",
+    "data_operands",
     "listed_groups",
+    "with_roots",
 ]
 
 CHANNEL_AND_GROUPS = {
@@ -142,3 +147,36 @@ def channel_attributes(op: ir.Op) -> dict[str, Any]:
     """Returns HLO's `channel_id`. A handle of 0 gives none, because HLO's channel ids start at 1."""
     handle = op.attributes.get("channel_handle")
     return {"channel_id": handle.handle} if isinstance(handle, ir.ChannelHandle) and handle.handle > 0 else {}
+
+
+def data_operands(op: ir.Op, name: str) -> list[ir.TensorType]:
+    """Returns the types of the data operands; checks the last operand where it holds the roots."""
+    types = [tensor(op, i) for i in range(len(op.operands))]
+    if not op.attributes.get("has_dynamic_root"):
+        if not types:
+            op.fail(f"{name} requires at least one data operand")
+        return types
+    if len(types) < 2:
+        op.fail(f"{name} with has_dynamic_root=true requires at least two operands (data + root)")
+    *data, root = types
+    if root.rank != 1 or root.element != "i32":
+        op.fail(f"last operand of {name} with has_dynamic_root=true must be a rank-1 i32 tensor, but got '{root}'")
+    if root.shape[0] not in (ir.DYNAMIC, len(data)):
+        op.fail(
+            f"last operand of {name} with has_dynamic_root=true must have the same number of elements as data operands "
+            f"({len(data)}), but got {root.shape[0]}"
+        )
+    return data
+
+
+def with_roots(
+    ctx: LoweringContext, op: ir.Op, operands: Sequence[HloInstruction]
+) -> tuple[list[tuple[HloInstruction, ...]], dict[str, Any]]:
+    """Returns the operands of one HLO op for each data operand, and the attribute that marks a root among them."""
+    if not op.attributes.get("has_dynamic_root"):
+        return [(o,) for o in operands], {}
+    *data, roots = operands
+    if len(data) == 1:
+        return [(data[0], roots)], {"has_dynamic_root": True}
+    places = [ctx.add(Opcode.SLICE, roots, slice=(SliceDimension(i, i + 1),)) for i in range(len(data))]
+    return list(zip(data, places, strict=True)), {"has_dynamic_root": True}

@@ -11,7 +11,7 @@ import numpy as np
 from xla_core.errors import XlaError
 from xla_core.hlo.shape import INT_MAX
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.lower.lowering import lower_static
+from xla_core.stablehlo.lower.entry import lower_static
 from xla_core.stablehlo.table import op_table
 from xla_core.stablehlo.table.op_table import Trait
 from xla_core.stablehlo.table.type_constraints import Elements, elements_of

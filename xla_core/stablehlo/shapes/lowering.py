@@ -5,7 +5,7 @@ from __future__ import annotations
 from xla_core.hlo.module import HloModule
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import body_of
-from xla_core.stablehlo.lower.lowering import entry_function, lower_static
+from xla_core.stablehlo.lower.entry import entry_function, lower_static
 from xla_core.stablehlo.shapes.refine import has_dynamic_types, refine
 from xla_core.stablehlo.verify.verifier import verify
 

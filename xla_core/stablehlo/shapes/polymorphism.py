@@ -13,8 +13,7 @@ from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import body_of
-from xla_core.stablehlo.lower.entry import argument_attributes, device_counts
-from xla_core.stablehlo.lower.lowering import entry_function
+from xla_core.stablehlo.lower.entry import argument_attributes, device_counts, entry_function
 from xla_core.stablehlo.lower.type_conversion import element_type
 from xla_core.stablehlo.shapes.lowering import lower
 from xla_core.stablehlo.shapes.refine import refine

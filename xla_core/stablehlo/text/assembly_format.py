@@ -1,4 +1,4 @@
-"""Turns an assembly format into a list of steps, each of which reads one word of the format."""
+"""Looks up the assembly format of an op, and turns it into steps, each of which reads one word of the format."""
 
 from __future__ import annotations
 
@@ -8,13 +8,24 @@ from collections.abc import Callable
 from typing import Any
 
 from xla_core.stablehlo.table.op_table import OPS, has_properties
+from xla_core.stablehlo.table.other_dialects import OTHER_OPS
 from xla_core.stablehlo.text.custom_assembly import CUSTOM, generic_regions, value_types
 from xla_core.stablehlo.text.directives import ATTRIBUTE_GROUPS, ATTRIBUTES, attribute_dictionary
 from xla_core.stablehlo.text.region_reader import OpState, RegionReader
 from xla_core.stablehlo.text.type_directives import SIGNATURES
 from xla_core.stablehlo.verify.attribute_constraints import attribute_problem
 
-__all__ = ["GENERIC_STEPS", "Step", "dictionary_problem", "steps_of"]
+__all__ = [
+    "BARE_NAMES",
+    "GENERIC_STEPS",
+    "KNOWN_DIALECTS",
+    "Step",
+    "assembly_of",
+    "dictionary_problem",
+    "is_known",
+    "known_names",
+    "steps_of",
+]
 
 Step = Callable[[RegionReader, OpState], None]
 
@@ -149,3 +160,27 @@ GENERIC_STEPS: tuple[Step, ...] = (
     *steps_of(": :functional:"),
 )
 """What follows the quoted name of an op."""
+
+
+BARE_NAMES = {"call": "func.call", "func": "func.func", "module": "builtin.module", "return": "func.return"}
+"""Names that may stand without their dialect."""
+
+KNOWN_DIALECTS = ("stablehlo", "chlo")
+"""Dialects whose every op is in the table."""
+
+
+def assembly_of(name: str) -> str | None:
+    """The assembly format of an op; None where there is no such op, or it has the generic form alone."""
+    op = OPS.get(name) or OTHER_OPS.get(name)
+    return None if op is None else op.assembly
+
+
+def known_names() -> list[str]:
+    """The names of all ops that may be written."""
+    return [*(name for name in OPS if "." in name), *OTHER_OPS]
+
+
+def is_known(name: str) -> bool:
+    """Whether an op may be written in the generic form: any op of a dialect whose ops we don't list, too."""
+    dialect, _, rest = name.partition(".")
+    return name in OPS if dialect in KNOWN_DIALECTS else bool(rest)

@@ -18,11 +18,10 @@ from xla_core.errors import XlaError
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.table.assembly_format import GENERIC_ASSEMBLY
 from xla_core.stablehlo.table.op_table import commutative_ops, has_properties
-from xla_core.stablehlo.text.assembly_format import dictionary_problem
+from xla_core.stablehlo.text.assembly_format import BARE_NAMES, assembly_of, dictionary_problem, is_known
 from xla_core.stablehlo.text.cursor import TextLocation
 from xla_core.stablehlo.text.custom_assembly import CUSTOM, reducer, type_of_value
 from xla_core.stablehlo.text.directives import ATTRIBUTE_GROUPS, ATTRIBUTES, attribute_dictionary
-from xla_core.stablehlo.text.formats import BARE_NAMES, assembly_of, is_known
 from xla_core.stablehlo.text.region_reader import RegionReader
 from xla_core.stablehlo.text.type_directives import SIGNATURES, Signature
 

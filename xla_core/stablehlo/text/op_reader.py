@@ -9,9 +9,9 @@ from xla_core.errors import UnimplementedError, XlaError
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.table.op_table import OTHER_DIALECT_HINT, PROGRAMS_HINT, namesakes
 from xla_core.stablehlo.text import assembly_format
+from xla_core.stablehlo.text.assembly_format import BARE_NAMES, KNOWN_DIALECTS, assembly_of, is_known, known_names
 from xla_core.stablehlo.text.cursor import TextLocation
 from xla_core.stablehlo.text.fast_path import LINE_START, FastForm, fast_form
-from xla_core.stablehlo.text.formats import BARE_NAMES, KNOWN_DIALECTS, assembly_of, is_known, known_names
 from xla_core.stablehlo.text.region_reader import OpState, RegionReader
 
 __all__ = ["OpReader"]

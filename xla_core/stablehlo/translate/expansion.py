@@ -1,29 +1,31 @@
 """Expands ops that a release of StableHLO lacks: CHLO's, `tan`, batching dimensions of gather and scatter, copies.
 
 An op of CHLO is lowered to HLO and raised to StableHLO again, so that its meaning is defined in the op table alone. The
-other expansions are those of StableHLO's compatibility expander. `older_attributes` does the same for attributes.
+other expansions are those of StableHLO's compatibility expander. Attributes that a release can't hold are rewritten as
+in XLA: those of other dialects direct the compilation and don't change what a program computes, so Shardy's become
+frontend attributes with their text, and the others are dropped.
 
-StableHLO: stablehlo/transforms/StablehloCompatibilityExpander.cpp
+Source: openxla/stablehlo, stablehlo/transforms/StablehloCompatibilityExpander.cpp; XLA, xla/service/spmd/shardy.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from xla_core.errors import UnimplementedError, XlaError
 from xla_core.hlo.decompositions.elementary import decompose_elementary
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.shapes.lowering import lower
-from xla_core.stablehlo.translate.older_attributes import attributes_for
 from xla_core.stablehlo.translate.raising import raised_entry
-from xla_core.stablehlo.translate.raising.meaning import meaning_of
+from xla_core.stablehlo.translate.raising.decomposed import meaning_of
 from xla_core.stablehlo.verify.compatibility import element_bits
 from xla_core.stablehlo.vhlo.versions import MIXED_DIALECTS, Version
 
-__all__ = ["expand"]
+__all__ = ["attributes_for", "expand"]
 
 _CHLO = "chlo."
 _COPY = "mhlo.copy"
@@ -232,3 +234,43 @@ def _alone(op: ir.Op) -> ir.Module:
     type = ir.FunctionType(tuple([o.type for o in op.operands]), tuple(types))
     function = ir.Op("func.func", [], (), {"sym_name": "main", "function_type": type}, [ir.Region([body])])
     return ir.Module(functions={"main": function})
+
+
+_TYPED_CALLS = Version(1, 3)
+_TYPED = 4
+_OTHER_DIALECT = re.compile(r"#(?!stablehlo\b|chlo\b)[a-z_]+[.<]").match
+_FRONTEND = "mhlo.frontend_attributes"
+
+
+def attributes_for(op: ir.Op, version: Version) -> Mapping[str, Any]:
+    """Returns an op's attributes as the release can hold them: the same mapping if nothing changes."""
+    attributes = op.attributes
+    if version >= MIXED_DIALECTS or not attributes:
+        return attributes
+    if version < _TYPED_CALLS and op.name == "stablehlo.custom_call" and attributes.get("api_version") == _TYPED:
+        attributes = _untyped(attributes)
+    for name in ("arg_attrs", "res_attrs") if op.name == "func.func" else ():
+        given = attributes.get(name) or ()
+        changed = tuple([_of_one_dialect(of_one) for of_one in given])
+        if any(new is not old for new, old in zip(changed, given, strict=True)):
+            attributes = {**attributes, name: changed}
+    return _of_one_dialect(attributes)
+
+
+def _untyped(attributes: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Writes a typed custom call in JAX's older form, which XLA reads: version 1 with `mhlo.backend_config`."""
+    config = attributes.get("backend_config") or {}
+    return {**attributes, "api_version": ir.TypedInt(1, "i32"), "backend_config": "", "mhlo.backend_config": config}
+
+
+def _of_one_dialect(attributes: Mapping[str, Any]) -> Mapping[str, Any]:
+    foreign = [name for name, value in attributes.items() if "." in name and _is_foreign(value)]
+    if not foreign:
+        return attributes
+    kept = {name: value for name, value in attributes.items() if name not in foreign}
+    shardys = {f"xla.{name}": attributes[name].text for name in foreign if name.startswith("sdy.")}
+    return {**kept, _FRONTEND: {**kept.get(_FRONTEND, {}), **shardys}} if shardys else kept
+
+
+def _is_foreign(value: Any) -> bool:
+    return isinstance(value, ir.OpaqueAttribute) and _OTHER_DIALECT(value.text) is not None

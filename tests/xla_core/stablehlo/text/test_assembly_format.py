@@ -7,7 +7,7 @@ import pytest
 from tests.xla_core.stablehlo.reading import first_op, in_function, tree
 from xla_core.stablehlo import parse_text
 from xla_core.stablehlo.text import op_reader
-from xla_core.stablehlo.text.formats import assembly_of, known_names
+from xla_core.stablehlo.text.assembly_format import assembly_of, known_names
 
 F, J, P = "tensor<f32>", "tensor<i32>", "tensor<i1>"
 V, C, T = "tensor<4xf32>", "tensor<4xcomplex<f32>>", "!stablehlo.token"

@@ -8,9 +8,8 @@ from xla_core.stablehlo.translate.raising import (  # noqa: F401  imported for t
     contraction,
     data,
     decomposed,
-    host_transfer,
+    effects,
     one_to_one,
-    random,
     reduction,
 )
 from xla_core.stablehlo.translate.raising.module import from_hlo, raised_entry

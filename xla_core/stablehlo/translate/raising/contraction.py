@@ -15,7 +15,7 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.dot_algorithms import algorithm_of
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
 from xla_core.stablehlo.translate.raising.data import i64s
-from xla_core.stablehlo.translate.raising.meaning import meaning_of
+from xla_core.stablehlo.translate.raising.decomposed import meaning_of
 from xla_core.stablehlo.translate.raising.values import Raised, single
 
 __all__ = ["i64_matrix"]

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from xla_core.errors import UnimplementedError
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.decompositions.builder import Builder
 from xla_core.hlo.decompositions.scaled_dot import decompose_scaled_dot
 from xla_core.hlo.decompositions.scan import decompose_scan
 from xla_core.hlo.decompositions.stochastic_convert import decompose_stochastic_convert
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
-from xla_core.stablehlo.translate.raising.meaning import meaning_of
 from xla_core.stablehlo.translate.raising.values import Raised, element_name, single
+
+__all__ = ["meaning_of"]
 
 
 @raises(Opcode.STOCHASTIC_CONVERT)
@@ -65,3 +70,24 @@ def _scan(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[R
         resultSegmentSizes=ir.DenseArray((outputs, carries), "i32"),
         **flags,
     )
+
+
+def meaning_of(
+    instruction: HloInstruction, decompose: Callable[[HloInstruction, Builder], HloInstruction | None], name: str = ""
+) -> HloComputation:
+    """A computation of the instruction's operands, in a module of its own, that gives what the instruction does.
+
+    Raises UnimplementedError where the decomposition has nothing for operands of these types.
+    """
+    name = name or instruction.opcode.replace("-", "_")
+    computation = HloModule(name).add_computation(HloComputation(name), entry=True)
+    parameters = [computation.parameter(i, o.shape.without_layout()) for i, o in enumerate(instruction.operands)]
+    same = computation.add_instruction(instruction.clone(parameters, shape=instruction.shape.without_layout()))
+    builder = Builder(computation)
+    builder.source = same
+    root = decompose(same, builder)
+    if root is None:
+        raise UnimplementedError(f"{instruction.opcode} of {instruction.shape} has no counterpart in StableHLO")
+    computation.set_root(root)
+    computation.remove(same)
+    return computation

@@ -18,7 +18,7 @@ from xla_core.stablehlo.ops.common import OneOp
 from xla_core.stablehlo.table.op_table import OPS, Attribute, Kind
 from xla_core.stablehlo.translate.raising.context import RULES, RaisingContext
 from xla_core.stablehlo.translate.raising.data import constant, i64s, numbers
-from xla_core.stablehlo.translate.raising.meaning import meaning_of
+from xla_core.stablehlo.translate.raising.decomposed import meaning_of
 from xla_core.stablehlo.translate.raising.values import Raised, single
 
 _Names = dict[str, str | tuple[str]]

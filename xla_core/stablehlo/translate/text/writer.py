@@ -11,8 +11,8 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.bytecode.properties import layouts
 from xla_core.stablehlo.ir.attribute_text import dictionary_text, location_text
 from xla_core.stablehlo.ir.garbage_collection import without_collector
+from xla_core.stablehlo.text.assembly_format import assembly_of
 from xla_core.stablehlo.text.custom_assembly import type_of_value
-from xla_core.stablehlo.text.formats import assembly_of
 from xla_core.stablehlo.translate.release import for_release
 from xla_core.stablehlo.translate.text.custom_assembly import CUSTOM
 from xla_core.stablehlo.translate.text.directives import (
