@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.decompositions.builder import Builder
 from xla_core.hlo.effects import EffectAnalysis, has_side_effect
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 
-__all__ = ["copy_into", "inline_call"]
+__all__ = ["apply_to_arrays", "copy_into", "inline_call", "is_elementwise_of_scalars"]
 
 
 def copy_into(
@@ -62,3 +64,31 @@ def inline_call(
     if root.shape.layout is None and root in made and not instruction.shape.is_tuple:
         root.shape = instruction.shape
     return computation.replace_with(instruction, root)
+
+
+def is_elementwise_of_scalars(computation: HloComputation) -> bool:
+    """Whether `apply_to_arrays` accepts a computation: it is elementwise on scalars, and its root may be a tuple."""
+    return all(
+        (i.opcode == Opcode.TUPLE and i.is_root)
+        or (
+            i.shape.is_array
+            and not i.shape.rank
+            and (i.opcode in (Opcode.PARAMETER, Opcode.CONSTANT) or (i.is_elementwise and not i.op.calls))
+        )
+        for i in computation.instructions
+    )
+
+
+def apply_to_arrays(
+    computation: HloComputation, operands: Sequence[HloInstruction], b: Builder
+) -> list[HloInstruction]:
+    """Applies a computation that is elementwise on scalars to whole arrays; returns the results."""
+    dimensions = operands[0].shape.dimensions
+    values = dict(zip(computation.parameters, operands, strict=True))
+    for i in computation.post_order():
+        if i.opcode == Opcode.CONSTANT:
+            values[i] = b.constant(i.literal.array, i.shape.with_dimensions(dimensions))
+        elif i.opcode != Opcode.TUPLE and i not in values:
+            values[i] = b.clone(i, [values[o] for o in i.operands], shape=i.shape.with_dimensions(dimensions))
+    root = computation.root
+    return [values[o] for o in (root.operands if root.opcode == Opcode.TUPLE else (root,))]

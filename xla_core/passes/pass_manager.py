@@ -6,14 +6,26 @@ import abc
 import dataclasses
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from xla_core import config, profiler
 from xla_core.errors import InternalError, XlaError
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.dump import ModuleDump
 
-__all__ = ["HloPass", "HloPassFix", "HloPassPipeline", "Invariant", "PassContext", "PassGroup", "PassTiming"]
+__all__ = [
+    "HloPass",
+    "HloPassFix",
+    "HloPassPipeline",
+    "InstructionPass",
+    "Invariant",
+    "PassContext",
+    "PassGroup",
+    "PassTiming",
+]
 
 Invariant = Callable[[HloModule], None]
 """A check that raises XlaError for a module that is not valid."""
@@ -36,6 +48,28 @@ class HloPass(abc.ABC):
 
     def __str__(self) -> str:
         return self.describe()
+
+
+class InstructionPass(HloPass):
+    """A pass that looks at the instructions of some opcodes, one after the other."""
+
+    opcodes: ClassVar[frozenset[Opcode]]
+    callers_first: ClassVar[bool] = False
+
+    @abc.abstractmethod
+    def rewrite(self, computation: HloComputation, instruction: HloInstruction) -> bool:
+        """Rewrites an instruction of the computation if that is possible; returns whether it did."""
+
+    def run(self, module: HloModule) -> bool:
+        changed = False
+        order = module.post_order()
+        for computation in reversed(order) if self.callers_first else order:
+            for instruction in computation.instructions:
+                if instruction.opcode in self.opcodes and instruction.parent is computation:
+                    changed |= self.rewrite(computation, instruction)
+        if changed:
+            module.remove_unreachable_computations()
+        return changed
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The worklist rewriter, which applies local rewrite rules until none matches.
+"""RewritePass: the base of passes that apply local rewrite rules until none matches.
 
 A rule examines one instruction and returns its replacement, or None. The rewriter replaces all uses, removes dead
 instructions, and queues the instructions that may match now: new ones, users, and operands that lost a user.
@@ -13,9 +13,12 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.decompositions.builder import Builder
 from xla_core.hlo.effects import is_effect
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
+from xla_core.passes.pass_manager import HloPass
+from xla_core.passes.patterns import is_dynamic
 
-__all__ = ["Builder", "Rewriter", "Rule", "remove_dead", "replace"]
+__all__ = ["Builder", "RewritePass", "Rule", "remove_dead", "replace"]
 
 
 Rule = Callable[[HloInstruction, Builder], "HloInstruction | None"]
@@ -26,33 +29,39 @@ that returns None adds no instructions.
 """
 
 
-class Rewriter:
-    """Applies rules, keyed by opcode, to one computation until none matches.
+class RewritePass(HloPass):
+    """Applies `rules` to every computation.
 
     Args:
-        rules: opcode -> its rules, in the order in which they are tried. Rules under None are tried last, for all
-            opcodes.
-        accept: whether an instruction that a rule added may stay; if one may not, the rewrite is undone.
-        skip: whether rules ignore an instruction.
-        layout_sensitive: whether a replacement must have the same layout as the instruction.
+        accept: whether an instruction that a rule added may stay; if one may not, the rewrite is undone. None accepts
+            all.
     """
+
+    rules: Mapping[Opcode | None, Sequence[Rule]]
+    """Opcode -> its rules, in the order in which they are tried. Rules under None are tried last, for all opcodes."""
+
+    def __init__(self, accept: Callable[[HloInstruction], bool] | None = None) -> None:
+        self.accept = accept
+
+    def skips(self, instruction: HloInstruction) -> bool:
+        """Whether rules ignore an instruction; most rules don't support dynamic dimensions."""
+        return is_dynamic(instruction)
+
+    def run(self, module: HloModule) -> bool:
+        changed = False
+        for computation in module.post_order():
+            changed |= _Rewriter(self, computation).run()
+        return changed
+
+
+class _Rewriter:
+    """Applies the rules of a pass to one computation."""
 
     _STEPS_PER_INSTRUCTION = 40
 
-    def __init__(
-        self,
-        computation: HloComputation,
-        rules: Mapping[Opcode | None, Sequence[Rule]],
-        *,
-        accept: Callable[[HloInstruction], bool] | None = None,
-        skip: Callable[[HloInstruction], bool] | None = None,
-        layout_sensitive: bool = False,
-    ) -> None:
+    def __init__(self, owner: RewritePass, computation: HloComputation) -> None:
+        self.owner = owner
         self.computation = computation
-        self.rules = rules
-        self.accept = accept
-        self.skip = skip
-        self.layout_sensitive = layout_sensitive
         self.builder = Builder(computation)
         self.queue: deque[HloInstruction] = deque()
         self.queued: set[HloInstruction] = set()
@@ -62,7 +71,8 @@ class Rewriter:
         for instruction in self.computation.post_order():
             self._push(instruction)
         changed = False
-        everywhere = self.rules.get(None, ())
+        rules, skips = self.owner.rules, self.owner.skips
+        everywhere = rules.get(None, ())
         # The limit ends the loop if two rules undo each other.
         steps = self._STEPS_PER_INSTRUCTION * len(self.queue) + 1000
         while self.queue and steps:
@@ -75,9 +85,10 @@ class Rewriter:
                 self._remove(instruction)
                 changed = True
                 continue
-            if self.skip is not None and self.skip(instruction):
+            tried = (*rules.get(instruction.opcode, ()), *everywhere)
+            if not tried or skips(instruction):
                 continue
-            for rule in (*self.rules.get(instruction.opcode, ()), *everywhere):
+            for rule in tried:
                 if self._apply(rule, instruction):
                     changed = True
                     break
@@ -108,9 +119,7 @@ class Rewriter:
     def _acceptable(self, old: HloInstruction, new: HloInstruction, added: list[HloInstruction]) -> bool:
         if new is not old and not new.shape.compatible(old.shape):
             return False
-        if self.layout_sensitive and new is not old and new.shape != old.shape:
-            return False
-        return self.accept is None or all(map(self.accept, added))
+        return self.owner.accept is None or all(map(self.owner.accept, added))
 
     def _push(self, instruction: HloInstruction) -> None:
         if instruction not in self.queued:

@@ -68,14 +68,13 @@ class Loop:
             and result.tuple_index == index
         )
 
-    def dependencies(self) -> tuple[list[set[int]], set[int]]:
+    def dependencies(self, analysis: EffectAnalysis) -> tuple[list[set[int]], set[int]]:
         """The elements of the state that each result of the body depends on, and those that its effects depend on."""
         order = self.body.post_order()
         sets: dict[HloInstruction, frozenset[int]] = {}
         parameter = self.body.parameters[0]
         empty: frozenset[int] = frozenset()
         effects: set[int] = set()
-        analysis = EffectAnalysis()
         for instruction in order:
             if instruction.opcode == Opcode.GET_TUPLE_ELEMENT and instruction.operands[0] is parameter:
                 found = frozenset((instruction.tuple_index,))
@@ -101,7 +100,7 @@ class Extra:
     outside: HloInstruction
 
 
-def narrow_loop(instruction: HloInstruction) -> bool:
+def narrow_loop(instruction: HloInstruction, analysis: EffectAnalysis) -> bool:
     """Removes elements of a loop's state that the condition, effects and users of the result do not depend on.
 
     Returns whether it removed any.
@@ -109,7 +108,7 @@ def narrow_loop(instruction: HloInstruction) -> bool:
     loop = Loop.of(instruction)
     if loop is None or instruction.is_root or any(u.opcode != Opcode.GET_TUPLE_ELEMENT for u in instruction.users):
         return False
-    needs, effects = loop.dependencies()
+    needs, effects = loop.dependencies(analysis)
     live = {u.tuple_index for u in instruction.users if u.user_count or u.is_root}
     live |= effects
     # Every use in the condition counts, because dead instructions have been removed.

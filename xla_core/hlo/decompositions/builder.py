@@ -11,6 +11,7 @@ import numpy.typing as npt
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
+from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
@@ -24,6 +25,13 @@ class Builder:
         self.computation = computation
         self.source: HloInstruction | None = None
         self.added: list[HloInstruction] = []
+
+    @property
+    def module(self) -> HloModule:
+        """The module of the computation, to which a rewrite adds the computations that it needs."""
+        module = self.computation.module
+        assert module is not None
+        return module
 
     def add(
         self, opcode: Opcode, *operands: HloInstruction, shape: Shape | None = None, **attributes: Any

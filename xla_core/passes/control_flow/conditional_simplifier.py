@@ -9,18 +9,17 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.effects import is_effect
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
 from xla_core.hlo.op_table import Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.inlining import copy_into, inline_call
-from xla_core.passes.pass_manager import HloPass
+from xla_core.passes.pass_manager import InstructionPass
 from xla_core.passes.patterns import uniform_value
 
 __all__ = ["ConditionalSimplifier"]
 
 
-class ConditionalSimplifier(HloPass):
+class ConditionalSimplifier(InstructionPass):
     """Simplifies conditionals.
 
     - A conditional with a constant predicate, or with one branch, is replaced with its branch.
@@ -32,23 +31,17 @@ class ConditionalSimplifier(HloPass):
     """
 
     name = "conditional-simplifier"
+    opcodes = frozenset({Opcode.CONDITIONAL})
 
     def __init__(self, select_limit: int = 12) -> None:
         self._select_limit = select_limit
 
-    def run(self, module: HloModule) -> bool:
-        changed = False
-        for computation in module.post_order():
-            for instruction in computation.instructions:
-                if instruction.opcode == Opcode.CONDITIONAL and instruction.parent is computation:
-                    changed |= (
-                        _take_known_branch(instruction)
-                        or self._to_select(computation, instruction)
-                        or _drop_unused_results(computation, instruction)
-                    )
-        if changed:
-            module.remove_unreachable_computations()
-        return changed
+    def rewrite(self, computation: HloComputation, instruction: HloInstruction) -> bool:
+        return (
+            _take_known_branch(instruction)
+            or self._to_select(computation, instruction)
+            or _drop_unused_results(computation, instruction)
+        )
 
     def _to_select(self, computation: HloComputation, instruction: HloInstruction) -> bool:
         branches = instruction.called_computations

@@ -8,16 +8,15 @@ from __future__ import annotations
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.effects import EffectAnalysis
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
 from xla_core.hlo.op_table import PINNED, Trait
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.pass_manager import HloPass
+from xla_core.passes.pass_manager import InstructionPass
 from xla_core.passes.while_util import Extra, Loop, rebuild_loop
 
 __all__ = ["WhileLoopInvariantCodeMotion"]
 
 
-class WhileLoopInvariantCodeMotion(HloPass):
+class WhileLoopInvariantCodeMotion(InstructionPass):
     """Hoists instructions that depend only on unchanged elements of the state; their values become elements of it.
 
     A cheap instruction is hoisted only if an expensive invariant instruction depends on it.
@@ -27,21 +26,12 @@ class WhileLoopInvariantCodeMotion(HloPass):
     """
 
     name = "while-loop-invariant-code-motion"
+    opcodes = frozenset({Opcode.WHILE})
 
     def __init__(self, max_bytes: int = 1 << 28) -> None:
         self._max_bytes = max_bytes
 
-    def run(self, module: HloModule) -> bool:
-        changed = False
-        for computation in module.post_order():
-            for instruction in computation.instructions:
-                if instruction.opcode == Opcode.WHILE and instruction.parent is computation:
-                    changed |= self._hoist(computation, instruction)
-        if changed:
-            module.remove_unreachable_computations()
-        return changed
-
-    def _hoist(self, computation: HloComputation, instruction: HloInstruction) -> bool:
+    def rewrite(self, computation: HloComputation, instruction: HloInstruction) -> bool:
         loop = Loop.of(instruction)
         if loop is None:
             return False

@@ -12,13 +12,13 @@ from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.control_flow.while_loop_analysis import trip_count
 from xla_core.passes.inlining import inline_call
-from xla_core.passes.pass_manager import HloPass
+from xla_core.passes.pass_manager import InstructionPass
 from xla_core.passes.while_util import Loop, narrow_loop, rebuild_loop
 
 __all__ = ["WhileLoopSimplifier"]
 
 
-class WhileLoopSimplifier(HloPass):
+class WhileLoopSimplifier(InstructionPass):
     """Simplifies while loops.
 
     - A loop that never runs is replaced with its initial state, and a loop that runs once with its body.
@@ -28,31 +28,29 @@ class WhileLoopSimplifier(HloPass):
 
     name = "while-loop-simplifier"
 
+    opcodes = frozenset({Opcode.WHILE})
+
+    def __init__(self) -> None:
+        self._effects = EffectAnalysis()
+
     def run(self, module: HloModule) -> bool:
-        changed = False
-        for computation in module.post_order():
-            for instruction in computation.instructions:
-                if instruction.opcode == Opcode.WHILE and instruction.parent is computation:
-                    changed |= _simplify(computation, instruction)
-        if changed:
-            module.remove_unreachable_computations()
-        return changed
+        self._effects = EffectAnalysis()
+        return super().run(module)
 
-
-def _simplify(computation: HloComputation, instruction: HloInstruction) -> bool:
-    loop = Loop.of(instruction)
-    if loop is None or EffectAnalysis().of_computation(loop.condition):
-        return False
-    count = trip_count(loop)
-    if count == 0:
-        computation.replace_with(instruction, instruction.operands[0])
-        return True
-    if count == 1:
-        inline_call(instruction, loop.body, instruction.operands)
-        return True
-    changed = _take_unchanged_from_start(computation, loop)
-    merged = _merge_equal_elements(loop)
-    return narrow_loop(merged or instruction) or changed or merged is not None
+    def rewrite(self, computation: HloComputation, instruction: HloInstruction) -> bool:
+        loop = Loop.of(instruction)
+        if loop is None or self._effects.of_computation(loop.condition):
+            return False
+        count = trip_count(loop)
+        if count == 0:
+            computation.replace_with(instruction, instruction.operands[0])
+            return True
+        if count == 1:
+            inline_call(instruction, loop.body, instruction.operands)
+            return True
+        changed = _take_unchanged_from_start(computation, loop)
+        merged = _merge_equal_elements(loop)
+        return narrow_loop(merged or instruction, self._effects) or changed or merged is not None
 
 
 def _take_unchanged_from_start(computation: HloComputation, loop: Loop) -> bool:

@@ -4,30 +4,14 @@ from __future__ import annotations
 
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
+from xla_core.passes.inlining import copy_into
 from xla_core.passes.rewriter import Builder
 
 __all__ = ["sorted_by_validity", "with_validity"]
 
 _PRED = Shape(ElementType.PRED)
-
-
-def _module(b: Builder) -> HloModule:
-    module = b.computation.module
-    assert module is not None
-    return module
-
-
-def _inlined(into: HloComputation, body: HloComputation, arguments: list[HloInstruction]) -> HloInstruction:
-    """Copies the instructions of `body` into another computation; returns the copy of the root."""
-    made: dict[HloInstruction, HloInstruction] = dict(zip(body.parameters, arguments, strict=True))
-    for instruction in body.post_order():
-        if instruction not in made:
-            made[instruction] = into.add_instruction(instruction.clone([made[o] for o in instruction.operands]))
-    return made[body.root]
 
 
 def with_validity(b: Builder, body: HloComputation, count: int) -> HloComputation:
@@ -39,7 +23,7 @@ def with_validity(b: Builder, body: HloComputation, count: int) -> HloComputatio
     shapes = [p.shape for p in body.parameters[:count]]
     left = [made.parameter(k, s) for k, s in enumerate((*shapes, _PRED))]
     right = [made.parameter(count + 1 + k, s) for k, s in enumerate((*shapes, _PRED))]
-    combined = _inlined(made, body, [*left[:count], *right[:count]])
+    combined = copy_into(made, body, [*left[:count], *right[:count]])[0]
     parts = [combined] if count == 1 and not combined.shape.is_tuple else []
     parts = parts or [made.add(Opcode.GET_TUPLE_ELEMENT, combined, index=k) for k in range(count)]
     results = []
@@ -47,7 +31,7 @@ def with_validity(b: Builder, body: HloComputation, count: int) -> HloComputatio
         one = made.add(Opcode.SELECT, left[count], mine, theirs)
         results.append(made.add(Opcode.SELECT, made.add(Opcode.AND, left[count], right[count]), both, one))
     made.set_root(made.add(Opcode.TUPLE, *results, made.add(Opcode.OR, left[count], right[count])))
-    return _module(b).add_computation(made)
+    return b.module.add_computation(made)
 
 
 def sorted_by_validity(b: Builder, body: HloComputation, count: int) -> HloComputation:
@@ -55,7 +39,7 @@ def sorted_by_validity(b: Builder, body: HloComputation, count: int) -> HloCompu
     made = HloComputation(f"{body.name}.valid")
     arguments = [made.parameter(k, p.shape) for k, p in enumerate(body.parameters)]
     left, right = (made.parameter(2 * count + k, _PRED) for k in range(2))
-    less = _inlined(made, body, arguments)
+    less = copy_into(made, body, arguments)[0]
     both = made.add(Opcode.AND, made.add(Opcode.AND, left, right), less)
     made.set_root(made.add(Opcode.OR, both, made.add(Opcode.AND, left, made.add(Opcode.NOT, right))))
-    return _module(b).add_computation(made)
+    return b.module.add_computation(made)

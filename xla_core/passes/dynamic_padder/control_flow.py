@@ -79,13 +79,11 @@ def _body(
 
 def pad_while(b: Builder, i: HloInstruction, state: Value, walk: Walk) -> Value | None:
     """Pads a loop, whose state then contains the sizes; None if that is not possible."""
-    module = b.computation.module
-    assert module is not None
     leaves = leaves_of(b, state)
     structure = _structure(leaves, i.shape)
     packed = _packed(b, leaves, structure)
-    condition, holds = _body(module, i.attributes["condition"], packed.shape, structure, walk)
-    body, result = _body(module, i.attributes["body"], packed.shape, structure, walk)
+    condition, holds = _body(b.module, i.attributes["condition"], packed.shape, structure, walk)
+    body, result = _body(b.module, i.attributes["body"], packed.shape, structure, walk)
     results = leaves_of(body, result)
     if not isinstance(holds, HloInstruction) or any(
         set(leaf.sizes) - set(dims) for leaf, dims in zip(results, structure, strict=True)
@@ -99,16 +97,15 @@ def pad_while(b: Builder, i: HloInstruction, state: Value, walk: Walk) -> Value 
 
 def pad_conditional(b: Builder, i: HloInstruction, operands: Sequence[Value], walk: Walk) -> Value | None:
     """Pads a conditional, whose operands and result then contain the sizes; None if that is not possible."""
-    module = b.computation.module
     selector = operands[0]
-    if not isinstance(selector, HloInstruction) or module is None:
+    if not isinstance(selector, HloInstruction):
         return None
     branches, given = [], []
     for old, operand in zip(branch_computations(i.attributes), operands[1:], strict=True):
         leaves = leaves_of(b, operand)
         structure = _structure(leaves, old.parameters[0].shape)
         given.append(_packed(b, leaves, structure))
-        branches.append(_body(module, old, given[-1].shape, structure, walk))
+        branches.append(_body(b.module, old, given[-1].shape, structure, walk))
     results = [leaves_of(builder, root) for builder, root in branches]
     structures = [_structure(leaves, i.shape) for leaves in results]
     result = tuple(tuple(sorted({*(d for dims in each for d in dims)})) for each in zip(*structures, strict=True))

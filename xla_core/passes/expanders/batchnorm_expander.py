@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+from xla_core.hlo.builder import scalar_computation
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.expanders.expander import OpExpander, scalar_computation
+from xla_core.passes.expanders.expander import OpExpander
 from xla_core.passes.rewriter import Builder
 
 __all__ = ["BatchNormExpander"]
@@ -46,7 +47,7 @@ class _Parts:
         return self.b.broadcast(value, self.x.shape.dimensions, (self.feature,))
 
     def sum(self, value: HloInstruction) -> HloInstruction:
-        self.adder = self.adder or scalar_computation(self.instruction, Opcode.ADD, value.shape.element_type)
+        self.adder = self.adder or scalar_computation(Opcode.ADD, value.shape.element_type, module=self.b.module)
         zero = self.b.constant(0, value.shape.with_dimensions(()))
         return self.b.add(Opcode.REDUCE, value, zero, dimensions=self.others, to_apply=self.adder)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 
+from xla_core.hlo.builder import scalar_computation
 from xla_core.hlo.decompositions.loops import counted_loop
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
-from xla_core.passes.expanders.expander import OpExpander, scalar_computation
+from xla_core.passes.expanders.expander import OpExpander
 from xla_core.passes.rewriter import Builder
 
 __all__ = ["CholeskyExpander", "adjoint", "triangle"]
@@ -59,7 +60,7 @@ class CholeskyExpander(OpExpander):
         matrix = b.reshape(x if lower else adjoint(x, b), (size, n, n))
         matrix = triangle(matrix, b, lower=True)
         (factor,) = counted_loop(instruction, b, n, [b.constant(0, matrix.shape)], [matrix], _column)
-        factor = _nan_where_it_failed(instruction, factor, b)
+        factor = _nan_where_it_failed(factor, b)
         if not lower:
             factor = adjoint(factor, b)
         return b.reshape(factor, x.shape.dimensions)
@@ -101,11 +102,11 @@ def _column(
     return [b.add(Opcode.DYNAMIC_UPDATE_SLICE, factor, b.reshape(whole, (size, n, 1)), zero, zero, j)]
 
 
-def _nan_where_it_failed(instruction: HloInstruction, factor: HloInstruction, b: Builder) -> HloInstruction:
+def _nan_where_it_failed(factor: HloInstruction, b: Builder) -> HloInstruction:
     size, n, _ = factor.shape.dimensions
     real = b.add(Opcode.REAL, factor) if factor.shape.element_type.is_complex else factor
     bad = b.add(Opcode.COMPARE, real, real, direction="NE")
-    either = scalar_computation(instruction, Opcode.OR, ElementType.PRED)
+    either = scalar_computation(Opcode.OR, ElementType.PRED, module=b.module)
     false = b.constant(False, Shape(ElementType.PRED))
     failed = b.add(Opcode.REDUCE, bad, false, dimensions=(1, 2), to_apply=either)
     nan = b.constant(math.nan, factor.shape)

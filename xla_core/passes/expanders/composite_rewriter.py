@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expanders.expander import OpExpander
 from xla_core.passes.rewriter import Builder
@@ -18,6 +17,8 @@ __all__ = ["CompositeRewriter"]
 
 class CompositeRewriter(OpExpander):
     """Replaces a call of a composite with a custom call: the target is its name, the backend_config its attributes.
+
+    The decompositions are removed, since they need not be legal on the target.
 
     Args:
         names: the composites that the target runs (`Capabilities.composites`). Other composites are inlined later.
@@ -29,12 +30,6 @@ class CompositeRewriter(OpExpander):
     def __init__(self, names: Collection[str] = ()) -> None:
         super().__init__()
         self._names = names
-
-    def run(self, module: HloModule) -> bool:
-        changed = super().run(module)
-        if changed:
-            module.remove_unreachable_computations()  # the decompositions need not be legal on the target
-        return changed
 
     def matches(self, instruction: HloInstruction) -> bool:
         return dict(instruction.attribute("frontend_attributes") or ()).get("composite.name") in self._names

@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+from xla_core.hlo.builder import scalar_computation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
-from xla_core.passes.expanders.expander import OpExpander, scalar_computation
+from xla_core.passes.expanders.expander import OpExpander
 from xla_core.passes.rewriter import Builder
 
 __all__ = ["DotStrengthReduction"]
@@ -41,7 +42,7 @@ class DotStrengthReduction(OpExpander):
             product,
             b.constant(0, Shape(element_type)),
             dimensions=(len(dims) - 1,),
-            to_apply=scalar_computation(instruction, Opcode.ADD, element_type),
+            to_apply=scalar_computation(Opcode.ADD, element_type, module=b.module),
         )
         return b.reshape(total, instruction.shape.dimensions)
 

@@ -12,23 +12,21 @@ from typing import ClassVar
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
-from xla_core.passes.pass_manager import HloPass
+from xla_core.passes.pass_manager import InstructionPass
 from xla_core.passes.rewriter import Builder, remove_dead, replace
 
-__all__ = ["OpExpander", "module_of", "scalar_computation"]
+__all__ = ["OpExpander"]
 
 
-class OpExpander(HloPass):
+class OpExpander(InstructionPass):
     """Replaces instructions of `opcodes` that `matches` accepts with the result of `expand`.
 
     Args:
         only: selects the instructions to expand, for example those that a target does not support. None selects all.
     """
 
-    opcodes: ClassVar[frozenset[Opcode]]
     widens: ClassVar[bool] = False
     """Whether floats of fewer than 32 bits are expanded in f32 and rounded once, at the end."""
 
@@ -49,22 +47,18 @@ class OpExpander(HloPass):
             return _expand_in_f32(self, instruction, b)
         return self.expand(instruction, b)
 
-    def run(self, module: HloModule) -> bool:
-        changed = False
-        for computation in module.post_order():
-            builder = Builder(computation)
-            for instruction in computation.instructions:
-                if instruction.opcode not in self.opcodes or instruction.parent is None or instruction.shape.is_dynamic:
-                    continue
-                if (self._only is not None and not self._only(instruction)) or not self.matches(instruction):
-                    continue
-                builder.source, builder.added = instruction, []
-                operands = list(instruction.operands)
-                replace(instruction, self.expand_in_width(instruction, builder))
-                for operand in operands:
-                    remove_dead(operand)
-                changed = True
-        return changed
+    def rewrite(self, computation: HloComputation, instruction: HloInstruction) -> bool:
+        if instruction.shape.is_dynamic or not (self._only is None or self._only(instruction)):
+            return False
+        if not self.matches(instruction):
+            return False
+        builder = Builder(computation)
+        builder.source = instruction
+        operands = list(instruction.operands)
+        replace(instruction, self.expand_in_width(instruction, builder))
+        for operand in operands:
+            remove_dead(operand)
+        return True
 
 
 def _is_narrow(instruction: HloInstruction) -> bool:
@@ -85,18 +79,3 @@ def _expand_in_f32(expander: OpExpander, instruction: HloInstruction, b: Builder
         return b.convert(expanded, leaves[0])
     parts = [b.add(Opcode.GET_TUPLE_ELEMENT, expanded, index=i) for i in range(len(leaves))]
     return b.add(Opcode.TUPLE, *(b.convert(part, leaf) for part, leaf in zip(parts, leaves, strict=True)))
-
-
-def module_of(instruction: HloInstruction) -> HloModule:
-    """The module that an instruction is in."""
-    assert instruction.parent is not None
-    assert instruction.parent.module is not None
-    return instruction.parent.module
-
-
-def scalar_computation(instruction: HloInstruction, opcode: Opcode, element_type: ElementType) -> HloComputation:
-    """Adds a reducer to the instruction's module: a computation that applies a binary op to two scalars."""
-    computation = HloComputation(f"{opcode}_{element_type}")
-    x, y = (computation.parameter(n, Shape(element_type)) for n in range(2))
-    computation.set_root(computation.add(opcode, x, y))
-    return module_of(instruction).add_computation(computation)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 
+from xla_core.hlo.builder import scalar_computation
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.decompositions.loops import counted_loop
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
-from xla_core.passes.expanders.expander import OpExpander, scalar_computation
+from xla_core.passes.expanders.expander import OpExpander
 from xla_core.passes.expanders.gather_expander import canonical_indices, start_of
+from xla_core.passes.inlining import apply_to_arrays, is_elementwise_of_scalars
 from xla_core.passes.rewriter import Builder
 
 __all__ = ["ScatterExpander"]
@@ -38,11 +40,7 @@ class ScatterExpander(OpExpander):
         return (
             all(o.shape.num_elements > 0 for o in instruction.operands)
             and parameters == types[:count] + types[count + 1 :]
-            and all(
-                i.opcode in (Opcode.PARAMETER, Opcode.CONSTANT, Opcode.TUPLE)
-                or (i.is_elementwise and i.opcode != Opcode.MAP)
-                for i in combiner.instructions
-            )
+            and is_elementwise_of_scalars(combiner)
         )
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
@@ -70,7 +68,7 @@ class ScatterExpander(OpExpander):
         window = [1 if d in removed else next(rest) for d in range(inputs[0].shape.rank)]
         order = [d for d in range(updates[0].shape.rank) if d not in window_dims] + list(window_dims)
         rows = [b.reshape(b.transpose(u, order), (count, *window)) for u in updates]
-        every = scalar_computation(instruction, Opcode.AND, ElementType.PRED)
+        every = scalar_computation(Opcode.AND, ElementType.PRED, module=b.module)
 
         def body(
             inner: Builder, turn: HloInstruction, changing: list[HloInstruction], constant: list[HloInstruction]
@@ -84,7 +82,7 @@ class ScatterExpander(OpExpander):
                 part = inner.add(Opcode.DYNAMIC_SLICE, row, turn, *zeros, dynamic_slice_sizes=(1, *window))
                 parts.append(inner.reshape(part, window))
             there = [inner.add(Opcode.DYNAMIC_SLICE, x, *starts, dynamic_slice_sizes=tuple(window)) for x in changing]
-            combined = _combine(inner, instruction.attributes["to_apply"], [*there, *parts])
+            combined = apply_to_arrays(instruction.attributes["to_apply"], [*there, *parts], inner)
             chosen = inner.broadcast(inside, window)
             return [
                 inner.add(Opcode.DYNAMIC_UPDATE_SLICE, x, inner.add(Opcode.SELECT, chosen, new, old), *starts)
@@ -109,18 +107,3 @@ def _inside(
     if element.is_signed:
         fits = b.add(Opcode.AND, fits, b.add(Opcode.COMPARE, row, b.constant(0, row.shape), direction="GE"))
     return b.add(Opcode.REDUCE, fits, b.constant(True, _PRED), dimensions=(0,), to_apply=every)
-
-
-def _combine(b: Builder, combiner: HloComputation, operands: list[HloInstruction]) -> list[HloInstruction]:
-    """Applies the scalar ops of the combiner to whole windows."""
-    dimensions = operands[0].shape.dimensions
-    values = dict(zip(combiner.parameters, operands, strict=True))
-    for i in combiner.post_order():
-        if i in values or i.opcode == Opcode.TUPLE:
-            continue
-        if i.opcode == Opcode.CONSTANT:
-            values[i] = b.broadcast(b.computation.add_instruction(i.clone()), dimensions)
-        else:
-            values[i] = b.clone(i, [values[o] for o in i.operands], shape=i.shape.with_dimensions(dimensions))
-    root = combiner.root
-    return [values[o] for o in root.operands] if root.opcode == Opcode.TUPLE else [values[root]]

@@ -10,7 +10,7 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
-from xla_core.passes.expanders.expander import OpExpander, module_of
+from xla_core.passes.expanders.expander import OpExpander
 from xla_core.passes.inlining import copy_into
 from xla_core.passes.rewriter import Builder
 
@@ -43,7 +43,7 @@ class SelectAndScatterExpander(OpExpander):
             anything,
             b.constant(-1, number),
             window=instruction.attributes["window"],
-            to_apply=_better(instruction),
+            to_apply=b.module.add_computation(_better(instruction)),
         )
         places = b.add(Opcode.GET_TUPLE_ELEMENT, found, index=1)
         amount = source.shape.num_elements
@@ -72,4 +72,4 @@ def _better(instruction: HloInstruction) -> HloComputation:
     preferred, _ = copy_into(c, instruction.attributes["select"], [x, y])
     takes_x = c.add(Opcode.OR, missing_j, c.add(Opcode.AND, c.add(Opcode.NOT, missing_i), preferred))
     c.set_root(c.add(Opcode.TUPLE, c.add(Opcode.SELECT, takes_x, x, y), c.add(Opcode.SELECT, takes_x, i, j)))
-    return module_of(instruction).add_computation(c)
+    return c

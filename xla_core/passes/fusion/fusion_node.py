@@ -14,6 +14,7 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
+from xla_core.passes.inlining import copy_into
 
 __all__ = ["create_fusion", "fuse_into", "fused_roots", "fusion_kind", "replace_with_fusion"]
 
@@ -61,7 +62,7 @@ def create_fusion(
 
     for member in _post_order(members):
         if member.opcode == Opcode.FUSION:
-            inside[member] = _dissolve(fused, member, [source(o) for o in member.operands])
+            inside[member], _ = copy_into(fused, member.attributes["calls"], [source(o) for o in member.operands])
         elif member.opcode == Opcode.GET_TUPLE_ELEMENT and inside.get(member.operand(0), member).opcode == Opcode.TUPLE:
             inside[member] = inside[member.operand(0)].operand(member.tuple_index)
         else:
@@ -139,17 +140,6 @@ def _post_order(members: Iterable[HloInstruction]) -> list[HloInstruction]:
                 done.add(node)
                 order.append(node)
     return order
-
-
-def _dissolve(fused: HloComputation, fusion: HloInstruction, operands: Sequence[HloInstruction]) -> HloInstruction:
-    """Copies the instructions of a fusion into `fused`; returns the copy of its root."""
-    callee = fusion.attributes["calls"]
-    inside = dict(zip(callee.parameters, operands, strict=True))
-    for old in callee.post_order():
-        if old not in inside:
-            inside[old] = fused.add_instruction(old.clone([inside[o] for o in old.operands]))
-    root: HloInstruction = inside[callee.root]
-    return root
 
 
 def _remove_unused(fused: HloComputation) -> None:

@@ -15,7 +15,6 @@ from xla_core.hlo.literal import Literal
 from xla_core.hlo.op_table import Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
-from xla_core.passes.expanders.expander import module_of
 from xla_core.passes.rewriter import Builder
 from xla_core.target import Support
 
@@ -62,7 +61,7 @@ def _rebuild(i: HloInstruction, b: Builder, types: dict[ElementType, ElementType
     changed = {}
     for name, value in i.attributes.items():
         if isinstance(value, HloComputation):
-            changed[name] = _widened_computation(value, i, types)
+            changed[name] = b.module.add_computation(_widened_computation(value, types))
     if i.opcode == Opcode.CONSTANT:
         literal = Literal(i.literal.array.astype(types[i.shape.element_type].dtype))
         return b.convert(b.add(Opcode.CONSTANT, shape=literal.shape, literal=literal), i.shape)
@@ -85,9 +84,7 @@ def _widened(shape: Shape, types: dict[ElementType, ElementType]) -> Shape:
     return shape.with_element_type(types.get(shape.element_type, shape.element_type))
 
 
-def _widened_computation(
-    computation: HloComputation, i: HloInstruction, types: dict[ElementType, ElementType]
-) -> HloComputation:
+def _widened_computation(computation: HloComputation, types: dict[ElementType, ElementType]) -> HloComputation:
     """Copies an applied computation with the wider types."""
     copy = HloComputation(computation.name)
     values: dict[HloInstruction, HloInstruction] = {}
@@ -97,4 +94,4 @@ def _widened_computation(
             new.attributes["literal"] = Literal(old.literal.array.astype(new.shape.dtype))
         values[old] = copy.add_instruction(new)
     copy.set_root(values[computation.root])
-    return module_of(i).add_computation(copy)
+    return copy

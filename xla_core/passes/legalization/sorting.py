@@ -8,8 +8,8 @@ from xla_core.hlo.attributes import PaddingDimension, SliceDimension
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
+from xla_core.passes.inlining import apply_to_arrays, is_elementwise_of_scalars
 from xla_core.passes.legalization.registry import decomposition
-from xla_core.passes.legalization.structured import apply_to_arrays, is_elementwise_of_scalars
 from xla_core.passes.rewriter import Builder
 
 __all__: list[str] = []
@@ -60,7 +60,9 @@ def _compared(
     first, second = ([side(v, which) for v in values] for which in range(2))
 
     def precedes(x: list[HloInstruction], y: list[HloInstruction]) -> HloInstruction:
-        return apply_to_arrays(i.attributes["to_apply"], [v for pair in zip(x, y, strict=True) for v in pair][:-2], b)
+        return apply_to_arrays(i.attributes["to_apply"], [v for pair in zip(x, y, strict=True) for v in pair][:-2], b)[
+            0
+        ]
 
     earlier = b.add(Opcode.COMPARE, second[-1], first[-1], direction="LT")
     tied = b.add(Opcode.AND, b.add(Opcode.NOT, precedes(first, second)), earlier)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from xla_core.hlo.attributes import PaddingDimension, SliceDimension, WindowDimension
+from xla_core.hlo.builder import scalar_computation
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
@@ -17,7 +18,7 @@ from xla_core.hlo.shape import Shape
 from xla_core.passes.expanders.batchnorm_expander import BatchNormExpander
 from xla_core.passes.expanders.cholesky_expander import CholeskyExpander
 from xla_core.passes.expanders.dot_algorithm_rewriter import DotAlgorithmRewriter
-from xla_core.passes.expanders.expander import OpExpander, scalar_computation
+from xla_core.passes.expanders.expander import OpExpander
 from xla_core.passes.expanders.gather_expander import GatherExpander
 from xla_core.passes.expanders.grouped_dot_expander import RaggedDotExpander, ScaledDotExpander
 from xla_core.passes.expanders.reduce_window_rewriter import ReduceWindowRewriter
@@ -28,11 +29,12 @@ from xla_core.passes.expanders.scatter_expander import ScatterExpander
 from xla_core.passes.expanders.select_and_scatter_expander import SelectAndScatterExpander
 from xla_core.passes.expanders.topk_decomposer import TopkDecomposer
 from xla_core.passes.expanders.triangular_solve_expander import TriangularSolveExpander
+from xla_core.passes.inlining import apply_to_arrays, is_elementwise_of_scalars
 from xla_core.passes.legalization.registry import decomposition, register_decomposition
 from xla_core.passes.legalization.windows import window_element, window_padding
 from xla_core.passes.rewriter import Builder, Rule
 
-__all__ = ["apply_to_arrays", "is_elementwise_of_scalars", "use_expander"]
+__all__: list[str] = []
 
 _MOST_WINDOW = 64  # the most elements of a window that are combined one by one
 
@@ -67,33 +69,10 @@ for _expander in (
     use_expander(_expander)
 
 
-def is_elementwise_of_scalars(computation: HloComputation) -> bool:
-    """Whether a computation is elementwise on scalars, so that `apply_to_arrays` accepts it."""
-    return all(
-        i.shape.is_array and not i.shape.rank and (i.opcode in (Opcode.PARAMETER, Opcode.CONSTANT) or i.is_elementwise)
-        for i in computation.instructions
-    )
-
-
-def apply_to_arrays(computation: HloComputation, operands: Sequence[HloInstruction], b: Builder) -> HloInstruction:
-    """Applies a computation that is elementwise on scalars to whole arrays."""
-    dimensions = operands[0].shape.dimensions
-    values = dict(zip(computation.parameters, operands, strict=True))
-    for i in computation.post_order():
-        if i in values:
-            continue
-        shape = i.shape.with_dimensions(dimensions)
-        if i.opcode == Opcode.CONSTANT:
-            values[i] = b.constant(i.literal.array, shape)
-        else:
-            values[i] = b.clone(i, [values[o] for o in i.operands], shape=shape)
-    return values[computation.root]
-
-
 @decomposition(Opcode.MAP)
 def _map(i: HloInstruction, b: Builder) -> HloInstruction | None:
     computation: HloComputation = i.attributes["to_apply"]
-    return apply_to_arrays(computation, i.operands, b) if is_elementwise_of_scalars(computation) else None
+    return apply_to_arrays(computation, i.operands, b)[0] if is_elementwise_of_scalars(computation) else None
 
 
 @decomposition(Opcode.DOT)
@@ -120,7 +99,7 @@ def _dot(i: HloInstruction, b: Builder) -> HloInstruction | None:
     axes = tuple(range(i.shape.rank, len(result)))
     if not axes:
         return product
-    adder = scalar_computation(i, Opcode.OR if kind is ElementType.PRED else Opcode.ADD, kind)
+    adder = scalar_computation(Opcode.OR if kind is ElementType.PRED else Opcode.ADD, kind, module=b.module)
     zero = b.constant(0, i.shape.with_dimensions(()))
     return b.add(Opcode.REDUCE, product, zero, dimensions=axes, to_apply=adder)
 
@@ -145,7 +124,7 @@ def _reduce_window(i: HloInstruction, b: Builder) -> HloInstruction:
     result = b.broadcast(initial[0], counts)
     for offsets in itertools.product(*(range(w.size) for w in window)):
         part = b.add(Opcode.SLICE, padded[0], slice=tuple(map(window_element, window, offsets, counts)))
-        result = apply_to_arrays(computation, [result, part], b)
+        (result,) = apply_to_arrays(computation, [result, part], b)
     return result
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.inlining import inline_call
-from xla_core.passes.pass_manager import HloPass
+from xla_core.passes.pass_manager import InstructionPass
 
 __all__ = ["CallInliner"]
 
 
-class CallInliner(HloPass):
+class CallInliner(InstructionPass):
     """Inlines every call, innermost first.
 
     Args:
@@ -21,21 +22,20 @@ class CallInliner(HloPass):
     """
 
     name = "call-inliner"
+    opcodes = frozenset({Opcode.CALL})
 
     def __init__(self, keep: Callable[[HloInstruction], bool] | None = None) -> None:
         self._keep = keep
 
     def run(self, module: HloModule) -> bool:
         module.check_growth(lambda i: i.called_computations if self._inlines(i) else ())
-        changed = False
-        for computation in module.post_order():
-            for instruction in computation.instructions:
-                if self._inlines(instruction):
-                    inline_call(instruction, instruction.attributes["to_apply"], instruction.operands)
-                    changed = True
-        if changed:
-            module.remove_unreachable_computations()
-        return changed
+        return super().run(module)
+
+    def rewrite(self, computation: HloComputation, instruction: HloInstruction) -> bool:
+        if not self._inlines(instruction):
+            return False
+        inline_call(instruction, instruction.attributes["to_apply"], instruction.operands)
+        return True
 
     def _inlines(self, instruction: HloInstruction) -> bool:
         return instruction.opcode == Opcode.CALL and (self._keep is None or not self._keep(instruction))

@@ -2,36 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
 from xla_core.hlo.op_table import OPS
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.pass_manager import HloPass
-from xla_core.passes.patterns import is_dynamic, is_one_use
-from xla_core.passes.rewriter import Builder, Rewriter, Rule
+from xla_core.passes.patterns import is_one_use
+from xla_core.passes.rewriter import Builder, RewritePass, Rule
 
 __all__ = ["ConvertMover"]
-
-
-class ConvertMover(HloPass):
-    """Rewrites move(widen(x)) to widen(move(x)) and narrow(move(x)) to move(narrow(x)), also for concatenates."""
-
-    name = "convert-mover"
-
-    def __init__(self, accept: Callable[[HloInstruction], bool] | None = None) -> None:
-        """`accept` decides whether an instruction may be added; None accepts all."""
-        self._accept = accept
-
-    def run(self, module: HloModule) -> bool:
-        moves: dict[Opcode | None, list[Rule]] = {op.opcode: [_widen_later] for op in OPS.values() if op.rearranges}
-        del moves[Opcode.BROADCAST]  # its operand is smaller than its result, so that the conversion stays before it
-        rules = moves | {Opcode.CONCATENATE: [_widen_concatenated], Opcode.CONVERT: [_narrow_earlier]}
-        changed = False
-        for computation in module.post_order():
-            changed |= Rewriter(computation, rules, accept=self._accept, skip=is_dynamic).run()
-        return changed
 
 
 def _is_wider(wide: HloInstruction, narrow: HloInstruction) -> bool:
@@ -63,3 +42,15 @@ def _narrow_earlier(i: HloInstruction, b: Builder) -> HloInstruction | None:
     if not x.op.rearranges or not is_one_use(x) or not _is_wider(x, i):
         return None
     return b.clone(x, [b.convert(x.operands[0], i.shape)], shape=i.shape.without_layout())
+
+
+class ConvertMover(RewritePass):
+    """Rewrites move(widen(x)) to widen(move(x)) and narrow(move(x)) to move(narrow(x)), also for concatenates."""
+
+    name = "convert-mover"
+    rules: Mapping[Opcode | None, Sequence[Rule]] = {
+        # The operand of a broadcast is smaller than its result, so that the conversion stays before it.
+        **{op.opcode: [_widen_later] for op in OPS.values() if op.rearranges and op.opcode != Opcode.BROADCAST},
+        Opcode.CONCATENATE: [_widen_concatenated],
+        Opcode.CONVERT: [_narrow_earlier],
+    }

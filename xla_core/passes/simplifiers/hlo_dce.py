@@ -30,7 +30,7 @@ class HloDce(HloPass):
         for computation in reversed(module.post_order()):
             for instruction in computation.instructions:
                 if instruction.opcode == Opcode.WHILE and instruction.parent is computation:
-                    changed |= narrow_loop(instruction)
+                    changed |= narrow_loop(instruction, effects)
         if changed:
             for computation in module.post_order():
                 _remove_dead(computation, effects)

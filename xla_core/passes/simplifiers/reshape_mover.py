@@ -2,35 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.pass_manager import HloPass
-from xla_core.passes.patterns import is_dynamic, is_one_use
-from xla_core.passes.rewriter import Builder, Rewriter
+from xla_core.passes.patterns import is_one_use
+from xla_core.passes.rewriter import Builder, RewritePass, Rule
 
 __all__ = ["ReshapeMover"]
-
-
-class ReshapeMover(HloPass):
-    """Rewrites op(reshape(x), reshape(y)) to reshape(op(x, y)), and the same for transposes.
-
-    The reshapes or transposes must be equal and have no other users. Operands that broadcast a scalar are allowed too.
-    """
-
-    name = "reshape-mover"
-
-    def __init__(self, accept: Callable[[HloInstruction], bool] | None = None) -> None:
-        """`accept` decides whether an instruction may be added; None accepts all."""
-        self._accept = accept
-
-    def run(self, module: HloModule) -> bool:
-        changed = False
-        for computation in module.post_order():
-            changed |= Rewriter(computation, {None: [_move]}, accept=self._accept, skip=is_dynamic).run()
-        return changed
 
 
 def _move(i: HloInstruction, b: Builder) -> HloInstruction | None:
@@ -76,3 +55,13 @@ def _worthwhile(i: HloInstruction, moved: list[HloInstruction]) -> bool:
 
 def _is_scalar_broadcast(operand: HloInstruction) -> bool:
     return operand.opcode == Opcode.BROADCAST and operand.operands[0].shape.rank == 0
+
+
+class ReshapeMover(RewritePass):
+    """Rewrites op(reshape(x), reshape(y)) to reshape(op(x, y)), and the same for transposes.
+
+    The reshapes or transposes must be equal and have no other users. Operands that broadcast a scalar are allowed too.
+    """
+
+    name = "reshape-mover"
+    rules: Mapping[Opcode | None, Sequence[Rule]] = {None: [_move]}

@@ -5,16 +5,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.pass_manager import HloPass
-from xla_core.passes.rewriter import Builder, Rewriter
+from xla_core.passes.rewriter import Builder, RewritePass, Rule
 
 __all__ = ["SimplifyFpConversions"]
 
 
-class SimplifyFpConversions(HloPass):
+def _merge(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    x = i.operands[0]
+    if x.opcode != Opcode.CONVERT:
+        return None
+    source = x.operands[0]
+    if not all(v.shape.element_type.is_floating for v in (i, x, source)):
+        return None
+    return b.convert(source, i.shape)
+
+
+class SimplifyFpConversions(RewritePass):
     """Rewrites convert(convert(x)) of floats to convert(x), even if the inner conversion rounds.
 
     Results gain precision and therefore change, so the pass is for programs that allow that, after types were widened
@@ -22,19 +32,4 @@ class SimplifyFpConversions(HloPass):
     """
 
     name = "simplify-fp-conversions"
-
-    def run(self, module: HloModule) -> bool:
-        changed = False
-        for computation in module.post_order():
-            changed |= Rewriter(computation, {Opcode.CONVERT: [_merge]}).run()
-        return changed
-
-
-def _merge(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    x = i.operands[0]
-    if x.opcode != Opcode.CONVERT or i.shape.dynamic_dimensions:
-        return None
-    source = x.operands[0]
-    if not all(v.shape.element_type.is_floating for v in (i, x, source)):
-        return None
-    return b.convert(source, i.shape)
+    rules: Mapping[Opcode | None, Sequence[Rule]] = {Opcode.CONVERT: [_merge]}

@@ -7,36 +7,25 @@ from __future__ import annotations
 
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
-from xla_core.passes.pass_manager import HloPass
+from xla_core.passes.pass_manager import InstructionPass
 from xla_core.passes.rewriter import remove_dead
 
 __all__ = ["SortSimplifier"]
 
 
-class SortSimplifier(HloPass):
+class SortSimplifier(InstructionPass):
     """Removes unused operands from sorts of several operands."""
 
     name = "sort-simplifier"
+    opcodes = frozenset({Opcode.SORT})
 
-    def run(self, module: HloModule) -> bool:
-        changed = False
-        for computation in module.post_order():
-            for instruction in computation.instructions:
-                if (
-                    instruction.opcode == Opcode.SORT
-                    and instruction.shape.is_tuple
-                    and instruction.parent is computation
-                ):
-                    changed |= _narrow(module, computation, instruction)
-        if changed:
-            module.remove_unreachable_computations()
-        return changed
+    def rewrite(self, computation: HloComputation, instruction: HloInstruction) -> bool:
+        return instruction.shape.is_tuple and _narrow(computation, instruction)
 
 
-def _narrow(module: HloModule, computation: HloComputation, sort: HloInstruction) -> bool:
+def _narrow(computation: HloComputation, sort: HloInstruction) -> bool:
     if sort.is_root or any(u.opcode != Opcode.GET_TUPLE_ELEMENT for u in sort.users):
         return False
     comparator: HloComputation = sort.attributes["to_apply"]
@@ -47,7 +36,8 @@ def _narrow(module: HloModule, computation: HloComputation, sort: HloInstruction
         return False
     keep = sorted(used)
     operands = list(sort.operands)
-    narrow = module.add_computation(_without(comparator, keep))
+    assert computation.module is not None
+    narrow = computation.module.add_computation(_without(comparator, keep))
     shapes = [sort.shape.tuple_shapes[n] for n in keep]
     shape = shapes[0] if len(keep) == 1 else Shape.tuple(shapes)
     new = computation.add_instruction(sort.clone([operands[n] for n in keep], shape=shape, to_apply=narrow))

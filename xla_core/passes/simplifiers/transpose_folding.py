@@ -10,10 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.pass_manager import HloPass
-from xla_core.passes.rewriter import Builder, Rewriter, Rule
+from xla_core.passes.rewriter import Builder, RewritePass
 
 __all__ = ["TransposeFolding", "keeps_batch_in_front"]
 
@@ -31,7 +29,7 @@ def keeps_batch_in_front(instruction: HloInstruction, operand: int) -> bool:
     return all(permutation[d] == d for d in batch)
 
 
-class TransposeFolding(HloPass):
+class TransposeFolding(RewritePass):
     """Folds transposes into the dimension numbers of the dots and convolutions that use them.
 
     Args:
@@ -41,17 +39,9 @@ class TransposeFolding(HloPass):
     name = "transpose-folding"
 
     def __init__(self, foldable: Foldable = keeps_batch_in_front) -> None:
+        super().__init__()
         self._foldable = foldable
-
-    def run(self, module: HloModule) -> bool:
-        rules: dict[Opcode | None, list[Rule]] = {
-            Opcode.DOT: [self._fold_dot],
-            Opcode.CONVOLUTION: [self._fold_convolution],
-        }
-        changed = False
-        for computation in module.post_order():
-            changed |= Rewriter(computation, rules).run()
-        return changed
+        self.rules = {Opcode.DOT: [self._fold_dot], Opcode.CONVOLUTION: [self._fold_convolution]}
 
     def _operand(self, i: HloInstruction) -> int | None:
         for number, operand in enumerate(i.operands):

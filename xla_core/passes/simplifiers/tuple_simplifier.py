@@ -2,51 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
-from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.pass_manager import HloPass
-from xla_core.passes.rewriter import remove_dead
+from xla_core.passes.rewriter import Builder, RewritePass, Rule
 
 __all__ = ["TupleSimplifier", "add_constant", "forwarded_element", "forwarded_tuple"]
 
 
-class TupleSimplifier(HloPass):
-    """Simplifies tuples.
-
-    - An element of a tuple instruction is replaced with the operand.
-    - A tuple of all elements of another tuple, in order, is replaced with that tuple.
-    - A tuple constant is replaced with a tuple of array constants.
-    """
-
-    name = "tuple-simplifier"
-
-    def run(self, module: HloModule) -> bool:
-        changed = False
-        for computation in module.post_order():
-            for instruction in computation.post_order():
-                if instruction.parent is None:
-                    continue
-                source = (
-                    forwarded_element(instruction) or forwarded_tuple(instruction) or expanded_constant(instruction)
-                )
-                if source is None:
-                    continue
-                operands = list(instruction.operands)
-                computation.replace_with(instruction, source)
-                for operand in operands:
-                    remove_dead(operand)
-                changed = True
-        return changed
-
-
-def expanded_constant(instruction: HloInstruction) -> HloInstruction | None:
-    """Adds a tuple of array constants for a tuple constant; None for other instructions."""
-    if instruction.opcode != Opcode.CONSTANT or not instruction.shape.is_tuple or instruction.parent is None:
-        return None
-    return add_constant(instruction.parent, instruction.literal)
+def _expanded_constant(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """A tuple constant -> a tuple of array constants"""
+    return add_constant(b.computation, i.literal) if i.shape.is_tuple else None
 
 
 def add_constant(computation: HloComputation, literal: Literal) -> HloInstruction:
@@ -81,3 +50,22 @@ def forwarded_tuple(instruction: HloInstruction) -> HloInstruction | None:
         ):
             return None
     return source
+
+
+class TupleSimplifier(RewritePass):
+    """Simplifies tuples.
+
+    - An element of a tuple instruction is replaced with the operand.
+    - A tuple of all elements of another tuple, in order, is replaced with that tuple.
+    - A tuple constant is replaced with a tuple of array constants.
+    """
+
+    name = "tuple-simplifier"
+    rules: Mapping[Opcode | None, Sequence[Rule]] = {
+        Opcode.GET_TUPLE_ELEMENT: [lambda i, b: forwarded_element(i)],
+        Opcode.TUPLE: [lambda i, b: forwarded_tuple(i)],
+        Opcode.CONSTANT: [_expanded_constant],
+    }
+
+    def skips(self, instruction: HloInstruction) -> bool:
+        return False
