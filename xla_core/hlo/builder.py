@@ -19,7 +19,7 @@ def scalar_computation(
     """Makes a computation of a binary op on two scalars, as reduce takes it; adds it to `module` if given."""
     computation = HloComputation(name or f"{opcode}_{element_type}")
     scalar = Shape(element_type)
-    computation.add(opcode, computation.parameter(0, scalar), computation.parameter(1, scalar))
+    computation.set_root(computation.add(opcode, computation.parameter(0, scalar), computation.parameter(1, scalar)))
     return computation if module is None else module.add_computation(computation)
 
 
