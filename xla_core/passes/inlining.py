@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.decompositions.builder import Builder
 from xla_core.hlo.effects import EffectAnalysis, has_side_effect
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode

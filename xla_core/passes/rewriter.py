@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.decompositions.builder import Builder
 from xla_core.hlo.effects import is_effect
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
@@ -96,7 +96,7 @@ class _Rewriter:
 
     def _apply(self, rule: Rule, instruction: HloInstruction) -> bool:
         builder = self.builder
-        builder.source, builder.added = instruction, []
+        builder.metadata, builder.added = instruction.metadata, []
         new = rule(instruction, builder)
         if new is None:
             return False

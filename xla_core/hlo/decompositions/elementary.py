@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xla_core.elementary import COMPLEX_ARITHMETIC, COMPLEX_FUNCTIONS, FUNCTIONS, Pair
-from xla_core.hlo.decompositions.builder import Builder
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.decompositions.hlo_arithmetic import HloArithmetic
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.decompositions.builder import Builder
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -40,8 +40,7 @@ def counted_loop(
     condition.set_root(condition.add(Opcode.COMPARE, turn, condition.constant(count, index), direction="LT"))
 
     loop = HloComputation(f"{source.opcode}_body")
-    inner = Builder(loop)
-    inner.source = source
+    inner = Builder(loop, source.metadata)
     parameter = loop.parameter(0, state)
     parts = [loop.add(Opcode.GET_TUPLE_ELEMENT, parameter, index=n) for n in range(len(state.tuple_shapes))]
     turn, values, fixed = parts[0], parts[1 : 1 + len(changing)], parts[1 + len(changing) :]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xla_core.hlo.decompositions.builder import Builder
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode

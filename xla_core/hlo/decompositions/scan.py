@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xla_core.hlo.decompositions.builder import Builder
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.decompositions.loops import counted_loop
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction

@@ -31,7 +31,7 @@ def with_validity(b: Builder, body: HloComputation, count: int) -> HloComputatio
         one = made.add(Opcode.SELECT, left[count], mine, theirs)
         results.append(made.add(Opcode.SELECT, made.add(Opcode.AND, left[count], right[count]), both, one))
     made.set_root(made.add(Opcode.TUPLE, *results, made.add(Opcode.OR, left[count], right[count])))
-    return b.module.add_computation(made)
+    return b.hlo_module.add_computation(made)
 
 
 def sorted_by_validity(b: Builder, body: HloComputation, count: int) -> HloComputation:
@@ -42,4 +42,4 @@ def sorted_by_validity(b: Builder, body: HloComputation, count: int) -> HloCompu
     less = copy_into(made, body, arguments)[0]
     both = made.add(Opcode.AND, made.add(Opcode.AND, left, right), less)
     made.set_root(made.add(Opcode.OR, both, made.add(Opcode.AND, left, made.add(Opcode.NOT, right))))
-    return b.module.add_computation(made)
+    return b.hlo_module.add_computation(made)

@@ -82,8 +82,8 @@ def pad_while(b: Builder, i: HloInstruction, state: Value, walk: Walk) -> Value 
     leaves = leaves_of(b, state)
     structure = _structure(leaves, i.shape)
     packed = _packed(b, leaves, structure)
-    condition, holds = _body(b.module, i.attributes["condition"], packed.shape, structure, walk)
-    body, result = _body(b.module, i.attributes["body"], packed.shape, structure, walk)
+    condition, holds = _body(b.hlo_module, i.attributes["condition"], packed.shape, structure, walk)
+    body, result = _body(b.hlo_module, i.attributes["body"], packed.shape, structure, walk)
     results = leaves_of(body, result)
     if not isinstance(holds, HloInstruction) or any(
         set(leaf.sizes) - set(dims) for leaf, dims in zip(results, structure, strict=True)
@@ -105,7 +105,7 @@ def pad_conditional(b: Builder, i: HloInstruction, operands: Sequence[Value], wa
         leaves = leaves_of(b, operand)
         structure = _structure(leaves, old.parameters[0].shape)
         given.append(_packed(b, leaves, structure))
-        branches.append(_body(b.module, old, given[-1].shape, structure, walk))
+        branches.append(_body(b.hlo_module, old, given[-1].shape, structure, walk))
     results = [leaves_of(builder, root) for builder, root in branches]
     structures = [_structure(leaves, i.shape) for leaves in results]
     result = tuple(tuple(sorted({*(d for dims in each for d in dims)})) for each in zip(*structures, strict=True))

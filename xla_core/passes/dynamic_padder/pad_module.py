@@ -45,7 +45,7 @@ def _walk(computation: HloComputation, order: Sequence[HloInstruction], padded: 
         is_padded = any(isinstance(o, (Padded, tuple)) for o in operands)
         if instruction in padded or not (is_padded or instruction.shape.is_dynamic or _runs_dynamic(instruction)):
             continue
-        builder.source = instruction
+        builder.metadata = instruction.metadata
         made = _padded(instruction, operands, builder)
         if isinstance(made, HloInstruction) and not instruction.shape.is_dynamic:
             computation.replace_with(instruction, made)

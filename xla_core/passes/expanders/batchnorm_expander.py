@@ -47,7 +47,7 @@ class _Parts:
         return self.b.broadcast(value, self.x.shape.dimensions, (self.feature,))
 
     def sum(self, value: HloInstruction) -> HloInstruction:
-        self.adder = self.adder or scalar_computation(Opcode.ADD, value.shape.element_type, module=self.b.module)
+        self.adder = self.adder or scalar_computation(Opcode.ADD, value.shape.element_type, module=self.b.hlo_module)
         zero = self.b.constant(0, value.shape.with_dimensions(()))
         return self.b.add(Opcode.REDUCE, value, zero, dimensions=self.others, to_apply=self.adder)
 

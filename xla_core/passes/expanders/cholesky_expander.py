@@ -106,7 +106,7 @@ def _nan_where_it_failed(factor: HloInstruction, b: Builder) -> HloInstruction:
     size, n, _ = factor.shape.dimensions
     real = b.add(Opcode.REAL, factor) if factor.shape.element_type.is_complex else factor
     bad = b.add(Opcode.COMPARE, real, real, direction="NE")
-    either = scalar_computation(Opcode.OR, ElementType.PRED, module=b.module)
+    either = scalar_computation(Opcode.OR, ElementType.PRED, module=b.hlo_module)
     false = b.constant(False, Shape(ElementType.PRED))
     failed = b.add(Opcode.REDUCE, bad, false, dimensions=(1, 2), to_apply=either)
     nan = b.constant(math.nan, factor.shape)

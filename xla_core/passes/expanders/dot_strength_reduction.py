@@ -42,7 +42,7 @@ class DotStrengthReduction(OpExpander):
             product,
             b.constant(0, Shape(element_type)),
             dimensions=(len(dims) - 1,),
-            to_apply=scalar_computation(Opcode.ADD, element_type, module=b.module),
+            to_apply=scalar_computation(Opcode.ADD, element_type, module=b.hlo_module),
         )
         return b.reshape(total, instruction.shape.dimensions)
 

@@ -52,8 +52,7 @@ class OpExpander(InstructionPass):
             return False
         if not self.matches(instruction):
             return False
-        builder = Builder(computation)
-        builder.source = instruction
+        builder = Builder(computation, instruction.metadata)
         operands = list(instruction.operands)
         replace(instruction, self.expand_in_width(instruction, builder))
         for operand in operands:

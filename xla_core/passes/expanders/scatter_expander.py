@@ -68,7 +68,7 @@ class ScatterExpander(OpExpander):
         window = [1 if d in removed else next(rest) for d in range(inputs[0].shape.rank)]
         order = [d for d in range(updates[0].shape.rank) if d not in window_dims] + list(window_dims)
         rows = [b.reshape(b.transpose(u, order), (count, *window)) for u in updates]
-        every = scalar_computation(Opcode.AND, ElementType.PRED, module=b.module)
+        every = scalar_computation(Opcode.AND, ElementType.PRED, module=b.hlo_module)
 
         def body(
             inner: Builder, turn: HloInstruction, changing: list[HloInstruction], constant: list[HloInstruction]

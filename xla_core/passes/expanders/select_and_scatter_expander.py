@@ -43,7 +43,7 @@ class SelectAndScatterExpander(OpExpander):
             anything,
             b.constant(-1, number),
             window=instruction.attributes["window"],
-            to_apply=b.module.add_computation(_better(instruction)),
+            to_apply=b.hlo_module.add_computation(_better(instruction)),
         )
         places = b.add(Opcode.GET_TUPLE_ELEMENT, found, index=1)
         amount = source.shape.num_elements

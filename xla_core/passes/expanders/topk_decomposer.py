@@ -26,7 +26,7 @@ class TopkDecomposer(OpExpander):
         element_type = x.shape.element_type
         order = "TOTALORDER" if element_type.is_floating else None
         direction = "GT" if instruction.attribute("largest") else "LT"
-        first = comparator(direction, element_type, ElementType.S32, type=order, module=b.module)
+        first = comparator(direction, element_type, ElementType.S32, type=order, module=b.hlo_module)
         places = b.add(Opcode.IOTA, shape=Shape(ElementType.S32, x.shape.dimensions), iota_dimension=last)
         rows = b.add(Opcode.SORT, x, places, dimensions=(last,), is_stable=True, to_apply=first)
         kept = [SliceDimension(0, n) for n in x.shape.dimensions]

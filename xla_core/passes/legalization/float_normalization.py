@@ -61,7 +61,7 @@ def _rebuild(i: HloInstruction, b: Builder, types: dict[ElementType, ElementType
     changed = {}
     for name, value in i.attributes.items():
         if isinstance(value, HloComputation):
-            changed[name] = b.module.add_computation(_widened_computation(value, types))
+            changed[name] = b.hlo_module.add_computation(_widened_computation(value, types))
     if i.opcode == Opcode.CONSTANT:
         literal = Literal(i.literal.array.astype(types[i.shape.element_type].dtype))
         return b.convert(b.add(Opcode.CONSTANT, shape=literal.shape, literal=literal), i.shape)

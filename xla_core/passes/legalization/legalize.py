@@ -163,7 +163,7 @@ class _Legalizer:
 
     def _replace(self, instruction: HloInstruction, builder: Builder, reason: str) -> bool:
         """Replaces an instruction with the first usable decomposition; returns whether there is one."""
-        builder.source, builder.added = instruction, []
+        builder.metadata, builder.added = instruction.metadata, []
         new = widen(instruction, builder, self._supports)
         for rule in self._rules(instruction.opcode):
             if new is None:

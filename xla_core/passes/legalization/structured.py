@@ -99,7 +99,7 @@ def _dot(i: HloInstruction, b: Builder) -> HloInstruction | None:
     axes = tuple(range(i.shape.rank, len(result)))
     if not axes:
         return product
-    adder = scalar_computation(Opcode.OR if kind is ElementType.PRED else Opcode.ADD, kind, module=b.module)
+    adder = scalar_computation(Opcode.OR if kind is ElementType.PRED else Opcode.ADD, kind, module=b.hlo_module)
     zero = b.constant(0, i.shape.with_dimensions(()))
     return b.add(Opcode.REDUCE, product, zero, dimensions=axes, to_apply=adder)
 

@@ -14,12 +14,13 @@ import numpy as np
 
 from xla_core.errors import InternalError, InvalidArgumentError, UnimplementedError, XlaError
 from xla_core.hlo.attributes import OpMetadata
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.lower.builder import NO_METADATA, Builder
 from xla_core.stablehlo.lower.captured_values import HINT, CaptureLimits
 from xla_core.stablehlo.lower.declared_sizes import as_declared
 from xla_core.stablehlo.lower.quantized_ops import has_quantized_types, is_quantized, lower_quantized
@@ -104,6 +105,12 @@ class LoweringContext(Builder):
         self.values: dict[ir.Value, HloInstruction] = {}
         if parent is not None:
             self.metadata = parent.metadata
+
+    def convert(self, operand: HloInstruction, like: Shape) -> HloInstruction:
+        """Adds a convert; a complex operand gives its real part to a real type."""
+        if operand.shape.element_type.is_complex and not like.element_type.is_complex:
+            operand = self.add(Opcode.REAL, operand)
+        return super().convert(operand, like)
 
     def results(self, value: HloInstruction, op: ir.Op) -> list[HloInstruction]:
         """Returns an instruction for each result of `op`. The HLO op returns a tuple unless `op` has one result."""
@@ -286,7 +293,7 @@ def metadata_of(op: ir.Op) -> OpMetadata:
     """Converts the op's location to HLO's metadata."""
     location = op.location
     if location is None:
-        return NO_METADATA
+        return OpMetadata()
     return OpMetadata("", location.name, location.file, location.line, location.column)
 
 

@@ -11,12 +11,12 @@ import dataclasses
 import numpy as np
 
 from xla_core.hlo.attributes import SliceDimension
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import INT_MAX, Shape
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.lower.builder import Builder
 
 __all__ = ["as_declared"]
 

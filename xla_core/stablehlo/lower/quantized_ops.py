@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.lower.builder import Builder
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.table.op_table import OpDef, Trait
 
@@ -104,4 +104,4 @@ def _spread(ctx: Builder, values: Sequence[float], quantized: ir.QuantizedType, 
         return ctx.constant(array)
     if quantized.axis is None:
         return ctx.constant(array.reshape(()), shape)
-    return ctx.broadcast(ctx.constant(array), shape, (quantized.axis,))
+    return ctx.broadcast(ctx.constant(array), shape.dimensions, (quantized.axis,))

@@ -59,7 +59,7 @@ def broadcast_in_dim(
         dims = sorted(dims)
     keep = [i for i, d in enumerate(dims) if operand.shape.dimensions[i] == shape.dimensions[d]]
     operand = ctx.reshape(operand, [operand.shape.dimensions[i] for i in keep])
-    return ctx.broadcast(operand, shape, [dims[i] for i in keep])
+    return ctx.broadcast(operand, shape.dimensions, [dims[i] for i in keep])
 
 
 def _lower_broadcast_in_dim(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:

@@ -34,7 +34,7 @@ def _lower_broadcast(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -
     sizes = ints(op, "broadcast_sizes")
     rank = operand.shape.rank
     shape = operand.shape.with_dimensions((*sizes, *operand.shape.dimensions))
-    return ctx.broadcast(operand, shape, range(len(sizes), len(sizes) + rank))
+    return ctx.broadcast(operand, shape.dimensions, range(len(sizes), len(sizes) + rank))
 
 
 define(

@@ -302,7 +302,7 @@ def _lower_map(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Hl
     # A captured scalar becomes one more operand, broadcast to every element.
     captured = [] if shape.is_dynamic else [v for v in ctx.captures(op.regions) if _is_scalar(v.type)]
     values = [ctx.value(v) for v in captured]
-    passed = [ctx.broadcast(v, shape.with_element_type(v.shape.element_type)) for v in values]
+    passed = [ctx.broadcast(v, shape.dimensions) for v in values]
     region = ctx.region(op.regions[0], "map_region", captured=captured)
     return ctx.add(Opcode.MAP, *operands, *passed, dimensions=ints(op, "dimensions"), to_apply=region)
 

@@ -71,7 +71,7 @@ def _lower_select(
     ctx: LoweringContext, op: ir.Op, pred: HloInstruction, on_true: HloInstruction, on_false: HloInstruction
 ) -> HloInstruction:
     """HLO `select`; a scalar predicate is broadcast."""
-    return ctx.add(Opcode.SELECT, ctx.broadcast(pred, on_true.shape), on_true, on_false)
+    return ctx.add(Opcode.SELECT, ctx.broadcast(pred, on_true.shape.dimensions), on_true, on_false)
 
 
 define(
@@ -103,7 +103,7 @@ def _lower_clamp(
 ) -> HloInstruction:
     """HLO `clamp`, whose bounds are scalars or of the operand's shape as well."""
     if low.shape.rank != high.shape.rank:
-        low, high = ctx.broadcast(low, operand.shape), ctx.broadcast(high, operand.shape)
+        low, high = (ctx.broadcast(bound, operand.shape.dimensions) for bound in (low, high))
     return ctx.add(Opcode.CLAMP, low, operand, high)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from xla_core.elementary import FUNCTIONS
-from xla_core.hlo.decompositions.builder import Builder
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.decompositions.elementary import decompose_elementary
 from xla_core.hlo.decompositions.loops import counted_loop
 from xla_core.hlo.decompositions.mulhi import decompose_mulhi
@@ -30,7 +30,7 @@ def decomposed(text: str, decompose: Decompose) -> HloModule:
     module = parse_hlo(text)
     root = module.entry.root
     builder = Builder(module.entry)
-    builder.source = root
+    builder.metadata = root.metadata
     new = decompose(root, builder)
     assert new is not None
     module.entry.set_root(new)

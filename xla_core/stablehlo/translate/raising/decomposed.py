@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xla_core.errors import UnimplementedError
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.decompositions.builder import Builder
 from xla_core.hlo.decompositions.scaled_dot import decompose_scaled_dot
 from xla_core.hlo.decompositions.scan import decompose_scan
 from xla_core.hlo.decompositions.stochastic_convert import decompose_stochastic_convert
@@ -83,8 +83,7 @@ def meaning_of(
     computation = HloModule(name).add_computation(HloComputation(name), entry=True)
     parameters = [computation.parameter(i, o.shape.without_layout()) for i, o in enumerate(instruction.operands)]
     same = computation.add_instruction(instruction.clone(parameters, shape=instruction.shape.without_layout()))
-    builder = Builder(computation)
-    builder.source = same
+    builder = Builder(computation, same.metadata)
     root = decompose(same, builder)
     if root is None:
         raise UnimplementedError(f"{instruction.opcode} of {instruction.shape} has no counterpart in StableHLO")
