@@ -18,64 +18,40 @@ __all__ = ["PASSES", "create_pass", "register_pass"]
 
 PassFactory = Callable[..., HloPass]
 
+_NAMES = {
+    "control_flow": """
+        conditional-simplifier while-loop-constant-sinking while-loop-invariant-code-motion while-loop-simplifier
+    """,
+    "expanders": """
+        async-to-sync bitcast-expander cholesky-expander comparison-expander composite-rewriter concatenate-splitter
+        convolution-canonicalizer dot-algorithm-rewriter dot-decomposer dot-strength-reduction dynamic-index-splitter
+        fft-decomposer float-upcaster gather-expander gather-simplifier operand-converter operand-upcaster
+        optimization-barrier-expander reduce-window-rewriter reduction-splitter rng-bit-generator-expander
+        rng-expander scan-expander scatter-expander select-and-scatter-expander topk-decomposer
+        triangular-solve-expander
+    """,
+    "fusion": "instruction-fusion multi-output-fusion",
+    "scheduling": "copy-insertion flatten-call-graph optimize-input-output-buffer-alias",
+    "simplifiers": """
+        algebraic-simplifier call-inliner convert-mover hlo-constant-folding hlo-cse hlo-dce map-inliner reshape-mover
+        simplify-fp-conversions sort-simplifier transpose-folding tuple-simplifier zero-sized-hlo-elimination
+    """,
+}
+"""Room below xla_core.passes -> its passes. Each is the class of that name in the file of that name."""
+
 PASSES: dict[str, PassFactory | str] = {
-    "algebraic-simplifier": "simplifiers.algebraic_simplifier:AlgebraicSimplifier",
-    "async-to-sync": "expanders.async_to_sync:AsyncToSync",
+    name: f"{room}.{name.replace('-', '_')}:{''.join(map(str.capitalize, name.split('-')))}"
+    for room, names in _NAMES.items()
+    for name in names.split()
+}
+PASSES |= {
     "batchnorm-expander": "expanders.batchnorm_expander:BatchNormExpander",
-    "bitcast-expander": "expanders.bitcast_expander:BitcastExpander",
-    "call-inliner": "simplifiers.call_inliner:CallInliner",
-    "cholesky-expander": "expanders.cholesky_expander:CholeskyExpander",
-    "comparison-expander": "expanders.comparison_expander:ComparisonExpander",
-    "composite-rewriter": "expanders.composite_rewriter:CompositeRewriter",
-    "concatenate-splitter": "expanders.concatenate_splitter:ConcatenateSplitter",
-    "conditional-simplifier": "control_flow.conditional_simplifier:ConditionalSimplifier",
-    "convert-mover": "simplifiers.convert_mover:ConvertMover",
-    "convolution-canonicalizer": "expanders.convolution_canonicalizer:ConvolutionCanonicalizer",
-    "copy-insertion": "scheduling.copy_insertion:CopyInsertion",
-    "dot-algorithm-rewriter": "expanders.dot_algorithm_rewriter:DotAlgorithmRewriter",
-    "dot-decomposer": "expanders.dot_decomposer:DotDecomposer",
-    "dot-strength-reduction": "expanders.dot_strength_reduction:DotStrengthReduction",
-    "dynamic-index-splitter": "expanders.dynamic_index_splitter:DynamicIndexSplitter",
     "dynamic-padder": "dynamic_padder:DynamicPadder",
-    "fft-decomposer": "expanders.fft_decomposer:FftDecomposer",
-    "flatten-call-graph": "scheduling.flatten_call_graph:FlattenCallGraph",
-    "float-upcaster": "expanders.float_upcaster:FloatUpcaster",
-    "gather-expander": "expanders.gather_expander:GatherExpander",
-    "gather-simplifier": "expanders.gather_simplifier:GatherSimplifier",
-    "hlo-constant-folding": "simplifiers.hlo_constant_folding:HloConstantFolding",
-    "hlo-cse": "simplifiers.hlo_cse:HloCse",
-    "hlo-dce": "simplifiers.hlo_dce:HloDce",
-    "instruction-fusion": "fusion.instruction_fusion:InstructionFusion",
     "layout-assignment": "layout_assignment:LayoutAssignment",
-    "map-inliner": "simplifiers.map_inliner:MapInliner",
     "memory-scheduler": "scheduling.memory_scheduler:HloMemoryScheduler",
-    "multi-output-fusion": "fusion.multi_output_fusion:MultiOutputFusion",
-    "operand-converter": "expanders.operand_converter:OperandConverter",
-    "operand-upcaster": "expanders.operand_upcaster:OperandUpcaster",
-    "optimization-barrier-expander": "expanders.optimization_barrier_expander:OptimizationBarrierExpander",
-    "optimize-input-output-buffer-alias": "scheduling.optimize_input_output_buffer_alias"
-    ":OptimizeInputOutputBufferAlias",
     "ragged-dot-expander": "expanders.grouped_dot_expander:RaggedDotExpander",
-    "reduce-window-rewriter": "expanders.reduce_window_rewriter:ReduceWindowRewriter",
-    "reduction-splitter": "expanders.reduction_splitter:ReductionSplitter",
-    "reshape-mover": "simplifiers.reshape_mover:ReshapeMover",
-    "rng-bit-generator-expander": "expanders.rng_bit_generator_expander:RngBitGeneratorExpander",
-    "rng-expander": "expanders.rng_expander:RngExpander",
     "scaled-dot-expander": "expanders.grouped_dot_expander:ScaledDotExpander",
-    "scan-expander": "expanders.scan_expander:ScanExpander",
-    "scatter-expander": "expanders.scatter_expander:ScatterExpander",
-    "select-and-scatter-expander": "expanders.select_and_scatter_expander:SelectAndScatterExpander",
     "simplification": "simplification:simplification_pipeline",
-    "simplify-fp-conversions": "simplifiers.simplify_fp_conversions:SimplifyFpConversions",
-    "sort-simplifier": "simplifiers.sort_simplifier:SortSimplifier",
-    "topk-decomposer": "expanders.topk_decomposer:TopkDecomposer",
-    "transpose-folding": "simplifiers.transpose_folding:TransposeFolding",
-    "triangular-solve-expander": "expanders.triangular_solve_expander:TriangularSolveExpander",
-    "tuple-simplifier": "simplifiers.tuple_simplifier:TupleSimplifier",
-    "while-loop-constant-sinking": "control_flow.while_loop_constant_sinking:WhileLoopConstantSinking",
-    "while-loop-invariant-code-motion": "control_flow.while_loop_invariant_code_motion:WhileLoopInvariantCodeMotion",
-    "while-loop-simplifier": "control_flow.while_loop_simplifier:WhileLoopSimplifier",
-    "zero-sized-hlo-elimination": "simplifiers.zero_sized_hlo_elimination:ZeroSizedHloElimination",
 }
 """Name -> a callable that makes the pass, or "module:Class" below xla_core.passes."""
 

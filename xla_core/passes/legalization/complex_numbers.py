@@ -8,8 +8,8 @@ from __future__ import annotations
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import OPS, Trait
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.legalization.registry import decomposition, register_decomposition
-from xla_core.passes.rewriter import Builder, Rule
+from xla_core.passes.legalization.rules import decomposition
+from xla_core.passes.rewriter import Builder
 
 __all__: list[str] = []
 
@@ -43,6 +43,11 @@ def _compare(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return b.add(Opcode.AND if direction == "EQ" else Opcode.OR, *both)
 
 
+_NOT_PARTS = frozenset((Trait.NOP, Trait.ASYNC))
+_MOVEMENT = [op.opcode for op in OPS.values() if Trait.DATA_MOVEMENT in op.traits and _NOT_PARTS.isdisjoint(op.traits)]
+
+
+@decomposition(Opcode.SELECT, *(o for o in _MOVEMENT if o != Opcode.DYNAMIC_RESHAPE))
 def _movement(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Moves the parts separately."""
     if not (i.shape.is_array and i.shape.element_type.is_complex) or not i.operands:
@@ -53,11 +58,3 @@ def _movement(i: HloInstruction, b: Builder) -> HloInstruction | None:
         shape = i.shape.without_layout().with_element_type(i.shape.element_type.component)
         parts.append(b.clone(i, operands, shape=shape))
     return b.add(Opcode.COMPLEX, *parts)
-
-
-_move: Rule = _movement
-_NOT_PARTS = frozenset((Trait.NOP, Trait.ASYNC))
-for _op in OPS.values():
-    _moves = Trait.DATA_MOVEMENT in _op.traits and _NOT_PARTS.isdisjoint(_op.traits)
-    if _op.opcode == Opcode.SELECT or (_moves and _op.opcode != Opcode.DYNAMIC_RESHAPE):
-        register_decomposition(_op.opcode, _move)

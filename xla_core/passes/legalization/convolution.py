@@ -9,7 +9,7 @@ from xla_core.hlo.attributes import PaddingDimension, SliceDimension, WindowDime
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expanders.convolution_canonicalizer import ConvolutionCanonicalizer
-from xla_core.passes.legalization.registry import decomposition
+from xla_core.passes.legalization.rules import decomposition
 from xla_core.passes.legalization.windows import window_element, window_padding
 from xla_core.passes.rewriter import Builder
 

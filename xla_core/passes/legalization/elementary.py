@@ -6,7 +6,7 @@ from xla_core.hlo.decompositions.elementary import OPCODES, decompose_elementary
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.legalization.registry import decomposition, register_decomposition
+from xla_core.passes.legalization.rules import decomposition
 from xla_core.passes.rewriter import Builder
 
 __all__: list[str] = []
@@ -20,5 +20,4 @@ def _tan(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return b.add(Opcode.DIVIDE, b.add(Opcode.SINE, x), b.add(Opcode.COSINE, x)) if is_wide else None
 
 
-for _opcode in OPCODES:
-    register_decomposition(Opcode(_opcode), decompose_elementary)
+decomposition(*map(Opcode, OPCODES))(decompose_elementary)

@@ -9,7 +9,7 @@ from xla_core.hlo.decompositions.stochastic_convert import decompose_stochastic_
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.legalization.registry import decomposition, register_decomposition
+from xla_core.passes.legalization.rules import decomposition
 from xla_core.passes.rewriter import Builder
 
 __all__: list[str] = []
@@ -149,8 +149,8 @@ def _shift_right_arithmetic(i: HloInstruction, b: Builder) -> HloInstruction | N
     return b.add(Opcode.SELECT, negative, flipped, b.add(Opcode.SHIFT_RIGHT_LOGICAL, x, n))
 
 
-register_decomposition(Opcode.MULHI, decompose_mulhi)
-register_decomposition(Opcode.STOCHASTIC_CONVERT, decompose_stochastic_convert)
+decomposition(Opcode.MULHI)(decompose_mulhi)
+decomposition(Opcode.STOCHASTIC_CONVERT)(decompose_stochastic_convert)
 
 
 @decomposition(Opcode.CLAMP)

@@ -12,7 +12,7 @@ import numpy as np
 from xla_core.hlo.attributes import PaddingDimension, SliceDimension
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.legalization.registry import decomposition
+from xla_core.passes.legalization.rules import decomposition
 from xla_core.passes.rewriter import Builder
 
 __all__: list[str] = []

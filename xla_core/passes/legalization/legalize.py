@@ -18,8 +18,8 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.custom_calls import hint_for_unknown, is_custom_call_registered
+from xla_core.passes.legalization.decompositions import decompositions_of
 from xla_core.passes.legalization.float_normalization import has_narrow_types, widen
-from xla_core.passes.legalization.registry import decompositions_of
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.rewriter import Builder, Rule, remove_dead, replace
 from xla_core.target import Support, Unsupported

@@ -1,4 +1,4 @@
-"""Decompositions of products, windows and reversal, and of the ops that expander passes expand."""
+"""Decompositions of products, windows and data movement."""
 
 from __future__ import annotations
 
@@ -15,58 +15,14 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
-from xla_core.passes.expanders.batchnorm_expander import BatchNormExpander
-from xla_core.passes.expanders.cholesky_expander import CholeskyExpander
-from xla_core.passes.expanders.dot_algorithm_rewriter import DotAlgorithmRewriter
-from xla_core.passes.expanders.expander import OpExpander
-from xla_core.passes.expanders.gather_expander import GatherExpander
-from xla_core.passes.expanders.grouped_dot_expander import RaggedDotExpander, ScaledDotExpander
-from xla_core.passes.expanders.reduce_window_rewriter import ReduceWindowRewriter
-from xla_core.passes.expanders.rng_bit_generator_expander import RngBitGeneratorExpander
-from xla_core.passes.expanders.rng_expander import RngExpander
-from xla_core.passes.expanders.scan_expander import ScanExpander
-from xla_core.passes.expanders.scatter_expander import ScatterExpander
-from xla_core.passes.expanders.select_and_scatter_expander import SelectAndScatterExpander
-from xla_core.passes.expanders.topk_decomposer import TopkDecomposer
-from xla_core.passes.expanders.triangular_solve_expander import TriangularSolveExpander
 from xla_core.passes.inlining import apply_to_arrays, is_elementwise_of_scalars
-from xla_core.passes.legalization.registry import decomposition, register_decomposition
+from xla_core.passes.legalization.rules import decomposition
 from xla_core.passes.legalization.windows import window_element, window_padding
-from xla_core.passes.rewriter import Builder, Rule
+from xla_core.passes.rewriter import Builder
 
 __all__: list[str] = []
 
 _MOST_WINDOW = 64  # the most elements of a window that are combined one by one
-
-
-def use_expander(expander: OpExpander) -> None:
-    """Registers the expansions of an expander pass as decompositions."""
-
-    def rule(i: HloInstruction, b: Builder) -> HloInstruction | None:
-        return expander.expand_in_width(i, b) if expander.matches(i) else None
-
-    expand: Rule = rule
-    for opcode in expander.opcodes:
-        register_decomposition(opcode, expand)
-
-
-for _expander in (
-    BatchNormExpander(),
-    CholeskyExpander(),
-    DotAlgorithmRewriter(),
-    GatherExpander(),
-    RaggedDotExpander(),
-    ReduceWindowRewriter(),
-    RngBitGeneratorExpander(),
-    RngExpander(),
-    ScaledDotExpander(),
-    ScanExpander(),
-    ScatterExpander(),
-    SelectAndScatterExpander(),
-    TopkDecomposer(),
-    TriangularSolveExpander(),
-):
-    use_expander(_expander)
 
 
 @decomposition(Opcode.MAP)

@@ -1,0 +1,42 @@
+"""Uses expander passes as decompositions."""
+
+from __future__ import annotations
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.passes.expanders.expander import OpExpander
+from xla_core.passes.legalization.rules import decomposition
+from xla_core.passes.registry import create_pass
+from xla_core.passes.rewriter import Builder
+
+__all__: list[str] = []
+
+_EXPANDERS = (
+    "batchnorm-expander",
+    "cholesky-expander",
+    "dot-algorithm-rewriter",
+    "gather-expander",
+    "ragged-dot-expander",
+    "reduce-window-rewriter",
+    "rng-bit-generator-expander",
+    "rng-expander",
+    "scaled-dot-expander",
+    "scan-expander",
+    "scatter-expander",
+    "select-and-scatter-expander",
+    "topk-decomposer",
+    "triangular-solve-expander",
+)
+
+
+def _use(name: str) -> None:
+    expander = create_pass(name)
+    assert isinstance(expander, OpExpander)
+
+    def rule(i: HloInstruction, b: Builder) -> HloInstruction | None:
+        return expander.expand_in_width(i, b) if expander.matches(i) else None
+
+    decomposition(*expander.opcodes)(rule)
+
+
+for _name in _EXPANDERS:
+    _use(_name)
