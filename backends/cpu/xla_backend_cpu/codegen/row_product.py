@@ -101,7 +101,13 @@ class RowEmitter:
             sums = b.close_loop(loop, step(b.mul(loop.index, b.int_(v.lanes)), sums, v.lanes))
         if left_over:
             sums = step(b.int_(whole * v.lanes), sums, left_over)
-        for r in range(rows):
-            for c in range(columns):
-                place = b.gep(v.scalar, out, b.int_(r * p.rows[2] + c))
-                b.store(v.sum(sums[r * columns + c]), place, align=v.element_bytes)
+        partial = b.alloca(v.type, rows * columns, align=64)
+        for i, value in enumerate(sums):
+            b.store(value, b.gep(v.type, partial, b.int_(i)), align=64)
+        row, _ = b.open_loop(b.int_(0), b.int_(rows), name="row")
+        column, _ = b.open_loop(b.int_(0), b.int_(columns), name="column")
+        first = b.gep(v.type, partial, b.add(b.mul(row.index, b.int_(columns)), column.index))
+        place = b.gep(v.scalar, out, b.add(b.mul(row.index, b.int_(p.rows[2])), column.index))
+        b.store(v.sum(b.load(v.type, first, align=64)), place, align=v.element_bytes)
+        b.close_loop(column)
+        b.close_loop(row)
