@@ -16,7 +16,7 @@ from xla_core.interruptible import run_interruptible
 from xla_core.runtime import serialization
 from xla_core.runtime.device import DeviceSet
 from xla_core.runtime.loaded_executable import LoadedExecutable
-from xla_core.runtime.program import lower, read, stablehlo_source
+from xla_core.runtime.program import lower, read
 from xla_core.runtime.static_executable import StaticExecutable
 
 if TYPE_CHECKING:
@@ -43,17 +43,18 @@ class Compilation:
 
     def _compile(self, program: str | bytes | HloModule, file: str) -> LoadedExecutable:
         found = read(program, file=file)
-        source = stablehlo_source(program)
         if isinstance(found, HloModule):
             if self._options.static_arguments:
                 raise InvalidArgumentError("static_arguments are for StableHLO; HLO's sizes follow from nothing")
             if any(shape.is_dynamic for shape in found.parameter_shapes):
                 return self.of_dynamic_shapes(found, found.to_text())
-            return self._static(lambda: found, found.name, source)
+            return self._static(lambda: found, found.name, None)
         from xla_core.stablehlo.shapes import polymorphism  # deferred: HLO programs don't need it
 
+        assert not isinstance(program, HloModule)  # it is StableHLO
+        source = program if isinstance(program, str) else bytes(program)
         if self._options.static_arguments or polymorphism.has_polymorphic_entry(found):
-            return self.of_dynamic_shapes(found, source or "")
+            return self.of_dynamic_shapes(found, source)
         module = lower(found)
         return self._static(lambda: module, module.name, source)
 

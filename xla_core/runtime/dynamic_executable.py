@@ -92,7 +92,7 @@ class DynamicExecutable(LoadedExecutable):
         if found is None:
             found = self._specialization(arguments)
         try:
-            return found.execute(arguments, non_donatable=non_donatable)
+            return found.executable.execute(arguments, non_donatable=non_donatable)
         except InvalidArgumentError:
             self._signature(arguments)  # its errors name the declared shapes, not those of this compilation
             raise
@@ -109,7 +109,7 @@ class DynamicExecutable(LoadedExecutable):
             arguments = tuple(self._on_host(arguments))
             found = self._specialization(arguments)
         try:
-            return found.call(*arguments)
+            return found.executable(*arguments)
         except InvalidArgumentError:
             self._signature(self._on_host(arguments))  # its errors name the declared shapes
             raise

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from xla_core.hlo.environment import Environment
     from xla_core.stablehlo import Module, PolymorphicProgram
 
-__all__ = ["evaluate", "is_hlo_text", "lower", "module_for", "parse", "read", "stablehlo_source"]
+__all__ = ["evaluate", "is_hlo_text", "lower", "module_for", "parse", "read"]
 
 MAX_KNOWN_ELEMENTS = 1024
 """The most elements of an array from whose values sizes may be computed."""
@@ -157,12 +157,9 @@ def read(program: str | bytes | HloModule, *, file: str = "") -> HloModule | Mod
         return program.clone()
     if isinstance(program, (bytes, bytearray, memoryview)):
         data = bytes(program)
-        if data.startswith(_BYTECODE_MAGIC):
+        if data.startswith(_BYTECODE_MAGIC) or _is_hlo_proto(data):
             with profiler.span("parse", "compile", bytes=len(data)):
-                return _read_stablehlo(data, file)
-        if _is_hlo_proto(data):
-            with profiler.span("parse", "compile", bytes=len(data)):
-                return _parse_proto(data, file)
+                return _read_stablehlo(data, file) if data.startswith(_BYTECODE_MAGIC) else _parse_proto(data, file)
         try:
             program = data.decode()
         except UnicodeDecodeError as error:
@@ -225,16 +222,6 @@ def _check_unicode(program: str, file: str) -> None:
 def is_hlo_text(text: str) -> bool:
     """Tells whether a program's first word is `HloModule`, which starts HLO text."""
     return _HLO_TEXT.match(text) is not None
-
-
-def stablehlo_source(program: str | bytes | HloModule) -> str | bytes | None:
-    """Returns a StableHLO program unchanged, as text or bytecode; None for HLO."""
-    if isinstance(program, (bytes, bytearray, memoryview)):
-        data = bytes(program)
-        if data.startswith(_BYTECODE_MAGIC):
-            return data
-        return None if _is_hlo_proto(data) or is_hlo_text(data.decode()) else data
-    return program if isinstance(program, str) and not is_hlo_text(program) else None
 
 
 def _is_hlo_proto(data: bytes) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import threading
 from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
 from typing import Any
 
 from xla_core.errors import XlaError
@@ -14,26 +16,13 @@ from xla_core.runtime.static_executable import StaticExecutable
 __all__ = ["Specialization", "SpecializationCache"]
 
 
+@dataclasses.dataclass(slots=True, eq=False)
 class Specialization:
     """One compilation. `used` orders the compilations by their last lookup."""
 
-    __slots__ = ("call", "executable", "execute", "signature", "used")
-
-    def __init__(self, executable: StaticExecutable, signature: Signature, used: int) -> None:
-        self.executable = executable
-        self.execute = executable.execute
-        self.call = executable.__call__
-        self.signature = signature
-        self.used = used
-
-
-class _Compilation:
-    """A compilation in progress. Other threads that need the same signature wait for `done`."""
-
-    def __init__(self) -> None:
-        self.done = threading.Event()
-        self.result: Specialization | None = None
-        self.error: Exception | None = None
+    executable: StaticExecutable
+    signature: Signature
+    used: int
 
 
 class SpecializationCache:
@@ -46,7 +35,7 @@ class SpecializationCache:
         self._limit = limit
         self._table: dict[tuple[Any, ...], Specialization] = {}  # by `Signature.key`
         self._times = itertools.count(1)
-        self._under_way: dict[tuple[Any, ...], _Compilation] = {}
+        self._under_way: dict[tuple[Any, ...], Future[Specialization]] = {}
         self._lock = threading.Lock()
         self._closed: XlaError | None = None
 
@@ -82,26 +71,33 @@ class SpecializationCache:
                     return found
                 theirs = self._under_way.get(key)
                 if theirs is None:
-                    mine = self._under_way[key] = _Compilation()
+                    mine = self._under_way[key] = Future()
                     break
-            theirs.done.wait()
-            if theirs.result is not None:
-                return theirs.result
-            if theirs.error is not None:
-                raise theirs.error.with_traceback(None)
-            # The other thread's compilation was interrupted, so this thread tries again.
+            try:
+                return theirs.result()
+            except CancelledError:  # the other thread's compilation was interrupted, so this thread tries again
+                continue
+            except Exception as error:
+                raise error.with_traceback(None) from error.__cause__
         try:
-            mine.result = Specialization(compile(), signature, next(self._times))
-        except Exception as error:
-            mine.error = error
+            made = Specialization(compile(), signature, next(self._times))
+        except BaseException as error:
+            self._end(key, None)
+            if isinstance(error, Exception):
+                mine.set_exception(error)
+            else:
+                mine.cancel()
             raise
-        finally:
-            with self._lock:
-                del self._under_way[key]
-                if mine.result is not None:
-                    self._keep(mine.result)
-            mine.done.set()
-        return mine.result
+        self._end(key, made)
+        mine.set_result(made)
+        return made
+
+    def _end(self, key: tuple[Any, ...], made: Specialization | None) -> None:
+        """Ends a compilation that is under way, and keeps what it made."""
+        with self._lock:
+            del self._under_way[key]
+            if made is not None:
+                self._keep(made)
 
     def add(self, signature: Signature, executable: StaticExecutable) -> None:
         """Adds a compilation that was made elsewhere."""
