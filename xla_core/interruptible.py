@@ -7,12 +7,32 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import TypeVar
 
-__all__ = ["run_interruptible", "run_uninterrupted"]
+from xla_core.errors import ResourceExhaustedError
+
+__all__ = ["run_interruptible", "run_uninterrupted", "start_thread"]
 
 T = TypeVar("T")
 
 _SIGNAL_SECONDS = 0.1  # a signal that comes just before a wait doesn't wake it, so the wait is cut into pieces
 _IMPORT_SECONDS = 0.005
+_STACK_BYTES = 16 << 20  # more than the stack of a thread
+
+
+def start_thread(thread: threading.Thread) -> None:
+    """Starts a thread. Raises ResourceExhaustedError if the system has no more threads or no memory for its stack.
+
+    Memory is tried before, because `Thread.start` waits for ever for a thread that runs out of memory as it begins.
+    """
+    try:
+        import mmap  # here and below: `import xla_core` loads little
+
+        mmap.mmap(-1, _STACK_BYTES).close()
+        thread.start()
+    except (RuntimeError, MemoryError, OSError, ImportError) as error:
+        raise ResourceExhaustedError(
+            f"no thread can be started for {thread.name}: {error or 'out of memory'}",
+            hint="raise the limits on threads and memory (ulimit -u, ulimit -v, or the container's)",
+        ) from None
 
 
 class _Interrupted(BaseException):
@@ -38,7 +58,7 @@ def run_uninterrupted(work: Callable[[], T], name: str) -> T:
 def _run(work: Callable[[], T], name: str, *, ends: bool) -> T:
     if threading.current_thread() is not threading.main_thread() or is_importing(threading.get_ident()):
         return work()
-    import contextvars  # here and below: `import xla_core` loads little
+    import contextvars
 
     result: list[T] = []
     failure: list[BaseException] = []
@@ -59,16 +79,15 @@ def _run(work: Callable[[], T], name: str, *, ends: bool) -> T:
 
     worker = threading.Thread(target=run, name=name)
     try:
-        try:
-            worker.start()  # a signal may come within this, too
-        except RuntimeError:  # the system has no more threads
-            return work()
+        start_thread(worker)  # a signal may come within this, too
         while not done.acquire(timeout=_SIGNAL_SECONDS):
             pass
+    except ResourceExhaustedError:
+        return work()
     except BaseException:
         if ends:
             cancelled = True
-            threading.Thread(target=_end, args=(worker,), name=f"end {name}", daemon=True).start()
+            start_thread(threading.Thread(target=_end, args=(worker,), name=f"end {name}", daemon=True))
         raise
     if failure:
         raise failure.pop()

@@ -158,3 +158,22 @@ def test_the_first_client_and_compilation_can_be_repeated(seconds: float) -> Non
         [sys.executable, "-c", FIRST_USE, str(seconds)], capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+WITHOUT_MEMORY = """
+import resource
+import xla_core as xla
+client = xla.Client("cpu")
+with open("/proc/self/status") as status:
+    used = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmSize"))
+resource.setrlimit(resource.RLIMIT_AS, (used, used))
+try:
+    client.compile("HloModule m ENTRY e { x = f32[4] parameter(0) ROOT y = f32[4] add(x, x) }")
+except (MemoryError, ImportError, OSError, xla.XlaError):
+    pass
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of address space are Linux's")
+def test_a_compilation_without_memory_for_a_thread_ends() -> None:
+    subprocess.run([sys.executable, "-c", WITHOUT_MEMORY], timeout=60, check=False, capture_output=True)

@@ -12,7 +12,8 @@ import sys
 import threading
 from collections.abc import Callable
 
-from xla_core.errors import ResourceExhaustedError, XlaError
+from xla_core.errors import XlaError
+from xla_core.interruptible import start_thread
 
 __all__ = ["Event", "EventCallback", "call_soon"]
 
@@ -109,12 +110,7 @@ def _watch(event: Event, callback: EventCallback) -> None:
 
 def _started(target: Callable[[], None], name: str) -> threading.Thread:
     thread = threading.Thread(target=target, name=name, daemon=True)
-    try:
-        thread.start()
-    except RuntimeError as error:
-        raise ResourceExhaustedError(
-            f"no thread can be started for {name}: {error}", hint="raise the limit on threads (ulimit -u)"
-        ) from None
+    start_thread(thread)
     return thread
 
 

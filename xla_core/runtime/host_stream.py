@@ -24,6 +24,7 @@ from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.event import Event
 from xla_core.backend.stream import HostBytes, Stream
 from xla_core.errors import CancelledError, FailedPreconditionError, InternalError, ResourceExhaustedError, XlaError
+from xla_core.interruptible import start_thread
 from xla_core.runtime import host_event
 from xla_core.runtime.host_event import HostEvent, RecordedPoint, ready_event
 
@@ -177,13 +178,10 @@ class HostStream(Stream):
             if not sys.is_finalizing():
                 worker = threading.Thread(target=self._work, name=self.name, daemon=True)
                 try:
-                    worker.start()
-                except RuntimeError as error:  # the system has no more threads
+                    start_thread(worker)
+                except ResourceExhaustedError:
                     self._queue.pop()
-                    raise ResourceExhaustedError(
-                        f"no thread can be started for work on {self.name}: {error}",
-                        hint="raise the limit on threads (ulimit -u, or the container's), or close other clients",
-                    ) from None
+                    raise
                 self.worker = worker
                 return
         self._finish_at_exit()
