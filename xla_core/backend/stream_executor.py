@@ -32,13 +32,10 @@ class DeviceFeatures:
             value of a program is an allocation of its own.
         host_addressable: `StreamExecutor.host_view` gives the host access to the device's bytes without a copy.
         peer_copies: `memcpy_d2d` also accepts memory of the platform's other devices. Without it, such copies go
-            through
-            the host.
+            through the host.
         callbacks_may_enqueue: a host callback on a stream may enqueue on other streams and wait for them. With it,
-            control
-            flow that the host drives runs asynchronously. Without it, the call that starts the program drives the
-                control
-            flow and blocks meanwhile (so a loop can't contain a collective with a device that is started later).
+            control flow that the host drives runs asynchronously. Without it, the call that starts the program drives
+            the control flow and blocks meanwhile; for several devices it starts each in a thread of its own.
     """
 
     memory_slices: bool = False

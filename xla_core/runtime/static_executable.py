@@ -17,6 +17,7 @@ from xla_core.compile_options import CompileOptions
 from xla_core.errors import FailedPreconditionError, XlaError
 from xla_core.hlo.dynamic_results import dynamic_results
 from xla_core.hlo.entry import donated_parameters
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.runtime import serialization
 from xla_core.runtime.buffer import Buffer
@@ -64,6 +65,10 @@ class StaticExecutable(LoadedExecutable):
         ]
         self._run = self._programs[0].run
         self._is_plain = self._single and not self._dynamic
+        # Without the feature, the call drives control flow itself, and waits in it for collectives of other devices.
+        self._blocks = not all(device.executor.features.callbacks_may_enqueue for device in self._devices) and any(
+            i.opcode in (Opcode.WHILE, Opcode.CONDITIONAL) for c in module.computations for i in c.instructions
+        )
 
     def _on_device(self, device: Device, replica: int, partition: int) -> DeviceProgram:
         ordinals = tuple(tuple(self._device_set.devices[i].local_ordinal for i in row) for row in self._assignment)
@@ -101,20 +106,36 @@ class StaticExecutable(LoadedExecutable):
             [a if a.__class__ is Buffer else self._put(program, i, a) for i, a in enumerate(row)]
             for program, row in zip(self._programs, arguments, strict=True)
         ]
-        results: list[tuple[Buffer, ...]] = []
+
+        def start(index: int) -> tuple[Buffer, ...]:
+            program = self._programs[index]
+            options = dataclasses.replace(program.run_options, run_id=run_id)
+            try:
+                return self._profiled(program, rows[index], options, non_donatable)
+            except BaseException as error:  # the other devices must not wait for this one and those after it
+                cause = as_xla_error(error, f"starting {self.name}")
+                for missing in self._programs[index:]:
+                    place = (missing.run_options.replica_id, missing.run_options.partition_id)
+                    report_failure(run_id, place, cause)
+                raise
+
         # Two runs with collectives must be enqueued in the same order on all their devices.
         with self._device_set.launch_lock:
-            try:
-                for program, row in zip(self._programs, rows, strict=True):
-                    options = dataclasses.replace(program.run_options, run_id=run_id)
-                    results.append(self._profiled(program, row, options, non_donatable))
-            except BaseException as error:  # the started devices must not wait for the others
-                cause = as_xla_error(error, f"starting {self.name}")
-                for program in self._programs[len(results) :]:
-                    options = program.run_options
-                    report_failure(run_id, (options.replica_id, options.partition_id), cause)
-                raise
+            results = self._start_each(start)
         return [self._sized(program, made) for program, made in zip(self._programs, results, strict=True)]
+
+    def _start_each(self, start: Callable[[int], tuple[Buffer, ...]]) -> list[tuple[Buffer, ...]]:
+        """Calls `start` for the number of each device, in threads if it blocks until other devices are started."""
+        numbers = range(len(self._programs))
+        if not self._blocks:
+            return list(map(start, numbers))
+        from concurrent.futures import ThreadPoolExecutor  # few devices need it
+
+        pool = ThreadPoolExecutor(len(numbers), thread_name_prefix=f"start {self.name}")
+        try:
+            return [future.result() for future in [pool.submit(start, number) for number in numbers]]
+        finally:
+            pool.shutdown(wait=False)
 
     def _sized(self, program: DeviceProgram, made: tuple[Buffer, ...]) -> tuple[Buffer, ...]:
         """Slices the results with dynamic dimensions to their sizes."""

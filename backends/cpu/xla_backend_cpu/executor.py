@@ -45,7 +45,7 @@ def _libc() -> ctypes.CDLL:
 class CpuExecutor(StreamExecutor):
     """One device: the host, or one of several virtual devices that share it. A memory's handle is its address."""
 
-    features = DeviceFeatures(memory_slices=True, host_addressable=True, peer_copies=True)
+    features = DeviceFeatures(memory_slices=True, host_addressable=True, peer_copies=True, callbacks_may_enqueue=True)
     dlpack_device_type = _DLPACK_CPU
 
     @property
