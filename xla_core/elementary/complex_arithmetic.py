@@ -16,11 +16,13 @@ __all__ = [
     "COMPLEX_ARITHMETIC",
     "COMPLEX_FUNCTIONS",
     "Pair",
+    "by_magnitude",
     "complex_function",
     "divide",
     "is_infinite",
     "modulus",
     "rescaled",
+    "rotated",
 ]
 
 
@@ -59,6 +61,16 @@ def complex_function(opcode: str) -> Callable[[_F], _F]:
         return formula
 
     return register
+
+
+def rotated(formula: Callable[[Arithmetic[V], Pair[V]], Pair[V]]) -> Callable[[Arithmetic[V], Pair[V]], Pair[V]]:
+    """Returns -i f(i x) of a formula f, as sin(x) = -i sinh(i x)."""
+
+    def turned(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
+        result = formula(m, Pair(m.neg(x.imag), x.real))
+        return Pair(result.imag, m.neg(result.real))
+
+    return turned
 
 
 @_op("add")
@@ -169,12 +181,17 @@ def _quotient_of_infinity(m: Arithmetic[V], x: Pair[V], y: Pair[V], quotient: Pa
 def modulus(m: Arithmetic[V], x: Pair[V]) -> V:
     """Computes the larger part times sqrt(1 + ratio^2). The result is infinite if either part is, even beside a NaN."""
     real, imag = m.abs(x.real), m.abs(x.imag)
-    swap = m.fcmp("olt", real, imag)
-    large, small = m.select(swap, imag, real), m.select(swap, real, imag)
+    _, large, small = by_magnitude(m, real, imag)
     ratio = m.div(small, m.choose(m.equal(large, 0.0), 1.0, large))
     result = m.mul(large, m.sqrt(m.fma(ratio, ratio, m.constant(1.0, real))))
     infinite = m.or_(m.equal(real, float("inf")), m.equal(imag, float("inf")))
     return m.choose(infinite, float("inf"), result)
+
+
+def by_magnitude(m: Arithmetic[V], x: V, y: V) -> tuple[V, V, V]:
+    """Returns (whether x < y, the larger, the smaller) of two numbers, none of which is negative."""
+    swap = m.fcmp("olt", x, y)
+    return swap, m.select(swap, y, x), m.select(swap, x, y)
 
 
 def rescaled(m: Arithmetic[V], x: Pair[V], step: int) -> tuple[Pair[V], V]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from xla_core.elementary import double_double
 from xla_core.elementary.arithmetic import Arithmetic, V
-from xla_core.elementary.complex_arithmetic import Pair, complex_function, is_infinite, modulus, rescaled
+from xla_core.elementary.complex_arithmetic import Pair, by_magnitude, complex_function, is_infinite, modulus, rescaled
 from xla_core.elementary.double_double import DoubleDouble
 
 __all__ = ["FAR", "exp", "is_unbounded", "log_modulus", "sqrt"]
@@ -80,8 +80,7 @@ def _excess(m: Arithmetic[V], first: V, x: V, y: V) -> V:
 def log_modulus(m: Arithmetic[V], x: Pair[V]) -> V:
     """Returns log|x|, computed near the unit circle by log1p of |x|^2 - 1."""
     real, imag = m.abs(x.real), m.abs(x.imag)
-    swap = m.fcmp("olt", real, imag)
-    large, small = m.select(swap, imag, real), m.select(swap, real, imag)
+    _, large, small = by_magnitude(m, real, imag)
     inside = m.and_(m.greater(large, 0.5), m.less(large, 2.0))
     close = m.choose(inside, large, 1.0)  # elsewhere squares could overflow
     excess = _excess(m, m.constant(-1.0, large), close, m.choose(inside, small, 0.0))

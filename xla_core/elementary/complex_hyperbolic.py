@@ -9,7 +9,7 @@ from typing import Generic, NamedTuple
 
 from xla_core.elementary import double_double
 from xla_core.elementary.arithmetic import Arithmetic, V
-from xla_core.elementary.complex_arithmetic import Pair, complex_function
+from xla_core.elementary.complex_arithmetic import Pair, complex_function, rotated
 from xla_core.elementary.complex_elementary import FAR, is_unbounded
 from xla_core.elementary.double_double import DoubleDouble
 from xla_core.elementary.exponential import decay_double_double
@@ -67,11 +67,7 @@ def _cosh(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
     return Pair(m.select(flat, m.mul(cosh, factor), real), imag)
 
 
-@complex_function("sine")
-def _sine(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
-    """Computes -i sinh(i x)."""
-    turned = _sinh(m, Pair(m.neg(x.imag), x.real))
-    return Pair(turned.imag, m.neg(turned.real))
+complex_function("sine")(rotated(_sinh))
 
 
 @complex_function("cosine")
@@ -137,8 +133,4 @@ def _tanh(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
     return Pair(m.select(m.equal(x.real, 0.0), x.real, real), m.select(m.equal(y, 0.0), y, imag))
 
 
-@complex_function("tan")
-def _tan(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
-    """Computes -i tanh(i x)."""
-    turned = _tanh(m, Pair(m.neg(x.imag), x.real))
-    return Pair(turned.imag, m.neg(turned.real))
+complex_function("tan")(rotated(_tanh))

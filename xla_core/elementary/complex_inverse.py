@@ -10,7 +10,7 @@ import math
 
 from xla_core.elementary import double_double
 from xla_core.elementary.arithmetic import Arithmetic, V
-from xla_core.elementary.complex_arithmetic import Pair, complex_function, divide
+from xla_core.elementary.complex_arithmetic import Pair, by_magnitude, complex_function, divide, rotated
 from xla_core.elementary.complex_elementary import log_modulus, sqrt
 from xla_core.elementary.double_double import DoubleDouble
 from xla_core.elementary.logarithm import split
@@ -199,11 +199,7 @@ def _acos(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
     return _select(m, _is_huge(m, x), far, result)
 
 
-@complex_function("asinh")
-def _asinh(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
-    """Computes -i asin(i x)."""
-    turned = _asin(m, Pair(m.neg(x.imag), x.real))
-    return Pair(turned.imag, m.neg(turned.real))
+complex_function("asinh")(rotated(_asin))
 
 
 @complex_function("acosh")
@@ -240,16 +236,11 @@ def _atanh(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
 
 def _reciprocal_real(m: Arithmetic[V], x: V, y: V) -> V:
     """Returns the real part of 1 / (x + i y), x / (x^2 + y^2), without overflow for x, y >= 0 of which one is large."""
-    swap = m.fcmp("olt", x, y)
-    large, small = m.select(swap, y, x), m.select(swap, x, y)
+    swap, large, small = by_magnitude(m, x, y)
     ratio, inverse = m.div(small, large), m.div(m.constant(1.0, x), large)
     result = m.div(m.select(swap, m.mul(ratio, inverse), inverse), m.fma(ratio, ratio, m.constant(1.0, x)))
     infinite = m.or_(m.equal(x, float("inf")), m.equal(y, float("inf")))
     return m.choose(infinite, 0.0, result)
 
 
-@complex_function("atan")
-def _atan(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
-    """Computes -i atanh(i x)."""
-    turned = _atanh(m, Pair(m.neg(x.imag), x.real))
-    return Pair(turned.imag, m.neg(turned.real))
+complex_function("atan")(rotated(_atanh))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from xla_core.elementary.arithmetic import Arithmetic, V
 from xla_core.elementary.coefficients import ATAN_OF_HALF, PI_OVER_2, TWO_THIRDS_LOW
-from xla_core.elementary.complex_arithmetic import Pair, complex_function, is_infinite
+from xla_core.elementary.complex_arithmetic import Pair, by_magnitude, complex_function, is_infinite
 from xla_core.elementary.complex_elementary import exp
 from xla_core.elementary.logarithm import log_double_double, split
 
@@ -51,8 +51,7 @@ def _finite_or_zero(m: Arithmetic[V], x: V) -> V:
 def _log_double_double(m: Arithmetic[V], x: Pair[V]) -> tuple[Pair[V], Pair[V]]:
     """Returns log(x) as (high, low), with about 10 bits beyond the type's precision."""
     real, imag = m.abs(x.real), m.abs(x.imag)
-    swap = m.fcmp("olt", real, imag)
-    large, small = m.select(swap, imag, real), m.select(swap, real, imag)
+    swap, large, small = by_magnitude(m, real, imag)
     zero, infinite = m.equal(large, 0.0), m.equal(large, _INFINITY)
     # The angle of an infinite number counts infinite parts as 1 and finite ones as 0.
     small = m.select(infinite, m.choose(m.equal(small, _INFINITY), 1.0, m.mul(small, 0.0)), small)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xla_core.elementary.arithmetic import Arithmetic, V
 from xla_core.elementary.coefficients import EXPONENTIAL, LN2_HIGH, LN2_LOW, LN2_REST
 from xla_core.elementary.double_double import DoubleDouble
-from xla_core.elementary.functions import function, in_f64
+from xla_core.elementary.functions import function
 
 __all__ = ["decay_double_double", "exp", "exp_with_low", "expm1"]
 
@@ -95,22 +95,18 @@ def tanh(m: Arithmetic[V], x: V) -> V:
     return m.with_sign(m.div(t, m.add(t, 2.0)), x)
 
 
-@function("sinh")
+@function("sinh", in_f64=True)
 def sinh(m: Arithmetic[V], x: V) -> V:
     """Computes (t + t / (t + 1)) / 2, with t = e^|x| - 1. A large |x| uses `_half_exp`, which overflows later."""
-    if m.prefers_f64(x):
-        return in_f64(m, "sinh", x)
     y = m.abs(x)
     t = m.emit("exponential-minus-one", y)
     near = m.mul(m.add(t, m.div(t, m.add(t, 1.0))), 0.5)
     return m.with_sign(m.choose(m.greater(y, 40.0), _half_exp(m, y), near), x)
 
 
-@function("cosh")
+@function("cosh", in_f64=True)
 def cosh(m: Arithmetic[V], x: V) -> V:
     """Computes (e^|x| + e^-|x|) / 2. A large |x| uses `_half_exp`, which overflows later."""
-    if m.prefers_f64(x):
-        return in_f64(m, "cosh", x)
     y = m.abs(x)
     e = m.emit("exponential", y)
     near = m.add(m.mul(e, 0.5), m.div(m.constant(0.5, x), e))

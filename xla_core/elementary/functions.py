@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from xla_core.elementary.arithmetic import Arithmetic, V
 
-__all__ = ["FUNCTIONS", "function", "in_f64"]
+__all__ = ["FUNCTIONS", "function"]
 
 Function = Callable[..., Any]
 """(arithmetic, operands, all f32 or all f64) -> value of that kind."""
@@ -17,17 +17,18 @@ FUNCTIONS: dict[str, Function] = {}
 _F = TypeVar("_F", bound=Function)
 
 
-def function(opcode: str) -> Callable[[_F], _F]:
-    """Registers the formula of an opcode."""
+def function(opcode: str, *, in_f64: bool = False) -> Callable[[_F], _F]:
+    """Registers the formula of an opcode. With `in_f64`, it computes f32 operands in f64 where that may be done."""
 
     def register(formula: _F) -> _F:
-        FUNCTIONS[opcode] = formula
+        def widened(m: Arithmetic[V], *operands: V) -> V:
+            if not m.prefers_f64(operands[0]):
+                result: V = formula(m, *operands)
+                return result
+            wide: V = formula(m, *map(m.widen, operands))
+            return m.narrow(wide)
+
+        FUNCTIONS[opcode] = widened if in_f64 else formula
         return formula
 
     return register
-
-
-def in_f64(m: Arithmetic[V], opcode: str, *operands: V) -> V:
-    """Computes a function of f32 operands by the formula for f64, and rounds the result."""
-    result: V = FUNCTIONS[opcode](m, *map(m.widen, operands))
-    return m.narrow(result)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xla_core.elementary.arithmetic import Arithmetic, V
 from xla_core.elementary.coefficients import LN2_HIGH, LN2_LOW, LOG, TWO_THIRDS_LOW
 from xla_core.elementary.exponential import exp_with_low
-from xla_core.elementary.functions import function, in_f64
+from xla_core.elementary.functions import function
 
 __all__ = ["log", "log1p", "log_double_double", "power", "split"]
 
@@ -71,11 +71,9 @@ def log1p(m: Arithmetic[V], x: V) -> V:
     return _at_edges(m, x, result, -1.0)
 
 
-@function("asinh")
+@function("asinh", in_f64=True)
 def asinh(m: Arithmetic[V], x: V) -> V:
     """Computes log1p(|x| + x^2 / (1 + sqrt(1 + x^2))), or log(|x|) + log(2) for large |x|."""
-    if m.prefers_f64(x):
-        return in_f64(m, "asinh", x)
     y = m.abs(x)
     square = m.mul(y, y)
     near = m.emit("log-plus-one", m.add(y, m.div(square, m.add(m.sqrt(m.add(square, 1.0)), 1.0))))
@@ -83,11 +81,9 @@ def asinh(m: Arithmetic[V], x: V) -> V:
     return m.with_sign(m.choose(m.greater(y, 2.0**28), far, near), x)
 
 
-@function("acosh")
+@function("acosh", in_f64=True)
 def acosh(m: Arithmetic[V], x: V) -> V:
     """Computes log1p(t + sqrt(2 t + t^2)) with t = x - 1, or log(x) + log(2) for large x."""
-    if m.prefers_f64(x):
-        return in_f64(m, "acosh", x)
     t = m.sub(x, 1.0)
     near = m.emit("log-plus-one", m.add(t, m.sqrt(m.fma(t, t, m.add(t, t)))))
     far = m.add(m.emit("log", x), 0.6931471805599453)
@@ -95,25 +91,21 @@ def acosh(m: Arithmetic[V], x: V) -> V:
     return m.choose(m.less(x, 1.0), float("nan"), result)
 
 
-@function("atanh")
+@function("atanh", in_f64=True)
 def atanh(m: Arithmetic[V], x: V) -> V:
     """Computes log1p(2 |x| / (1 - |x|)) / 2."""
-    if m.prefers_f64(x):
-        return in_f64(m, "atanh", x)
     y = m.abs(x)
     inside = m.div(m.add(y, y), m.sub(m.constant(1.0, x), y))
     result = m.with_sign(m.mul(m.emit("log-plus-one", inside), 0.5), x)
     return m.choose(m.greater(y, 1.0), float("nan"), result)
 
 
-@function("power")
+@function("power", in_f64=True)
 def power(m: Arithmetic[V], x: V, y: V) -> V:
     """Computes e^(y log|x|), with the logarithm in twice the precision.
 
     Signs and special cases are those of C's pow.
     """
-    if m.prefers_f64(x):
-        return in_f64(m, "power", x, y)
     size = m.abs(x)
     high, low = log_double_double(m, size)
     product, error = m.two_product(y, high)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xla_core.elementary.arithmetic import Arithmetic, V
 from xla_core.elementary.coefficients import ERF, LOG_ERFC
 from xla_core.elementary.exponential import exp_with_low
-from xla_core.elementary.functions import function, in_f64
+from xla_core.elementary.functions import function
 
 __all__ = ["cbrt", "erf", "rsqrt", "sqrt"]
 
@@ -40,11 +40,9 @@ def rsqrt(m: Arithmetic[V], x: V) -> V:
     return m.div(m.constant(1.0, x), m.sqrt(x))
 
 
-@function("cbrt")
+@function("cbrt", in_f64=True)
 def cbrt(m: Arithmetic[V], x: V) -> V:
     """Divides the exponent by 3 for a first guess, and runs Halley's iteration, which triples the digits."""
-    if m.prefers_f64(x):
-        return in_f64(m, "cbrt", x)
     size = m.abs(x)
     least, up, most, down = {"f32": (-80, 24, 120, -8), "f64": (-1022, 18, 1000, -18)}[m.kind(x)]
     tiny, huge = m.less(size, 2.0**least), m.greater(size, 2.0**most)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xla_core.elementary.arithmetic import Arithmetic, V
 from xla_core.elementary.coefficients import ATAN, COSINE, PI_OVER_2, SINE
 from xla_core.elementary.double_double import DoubleDouble
-from xla_core.elementary.functions import function, in_f64
+from xla_core.elementary.functions import function
 from xla_core.elementary.range_reduction import reduce_by_half_pi
 
 __all__ = ["atan2", "sine_and_cosine_double_double"]
@@ -145,19 +145,15 @@ def atan(m: Arithmetic[V], x: V) -> V:
     return m.emit("atan2", x, m.constant(1.0, x))
 
 
-@function("asin")
+@function("asin", in_f64=True)
 def asin(m: Arithmetic[V], x: V) -> V:
     """Computes the angle of (sqrt((1 - x) (1 + x)), x)."""
-    if m.prefers_f64(x):
-        return in_f64(m, "asin", x)
     return m.emit("atan2", x, _other_leg(m, x))
 
 
-@function("acos")
+@function("acos", in_f64=True)
 def acos(m: Arithmetic[V], x: V) -> V:
     """Computes the angle of (x, sqrt((1 - x) (1 + x)))."""
-    if m.prefers_f64(x):
-        return in_f64(m, "acos", x)
     return m.emit("atan2", _other_leg(m, x), x)
 
 

@@ -21,7 +21,7 @@ from xla_core.hlo.op_table import AttributeKind, OpDef
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.hlo.text.attribute_text import ATTRIBUTE_TEXT
-from xla_core.hlo.text.cursor import Cursor, nearest
+from xla_core.hlo.text.cursor import Cursor, braced_list, nearest
 from xla_core.hlo.text.header import Header, read_header, read_metadata
 from xla_core.hlo.text.literals import read_literal
 from xla_core.hlo.text.shapes import read_shape
@@ -160,16 +160,15 @@ class _ComputationReader:
     def _skip_signature(self) -> None:
         """Skips the signature `(p0: f32[2], p1: f32[]) -> f32[2]`, which the instructions repeat."""
         cursor = self.cursor
-        if not cursor.accept("("):
+        if not cursor.starts_with("("):
             return
-        first = True
-        while not cursor.accept(")"):
-            if not first:
-                cursor.expect(",", "between parameters")
-            first = False
+
+        def parameter() -> None:
             if not cursor.match(_PARAMETER):
                 raise cursor.error("expected a parameter such as p0: f32[2]")
             read_shape(cursor)
+
+        braced_list(cursor, parameter, "a list of parameters", ("(", ")"))
         cursor.expect("->", "before the result's shape")
         read_shape(cursor)
 
@@ -239,15 +238,13 @@ class _ComputationReader:
         """Reads operands that have shapes before them, or reports what is wrong with them."""
         cursor = self.cursor
         cursor.position = start
-        cursor.expect("(", "before the operands")
-        operands: list[HloInstruction] = []
-        while not cursor.accept(")"):
-            if operands:
-                cursor.expect(",", "or ')' in an operand list")
+
+        def operand() -> HloInstruction:
             if _SHAPE_AHEAD.match(cursor.text, cursor.position):
                 read_shape(cursor)
-            operands.append(self._reference())
-        return operands
+            return self._reference()
+
+        return list(braced_list(cursor, operand, "an operand list", ("(", ")")))
 
     def _reference(self) -> HloInstruction:
         start = self.cursor.position
@@ -286,7 +283,7 @@ class _ComputationReader:
             elif key == "metadata":
                 metadata = read_metadata(cursor, self.module.header, self.module.metadata)
             elif key == "control-predecessors":
-                predecessors = self._predecessors()
+                predecessors = list(braced_list(cursor, self._reference))
             elif key in _NOT_KEPT:
                 cursor.skip_value()
             else:
@@ -296,16 +293,6 @@ class _ComputationReader:
                 )
             cursor.skip()
         return metadata, predecessors
-
-    def _predecessors(self) -> list[HloInstruction]:
-        cursor = self.cursor
-        cursor.expect("{")
-        found: list[HloInstruction] = []
-        while not cursor.accept("}"):
-            if found:
-                cursor.expect(",", "or '}' in a list")
-            found.append(self._reference())
-        return found
 
 
 def _arity(op: OpDef) -> str:

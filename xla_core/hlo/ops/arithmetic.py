@@ -171,25 +171,21 @@ def multiply_high(a: Array, b: Array) -> Array:
     return np.asarray(high.astype(np.uint64).view(a.dtype))
 
 
-def maximum(a: Array, b: Array) -> Array:
-    """The result is NaN if either operand is NaN; +0 is larger than -0."""
-    if CLASS[a.dtype] not in "fe":
-        return _maximum(a, b)
-    result = np.maximum(a, b)
-    zeros = (result == 0) & (a == b)
-    return np.asarray(np.where(zeros, a + b, result) if np.any(zeros) else result)
+def _extreme(choose: np.ufunc, zero: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
+    """Makes maximum or minimum. The result is NaN if either operand is; `zero` chooses between zeros, +0 above -0."""
+    of_integers = _native(choose)
+
+    def computed(a: Array, b: Array) -> Array:
+        if CLASS[a.dtype] not in "fe":
+            return of_integers(a, b)
+        result = choose(a, b)
+        zeros = (result == 0) & (a == b)
+        return np.asarray(np.where(zeros, zero(a, b), result) if np.any(zeros) else result)
+
+    return computed
 
 
-def minimum(a: Array, b: Array) -> Array:
-    """The result is NaN if either operand is NaN; -0 is smaller than +0."""
-    if CLASS[a.dtype] not in "fe":
-        return _minimum(a, b)
-    result = np.minimum(a, b)
-    zeros = (result == 0) & (a == b)
-    return np.asarray(np.where(zeros, -(-a + -b), result) if np.any(zeros) else result)
-
-
-_maximum, _minimum = _native(np.maximum), _native(np.minimum)
+maximum, minimum = _extreme(np.maximum, lambda a, b: a + b), _extreme(np.minimum, lambda a, b: -(-a + -b))
 bitwise_and, bitwise_or, bitwise_xor = _native(np.bitwise_and), _native(np.bitwise_or), _native(np.bitwise_xor)
 bitwise_not = _native(np.invert)
 

@@ -12,15 +12,14 @@ from xla_core.hlo.evaluation_context import EvaluationContext
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.ops.collective_groups import meet, own_group
 from xla_core.hlo.ops.conversion import convert
+from xla_core.hlo.ops.rules import zeros
 
 __all__ = [
     "all_gather",
-    "all_gather_start",
     "all_reduce",
     "all_to_all",
     "collective_broadcast",
     "collective_permute",
-    "collective_permute_start",
     "collective_reduce",
     "ragged_all_to_all",
     "reduce_scatter",
@@ -33,7 +32,9 @@ def all_reduce(context: EvaluationContext, instruction: HloInstruction, values: 
 
 
 def all_gather(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return _of_results(instruction, _gathered(context, instruction, values))
+    axis = instruction.attributes["dimensions"][0]
+    brought = meet(context, instruction, own_group(context, instruction), values)
+    return _of_results(instruction, [np.concatenate(column, axis) for column in zip(*brought, strict=True)], values)
 
 
 def reduce_scatter(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
@@ -96,12 +97,17 @@ def _check_rows(first: int, count: int, rows: int, what: str, where: str) -> Non
         )
 
 
-def collective_permute(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return _of_results(instruction, _permuted(context, instruction, values))
-
-
-def _of_results(instruction: HloInstruction, results: Sequence[Value]) -> Value:
-    return tuple(results) if instruction.shape.is_tuple else results[0]
+def _of_results(instruction: HloInstruction, results: Sequence[Value], operands: Sequence[Value] = ()) -> Value:
+    """Returns the results, or what a start op gives: (operands, results, context...), nested as its shape."""
+    shape = instruction.shape
+    if instruction.op.operands_at is None:
+        return tuple(results) if shape.is_tuple else results[0]
+    source, target, *rest = shape.tuple_shapes
+    return (
+        tuple(operands) if source.is_tuple else operands[0],
+        tuple(results) if target.is_tuple else results[0],
+        *map(zeros, rest),
+    )
 
 
 def _combined(context: EvaluationContext, instruction: HloInstruction, brought: Sequence[list[Value]]) -> list[Value]:
@@ -115,26 +121,6 @@ def _combined(context: EvaluationContext, instruction: HloInstruction, brought: 
             total = context.map(computation, [total, convert(other, dtype)])[0]
         results.append(convert(total, column[0].dtype))
     return results
-
-
-def _gathered(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> list[Value]:
-    axis = instruction.attributes["dimensions"][0]
-    brought = meet(context, instruction, own_group(context, instruction), values)
-    return [np.concatenate(column, axis) for column in zip(*brought, strict=True)]
-
-
-def all_gather_start(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return _started(instruction, values, _gathered(context, instruction, values))
-
-
-def _started(instruction: HloInstruction, values: list[Value], results: list[Value]) -> Value:
-    """Builds (operands, results, context...), nested as the declared shape."""
-    source, target, *rest = instruction.shape.tuple_shapes
-    return (
-        tuple(values) if source.is_tuple else values[0],
-        tuple(results) if target.is_tuple else results[0],
-        *(np.zeros(s.dimensions, s.dtype) for s in rest),
-    )
 
 
 def collective_broadcast(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
@@ -174,7 +160,7 @@ def collective_reduce(context: EvaluationContext, instruction: HloInstruction, v
     return _of_results(instruction, [r if root == place else np.zeros_like(r) for r, root in kept])
 
 
-def _permuted(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> list[Value]:
+def collective_permute(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     if instruction.attribute("slice_sizes"):
         raise UnimplementedError("the evaluator has no collective-permute into slices", op=instruction.opcode)
     line = own_group(context, instruction)
@@ -182,10 +168,5 @@ def _permuted(context: EvaluationContext, instruction: HloInstruction, values: l
     brought = meet(context, instruction, line, values)
     for source, target in instruction.attributes["source_target_pairs"]:
         if target == me:
-            result: list[Value] = brought[source]
-            return result
-    return [np.zeros_like(v) for v in values]
-
-
-def collective_permute_start(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return _started(instruction, values, _permuted(context, instruction, values))
+            return _of_results(instruction, brought[source], values)
+    return _of_results(instruction, [np.zeros_like(v) for v in values], values)

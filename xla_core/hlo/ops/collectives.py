@@ -126,12 +126,12 @@ _ASYNCHRONOUS: tuple[_Asynchronous, ...] = (
     ),
     (
         Opcode.ALL_GATHER,
-        (shapes.start_pair(shapes.all_gather), evaluation.all_gather_start, (0,), _ALL_GATHER),
+        (shapes.start_pair(shapes.all_gather), evaluation.all_gather, (0,), _ALL_GATHER),
         (shapes.done_pair, _second, (1,)),
     ),
     (
         Opcode.COLLECTIVE_PERMUTE,
-        (shapes.start_pair(shapes.collective_permute), evaluation.collective_permute_start, (0,), _PERMUTE),
+        (shapes.start_pair(shapes.collective_permute), evaluation.collective_permute, (0,), _PERMUTE),
         (shapes.done_pair, _second, (1,)),
     ),
 )

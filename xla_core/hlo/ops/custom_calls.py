@@ -12,7 +12,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
@@ -26,10 +26,11 @@ from xla_core.errors import (
     UnimplementedError,
     XlaError,
 )
-from xla_core.hlo.environment import TOKEN, Token, Value
-from xla_core.hlo.evaluation_context import EvaluationContext
+from xla_core.hlo.environment import Token, Value
+from xla_core.hlo.evaluation_context import EvaluationContext, flatten_value
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Attributes, Evaluate
+from xla_core.hlo.ops.rules import zeros
 from xla_core.hlo.shape import Shape
 
 __all__ = [
@@ -248,52 +249,28 @@ def _read_only(value: Value) -> Value:
 def _checked(value: Value, instruction: HloInstruction, target: str) -> Value:
     """Checks that the function's results have the declared shapes; the function is another project's code."""
     declared = [leaf for leaf in instruction.shape.leaves() if leaf.is_array]
+
+    def wrong(what: str, expected: str, hint: str) -> InvalidArgumentError:
+        message = f"custom call {target!r} {what}, the program expects {expected}"
+        return InvalidArgumentError(message, op="custom-call", location=instruction.location, hint=hint)
+
+    count = f"return a tuple of {len(declared)} arrays" if len(declared) != 1 else "return one array"
     if value is None:
         if not declared:
-            return _nothing(instruction.shape)
-        raise InvalidArgumentError(
-            f"custom call {target!r} returned None, the program expects {instruction.shape.without_layout()}",
-            op="custom-call",
-            location=instruction.location,
-            hint=_expected(declared),
-        )
-    results = list(_leaves(value))
+            return zeros(instruction.shape)
+        raise wrong("returned None", str(instruction.shape.without_layout()), count)
+    results = [leaf for leaf in flatten_value(value) if not isinstance(leaf, Token)]
     if len(results) != len(declared):
-        raise InvalidArgumentError(
-            f"custom call {target!r} gave {len(results)} results, the program expects {len(declared)}",
-            op="custom-call",
-            location=instruction.location,
-            hint=_expected(declared),
-        )
+        raise wrong(f"gave {len(results)} results", str(len(declared)), count)
     for number, (result, shape) in enumerate(zip(results, declared, strict=True)):
         array = np.asarray(result)
         if array.dtype != shape.dtype or not shape.admits(array.shape):
-            raise InvalidArgumentError(
-                f"custom call {target!r} gave {array.dtype}{list(array.shape)} as result {number}, "
-                f"the program expects {shape.without_layout()}",
-                op="custom-call",
-                location=instruction.location,
-                hint=f"return an array of numpy dtype {shape.dtype} and shape {list(shape.dimensions)}",
+            raise wrong(
+                f"gave {array.dtype}{list(array.shape)} as result {number}",
+                str(shape.without_layout()),
+                f"return an array of numpy dtype {shape.dtype} and shape {list(shape.dimensions)}",
             )
     return value
-
-
-def _nothing(shape: Shape) -> Value:
-    """Returns the value of a shape that has no arrays."""
-    return tuple(map(_nothing, shape.tuple_shapes)) if shape.is_tuple else TOKEN
-
-
-def _expected(declared: Sequence[Shape]) -> str:
-    return f"return a tuple of {len(declared)} arrays" if len(declared) != 1 else "return one array"
-
-
-def _leaves(value: Value) -> Iterator[Any]:
-    """Yields the arrays of a value and leaves tokens out."""
-    if isinstance(value, tuple):
-        for element in value:
-            yield from _leaves(element)
-    elif not isinstance(value, Token):
-        yield value
 
 
 for _target in (

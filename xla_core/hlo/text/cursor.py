@@ -156,12 +156,16 @@ class Cursor:
         )
 
 
-def braced_list(cursor: Cursor, read: Callable[[], T]) -> tuple[T, ...]:
-    """Reads a list `{a, b}`."""
-    cursor.expect("{")
+def braced_list(
+    cursor: Cursor, read: Callable[[], T], what: str = "a list", brackets: tuple[str, str] = ("{", "}")
+) -> tuple[T, ...]:
+    """Reads a list `{a, b}`, which errors call `what`. Without an opening bracket, the cursor is just behind it."""
+    opening, closing = brackets
+    if opening:
+        cursor.expect(opening)
     values: list[T] = []
-    while not cursor.accept("}"):
+    while not cursor.accept(closing):
         if values:
-            cursor.expect(",", "or '}' in a list")
+            cursor.expect(",", f"or {closing!r} in {what}")
         values.append(read())
     return tuple(values)

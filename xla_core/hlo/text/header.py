@@ -97,16 +97,11 @@ def _read_donor(cursor: Cursor) -> tuple[int, tuple[int, ...]]:
 
 def _read_entry_layout(cursor: Cursor) -> tuple[tuple[Shape, ...], Shape]:
     cursor.expect("{")
-    cursor.expect("(", "before the entry's parameter shapes")
-    parameters: list[Shape] = []
-    while not cursor.accept(")"):
-        if parameters:
-            cursor.expect(",", "between the entry's parameter shapes")
-        parameters.append(read_shape(cursor))
+    parameters = braced_list(cursor, lambda: read_shape(cursor), "the entry's parameter shapes", ("(", ")"))
     cursor.expect("->", "before the entry's result shape")
     result = read_shape(cursor)
     cursor.expect("}", "after the entry's layout")
-    return tuple(parameters), result
+    return parameters, result
 
 
 def _read_frames(cursor: Cursor, header: Header) -> None:

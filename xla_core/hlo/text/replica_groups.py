@@ -49,13 +49,13 @@ def _along_axes(cursor: Cursor, start: int) -> ReplicaGroups:
 
     Without device_ids, the devices are 0, 1, 2, ...
     """
-    axes: list[tuple[str, int]] = []
-    while not cursor.accept("]"):
-        if axes:
-            cursor.expect(",", "or ']' after an axis of a mesh")
+
+    def axis() -> tuple[str, int]:
         name = _axis(cursor)
         cursor.expect("=", "before the size of an axis")
-        axes.append((name, cursor.integer("the size of an axis")))
+        return name, cursor.integer("the size of an axis")
+
+    axes = braced_list(cursor, axis, "a mesh", ("", "]"))
     at = start
     try:
         axis_sizes(axes)
@@ -77,11 +77,7 @@ def _device_ids(cursor: Cursor, start: int, count: int) -> np.ndarray:
         devices = _iota(cursor, start, "device_ids", match[1], match[2], count)
         cursor.expect(")", "after device_ids")
         return devices
-    ids: list[int] = []
-    while not cursor.accept(")"):
-        if ids:
-            cursor.expect(",", "or ')' in device_ids")
-        ids.append(cursor.integer("the number of a device"))
+    ids = braced_list(cursor, lambda: cursor.integer("the number of a device"), "device_ids", ("", ")"))
     if len(ids) == count and sorted(ids) != list(range(count)):
         raise cursor.error(f"device_ids are not the numbers from 0 to {count - 1}, each once", position=start)
     return np.array(ids)

@@ -8,7 +8,7 @@ import re
 from xla_core.errors import XlaError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Layout, Shape
-from xla_core.hlo.text.cursor import Cursor, nearest
+from xla_core.hlo.text.cursor import Cursor, braced_list, nearest
 
 __all__ = ["read_shape", "shape_to_text"]
 
@@ -53,13 +53,7 @@ def read_shape(cursor: Cursor, depth: int = 0) -> Shape:
     if cursor.starts_with("("):
         if depth >= _MAX_NESTING:
             raise cursor.error(f"tuple shapes nest deeper than {_MAX_NESTING}")
-        cursor.expect("(")
-        shapes: list[Shape] = []
-        while not cursor.accept(")"):
-            if shapes:
-                cursor.expect(",", "or ')' in a tuple shape")
-            shapes.append(read_shape(cursor, depth + 1))
-        return Shape.tuple(shapes)
+        return Shape.tuple(braced_list(cursor, lambda: read_shape(cursor, depth + 1), "a tuple shape", ("(", ")")))
     start = cursor.position
     match = cursor.match(_ARRAY)
     if not match:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 
-from xla_core.hlo.text.cursor import Cursor
+from xla_core.hlo.text.cursor import Cursor, braced_list
 
 __all__ = ["check_sharding", "read_sharding"]
 
@@ -31,13 +31,7 @@ def read_sharding(cursor: Cursor) -> str:
     """Reads a sharding, or a tuple of shardings; returns the text as written."""
     start = cursor.position
     if _TUPLE.match(cursor.text, start):
-        cursor.expect("{")
-        first = True
-        while not cursor.accept("}"):
-            if not first:
-                cursor.expect(",", "or '}' in a tuple of shardings")
-            first = False
-            _read_one(cursor)
+        braced_list(cursor, lambda: _read_one(cursor), "a tuple of shardings")
     else:
         _read_one(cursor)
     return cursor.original[start : cursor.position].rstrip()
