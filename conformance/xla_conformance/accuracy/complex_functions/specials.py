@@ -19,56 +19,45 @@ import math
 
 __all__ = ["Part", "special_quotient", "special_value"]
 
+_EXPONENTIAL = """
+    x    inf  nan    nan
+    x    nan  nan    nan
+    inf  0    inf    0
+    -inf x    0cos   0sin
+    inf  x    infcos infsin
+    -inf inf  ?0     ?0
+    inf  inf  ?inf   nan
+    -inf nan  ?0     ?0
+    inf  nan  ?inf   nan
+    nan  0    nan    0
+    nan  *    nan    nan"""
+_LOGARITHM = """
+    x    inf  inf    pi/2
+    x    nan  nan    nan
+    -inf x    inf    pi
+    inf  x    inf    0
+    -inf inf  inf    3pi/4
+    inf  inf  inf    pi/4
+    -inf nan  inf    nan
+    inf  nan  inf    nan
+    nan  inf  inf    nan
+    nan  *    nan    nan"""
+
+# function -> its lines, of which the first that matches applies
 _TABLES: dict[str, str] = {
-    "exponential": """
-        x    inf  nan    nan
-        x    nan  nan    nan
-        inf  0    inf    0
-        -inf x    0cos   0sin
-        inf  x    infcos infsin
-        -inf inf  ?0     ?0
-        inf  inf  ?inf   nan
-        -inf nan  ?0     ?0
-        inf  nan  ?inf   nan
-        nan  0    nan    0
-        nan  *    nan    nan""",
+    "exponential": _EXPONENTIAL,
     "exponential-minus-one": """
-        x    inf  nan    nan
-        x    nan  nan    nan
-        inf  0    inf    0
         -inf x    -1     0sin
-        inf  x    infcos infsin
         -inf inf  -1     ?0
-        inf  inf  ?inf   nan
-        -inf nan  -1     ?0
-        inf  nan  ?inf   nan
-        nan  0    nan    0
-        nan  *    nan    nan""",
+        -inf nan  -1     ?0"""
+    + _EXPONENTIAL,
     "log": """
         -0   0    -inf   pi
-        0    0    -inf   0
-        x    inf  inf    pi/2
-        x    nan  nan    nan
-        -inf x    inf    pi
-        inf  x    inf    0
-        -inf inf  inf    3pi/4
-        inf  inf  inf    pi/4
-        -inf nan  inf    nan
-        inf  nan  inf    nan
-        nan  inf  inf    nan
-        nan  *    nan    nan""",
+        0    0    -inf   0"""
+    + _LOGARITHM,
     "log-plus-one": """
-        -1   0    -inf   0
-        x    inf  inf    pi/2
-        x    nan  nan    nan
-        -inf x    inf    pi
-        inf  x    inf    0
-        -inf inf  inf    3pi/4
-        inf  inf  inf    pi/4
-        -inf nan  inf    nan
-        inf  nan  inf    nan
-        nan  inf  inf    nan
-        nan  *    nan    nan""",
+        -1   0    -inf   0"""
+    + _LOGARITHM,
     "logistic": """
         inf  x    1      0sin
         -inf x    0cos   0sin
@@ -119,17 +108,8 @@ _TABLES: dict[str, str] = {
         nan  *    nan    nan""",
     "acosh": """
         0    0    0      pi/2
-        x    inf  inf    pi/2
-        0    nan  nan    any
-        x    nan  nan    nan
-        -inf x    inf    pi
-        inf  x    inf    0
-        -inf inf  inf    3pi/4
-        inf  inf  inf    pi/4
-        -inf nan  inf    nan
-        inf  nan  inf    nan
-        nan  inf  inf    nan
-        nan  *    nan    nan""",
+        0    nan  nan    any"""
+    + _LOGARITHM,
     "asinh": """
         0    0    0      0
         x    inf  inf    pi/2

@@ -20,7 +20,7 @@ __all__ = ["PROBLEMS", "checks"]
 T = ElementType
 TYPES = (T.F32, T.F64, T.C64, T.C128)
 PROBLEMS: dict[str, Problem] = {**factorizations.PROBLEMS, **solutions.PROBLEMS, **spectra.PROBLEMS}
-"""By op or LAPACK routine."""
+"""The problem of each op and LAPACK routine."""
 
 _SIZES = (0, 1, 2, 5, 33, 100)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -21,12 +22,12 @@ from xla_conformance.accuracy.linear_algebra.matrices import (
 from xla_conformance.accuracy.linear_algebra.problems import (
     Problem,
     Trial,
+    info_is,
     ints,
     lapack_call,
     nothing,
     program,
     rectangles,
-    registering,
 )
 from xla_core.hlo import ElementType
 
@@ -34,48 +35,40 @@ __all__ = ["PROBLEMS"]
 
 Array = np.ndarray
 T = ElementType
-PROBLEMS: dict[str, Problem] = {}
-_problem = registering(PROBLEMS)
 
 
-@_problem("cholesky")
+def _cholesky_residuals(a: Array, lower: bool, c: Array, *info: Array) -> Mapping[str, float]:
+    c = np.tril(c) if lower else adjoint(np.triu(c))
+    return {"L L^H - A": apart(product(c, adjoint(c)), a, a)}
+
+
+def _indefinite(a: Array, row: int) -> Array:
+    """Makes the second matrix of a batch indefinite, so that the factorization stops at a row."""
+    bad = a.copy()
+    bad[1, row, row] = -1
+    return bad
+
+
 def _cholesky(t: T, n: int) -> Iterator[Trial]:
     a = positive(t, n)
-    for lower in (True, False):
-        text = program(f"cholesky(p0), lower={str(lower).lower()}", [a], [(t, a.shape)])
-
-        def residuals(c: Array, lower: bool = lower) -> Mapping[str, float]:
-            c = np.tril(c) if lower else adjoint(np.triu(c))
-            return {"L L^H - A": apart(product(c, adjoint(c)), a, a)}
-
-        yield Trial(text, [a], residuals)
+    texts = [program(f"cholesky(p0), lower={lower}", [a], [(t, a.shape)]) for lower in ("true", "false")]
+    for text, lower in zip(texts, (True, False), strict=True):
+        yield Trial(text, [a], functools.partial(_cholesky_residuals, a, lower))
     if n:
-        bad = a.copy()
-        bad[1, n - 1, n - 1] = -1
-        text = program("cholesky(p0), lower=true", [a], [(t, a.shape)])
-        yield Trial(text, [bad], nothing, lambda c: {"NaN where not definite": (bool(np.isnan(c[1]).any()), True)})
+        bad = _indefinite(a, n - 1)
+        yield Trial(texts[0], [bad], nothing, lambda c: {"NaN where not definite": (bool(np.isnan(c[1]).any()), True)})
 
 
-@_problem("potrf")
 def _potrf(t: T, n: int) -> Iterator[Trial]:
     a = positive(t, n)
-    for uplo in "LU":
-        text = lapack_call("potrf", t, [a], [(t, a.shape), ints(2)], uplo=uplo)
-
-        def residuals(c: Array, info: Array, uplo: str = uplo) -> Mapping[str, float]:
-            c = np.tril(c) if uplo == "L" else adjoint(np.triu(c))
-            return {"L L^H - A": apart(product(c, adjoint(c)), a, a)}
-
-        yield Trial(text, [a], residuals, lambda c, info: {"info": (info.tolist(), [0, 0])})
+    texts = [lapack_call("potrf", t, [a], [(t, a.shape), ints(2)], uplo=uplo) for uplo in "LU"]
+    for text, lower in zip(texts, (True, False), strict=True):
+        yield Trial(text, [a], functools.partial(_cholesky_residuals, a, lower), info_is(0, 0))
     if n:
-        bad = a.copy()
-        bad[1, n // 2, n // 2] = -1
-        at = n // 2 + 1
-        text = lapack_call("potrf", t, [a], [(t, a.shape), ints(2)], uplo="L")
-        yield Trial(text, [bad], nothing, lambda c, info: {"info of an indefinite matrix": (info.tolist(), [0, at])})
+        facts = info_is(0, n // 2 + 1, of="info of an indefinite matrix")
+        yield Trial(texts[0], [_indefinite(a, n // 2)], nothing, facts)
 
 
-@_problem("getrf")
 def _getrf(t: T, n: int) -> Iterator[Trial]:
     for m, k in rectangles(n):
         a, least = random(t, 2, m, k), min(m, k)
@@ -90,11 +83,11 @@ def _getrf(t: T, n: int) -> Iterator[Trial]:
                     matrix[[i, other - 1]] = matrix[[other - 1, i]]
             return {"L U - P A": apart(product(lower, upper), permuted, lower, upper)}
 
-        yield Trial(text, [a], residuals, lambda lu, pivots, info: {"info": (info.tolist(), [0, 0])})
+        yield Trial(text, [a], residuals, info_is(0, 0))
     if n:
         singular = np.zeros((2, n, n), t.dtype)
         text = lapack_call("getrf", t, [singular], [(t, singular.shape), ints(2, n), ints(2)])
-        yield Trial(text, [singular], nothing, lambda lu, pivots, info: {"info of zero": (info.tolist(), [1, 1])})
+        yield Trial(text, [singular], nothing, info_is(1, 1, of="info of zero"))
 
 
 def _reflectors(factors: Array, tau: Array) -> Array:
@@ -108,7 +101,6 @@ def _reflectors(factors: Array, tau: Array) -> Array:
     return np.asarray(q)
 
 
-@_problem("geqrf, orgqr")
 def _geqrf(t: T, n: int) -> Iterator[Trial]:
     for m, k in rectangles(n):
         a, least = random(t, 2, m, k), min(m, k)
@@ -135,7 +127,6 @@ def _house(a: Array) -> tuple[Array, Array]:
     return factors.astype(a.dtype), tau.astype(a.dtype)
 
 
-@_problem("ormqr")
 def _ormqr(t: T, n: int) -> Iterator[Trial]:
     if not n:
         return
@@ -150,7 +141,6 @@ def _ormqr(t: T, n: int) -> Iterator[Trial]:
             yield Trial(text, [factors, tau, c], lambda made, e=exact, c=c: {"Q C": apart(made, e, c)})
 
 
-@_problem("geqp3")
 def _geqp3(t: T, n: int) -> Iterator[Trial]:
     for m, k in rectangles(n):
         a, least, free = random(t, 2, m, k), min(m, k), np.zeros((2, k), np.int32)
@@ -169,7 +159,6 @@ def _geqp3(t: T, n: int) -> Iterator[Trial]:
         yield Trial(text, [a, free], residuals, falls)
 
 
-@_problem("gehrd")
 def _gehrd(t: T, n: int) -> Iterator[Trial]:
     if not n:
         return
@@ -190,7 +179,6 @@ def _below(factors: Array, tau: Array) -> Array:
     return q
 
 
-@_problem("sytrd")
 def _sytrd(t: T, n: int) -> Iterator[Trial]:
     if not n:
         return
@@ -206,3 +194,15 @@ def _sytrd(t: T, n: int) -> Iterator[Trial]:
         return {"Q T Q^H - A": apart(product(q, middle, adjoint(q)), a, a), "Q^H Q - I": unitary(q)}
 
     yield Trial(text, [a], residuals)
+
+
+PROBLEMS: dict[str, Problem] = {
+    "cholesky": _cholesky,
+    "potrf": _potrf,
+    "getrf": _getrf,
+    "geqrf, orgqr": _geqrf,
+    "ormqr": _ormqr,
+    "geqp3": _geqp3,
+    "gehrd": _gehrd,
+    "sytrd": _sytrd,
+}

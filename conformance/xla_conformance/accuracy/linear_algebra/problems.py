@@ -10,7 +10,7 @@ import numpy as np
 
 from xla_core.hlo import ElementType
 
-__all__ = ["Problem", "Trial", "custom_call", "ints", "lapack_call", "nothing", "program", "rectangles", "registering"]
+__all__ = ["Problem", "Trial", "custom_call", "info_is", "ints", "lapack_call", "nothing", "program", "rectangles"]
 
 Array = np.ndarray
 T = ElementType
@@ -25,7 +25,10 @@ def nothing(*results: Array) -> Mapping[str, Any]:
 
 @dataclasses.dataclass(frozen=True)
 class Trial:
-    """A program and its arguments; residuals of its results, relative to norms; facts: what is, and what must be."""
+    """A program, its arguments, and what its results must satisfy.
+
+    `residuals` computes errors by name, relative to norms. `facts` returns pairs (found, required) by name.
+    """
 
     program: str
     arguments: Sequence[Array]
@@ -34,20 +37,12 @@ class Trial:
 
 
 Problem = Callable[[T, int], Iterator[Trial]]
-"""(element type, rows) -> trials."""
+"""(element type, number of rows) -> trials."""
 
 
-def registering(problems: dict[str, Problem]) -> Callable[[str], Callable[[Problem], Problem]]:
-    """A decorator that enters a problem by its name."""
-
-    def named(name: str) -> Callable[[Problem], Problem]:
-        def register(problem: Problem) -> Problem:
-            problems[name] = problem
-            return problem
-
-        return register
-
-    return named
+def info_is(*expected: int, of: str = "info") -> Facts:
+    """Requires the values of `info`, the last result of a LAPACK call, for the matrices of the batch."""
+    return lambda *results: {of: (results[-1].tolist(), list(expected))}
 
 
 def type_text(t: T, shape: Sequence[int]) -> str:
@@ -73,7 +68,7 @@ def lapack_call(
     results: Sequence[tuple[T, Sequence[int]]],
     **attributes: int | str | bool,
 ) -> str:
-    """A LAPACK custom call, as JAX writes it. Attributes of one letter are its code."""
+    """Writes a LAPACK custom call as JAX does. A letter as an attribute becomes its character code."""
     names = {"orgqr": "ungqr", "ormqr": "unmqr", "syevd": "heevd", "sytrd": "hetrd"}
     routine = names.get(routine, routine) if t.is_complex else routine
     return custom_call(f"lapack_{_letter(t)}{routine}_ffi", operands, results, **attributes)
@@ -101,7 +96,7 @@ def ints(*shape: int) -> tuple[T, tuple[int, ...]]:
 
 
 def rectangles(n: int) -> Iterator[tuple[int, int]]:
-    """(rows, columns): square, tall and wide."""
+    """Yields (rows, columns) of a square, a tall and a wide matrix."""
     yield n, n
     if n:
         yield n, max(n // 2, 1)

@@ -17,18 +17,15 @@ from xla_conformance.accuracy.linear_algebra.matrices import (
     random,
     unitary,
 )
-from xla_conformance.accuracy.linear_algebra.problems import Problem, Trial, ints, lapack_call, rectangles, registering
+from xla_conformance.accuracy.linear_algebra.problems import Problem, Trial, info_is, ints, lapack_call, rectangles
 from xla_core.hlo import ElementType
 
 __all__ = ["PROBLEMS"]
 
 Array = np.ndarray
 T = ElementType
-PROBLEMS: dict[str, Problem] = {}
-_problem = registering(PROBLEMS)
 
 
-@_problem("syevd")
 def _syevd(t: T, n: int) -> Iterator[Trial]:
     a = hermitian(t, n)
     for uplo in "LU":
@@ -41,7 +38,7 @@ def _syevd(t: T, n: int) -> Iterator[Trial]:
             }
 
         def facts(v: Array, w: Array, info: Array) -> Mapping[str, tuple[Any, Any]]:
-            return {"ascending": (bool(np.all(np.diff(w) >= 0)), True), "info": (info.tolist(), [0, 0])}
+            return {"ascending": (bool(np.all(np.diff(w) >= 0)), True), **info_is(0, 0)(info)}
 
         yield Trial(text, [a], residuals, facts)
 
@@ -68,16 +65,11 @@ def _svd(routine: str, t: T, n: int) -> Iterator[Trial]:
 
             def facts(_: Array, s: Array, *rest: Array) -> Mapping[str, tuple[Any, Any]]:
                 ordered = bool(np.all(np.diff(s) <= 0) and np.all(s >= 0))
-                return {"descending": (ordered, True), "info": (rest[-1].tolist(), [0, 0])}
+                return {"descending": (ordered, True), **info_is(0, 0)(*rest)}
 
             yield Trial(text, [a], residuals, facts)
 
 
-PROBLEMS["gesdd"] = functools.partial(_svd, "gesdd")
-PROBLEMS["gesvd"] = functools.partial(_svd, "gesvd")
-
-
-@_problem("geev")
 def _geev(t: T, n: int) -> Iterator[Trial]:
     """Eigenvectors have norm 1; the residual is that of each pair, relative to the matrix."""
     a, c = random(t, 2, n, n), t if t.is_complex else T(t.complex)
@@ -94,10 +86,9 @@ def _geev(t: T, n: int) -> Iterator[Trial]:
             "|V| - 1": float(np.max(np.abs(np.sum(np.abs(long(right)) ** 2, axis=-2) - 1), initial=0.0)),
         }
 
-    yield Trial(text, [a], residuals, lambda *made: {"info": (made[-1].tolist(), [0, 0])})
+    yield Trial(text, [a], residuals, info_is(0, 0))
 
 
-@_problem("gees")
 def _gees(t: T, n: int) -> Iterator[Trial]:
     a = random(t, 2, n, n)
     values = [(t, (2, n))] if t.is_complex else [(t, (2, n))] * 2
@@ -108,6 +99,15 @@ def _gees(t: T, n: int) -> Iterator[Trial]:
 
     def facts(form: Array, z: Array, *rest: Array) -> Mapping[str, tuple[Any, Any]]:
         triangular = not np.any(np.tril(form, -1 if t.is_complex else -2))
-        return {"triangular": (triangular, True), "info": (rest[-1].tolist(), [0, 0])}
+        return {"triangular": (triangular, True), **info_is(0, 0)(*rest)}
 
     yield Trial(text, [a], residuals, facts)
+
+
+PROBLEMS: dict[str, Problem] = {
+    "syevd": _syevd,
+    "gesdd": functools.partial(_svd, "gesdd"),
+    "gesvd": functools.partial(_svd, "gesvd"),
+    "geev": _geev,
+    "gees": _gees,
+}
