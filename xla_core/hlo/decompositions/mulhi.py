@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from xla_core.hlo.builder import Builder
+from xla_core.hlo.decompositions.expression import Expression, expressions
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
 
 __all__ = ["decompose_mulhi"]
 
@@ -15,21 +15,17 @@ def decompose_mulhi(instruction: HloInstruction, b: Builder) -> HloInstruction:
     The product of halves treats the operands as unsigned. For signed types, each negative operand then has the other
     operand subtracted from the result.
     """
-    x, y = instruction.operands
+    x, y = expressions(b, *instruction.operands)
     half = x.shape.element_type.bit_width // 2
-    width, mask = b.constant(half, x.shape), b.constant((1 << half) - 1, x.shape)
 
-    def halves(v: HloInstruction) -> tuple[HloInstruction, HloInstruction]:
-        return b.add(Opcode.SHIFT_RIGHT_LOGICAL, v, width), b.add(Opcode.AND, v, mask)
+    def halves(v: Expression) -> tuple[Expression, Expression]:
+        return v >> half, v & ((1 << half) - 1)
 
     (high_x, low_x), (high_y, low_y) = halves(x), halves(y)
-    carry, _ = halves(b.add(Opcode.MULTIPLY, low_x, low_y))
-    first, rest = halves(b.add(Opcode.ADD, b.add(Opcode.MULTIPLY, high_x, low_y), carry))
-    second, _ = halves(b.add(Opcode.ADD, b.add(Opcode.MULTIPLY, low_x, high_y), rest))
-    result = b.add(Opcode.ADD, b.add(Opcode.MULTIPLY, high_x, high_y), b.add(Opcode.ADD, first, second))
+    carry, _ = halves(low_x * low_y)
+    first, rest = halves(high_x * low_y + carry)
+    second, _ = halves(low_x * high_y + rest)
+    result = high_x * high_y + (first + second)
     if x.shape.element_type.is_signed:
-        zero = b.constant(0, x.shape)
-        for one, other in ((x, y), (y, x)):
-            less = b.add(Opcode.SELECT, b.compare(one, zero, "LT"), other, zero)
-            result = b.add(Opcode.SUBTRACT, result, less)
-    return result
+        result = result - (x < 0).where(y, 0) - (y < 0).where(x, 0)
+    return result.i

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xla_core.hlo.builder import Builder
+from xla_core.hlo.decompositions.expression import expressions
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -16,15 +17,10 @@ def decompose_stochastic_convert(instruction: HloInstruction, b: Builder) -> Hlo
     The comparison is exact: the fraction is scaled by a power of two to the range of the random integers and rounded
     up.
     """
-    x, random = instruction.operands
-    kind = ElementType.F64 if x.shape.element_type is ElementType.F64 else ElementType.F32
-    x = b.convert(x, x.shape.with_element_type(kind))
-    magnitude = b.add(Opcode.ABS, x)
-    whole = b.add(Opcode.FLOOR, magnitude)
-    fraction = b.add(Opcode.SUBTRACT, magnitude, whole)
-    scale = b.constant(2.0**random.shape.element_type.bit_width, fraction.shape)
-    limit = b.convert(b.add(Opcode.CEIL, b.add(Opcode.MULTIPLY, fraction, scale)), random.shape)
-    is_more = b.add(Opcode.COMPARE, random, limit, direction="LT")
-    rounded = b.add(Opcode.ADD, whole, b.convert(is_more, whole.shape))
-    is_negative = b.add(Opcode.COMPARE, x, b.constant(0, x.shape), direction="LT")
-    return b.convert(b.add(Opcode.SELECT, is_negative, b.add(Opcode.NEGATE, rounded), rounded), instruction.shape)
+    x, random = expressions(b, *instruction.operands)
+    x = x.astype(ElementType.F64 if x.shape.element_type is ElementType.F64 else ElementType.F32)
+    whole = abs(x).op(Opcode.FLOOR)
+    scaled = (abs(x) - whole) * 2.0**random.shape.element_type.bit_width
+    is_more = random < scaled.op(Opcode.CEIL).astype(random.shape.element_type)
+    rounded = whole + is_more.astype(whole.shape.element_type)
+    return (x < 0).where(-rounded, rounded).astype(instruction.shape.element_type).i

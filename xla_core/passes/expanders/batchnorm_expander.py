@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import math
+
 from xla_core.hlo.builder import scalar_computation
-from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.decompositions.expression import Expression, expressions
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expanders.expander import OpExpander
@@ -33,64 +35,48 @@ class _Parts:
     """Building blocks of the formulas: broadcasts of per-feature values, and sums over all other dimensions."""
 
     def __init__(self, instruction: HloInstruction, b: Builder) -> None:
-        self.instruction = instruction
         self.b = b
-        self.x = instruction.operands[0]
-        self.feature = instruction.attributes["feature_index"]
-        self.others = tuple(d for d in range(self.x.shape.rank) if d != self.feature)
-        self.count = 1
-        for d in self.others:
-            self.count *= self.x.shape.dimensions[d]
-        self.adder: HloComputation | None = None
+        self.x, *self.others = expressions(b, *instruction.operands)
+        self.feature: int = instruction.attributes["feature_index"]
+        self.epsilon: float = instruction.attributes["epsilon"]
+        self.reduced = tuple(d for d in range(self.x.shape.rank) if d != self.feature)
+        self.count = math.prod(self.x.shape.dimensions[d] for d in self.reduced)
+        self.adder = scalar_computation(Opcode.ADD, self.x.shape.element_type, module=b.hlo_module)
 
-    def spread(self, value: HloInstruction) -> HloInstruction:
-        return self.b.broadcast(value, self.x.shape.dimensions, (self.feature,))
+    def spread(self, value: Expression) -> Expression:
+        return Expression(self.b, self.b.broadcast(value.i, self.x.shape.dimensions, (self.feature,)))
 
-    def sum(self, value: HloInstruction) -> HloInstruction:
-        self.adder = self.adder or scalar_computation(Opcode.ADD, value.shape.element_type, module=self.b.hlo_module)
+    def sum(self, value: Expression) -> Expression:
         zero = self.b.constant(0, value.shape.with_dimensions(()))
-        return self.b.add(Opcode.REDUCE, value, zero, dimensions=self.others, to_apply=self.adder)
+        total = self.b.add(Opcode.REDUCE, value.i, zero, dimensions=self.reduced, to_apply=self.adder)
+        return Expression(self.b, total)
 
-    def mean(self, value: HloInstruction) -> HloInstruction:
-        total = self.sum(value)
-        return self.b.add(Opcode.DIVIDE, total, self.b.constant(self.count, total.shape))
-
-    def inverse_deviation(self, variance: HloInstruction) -> HloInstruction:
-        epsilon = self.b.constant(self.instruction.attributes["epsilon"], variance.shape)
-        return self.b.add(Opcode.RSQRT, self.b.add(Opcode.ADD, variance, epsilon))
+    def inverse_deviation(self, variance: Expression) -> Expression:
+        return (variance + self.epsilon).op(Opcode.RSQRT)
 
 
 def _training(p: _Parts) -> HloInstruction:
-    b, x = p.b, p.x
-    scale, offset = p.instruction.operands[1:]
-    mean = p.mean(x)
-    centered = b.add(Opcode.SUBTRACT, x, p.spread(mean))
-    variance = p.mean(b.add(Opcode.MULTIPLY, centered, centered))
-    normal = b.add(Opcode.MULTIPLY, centered, p.spread(p.inverse_deviation(variance)))
-    result = b.add(Opcode.ADD, b.add(Opcode.MULTIPLY, normal, p.spread(scale)), p.spread(offset))
-    return b.add(Opcode.TUPLE, result, mean, variance)
+    scale, offset = p.others
+    mean = p.sum(p.x) / p.count
+    centered = p.x - p.spread(mean)
+    variance = p.sum(centered * centered) / p.count
+    result = centered * p.spread(p.inverse_deviation(variance)) * p.spread(scale) + p.spread(offset)
+    return p.b.tuple([result.i, mean.i, variance.i])
 
 
 def _inference(p: _Parts) -> HloInstruction:
-    b, x = p.b, p.x
-    scale, offset, mean, variance = p.instruction.operands[1:]
-    centered = b.add(Opcode.SUBTRACT, x, p.spread(mean))
-    factor = b.add(Opcode.MULTIPLY, scale, p.inverse_deviation(variance))
-    return b.add(Opcode.ADD, b.add(Opcode.MULTIPLY, centered, p.spread(factor)), p.spread(offset))
+    scale, offset, mean, variance = p.others
+    factor = scale * p.inverse_deviation(variance)
+    return ((p.x - p.spread(mean)) * p.spread(factor) + p.spread(offset)).i
 
 
 def _grad(p: _Parts) -> HloInstruction:
-    b, x = p.b, p.x
-    scale, mean, variance, grad = p.instruction.operands[1:]
+    scale, mean, variance, grad = p.others
     inverse = p.inverse_deviation(variance)
-    centered = b.add(Opcode.SUBTRACT, x, p.spread(mean))
+    centered = p.x - p.spread(mean)
     grad_offset = p.sum(grad)
-    product = p.sum(b.add(Opcode.MULTIPLY, grad, centered))
-    grad_scale = b.add(Opcode.MULTIPLY, product, inverse)
+    product = p.sum(grad * centered)
     # scale * inverse / n * (n * grad - sum(grad) - centered * inverse**2 * sum(grad * centered))
-    count = b.constant(p.count, x.shape)
-    slope = b.add(Opcode.MULTIPLY, b.add(Opcode.MULTIPLY, inverse, inverse), product)
-    inner = b.add(Opcode.SUBTRACT, b.add(Opcode.MULTIPLY, count, grad), p.spread(grad_offset))
-    inner = b.add(Opcode.SUBTRACT, inner, b.add(Opcode.MULTIPLY, centered, p.spread(slope)))
-    factor = b.add(Opcode.DIVIDE, b.add(Opcode.MULTIPLY, scale, inverse), b.constant(p.count, scale.shape))
-    return b.add(Opcode.TUPLE, b.add(Opcode.MULTIPLY, p.spread(factor), inner), grad_scale, grad_offset)
+    inner = grad * p.count - p.spread(grad_offset) - centered * p.spread(inverse * inverse * product)
+    grad_operand = p.spread(scale * inverse / p.count) * inner
+    return p.b.tuple([grad_operand.i, (product * inverse).i, grad_offset.i])

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from xla_core.hlo.decompositions.expression import Expression, expressions
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
 from xla_core.passes.expanders.expander import OpExpander
 from xla_core.passes.rewriter import Builder
 
-__all__ = ["ComparisonExpander", "total_order_key"]
+__all__ = ["ComparisonExpander"]
 
 _INTEGERS = {8: ElementType.S8, 16: ElementType.S16, 32: ElementType.S32, 64: ElementType.S64}
 
 
-def total_order_key(x: HloInstruction, b: Builder) -> HloInstruction:
+def _total_order_key(x: Expression) -> Expression:
     """Converts floats to integers with the same order as the total order: -NaN < -inf < -0 < 0 < inf < NaN."""
-    element_type = _INTEGERS[x.shape.element_type.bit_width]
-    shape: Shape = x.shape.without_layout().with_element_type(element_type)
-    bits = b.add(Opcode.BITCAST_CONVERT, x, shape=shape)
-    flipped = b.add(Opcode.XOR, bits, b.constant((1 << (element_type.bit_width - 1)) - 1, shape))
-    return b.add(Opcode.SELECT, b.add(Opcode.COMPARE, bits, b.constant(0, shape), direction="LT"), flipped, bits)
+    bits = x.bits(_INTEGERS[x.shape.element_type.bit_width])
+    return (bits < 0).where(bits ^ ((1 << (x.shape.element_type.bit_width - 1)) - 1), bits)
 
 
 class ComparisonExpander(OpExpander):
@@ -40,5 +37,5 @@ class ComparisonExpander(OpExpander):
         )
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
-        x, y = (total_order_key(o, b) for o in instruction.operands)
-        return b.add(Opcode.COMPARE, x, y, direction=instruction.attributes["direction"])
+        x, y = map(_total_order_key, expressions(b, *instruction.operands))
+        return x.op(Opcode.COMPARE, y, direction=instruction.attributes["direction"]).i
