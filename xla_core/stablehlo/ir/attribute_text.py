@@ -49,7 +49,7 @@ _SUB_BYTE = frozenset(name for name, bits in BIT_WIDTHS.items() if bits < 8)
 
 
 def attribute_text(value: Any, dialect: str = "stablehlo") -> str:
-    """`{a = 1 : i64, b = "text"}`: keys in order, as MLIR prints a dictionary. `dialect` is where enums come from."""
+    """Writes an attribute as MLIR prints it. `dialect` is the dialect of the enums in it."""
     if isinstance(value, dict):
         return dictionary_text(value, dialect)
     if isinstance(value, DenseArray):
@@ -93,7 +93,7 @@ def attribute_text(value: Any, dialect: str = "stablehlo") -> str:
 
 
 def dictionary_text(values: dict[str, Any], dialect: str = "stablehlo") -> str:
-    """`{name = value, unit}`, sorted by name."""
+    """Writes `{name = value, unit}`, sorted by name."""
     parts = []
     for name in sorted(values):
         key = name if _BARE_KEY(name) else quoted(name)
@@ -103,12 +103,12 @@ def dictionary_text(values: dict[str, Any], dialect: str = "stablehlo") -> str:
 
 
 def struct_text(value: Any) -> str:
-    """The part of a struct behind its name: `<handle = 1, type = 0>`."""
+    """Writes what follows the name of a struct: `<handle = 1, type = 0>`."""
     return _STRUCTS[type(value)][1](value)
 
 
 def quoted(text: str) -> str:
-    """A string with MLIR's escapes: bytes that don't print are written in hexadecimal."""
+    """Writes a string with MLIR's escapes: bytes that don't print in hexadecimal."""
     if text.isascii() and text.isprintable():
         return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
     out = []
@@ -119,12 +119,12 @@ def quoted(text: str) -> str:
 
 
 def symbol_text(name: str) -> str:
-    """`@name`, or `@"any name"`."""
+    """Writes `@name`, or `@"any name"`."""
     return f"@{name}" if _BARE_SYMBOL(name) else f"@{quoted(name)}"
 
 
 def location_text(location: SourceLocation | None) -> str:
-    """`loc("name"("file":1:2))`, as much of it as is known."""
+    """Writes `loc("name"("file":1:2))`, without the parts that are unknown."""
     if location is None or not (location.file or location.line or location.name):
         return "loc(unknown)"
     place = f"{quoted(location.file)}:{location.line}:{location.column}" if location.file or location.line else ""
@@ -137,7 +137,7 @@ def location_text(location: SourceLocation | None) -> str:
 
 
 def _payload(value: DenseElements) -> str:
-    """What stands between the brackets of `dense<...>`."""
+    """Writes what stands between the brackets of `dense<...>`."""
     element, data = str(value.type.element), value.data
     if not data.size:
         return ""
@@ -152,7 +152,7 @@ def _payload(value: DenseElements) -> str:
 
 
 def _finite_numbers(data: np.ndarray, element: str) -> np.ndarray | None:
-    """The data as numbers that Python prints; None where some have no decimal spelling."""
+    """Returns the data as numbers that Python prints, or None if some are infinite or NaN."""
     if data.dtype.kind in "biu":
         return data
     if element.lstrip("u").startswith("i"):  # of ml_dtypes
@@ -163,7 +163,7 @@ def _finite_numbers(data: np.ndarray, element: str) -> np.ndarray | None:
 
 
 def _bits(data: np.ndarray) -> str:
-    """The bit pattern of one float: what infinities and NaNs are written as."""
+    """Writes the bits of one float, the form of infinities and NaNs."""
     return f"0x{int.from_bytes(data.tobytes(), 'little'):0{2 * data.dtype.itemsize}X}"
 
 
@@ -190,7 +190,7 @@ def _scalar(value: Any, element: str) -> str:
 
 
 def _fields(value: Any, names: Sequence[str] = ()) -> str:
-    """`<name = value, ...>`, without the fields that have their default (but for `names`)."""
+    """Writes `<name = value, ...>`. Fields with their default value are left out unless they are in `names`."""
     parts = []
     for name, field in type(value).__dataclass_fields__.items():
         item = getattr(value, name)

@@ -60,7 +60,7 @@ __all__ = [
 
 
 class Unit(enum.Enum):
-    """A unit attribute, whose presence is its meaning (`use_global_device_ids`); true in a condition."""
+    """A unit attribute: its presence is its meaning (`use_global_device_ids`). It is true in a condition."""
 
     UNIT = "unit"
 
@@ -69,7 +69,7 @@ UNIT = Unit.UNIT
 
 
 class TypedInt(int):
-    """An int of another type than i64; `type` is MLIR's spelling."""
+    """An int of a type other than i64; `type` is MLIR's spelling."""
 
     type: str
 
@@ -83,7 +83,7 @@ class TypedInt(int):
 
 
 class TypedFloat(float):
-    """A float of another type than f64, already rounded to it; `type` is MLIR's spelling."""
+    """A float of a type other than f64, already rounded to it; `type` is MLIR's spelling."""
 
     type: str
 
@@ -152,7 +152,7 @@ class EnumAttribute(str):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OpaqueAttribute:
-    """An attribute of another dialect, or one that no op here reads (affine_map<...>), kept as it was written."""
+    """An attribute of another dialect, or one that no op reads (affine_map<...>), as its text."""
 
     text: str
 
@@ -186,17 +186,16 @@ class DenseElements:
 
     @property
     def is_splat(self) -> bool:
-        """One value for all elements."""
+        """Whether one value stands for all elements."""
         return self.data.ndim == 0
 
     @property
     def size(self) -> int:
-        """Number of elements."""
         return math.prod(self.type.shape)
 
     @property
     def array(self) -> np.ndarray:
-        """The read-only array of the type's shape; a splat is broadcast (stride 0), never copied."""
+        """The read-only array of the type's shape. A splat is broadcast (stride 0), not copied."""
         if self.data.ndim or not self.type.shape:
             return self.data
         try:
@@ -205,7 +204,6 @@ class DenseElements:
             raise ResourceExhaustedError(f"a constant of type {self.type} has no array: {error}") from error
 
     def tolist(self) -> Any:
-        """The elements as nested lists of Python numbers."""
         return self.array.tolist()
 
     def __eq__(self, other: object) -> bool:
@@ -268,7 +266,7 @@ class GatherDimensionNumbers:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ScatterDimensionNumbers:
-    """`#stablehlo.scatter<...>`; `scatter_dims_to_operand_dims` is the specification's scatter_dims_to_operand_dims."""
+    """`#stablehlo.scatter<...>`."""
 
     update_window_dims: tuple[int, ...] = ()
     inserted_window_dims: tuple[int, ...] = ()
@@ -329,7 +327,7 @@ class DotAlgorithm:
 
 
 class ChannelType(enum.IntEnum):
-    """What a channel is between. Other numbers stand in programs too: collectives do not look at it."""
+    """The two ends of a channel. Programs may contain other numbers, which collectives ignore."""
 
     DEVICE_TO_DEVICE = 1
     DEVICE_TO_HOST = 2
@@ -338,7 +336,7 @@ class ChannelType(enum.IntEnum):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ChannelHandle:
-    """`#stablehlo.channel_handle<handle = 0, type = 0>`; `type` is a ChannelType's number."""
+    """`#stablehlo.channel_handle<handle = 0, type = 0>`; `type` is the number of a ChannelType."""
 
     handle: int
     type: int
@@ -367,7 +365,6 @@ class ResultAccuracy:
 
     @property
     def problem(self) -> str | None:
-        """What is wrong with the accuracy, or None."""
         if min(self.atol, self.rtol, self.ulps) < 0:
             return "Negative tolerance"
         if self.mode != "TOLERANCE" and (self.atol, self.rtol, self.ulps) != (0, 0, 0):
@@ -377,7 +374,7 @@ class ResultAccuracy:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TypeExtensions:
-    """`#stablehlo.bounds<3, ?>` outside of a tensor type, where it is an attribute of its own."""
+    """`#stablehlo.bounds<3, ?>` as an attribute of its own, outside of a tensor type."""
 
     bounds: tuple[int | None, ...] = ()
 
@@ -392,7 +389,7 @@ class Mesh:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ReplicaGroupMeshAxes:
-    """`#stablehlo.replica_group_mesh_axes<...>`: replica groups by the axes of a mesh (by name, or in place)."""
+    """`#stablehlo.replica_group_mesh_axes<...>`: groups along axes of a mesh, which is named or written out."""
 
     mesh: SymbolRef | Mesh
     axes: tuple[AxisRef, ...] = ()

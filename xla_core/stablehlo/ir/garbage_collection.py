@@ -11,7 +11,7 @@ __all__ = ["without_collector"]
 
 @contextlib.contextmanager
 def without_collector() -> Iterator[None]:
-    """Disables garbage collection within: collecting would take half of the time and find no garbage in cycles."""
+    """Disables garbage collection, which would take half of the time and find no garbage."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -48,7 +48,7 @@ class QuantizedType:
 
     @property
     def storage_range(self) -> tuple[int, int]:
-        """The least and the largest stored integer; of a storage type that is none, 0."""
+        """The least and the largest stored integer; 0 for a storage type that is no integer."""
         digits = self.storage.lstrip("sui")
         bits = int(digits) if digits.isdecimal() else 0
         if not bits:
@@ -134,7 +134,7 @@ class OpaqueType:
 
 
 class ScalarType(str):
-    """A bare scalar type, "i64", "f32" or "index": a str that can be told from a string attribute."""
+    """A scalar type such as "i64", "f32" or "index". The class tells it from a string attribute."""
 
     __slots__ = ()
 
@@ -179,7 +179,7 @@ def bounds_problem(type: TensorType) -> str | None:
 
 
 def type_text(root: Type | QuantizedType | str) -> str:
-    """The MLIR text of a type. (Iterative: a type from a hostile program may be nested deeply.)"""
+    """Writes a type as MLIR text. It doesn't recurse, because a hostile program may nest types deeply."""
     out: list[str] = []
     stack: list[Any] = [root]
     while stack:
@@ -209,7 +209,7 @@ def type_text(root: Type | QuantizedType | str) -> str:
 
 
 def _commas(types: Sequence[Type]) -> list[Any]:
-    """The types in reverse, with commas between them: what a stack wants."""
+    """Returns the types in reverse with commas between them, in the order for a stack."""
     items: list[Any] = []
     for t in reversed(types):
         items += [t, ", "]

@@ -35,7 +35,6 @@ _MAX_DEPTH = 120  # regions and calls together
 
 
 def recursion(name: str, call: ir.Op) -> InvalidArgumentError:
-    """Returns the error for a function that calls itself."""
     return InvalidArgumentError(
         f"function @{name} calls itself", op=call.name, location=call.location, hint="HLO has no recursion; use while"
     )
@@ -117,7 +116,6 @@ class LoweringContext(Builder):
         return [value] if len(op.results) == 1 else self.elements(value)
 
     def result_shape(self, op: ir.Op) -> Shape:
-        """Returns the shape of the op's first result."""
         return shape_of(op.results[0].type)
 
     def static_value(self, value: HloInstruction, op: ir.Op, what: str) -> np.ndarray:
@@ -290,7 +288,6 @@ class LoweringContext(Builder):
 
 
 def metadata_of(op: ir.Op) -> OpMetadata:
-    """Converts the op's location to HLO's metadata."""
     location = op.location
     if location is None:
         return OpMetadata()

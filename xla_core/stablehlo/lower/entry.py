@@ -43,7 +43,7 @@ def _shape_at(op: ir.Op, type: ir.Type) -> Shape:
 
 
 def device_counts(source: ir.Module) -> tuple[int, int]:
-    """Numbers of replicas and of partitions (`mhlo.num_replicas`, `mhlo.num_partitions`), one where none is given."""
+    """Returns the numbers of replicas and partitions (`mhlo.num_replicas`, `mhlo.num_partitions`), by default 1."""
     return _count(source, "mhlo.num_replicas"), _count(source, "mhlo.num_partitions")
 
 
@@ -64,7 +64,7 @@ def _integer(value: Any, name: str, location: SourceLocation | None) -> int:
 
 
 def argument_attributes(function: ir.Op) -> list[dict[str, Any]]:
-    """A dict an argument, empty where it has no attributes."""
+    """Returns a dictionary for each argument, empty for one without attributes."""
     given = function.attributes.get("arg_attrs") or ()
     count = len(function.regions[0].block.arguments)
     return [dict(given[i]) if i < len(given) and given[i] else {} for i in range(count)]
@@ -87,7 +87,7 @@ def _leaves(context: LoweringContext, value: HloInstruction) -> Iterator[HloInst
 
 
 def _lower_signature(hlo: HloModule, source: ir.Module, function: ir.Op) -> None:
-    """Donation (`tf.aliasing_output`, `jax.buffer_donor`) and the number of replicas and partitions."""
+    """Sets donation (`tf.aliasing_output`, `jax.buffer_donor`) and the numbers of replicas and partitions."""
     hlo.num_replicas, hlo.num_partitions = device_counts(source)
     frontend = source.attributes.get("mhlo.frontend_attributes")
     if isinstance(frontend, dict):
@@ -105,7 +105,7 @@ def _lower_signature(hlo: HloModule, source: ir.Module, function: ir.Op) -> None
 
 
 def _aliased_outputs(function: ir.Op) -> dict[int, int]:
-    """The result that takes the buffer of an argument, for those that say so."""
+    """Returns by argument the result that takes its buffer, for arguments with `tf.aliasing_output`."""
     block = function.regions[0].block
     arguments = [_shape_at(function, a.type) for a in block.arguments]
     results = [_shape_at(block.ops[-1], v.type) for v in block.ops[-1].operands]
@@ -137,7 +137,7 @@ def _sizes(shape: Shape) -> list[int]:
 
 
 def _flat_positions(types: list[ir.Type]) -> list[range]:
-    """For each type, the places of its leaves among all leaves that are not tokens."""
+    """Returns for each type the positions of its leaves among all leaves that are not tokens."""
     positions: list[range] = []
     start = 0
     for type in types:

@@ -27,7 +27,6 @@ def is_quantized(type: ir.Type) -> bool:
 
 
 def has_quantized_types(module: ir.Module) -> bool:
-    """Whether any value of a module is quantized."""
     for op in module.walk():
         if any(is_quantized(r.type) for r in op.results):
             return True
@@ -38,7 +37,7 @@ def has_quantized_types(module: ir.Module) -> bool:
 
 
 def expressed(type: ir.Type) -> ir.Type:
-    """The type of what a quantized tensor stands for; any other type itself."""
+    """Returns the type of the values that a quantized tensor represents; any other type unchanged."""
     if isinstance(type, ir.TensorType) and isinstance(type.element, ir.QuantizedType):
         return ir.TensorType(type.shape, type.element.expressed, type.bounds)
     return type
@@ -47,7 +46,7 @@ def expressed(type: ir.Type) -> ir.Type:
 def lower_quantized(
     ctx: Builder, op: ir.Op, definition: OpDef, operands: Sequence[HloInstruction]
 ) -> HloInstruction | Sequence[HloInstruction] | None:
-    """An op with quantized operands or results: on storage if it moves elements alone, else through expressed types."""
+    """Lowers a quantized op: on the storage if it only moves elements, else on expressed values."""
     assert definition.lower is not None
     if definition.traits & {Trait.ON_STORAGE} or definition.regions != 0:
         return definition.lower(ctx, op, *operands)
@@ -67,7 +66,7 @@ def lower_quantized(
 
 
 def dequantize(ctx: Builder, value: HloInstruction, type: ir.TensorType) -> HloInstruction:
-    """(storage - zero point) * scale; the difference is taken in integers that hold it."""
+    """Computes (storage - zero point) * scale. The difference is taken in integers that can hold it."""
     quantized = type.element
     assert isinstance(quantized, ir.QuantizedType)
     target = shape_of(expressed(type))
@@ -80,7 +79,7 @@ def dequantize(ctx: Builder, value: HloInstruction, type: ir.TensorType) -> HloI
 
 
 def quantize(ctx: Builder, value: HloInstruction, type: ir.TensorType) -> HloInstruction:
-    """round(value / scale + zero point), ties to even, within the storage's range."""
+    """Computes round(value / scale + zero point), ties to even, clamped to the storage's range."""
     quantized = type.element
     assert isinstance(quantized, ir.QuantizedType)
     source = shape_of(expressed(type))

@@ -17,7 +17,7 @@ _STORAGE = {t.value: t for t in ElementType if t.is_unsigned}  # quantized types
 
 @functools.lru_cache(maxsize=4096)
 def element_type(element: str | ir.QuantizedType) -> ElementType:
-    """MLIR's element type as HLO's; of a quantized type, its storage type. Raises UnimplementedError for others."""
+    """Returns HLO's element type; of a quantized type, the storage type. Raises UnimplementedError if there is none."""
     is_quantized = isinstance(element, ir.QuantizedType)
     name = element.storage if isinstance(element, ir.QuantizedType) else element
     try:

@@ -59,7 +59,7 @@ def _ints(op: ir.Op, value: ir.Value) -> ir.DenseArray:
 
 
 def _reduce_window(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op:
-    """(inputs, initial values, window dimensions, strides, base dilations, window dilations, padding)."""
+    """Takes inputs, initial values, window dimensions, strides, base dilations, window dilations, padding."""
     _require(op, operands, 2 * len(op.results) + 5, len(op.results))
     *data, size, stride, base, dilation, padding = operands
     amounts = _sizes(op, padding)
@@ -91,7 +91,7 @@ def _returning(region: ir.Region) -> ir.Region:
 
 
 def _rng_bit_generator(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op:
-    """(initial state, output shape)."""
+    """Takes initial state and output shape."""
     _require(op, operands, 2, 2)
     state, shape = operands
     output = op.results[1].type
@@ -103,14 +103,14 @@ def _rng_bit_generator(op: ir.Op, operands: Operands, module: ir.Module) -> ir.O
 
 
 def _top_k(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op:
-    """(operand, k)."""
+    """Takes operand and k."""
     _require(op, operands, 2, 2)
     k = _count(op, operands[1])
     return ir.Op("chlo.top_k", [operands[0]], [r.type for r in op.results], {"k": k}, [], op.location)
 
 
 def _approx_top_k(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op:
-    """(operands, initial values, k, shapes of the results): XLA's ApproxTopK, which has k in its configuration."""
+    """Takes operands, initial values, k and result shapes. It is XLA's ApproxTopK, which has k in its configuration."""
     count = 2 * len(op.results)
     if len(operands) <= count:
         op.fail(
@@ -131,7 +131,7 @@ def _approx_top_k(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op:
 
 
 def _with_result_shapes(op: ir.Op, operands: Operands) -> ir.Op:
-    """A custom call whose last operands are the shapes of its results."""
+    """Replaces a custom call whose last operands are the shapes of its results."""
     given = op.attributes["indices_of_shape_operands"]
     listed = given.array.reshape(-1).tolist() if isinstance(given, ir.DenseElements) else given
     if not isinstance(listed, Sequence) or len(listed) != len(op.results) or not set(listed) <= {*range(len(operands))}:

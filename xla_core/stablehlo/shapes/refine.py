@@ -33,7 +33,6 @@ Key = tuple[str, tuple[ir.Type, ...], tuple[bytes | None, ...]]
 
 
 def is_dynamic(type: ir.Type) -> bool:
-    """Tells whether the type has an unbounded dynamic dimension."""
     if isinstance(type, ir.TensorType) and not type.is_static:
         bounds = type.bounds or (None,) * type.rank
         return any(d == ir.DYNAMIC and b is None for d, b in zip(type.shape, bounds, strict=True))
@@ -41,14 +40,13 @@ def is_dynamic(type: ir.Type) -> bool:
 
 
 def is_static(type: ir.Type) -> bool:
-    """Tells whether all dimensions of the type are static."""
     if isinstance(type, ir.TupleType):
         return all(map(is_static, type.elements))
     return not isinstance(type, ir.TensorType) or type.is_static
 
 
 def has_dynamic_types(module: ir.Module) -> bool:
-    """Tells whether any value of a module has an unbounded dynamic dimension."""
+    """Tells whether any value of a module has an unbounded dimension."""
     for op in module.walk():
         if any(is_dynamic(r.type) for r in op.results):
             return True

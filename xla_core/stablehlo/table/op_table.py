@@ -169,7 +169,7 @@ class OpDef:
 
     @functools.cached_property
     def operand_count(self) -> tuple[int, int | None]:
-        """(least, most) operands; most is None where there is no limit."""
+        """(least, most) operands; most is None without a limit."""
         return _count(self.operands)
 
     @functools.cached_property
@@ -177,7 +177,7 @@ class OpDef:
         return _count(self.results)
 
     def attribute(self, op: ir.Op, name: str) -> Any:
-        """The value of an op's attribute, or its default."""
+        """Returns the value of an op's attribute, or its default."""
         value = op.attributes.get(name)
         return self.attributes[name].default if value is None else value
 

@@ -34,7 +34,6 @@ _WORD = re.compile(r"[a-z_]+\Z").match
 
 @functools.cache
 def steps_of(form: str) -> tuple[Step, ...]:
-    """The steps of a format."""
     words = form.split()
     steps: list[Step] = []
     while words:
@@ -108,7 +107,7 @@ def _attribute_group(kind: str) -> Step:
 
 
 def _checked_dictionary(reader: RegionReader, state: OpState) -> None:
-    """The dictionary of an op's own form. As in MLIR, its attributes are checked where it stands."""
+    """Reads the dictionary of a pretty form. As in MLIR, its attributes are checked where it stands."""
     start = reader.skip()
     values = attribute_dictionary(reader)
     state.attributes.update(values)  # of two values of one attribute the later counts, as in MLIR
@@ -118,7 +117,7 @@ def _checked_dictionary(reader: RegionReader, state: OpState) -> None:
 
 
 def dictionary_problem(op: str, values: dict[str, Any]) -> str | None:
-    """What is wrong with the first attribute that the op can't have so; None where nothing is."""
+    """Returns what is wrong with the first illegal attribute, or None."""
     definition = OPS.get(op)
     if definition is None:
         return None
@@ -140,7 +139,7 @@ def _signature(kind: str) -> Step:
 
 
 def _properties(reader: RegionReader, state: OpState) -> None:
-    """As in MLIR, an op without attributes of its own has no properties, not even empty ones."""
+    """Reads properties. As in MLIR, an op without attributes of its own has none, not even empty ones."""
     if not reader.at("<"):
         return
     if not has_properties(state.name):
@@ -170,17 +169,16 @@ KNOWN_DIALECTS = ("stablehlo", "chlo")
 
 
 def assembly_of(name: str) -> str | None:
-    """The assembly format of an op; None where there is no such op, or it has the generic form alone."""
+    """Returns an op's assembly format; None for an unknown op, or one that has only the generic form."""
     op = OPS.get(name) or OTHER_OPS.get(name)
     return None if op is None else op.assembly
 
 
 def known_names() -> list[str]:
-    """The names of all ops that may be written."""
     return [*(name for name in OPS if "." in name), *OTHER_OPS]
 
 
 def is_known(name: str) -> bool:
-    """Whether an op may be written in the generic form: any op of a dialect whose ops we don't list, too."""
+    """Tells whether an op may be written in the generic form, as any op of dialects that aren't in the table may."""
     dialect, _, rest = name.partition(".")
     return name in OPS if dialect in KNOWN_DIALECTS else bool(rest)

@@ -37,11 +37,10 @@ class AttributeReader(TypeReader):
         self.dimension_lists: dict[str, ir.DenseArray] = {}
 
     def dialect_attribute(self, name: str, start: int) -> Any:
-        """`#name`, read already, and what follows it."""
+        """Reads what follows `#name`."""
         raise NotImplementedError
 
     def attribute(self) -> Any:
-        """The attribute that must be next."""
         self.nodes += 1
         self.enter()
         try:
@@ -90,7 +89,7 @@ class AttributeReader(TypeReader):
         return type
 
     def _kept(self, word: str) -> ir.OpaqueAttribute:
-        """An attribute that no op uses, kept as its text."""
+        """Reads an attribute that no op uses, as its text."""
         start = self.position
         self.position += len(word)
         affine = _AFFINE(self.source, self.position) if word.startswith("affine") else None
@@ -102,7 +101,7 @@ class AttributeReader(TypeReader):
         return ir.OpaqueAttribute(self.source[start : self.position])
 
     def number(self) -> Any:
-        """An integer or a float, with or without its type."""
+        """Reads an integer or a float, with or without its type."""
         match = self.take(_NUMBER, "a number")
         text = match[0]
         type = self.type() if self.accept(":") else None
@@ -118,7 +117,7 @@ class AttributeReader(TypeReader):
         return self._typed_float(text, element, match)
 
     def float_value(self, element: str) -> float:
-        """A float without its type, which is known."""
+        """Reads a float of a given type."""
         match = self.take(_NUMBER, "a floating-point number")
         return float(self._typed_float(match[0], element, match))
 
@@ -157,7 +156,7 @@ class AttributeReader(TypeReader):
         return value if element == "f64" else ir.TypedFloat(value, element)
 
     def symbol(self) -> ir.SymbolRef:
-        """`@name`, `@"any name"`, `@a::@b`."""
+        """Reads `@name`, `@"any name"` or `@a::@b`."""
         name = self.symbol_name()
         while self.source.startswith("::@", self.position):
             self.position += 2
@@ -165,7 +164,7 @@ class AttributeReader(TypeReader):
         return ir.SymbolRef(name)
 
     def symbol_name(self) -> str:
-        """`@name` or `@"any name"`, without the @."""
+        """Reads `@name` or `@"any name"`; returns the name without @."""
         self.skip()
         match = _SYMBOL(self.source, self.position)
         if match is not None:
@@ -180,7 +179,7 @@ class AttributeReader(TypeReader):
         return name
 
     def dictionary(self) -> dict[str, Any]:
-        """`{name = value, unit}`."""
+        """Reads `{name = value, unit}`."""
         values: dict[str, Any] = {}
         self.list_of("{", "}", lambda: self._entry(values), "in attribute dictionary")
         return values
@@ -193,7 +192,7 @@ class AttributeReader(TypeReader):
         values[name] = self.attribute() if self.accept("=") else ir.UNIT
 
     def dimensions(self) -> ir.DenseArray:
-        """`[0, 1]`: a list of 64-bit integers."""
+        """Reads `[0, 1]`, a list of 64-bit integers."""
         self.skip()
         match = _DIMENSIONS(self.source, self.position)
         if match is not None:
@@ -209,7 +208,7 @@ class AttributeReader(TypeReader):
         return value
 
     def dense_array(self, start: int) -> ir.DenseArray:
-        """`array<i64: 1, 2>`, its first word read."""
+        """Reads what follows the first word of `array<i64: 1, 2>`."""
         self.expect("<", "after array")
         element = self.type()
         if not isinstance(element, ir.ScalarType) or element not in DTYPES:
@@ -238,7 +237,7 @@ class AttributeReader(TypeReader):
         return value if element == "i1" else int(value)
 
     def dense(self, start: int) -> Any:
-        """`dense<...> : type`, its first word read."""
+        """Reads what follows the first word of `dense<...> : type`."""
         self.expect("<", "after 'dense'")
         payload_start = self.skip()
         is_string = self.at_string()
@@ -265,7 +264,7 @@ class AttributeReader(TypeReader):
         return ir.DenseElements(type, data)
 
     def _is_decoded(self, type: ir.Type) -> TypeGuard[ir.TensorType]:
-        """Whether a literal's elements are read; those of a type that no op here has aren't."""
+        """Tells whether the elements of a literal are decoded, which they are not for types that no op has."""
         if isinstance(type, ir.OpaqueType):
             return False
         if not isinstance(type, ir.TensorType):
@@ -274,7 +273,7 @@ class AttributeReader(TypeReader):
         return not element.startswith("!") and (not element.startswith("complex") or element in DTYPES)
 
     def sparse(self, start: int) -> Any:
-        """`sparse<indices, values> : type`, its first word read."""
+        """Reads what follows the first word of `sparse<indices, values> : type`."""
         self.expect("<", "after 'sparse'")
         indices = "" if self.at(">") else self._literal()
         values = ""
@@ -292,7 +291,7 @@ class AttributeReader(TypeReader):
             raise self.error(str(error.args[0]), start) from error
 
     def _literal(self) -> str:
-        """The text of one literal: a list, a pair, a string or a number."""
+        """Reads the text of one literal: a list, a pair, a string or a number."""
         if self.at("[") or self.at("("):
             return self.balanced()
         start = self.position
@@ -303,7 +302,7 @@ class AttributeReader(TypeReader):
         return self.source[start : self.position]
 
     def dense_resource(self, start: int) -> Any:
-        """`dense_resource<name> : type`, its first word read; the data stand at the end of the text."""
+        """Reads what follows the first word of `dense_resource<name> : type`. The data stand at the end of the text."""
         self.expect("<", "after dense_resource")
         name = self.string() if self.at_string() else self.word("the resource's name")
         self.expect(">", "to end the resource's name")

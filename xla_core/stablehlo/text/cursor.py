@@ -58,21 +58,21 @@ class TextMap:
         self._starts: list[int] | None = None
 
     def location(self, offset: int) -> SourceLocation:
-        """File, line and column (both from 1) of an offset."""
+        """Returns file, line and column (both from 1) of an offset."""
         if self._starts is None:
             self._starts = [0, *(m.end() for m in re.finditer("\n", self.source))]
         line = bisect.bisect_right(self._starts, offset)
         return SourceLocation(self.file, line, offset - self._starts[line - 1] + 1)
 
     def snippet(self, offset: int) -> str:
-        """The line of an offset (at most about 160 characters of it) and a caret below it."""
+        """Returns the line of an offset (at most about 160 characters of it), with a caret below."""
         start = self.source.rfind("\n", 0, offset) + 1
         end = self.source.find("\n", offset)
         return snippet(self.source[start : len(self.source) if end < 0 else end], offset - start + 1)
 
 
 class Alias(NamedTuple):
-    """The value of an alias, its number of nodes, and its nesting depth."""
+    """The value of an alias, its number of nodes and its nesting depth."""
 
     value: Any
     nodes: int
@@ -80,7 +80,7 @@ class Alias(NamedTuple):
 
 
 class TextLocation:
-    """A place in the text. Its line and column are computed when they are asked for."""
+    """A place in the text, whose line and column are computed on demand."""
 
     __slots__ = ("offset", "text")
 
@@ -133,7 +133,7 @@ class Cursor:
         return self.error(f"custom op '{self.pretty_op}' {message}" if self.pretty_op else message, offset, hint)
 
     def plain(self, read: Callable[[], _T]) -> _T:
-        """What `read` reads: a part of MLIR's grammar, the same in every form, whose errors don't name the op."""
+        """Calls `read` for a part of MLIR's grammar that all forms share, so that errors don't name the op."""
         pretty_op, self.pretty_op = self.pretty_op, ""
         try:
             return read()
@@ -142,13 +142,13 @@ class Cursor:
 
     @staticmethod
     def nearest(name: str, choices: Iterable[str]) -> str | None:
-        """A hint that names the choice nearest to `name`; None where none is near."""
+        """Returns a hint that names the choice nearest to `name`, or None."""
         near = difflib.get_close_matches(name, choices, 3, 0.7) if len(name) < 100 else []
         near.sort(key=lambda choice: sorted(choice) != sorted(name))  # letters in another order are the likeliest slip
         return f"did you mean {near[0]}?" if near else None
 
     def found(self) -> str:
-        """The next token, for messages."""
+        """Returns the next token, for messages."""
         self.skip()
         token = _TOKEN.match(self.source, self.position)
         return f"'{token[0][:40]}'" if token else "the end of the text"
@@ -164,12 +164,12 @@ class Cursor:
         return self.position
 
     def at(self, text: str) -> bool:
-        """Whether `text` is next."""
+        """Tells whether `text` is next."""
         self.skip()
         return self.source.startswith(text, self.position)
 
     def accept(self, text: str) -> bool:
-        """Move over punctuation if it is next."""
+        """Moves over punctuation if it is next."""
         if not self.source.startswith(text, self.position):  # without blanks before it, as mostly
             self.skip()
             if not self.source.startswith(text, self.position):
@@ -178,30 +178,30 @@ class Cursor:
         return True
 
     def expect(self, text: str, where: str = "") -> None:
-        """Move over punctuation, which must be next."""
+        """Moves over punctuation, which must be next."""
         if not self.accept(text):
             raise self.error(f"expected '{text}'{where and ' ' + where}, found {self.found()}")
 
     def at_word(self, word: str) -> bool:
-        """Whether the whole word `word` is next."""
+        """Tells whether the whole word `word` is next."""
         self.skip()
         match = _WORD(self.source, self.position)
         return match is not None and match[0] == word
 
     def accept_word(self, word: str) -> bool:
-        """Move over a keyword if it is next."""
+        """Moves over a keyword if it is next."""
         if self.at_word(word):
             self.position += len(word)
             return True
         return False
 
     def expect_word(self, word: str) -> None:
-        """Move over a keyword, which must be next."""
+        """Moves over a keyword, which must be next."""
         if not self.accept_word(word):
             raise self.form_error(f"expected '{word}', found {self.found()}")
 
     def word(self, what: str) -> str:
-        """The bare identifier that must be next."""
+        """Reads a bare identifier."""
         self.skip()
         match = _WORD(self.source, self.position)
         if match is None:
@@ -210,14 +210,14 @@ class Cursor:
         return match[0]
 
     def keyword(self, what: str) -> str:
-        """The keyword that must be next: a word without quotes."""
+        """Reads a keyword: a word without quotes."""
         self.skip()
         if _WORD(self.source, self.position) is None:
             raise self.form_error(f"expected valid keyword, {what}, found {self.found()}")
         return self.word(what)
 
     def take(self, match: Callable[[str, int], re.Match[str] | None], what: str) -> re.Match[str]:
-        """The match of a compiled pattern here; raises an error that says `what` was expected where there is none."""
+        """Returns the match of a compiled pattern here. The error for no match says that `what` was expected."""
         self.skip()
         found = match(self.source, self.position)
         if found is None:
@@ -226,7 +226,7 @@ class Cursor:
         return found
 
     def integer(self, what: str = "") -> int:
-        """An integer of 64 bits, decimal or hexadecimal."""
+        """Reads an integer of 64 bits, decimal or hexadecimal."""
         start = self.skip()
         value = self.any_integer(what)
         if not -(1 << 63) <= value < 1 << 63:
@@ -234,7 +234,7 @@ class Cursor:
         return value
 
     def any_integer(self, what: str = "") -> int:
-        """An integer of at most MAX_INTEGER_DIGITS digits."""
+        """Reads an integer of at most MAX_INTEGER_DIGITS digits."""
         self.skip()
         match = _INTEGER(self.source, self.position)
         if match is None:
@@ -243,13 +243,13 @@ class Cursor:
         return self.to_integer(match[0], match.start())
 
     def to_integer(self, text: str, offset: int) -> int:
-        """The value of an integer's text. Raises for one of too many digits."""
+        """Converts the text of an integer. Raises for too many digits."""
         if len(text) > MAX_INTEGER_DIGITS:
             raise self.error("the number has too many digits", offset)
         return int(text, 16) if "x" in text else int(text)
 
     def string(self, what: str = "a string") -> str:
-        """A quoted string with its escapes resolved (bytes that aren't UTF-8 become surrogates, as in os.fsdecode)."""
+        """Reads a quoted string with its escapes. Bytes that aren't UTF-8 become surrogates, as in os.fsdecode."""
         text = self.take(_STRING, what)[1]
         if "\\" not in text:
             return text
@@ -257,11 +257,10 @@ class Cursor:
         return data.decode("utf-8", "surrogateescape")
 
     def at_string(self) -> bool:
-        """Whether a string is next."""
         return self.at('"')
 
     def list_of(self, opening: str, closing: str, read: Callable[[], object], where: str = "") -> None:
-        """`opening item, item closing`: call `read` for each item."""
+        """Reads `opening item, item closing`, calling `read` for each item."""
         self.expect(opening)
         if self.accept(closing):
             return
@@ -274,7 +273,7 @@ class Cursor:
             return
 
     def balanced(self) -> str:
-        """From an opening bracket to its closing one: the text between, brackets included."""
+        """Reads from an opening bracket to its closing one; returns the text with both."""
         start = self.position
         stack: list[str] = []
         for match in _BRACKET.finditer(self.source, start):
@@ -304,7 +303,7 @@ class Cursor:
         self.depth -= 1
 
     def expand(self, alias: Alias, offset: int) -> Any:
-        """The value of an alias. Its nodes count as if it were written out."""
+        """Returns the value of an alias. Its nodes count as if it were written out."""
         self.nodes += alias.nodes
         self.deepest = max(self.deepest, self.depth + alias.depth)
         if self.nodes > MAX_OP_NODES or self.deepest > MAX_DEPTH:
@@ -312,7 +311,6 @@ class Cursor:
         return alias.value
 
     def alias(self, read: Callable[[], Any]) -> Alias:
-        """Reads the value of an alias."""
         self.nodes = self.deepest = 0
         start = self.skip()
         alias = Alias(read(), self.nodes, self.deepest)

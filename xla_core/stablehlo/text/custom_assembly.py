@@ -16,7 +16,7 @@ __all__ = ["CUSTOM", "generic_regions", "reducer", "type_of_value", "value_types
 
 
 def type_of_value(value: Any) -> ir.Type | None:
-    """The type that an attribute carries, as a constant's does."""
+    """Returns the type that an attribute such as a constant has."""
     if isinstance(value, ir.DenseElements):
         return value.type
     if isinstance(value, bool):
@@ -37,12 +37,12 @@ def _value_type(reader: RegionReader, state: OpState, start: int) -> ir.Type:
 
 
 def value_types(reader: RegionReader, state: OpState) -> None:
-    """Every operand has the type of the attribute `value`; no results."""
+    """Gives every operand the type of the attribute `value`; the op has no results."""
     state.operand_types = (_value_type(reader, state, reader.position),) * len(state.operands)
 
 
 def generic_regions(reader: RegionReader, state: OpState) -> None:
-    """`({...}, {...})` of the generic form, or nothing."""
+    """Reads `({...}, {...})` of the generic form, or nothing."""
     if reader.at("["):
         raise reader.error("successors in non-terminator: StableHLO has no branches")
     if reader.at("("):
@@ -194,7 +194,7 @@ def _reduce(reader: RegionReader, state: OpState) -> None:
 
 
 def reducer(inner: str, operand: ir.Type, location: SourceLocation | ir.LazyLocation) -> ir.Region:
-    """The region of `applies op`: two scalars in, the op, its result out."""
+    """Makes the region of `applies op`: two scalar arguments, the op, and the return of its result."""
     element = ir.TensorType((), operand.element) if isinstance(operand, ir.TensorType) else operand
     block = ir.Block((element, element))
     op = ir.Op(inner, list(block.arguments), (element,), location=location)

@@ -47,11 +47,11 @@ class DialectAttributeReader(AttributeReader):
         return self._struct(mnemonic, start)
 
     def vhlo_attribute(self, mnemonic: str, start: int) -> Any:
-        """`#vhlo.mnemonic`, read already, and what follows it. A subclass defines it."""
+        """Reads what follows `#vhlo.mnemonic`. A subclass defines it."""
         raise NotImplementedError
 
     def enum(self, kind: str) -> ir.EnumAttribute:
-        """One of the values of an enum."""
+        """Reads one of the values of an enum."""
         start = self.skip()
         if self.at("#"):
             value = self.attribute()
@@ -82,7 +82,7 @@ class DialectAttributeReader(AttributeReader):
         closing: str = ">",
         required: Iterable[str] = (),
     ) -> dict[str, Any]:
-        """`<name = value, ...>`, in any order, each at most once; `readers` reads a value by its name."""
+        """Reads `<name = value, ...>` in any order, each name at most once; `readers` reads a value by its name."""
         self.expect(opening)
         first = self.skip()
         values: dict[str, Any] = {}
@@ -108,19 +108,18 @@ class DialectAttributeReader(AttributeReader):
         return tuple(self.dimensions())
 
     def times(self, where: str) -> None:
-        """`x`, which may stand right before what follows."""
+        """Reads `x`, which may stand right before what follows."""
         if not self.accept("x"):
             raise self.form_error(f"expected 'x' {where}, found {self.found()}")
 
     def boolean(self) -> bool:
-        """`true` or `false`."""
         if self.accept_word("true"):
             return True
         self.expect_word("false")
         return False
 
     def dimension_struct(self, cls: Any, opening: str = "<") -> Any:
-        """A struct of integers and of lists of integers, with all fields optional."""
+        """Reads a struct of integers and lists of integers, all of whose fields are optional."""
         readers: dict[str, Callable[[], Any]] = {
             name: self.integer if isinstance(default, int) else self.dimension_tuple
             for name, default in _defaults(cls).items()
@@ -128,7 +127,7 @@ class DialectAttributeReader(AttributeReader):
         return cls(**self.fields(readers, opening))
 
     def ordered_struct(self, cls: Any, readers: dict[str, Callable[[], Any]]) -> Any:
-        """`<name = value, ...>` with every field in its place."""
+        """Reads `<name = value, ...>` with all fields, in order."""
         values: dict[str, Any] = {}
         for name, read in readers.items():
             self.expect("," if values else "<", (values and f"and {name}") or "")
@@ -139,7 +138,7 @@ class DialectAttributeReader(AttributeReader):
         return cls(**values)
 
     def element_name(self) -> str:
-        """A scalar type, by name."""
+        """Reads a scalar type; returns its name."""
         start = self.skip()
         type = self.type()
         if not isinstance(type, ir.ScalarType):
@@ -164,7 +163,7 @@ class DialectAttributeReader(AttributeReader):
         return result
 
     def result_accuracy(self) -> ir.ResultAccuracy:
-        """`<atol = 1.0e-5, rtol = 0.0, ulps = 1, mode = TOLERANCE>`, each optional."""
+        """Reads `<atol = 1.0e-5, rtol = 0.0, ulps = 1, mode = TOLERANCE>`, each optional."""
         start = self.position
         values = self.fields(
             {

@@ -27,7 +27,7 @@ def _typed(element: str) -> Callable[[Reader], ir.TypedInt]:
 
 
 def _integer_of(reader: Reader, element: str) -> int:
-    """An integer whose type the form knows."""
+    """Reads an integer whose type the format gives."""
     start = reader.skip()
     match = _NUMBER(reader.source, start)
     if match is None:
@@ -55,7 +55,7 @@ def _boolean(reader: Reader) -> bool:
 
 
 def _of_class(cls: type[Any], what: str) -> Callable[[Reader], Any]:
-    """Reads an attribute of a class; anything else is refused as MLIR refuses it."""
+    """Makes a reader of attributes of one class. The error for another class is MLIR's."""
 
     def read(reader: Reader) -> Any:
         start = reader.skip()
@@ -76,7 +76,7 @@ def _enum(kind: str) -> Callable[[Reader], ir.EnumAttribute]:
 
 
 def kept(reader: Reader, opening: str, name: str, closing: str = "") -> ir.OpaqueAttribute:
-    """An attribute of another dialect of which only the body is written, as its whole text: `name`, body, `closing`."""
+    """Reads the body of another dialect's attribute. Returns its whole text: `name`, body, `closing`."""
     if not reader.at(opening):
         raise reader.error(f"expected '{opening}', found {reader.found()}")
     return ir.OpaqueAttribute(f"{name}{reader.balanced()}{closing}")

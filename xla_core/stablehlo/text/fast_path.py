@@ -49,7 +49,7 @@ _Read = Callable[[Any], Any]
 
 
 class _NotFast(Exception):
-    """The format has a part that no regular expression can delimit."""
+    """A part of the format can't be delimited by a regular expression."""
 
 
 class _Pattern:
@@ -123,7 +123,7 @@ def _pattern(form: str) -> _Pattern | None:
 
 
 def fast_form(reader: RegionReader, name: str, is_generic: bool) -> FastForm | None:
-    """What reads ops of a name for one reader; None where the format has no regular expression."""
+    """Returns one reader's reader of ops of a name, or None if the format has no regular expression."""
     if is_generic:
         generic = GENERIC_ASSEMBLY if has_properties(name) else GENERIC_ASSEMBLY.replace("<properties> ", "")
         pattern = _pattern(generic) if is_known(name) else None
@@ -169,7 +169,7 @@ class FastForm:
         self.is_reduce = any(key == "body" for _, key, _ in pattern.attributes)
 
     def read(self, start: re.Match[str], offset: int) -> ir.Op | None:
-        """The op whose name ends where `start` ends; None where `op_reader` has to read it."""
+        """Returns the op whose name ends where `start` ends, or None if `op_reader` has to read it."""
         reader = self.reader
         match = self.match(reader.source, start.end())
         if match is None:
@@ -252,7 +252,7 @@ class FastForm:
         return signature
 
     def _fill(self, match: re.Match[str], group: int, read: _Read, known: dict[str, Any]) -> Any:
-        """Reads a group by its reader and caches the result; None where the text is wrong or ends elsewhere."""
+        """Reads a group by its reader and caches the result. Returns None if the text is wrong or ends elsewhere."""
         reader = self.reader
         before = reader.position
         reader.position = match.start(group)

@@ -22,7 +22,7 @@ _UNKNOWN = SourceLocation()
 
 
 class LocationTree:
-    """A location not yet resolved; its aliases are looked up in the whole text's table, which fills up to the end."""
+    """A location that is resolved on demand, when the table of aliases is complete."""
 
     __slots__ = ("aliases", "node")
 
@@ -64,7 +64,7 @@ class LocationReader(Cursor):
         self.location_uses: dict[str, tuple[LocationTree, int]] = {}
 
     def alias_location(self, alias: str, offset: int) -> LocationTree:
-        """The location that an alias stands for, also where it is defined only later."""
+        """Returns the location of an alias, which may be defined later."""
         use = self.location_uses.get(alias)
         if use is None:
             use = (LocationTree(("alias", alias), self.location_nodes), offset)
@@ -72,7 +72,7 @@ class LocationReader(Cursor):
         return use[0]
 
     def accept_location(self) -> LocationTree | None:
-        """`loc(...)` if it is next."""
+        """Reads `loc(...)` if it is next."""
         self.skip()
         if not self.source.startswith("loc(", self.position):
             return None
@@ -87,7 +87,7 @@ class LocationReader(Cursor):
         return LocationTree(node, self.location_nodes)
 
     def location(self) -> Node:
-        """What stands between the parentheses of `loc(...)`."""
+        """Reads what stands between the parentheses of `loc(...)`."""
         self.enter()
         try:
             if self.at_string():
@@ -135,7 +135,7 @@ class LocationReader(Cursor):
         return ("file", name, line, column)
 
     def check_location_aliases(self) -> None:
-        """At the end of the text: every alias that was used must have been defined."""
+        """Checks at the end of the text that every alias that was used is defined."""
         for alias, (_, offset) in self.location_uses.items():
             if alias not in self.location_nodes:
                 raise self.error(f"the location alias {alias} is never defined", offset)

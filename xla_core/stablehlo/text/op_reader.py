@@ -23,8 +23,6 @@ Name = tuple[str, int, int]
 
 
 class OpReader(RegionReader):
-    """Reads ops with their regions."""
-
     def __init__(self, source: str, file: str) -> None:
         super().__init__(source, file)
         self.fast_forms: tuple[dict[str, FastForm | None], dict[str, FastForm | None]] = ({}, {})  # pretty, generic
@@ -40,7 +38,7 @@ class OpReader(RegionReader):
         return vhlo_types.read_type(self, name, start)
 
     def ops(self, ops: list[ir.Op]) -> None:
-        """Ops up to `}`, a label or the end of the text."""
+        """Reads ops up to `}`, a label or the end of the text."""
         while True:
             start = LINE_START(self.source, self.position)
             if start is not None:
@@ -104,7 +102,7 @@ class OpReader(RegionReader):
             self.pretty_op = outer
 
     def unknown_op(self, name: str, offset: int, is_pretty: bool = False) -> XlaError:
-        """The error for an op that does not exist, or has no pretty form."""
+        """Returns the error for an op that doesn't exist, or has no pretty form."""
         error = self._unknown_op(name, offset, is_pretty)
         error.op = name  # not the op around it
         return error
@@ -137,7 +135,7 @@ class OpReader(RegionReader):
         )
 
     def _program_hint(self, offset: int) -> str | None:
-        """A hint about the accepted formats, where the text's first word begins no program."""
+        """Returns a hint about the accepted formats if the text's first word begins no program."""
         return None if self.source[:offset].strip() else PROGRAMS_HINT
 
     def finish(self, state: OpState, names: list[Name], offset: int) -> ir.Op:

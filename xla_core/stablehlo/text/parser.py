@@ -40,7 +40,7 @@ def parse_text(source: str, file: str = "<input>") -> ir.Module:
 
 
 def split_modules(source: str) -> list[str]:
-    """The parts of a text between lines `// -----`, each with the line numbers that it has in the whole."""
+    """Splits a text at lines `// -----`. Each part keeps its line numbers."""
     require("source", source, str, "StableHLO text")
     parts, start, line = [], 0, 0
     for match in _SEPARATOR.finditer(source):
@@ -52,8 +52,6 @@ def split_modules(source: str) -> list[str]:
 
 
 class _Parser(OpReader):
-    """Reads a whole text."""
-
     def module(self) -> ir.Module:
         self._find_resources()
         ops: list[ir.Op] = []
@@ -91,7 +89,7 @@ class _Parser(OpReader):
             self.attribute_aliases[name] = self.alias(self.attribute)
 
     def _find_resources(self) -> None:
-        """Read `{-# ... #-}`, which stands at the end, before the attributes that refer to it."""
+        """Reads `{-# ... #-}`, which stands at the end, before the attributes that refer to it."""
         start = self.source.rfind("{-#")
         if start >= 0:
             self.position = start

@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?").match
 
 
 def read_quantized(reader: Cursor, start: int) -> ir.QuantizedType:
-    """After `!quant.uniform`, which stands at `start`: `<i8<-127:127>:f32:axis, {scale:zero point, ...}>`."""
+    """Reads what follows `!quant.uniform` at `start`: `<i8<-127:127>:f32:axis, {scale:zero point, ...}>`."""
     reader.expect("<")
     storage = reader.word("a storage type")
     low = high = None

@@ -63,7 +63,7 @@ class RegionReader(DialectAttributeReader):
     # Values
 
     def operand(self, state: OpState) -> None:
-        """`%name` or `%name#1`, which must be defined already."""
+        """Reads `%name` or `%name#1`, which must be defined."""
         match = self.take(_VALUE, "SSA operand such as %0")
         name = match[1] + (match[2] or "")
         value = self.values.get(name)
@@ -79,26 +79,25 @@ class RegionReader(DialectAttributeReader):
         state.offsets.append(match.start())
 
     def operands(self, state: OpState) -> None:
-        """Operands with commas between them, or none."""
+        """Reads operands with commas between them, or none."""
         if self.at("%"):
             self.operand(state)
             while self.accept(","):
                 self.operand(state)
 
     def define(self, name: str, value: ir.Value, offset: int) -> None:
-        """Make `%name` known."""
         if name in self.values:
             raise self.error(f"redefinition of SSA value '%{name}'", offset)
         self.values[name] = value
         self.defined.append(name)
 
     def name(self, what: str) -> tuple[str, int]:
-        """`%name`, to be defined: the name and its offset."""
+        """Reads `%name` of a new value; returns the name and its offset."""
         match = self.take(_NAME, what)
         return match[1], match.start()
 
     def argument(self) -> Argument:
-        """`%name: type loc(...)`."""
+        """Reads `%name: type loc(...)`."""
         name, offset = self.name("SSA operand such as %arg0")
         self.expect(":", "and the argument's type")
         return name, offset, self.type(), self.accept_location()
@@ -106,7 +105,7 @@ class RegionReader(DialectAttributeReader):
     # Regions
 
     def region(self, arguments: list[Argument] | None = None, is_isolated: bool = False) -> ir.Region:
-        """`{ ops }`. `arguments` are those of the first block, where the op has them outside of the braces."""
+        """Reads `{ ops }`. `arguments` are those of the first block if the op has them outside of the braces."""
         self.enter()
         self.expect("{", "to begin a region")
         outer = self.values, self.defined
@@ -135,7 +134,7 @@ class RegionReader(DialectAttributeReader):
         return region
 
     def labeled_block(self) -> ir.Block:
-        """`^label(arguments): ops`."""
+        """Reads `^label(arguments): ops`."""
         self.take(_LABEL, "a block's label such as ^bb0")
         arguments: list[Argument] = []
         if self.at("("):
@@ -144,7 +143,7 @@ class RegionReader(DialectAttributeReader):
         return self.block(arguments)
 
     def block(self, arguments: list[Argument]) -> ir.Block:
-        """A block with these arguments, up to the first token that begins no op."""
+        """Reads a block with these arguments, up to the first token that begins no op."""
         block = ir.Block([argument[2] for argument in arguments])
         for (name, offset, _, _), value in zip(arguments, block.arguments, strict=True):
             value.name = name
@@ -157,14 +156,14 @@ class RegionReader(DialectAttributeReader):
     # Checks
 
     def check_operands(self, state: OpState, types: tuple[ir.Type, ...]) -> None:
-        """Raises where an operand's type is not the type that is written."""
+        """Raises an error for an operand whose type differs from the written one."""
         for value, type, place in zip(state.operands, types, state.offsets, strict=True):
             if value.type is not type and value.type != type:
                 used = f"use of value '%{value.name}' expects different type than prior uses"
                 raise self.error(f"{used}: '{type}' vs '{value.type}'", place)
 
     def add_attributes(self, state: OpState, values: dict[str, Any], offset: int) -> None:
-        """Adds attributes to the op; raises where it has one of them already."""
+        """Adds attributes to the op. Raises an error for one that it has already."""
         for name in values:
             if name in state.attributes:
                 raise self.form_error(f"attribute '{name}' occurs more than once in the attribute list", offset)

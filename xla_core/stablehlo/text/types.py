@@ -32,11 +32,10 @@ class TypeReader(LocationReader):
         raise NotImplementedError
 
     def vhlo_type(self, name: str, start: int) -> ir.Type:
-        """`!vhlo.name`, read already, and what follows it."""
+        """Reads what follows `!vhlo.name`."""
         raise NotImplementedError
 
     def type(self) -> ir.Type:
-        """The type that must be next."""
         self.nodes += 1
         self.skip()
         match = _SIMPLE_TENSOR(self.source, self.position)
@@ -57,7 +56,7 @@ class TypeReader(LocationReader):
             self.leave()
 
     def optional_type(self) -> ir.Type | None:
-        """The type that is next, or None where nothing that could be one is."""
+        """Reads a type if one is next; returns None otherwise."""
         self.skip()
         if self.source[self.position : self.position + 1] in ("!", "("):
             return self.type()
@@ -68,14 +67,14 @@ class TypeReader(LocationReader):
         return None
 
     def type_list(self) -> list[ir.Type]:
-        """`type, type, ...`, at least one."""
+        """Reads `type, type, ...`, at least one."""
         types = [self.type()]
         while self.accept(","):
             types.append(self.type())
         return types
 
     def type_or_list(self) -> tuple[ir.Type, ...]:
-        """The results of a function type: one type, or `(type, ...)`."""
+        """Reads the results of a function type: one type, or `(type, ...)`."""
         if not self.at("("):
             return (self.type(),)
         types: list[ir.Type] = []
@@ -85,7 +84,7 @@ class TypeReader(LocationReader):
         return tuple(types)
 
     def function_type(self) -> ir.FunctionType:
-        """`(types) -> types`."""
+        """Reads `(types) -> types`."""
         inputs: list[ir.Type] = []
         if not self.at("("):
             start = self.position

@@ -18,7 +18,7 @@ _VERSIONED = re.compile(r"(\w+)_v1\Z").match
 
 
 def read_attribute(reader: DialectAttributeReader, mnemonic: str, start: int) -> Any:
-    """`#vhlo.mnemonic<...>`, or `#vhlo<mnemonic ...>`, of which the brackets are next."""
+    """Reads the brackets of `#vhlo.mnemonic<...>` or `#vhlo<mnemonic ...>`."""
     reader.expect("<")
     mnemonic = mnemonic or reader.word("an attribute of vhlo")
     match = _VERSIONED(mnemonic)

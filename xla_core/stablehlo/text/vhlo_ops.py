@@ -15,7 +15,7 @@ __all__ = ["convert_ops", "read_function"]
 
 
 def read_function(reader: RegionReader, state: OpState) -> None:
-    """`@name(%a: type, ...) -> (types) {region} {attributes}`."""
+    """Reads `@name(%a: type, ...) -> (types) {region} {attributes}`."""
     reader.skip()
     name = reader.symbol_name()
     arguments: list[Argument] = []
@@ -33,7 +33,7 @@ def read_function(reader: RegionReader, state: OpState) -> None:
 
 
 def convert_ops(ops: list[ir.Op]) -> list[ir.Op]:
-    """Ops of vhlo, with all that is in them, as StableHLO's, in place; casts between the two vanish."""
+    """Converts VHLO ops and the ops in their regions to StableHLO in place. Casts between the two are removed."""
     replaced: dict[ir.Value, ir.Value] = {}
     stack: list[tuple[list[ir.Op], bool]] = [(ops, False)]
     while stack:

@@ -29,7 +29,7 @@ _SCALARS = {
 
 
 def read_type(reader: DialectAttributeReader, name: str, start: int) -> ir.Type:
-    """`!vhlo.name<...>`, of which `name` is read."""
+    """Reads what follows the name of `!vhlo.name<...>`."""
     match = _VERSIONED(name)
     kind = match[1] if match else ""
     if kind in _SCALARS:
@@ -97,7 +97,7 @@ def _types(reader: DialectAttributeReader) -> tuple[ir.Type, ...]:
 
 
 def _function(reader: DialectAttributeReader) -> ir.FunctionType:
-    """`<(inputs) -> results>`, where several results have no parentheses, and none is `()`."""
+    """Reads `<(inputs) -> results>`. Several results have no parentheses; none is `()`."""
     reader.expect("<")
     inputs: list[ir.Type] = []
     if not _accept_none(reader):
@@ -111,12 +111,12 @@ def _function(reader: DialectAttributeReader) -> ir.FunctionType:
 
 
 def _accept_none(reader: DialectAttributeReader) -> bool:
-    """`()` or, as the printer nests them, `(())`."""
+    """Reads `()` or, as the printer nests them, `(())`."""
     return reader.accept("(())") or reader.accept("()")
 
 
 def _quantized(reader: DialectAttributeReader, per_axis: bool = False) -> ir.OpaqueType:
-    """`<storage:expressed, scale:zero point, low:high, flags>`, or with an axis and lists of scales, zero points."""
+    """Reads `<storage:expressed, scale:zero point, low:high, flags>`; with an axis, lists of scales and zero points."""
     start = reader.position
     reader.expect("<")
     storage = reader.type()

@@ -37,11 +37,10 @@ class BuiltinEncoder:
         self.builtin = self.dialect("builtin")
 
     def dialect(self, name: str) -> int:
-        """The number of a dialect."""
         return self.dialects.setdefault(name, len(self.dialects))
 
     def require(self, what: str, needed: Version) -> None:
-        """Raises VersionError where the release is older than what something needs."""
+        """Raises VersionError if the release is older than `needed`."""
         if self.version < needed:
             raise VersionError(what, needed, self.version)
 
@@ -49,12 +48,12 @@ class BuiltinEncoder:
         return self._builtin(BuiltinAttribute.STRING, varint(self.strings.number(value)))
 
     def builtin_dictionary(self, numbers: dict[str, int]) -> int:
-        """A dictionary of attributes that have their numbers already."""
+        """Encodes a dictionary whose attributes have numbers already."""
         pairs = [number for name in sorted(numbers) for number in (self.builtin_string(name), numbers[name])]
         return self._builtin(BuiltinAttribute.DICTIONARY, varint(len(numbers)), *map(varint, pairs))
 
     def builtin_attribute(self, value: Any) -> int:
-        """An attribute as the builtin dialect has it: a module's."""
+        """Encodes an attribute of the dialect builtin, such as a module has."""
         if isinstance(value, bool):
             return self._builtin(BuiltinAttribute.INTEGER, varint(self.builtin_type("i1")), integer_bits(value, "i1"))
         if isinstance(value, int):
@@ -85,13 +84,13 @@ class BuiltinEncoder:
         return self.attributes.number(self.builtin, varint(code) + b"".join(parts))
 
     def builtin_type(self, text: str) -> int:
-        """A type of the dialect builtin, as its text."""
+        """Encodes a type of the dialect builtin as its text."""
         return self.types.number(self.builtin, text.encode() + b"\0", is_custom=False)
 
     # Locations
 
     def location(self, location: SourceLocation | None) -> int:
-        """`loc("name"("file":line:column))`."""
+        """Encodes `loc("name"("file":line:column))`."""
         if location is None or not (location.file or location.line or location.name):
             return self._builtin(BuiltinAttribute.UNKNOWN_LOC)
         found = self._locations.get(location)
@@ -115,7 +114,7 @@ class BuiltinEncoder:
 
 
 def integer_bits(value: int, element: str) -> bytes:
-    """The bits of an integer of a known width."""
+    """Encodes the bits of an integer."""
     _, width = integer_format(element) or ("i", 64)
     bits = value & ((1 << width) - 1)
     if width <= 8:
@@ -126,7 +125,7 @@ def integer_bits(value: int, element: str) -> bytes:
 
 
 def float_bits(value: float, element: str) -> bytes:
-    """The bits of a float of a known format."""
+    """Encodes the bits of a float."""
     if element == "f64":
         return signed(int.from_bytes(struct.pack("<d", value), "little"))
     data = np.array(float(value)).astype(DTYPES[element])

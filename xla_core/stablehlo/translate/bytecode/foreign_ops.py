@@ -14,16 +14,16 @@ __all__ = ["BuiltinType", "is_foreign", "with_casts"]
 
 
 class BuiltinType(ir.OpaqueType):
-    """A type that is written as the dialect builtin has it, not as VHLO: its text."""
+    """A type that is written as a type of the dialect builtin, not of VHLO."""
 
 
 def is_foreign(name: str) -> bool:
-    """Whether an op stands in an artifact as it is."""
+    """Tells whether an op is written as it is."""
     return name.startswith("sdy.") or name == CAST
 
 
 def with_casts(module: ir.Module) -> ir.Module:
-    """The module with casts around foreign ops; itself where there is no such op."""
+    """Adds casts around foreign ops. Returns the module itself if there is no such op."""
     if not any(map(is_foreign, ir.op_names(module))):
         return module
     caster = _Caster()
@@ -36,14 +36,14 @@ def with_casts(module: ir.Module) -> ir.Module:
 
 
 class _Caster:
-    """Copies ops. A value has a form for VHLO's ops, one for foreign ones, or both: a cast makes the other."""
+    """Copies ops. A value has a form for VHLO's ops, one for foreign ops, or both; a cast makes the other form."""
 
     def __init__(self) -> None:
         self.own: dict[ir.Value, ir.Value] = {}
         self.foreign: dict[ir.Value, ir.Value] = {}
 
     def op(self, op: ir.Op, target: list[ir.Op]) -> None:
-        """Appends the copy of an op, behind the casts that it needs."""
+        """Appends the copy of an op after the casts that it needs."""
         is_builtin = is_foreign(op.name)
         known, other = (self.foreign, self.own) if is_builtin else (self.own, self.foreign)
         operands = []
@@ -60,7 +60,7 @@ class _Caster:
         target.append(copy)
 
     def _block(self, block: ir.Block, is_builtin: bool) -> ir.Block:
-        """A block; casts that are made in it are not seen outside."""
+        """Copies a block. Casts that are made in it are not visible outside."""
         outer = self.own, self.foreign
         self.own, self.foreign = self.own.copy(), self.foreign.copy()
         copy = ir.Block([_typed(argument.type, is_builtin) for argument in block.arguments])

@@ -17,7 +17,7 @@ Part = bytes | memoryview
 
 
 def varint(value: int) -> bytes:
-    """An unsigned integer: as many zero bits as there are bytes to follow, a one, and the value's bits."""
+    """Encodes an unsigned integer: a zero bit for each further byte, a one, and the value's bits."""
     if value < 128:
         return _FIRST[value]
     size = (value.bit_length() + 6) // 7
@@ -32,20 +32,18 @@ SMALL = [varint(value) for value in range(1 << 14)]
 
 
 def signed(value: int) -> bytes:
-    """A signed integer of 64 bits: its lowest bit is the sign."""
+    """Encodes a signed integer of 64 bits: the lowest bit is the sign."""
     value = ((value + (1 << 63)) & ((1 << 64) - 1)) - (1 << 63)
     return varint(value << 1 if value >= 0 else (-value << 1) - 1)
 
 
 def section(number: SectionId, parts: Iterable[Part]) -> list[Part]:
-    """A section with its number and size."""
+    """Encodes a section with its number and size."""
     content = list(parts)
     return [bytes([number]), varint(sum(map(len, content))), *content]
 
 
 class Strings:
-    """The strings, by number."""
-
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
 
@@ -58,14 +56,14 @@ class Strings:
 
 
 class Entries:
-    """The attributes or the types, by number: a dialect's number, the encoding, and whether it is the dialect's own."""
+    """The attributes or the types by number: dialect, encoding, and whether the encoding is the dialect's own."""
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[int, bool, bytes], int] = {}
         self._entries: list[tuple[int, bool, Sequence[Part]]] = []
 
     def number(self, dialect: int, encoding: bytes, *, is_custom: bool = True) -> int:
-        """The number of an entry, which is new where no other is encoded so."""
+        """Returns the number of an entry. Entries with equal encodings share one."""
         key = dialect, is_custom, encoding
         found = self._numbers.get(key)
         if found is None:
@@ -73,7 +71,7 @@ class Entries:
         return found
 
     def add(self, dialect: int, parts: Sequence[Part], *, is_custom: bool = True) -> int:
-        """A new entry, however many there are like it: what is large is not compared, and not copied."""
+        """Adds an entry without comparing it to others, which large ones would be too slow for."""
         self._entries.append((dialect, is_custom, parts))
         return len(self._entries) - 1
 
@@ -85,7 +83,7 @@ class Entries:
             yield from parts
 
     def offsets(self) -> list[Part]:
-        """The sizes, in groups of one dialect."""
+        """Encodes the sizes, in groups of one dialect."""
         out: list[Part] = []
         i = 0
         while i < len(self._entries):

@@ -82,7 +82,7 @@ def _newest(op: ir.Op, version: Version) -> VhloOp:
 
 
 def _fits_first(op: ir.Op, first: VhloOp) -> bool:
-    """Whether the first version of an op can say it: no collective of several operands, no composite with regions."""
+    """Tells whether the first version of an op suffices: its collectives have one operand, composites no regions."""
     if op.name == "stablehlo.composite":
         return not op.regions
     return "replica_groups" not in first.attributes or len(op.operands) == 1
@@ -90,7 +90,7 @@ def _fits_first(op: ir.Op, first: VhloOp) -> bool:
 
 @functools.cache
 def _newer_attributes(op: VhloOp) -> set[str]:
-    """Attributes that a later version of the op has."""
+    """Returns the attributes that only later versions of the op have."""
     newest = versions_of(_base(op))[0]
     return set(newest.attributes) - set(op.attributes)
 
@@ -131,7 +131,7 @@ def _converted(name: str, value: Any) -> Any:
 
 
 def _taken_apart(cls: Any, name: str, value: Any, vhlo: VhloOp, version: Version) -> dict[str, Any]:
-    """The fields of a struct, each as an attribute."""
+    """Returns each field of a struct as an attribute."""
     if cls is ir.DotAlgorithm:
         fields = tuple(cls.__dataclass_fields__)
         if fields[0] not in vhlo.attributes:
@@ -166,7 +166,7 @@ def _channel(value: Any, vhlo: VhloOp) -> dict[str, Any]:
 
 
 def _rank(op: ir.Op) -> int:
-    """The number of dimensions of an op's windows."""
+    """Returns the number of dimensions of an op's windows."""
     numbers = op.attributes.get("dimension_numbers")
     if numbers is not None:
         return len(numbers.input_spatial_dimensions)

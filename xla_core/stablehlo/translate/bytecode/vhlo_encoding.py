@@ -40,7 +40,6 @@ class Encoder(BuiltinEncoder):
     # Attributes
 
     def attribute(self, value: Any) -> int:
-        """The number of an attribute of VHLO."""
         encode = _ENCODERS.get(value.__class__)
         if encode is None:
             return self._foreign(value)
@@ -50,7 +49,7 @@ class Encoder(BuiltinEncoder):
         return self.attributes.number(self.vhlo, varint(code) + b"".join(parts))
 
     def _foreign(self, value: Any) -> int:
-        """An attribute of another dialect, as its text."""
+        """Encodes an attribute of another dialect as its text."""
         if isinstance(value, _MLIR_TYPES):
             return self._own(VhloAttribute.TYPE, varint(self.type(value)))
         if isinstance(value, ir.Unit):
@@ -98,7 +97,7 @@ class Encoder(BuiltinEncoder):
         return self._own(code, varint(case + first))
 
     def tensor(self, value: ir.DenseElements) -> int:
-        """The elements' bytes, shared with the array where it is large; booleans are packed eight to a byte."""
+        """Encodes a tensor. A large one shares its bytes with the array; booleans are packed eight to a byte."""
         head = varint(VhloAttribute.TENSOR) + varint(self.type(value.type))
         data = value.data
         if value.type.element == "i1":
@@ -157,7 +156,6 @@ class Encoder(BuiltinEncoder):
     # Types
 
     def type(self, type: ir.Type | ir.QuantizedType) -> int:
-        """The number of a type of VHLO, or of one that is kept builtin."""
         key = (type.__class__, type)
         found = self._types.get(key)
         if found is None:

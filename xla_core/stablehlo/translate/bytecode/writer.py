@@ -83,7 +83,6 @@ class _Writer:
         self._locations: dict[Any, bytes] = {}
 
     def module(self, module: ir.Module) -> list[Part]:
-        """All parts of the file."""
         out = bytearray(varint(1 << 1))  # one op, no arguments
         self._module_op(out, module)
         encoder, strings = self.encoder, self.encoder.strings
@@ -102,7 +101,7 @@ class _Writer:
         return parts
 
     def _dialects(self) -> bytes:
-        """The names of the dialects, then of their ops."""
+        """Encodes the names of the dialects and of their ops."""
         strings = self.encoder.strings
         groups: list[tuple[str, list[str]]] = []
         for name in self.op_names:  # in the order of their numbers
@@ -148,7 +147,7 @@ class _Writer:
         return varint(self.op_names.setdefault(name, len(self.op_names)))
 
     def _attributes(self, name: str, own: dict[str, int], rest: dict[str, int]) -> tuple[int, bytes]:
-        """The numbers of an op's own attributes and of all others: the bits that say what is there, and it."""
+        """Encodes an op's own attributes and the others. Returns the bits of the op's mask, and the encoding."""
         encoder = self.encoder
         if self.format < FormatVersion.PROPERTIES:
             numbers = {**own, **rest}
@@ -217,7 +216,7 @@ class _Writer:
                 self._region(out, region)
 
     def _head(self, op: ir.Op) -> tuple[bytes, int, bytes]:
-        """An op's name, which parts it has, and its attributes."""
+        """Encodes an op's name and attributes. Returns the name, the op's mask, and the attributes."""
         try:
             if is_foreign(op.name):
                 return self._foreign_head(op)
@@ -232,7 +231,7 @@ class _Writer:
             raise
 
     def _foreign_head(self, op: ir.Op) -> tuple[bytes, int, bytes]:
-        """An op of another dialect, with attributes of the dialect builtin."""
+        """Encodes the name and attributes of another dialect's op."""
         self.encoder.require(f"{op.name}, an op of another dialect,", MIXED_DIALECTS)
         numbers = {name: self.encoder.builtin_attribute(value) for name, value in op.attributes.items()}
         own = {name for name, _ in layouts(op.name)[0]}
@@ -261,7 +260,7 @@ class _Writer:
     # Regions
 
     def _region(self, out: bytearray, region: ir.Region) -> None:
-        """The number of blocks and of values, and the blocks. Its values count on from all of the region around it."""
+        """Encodes a region. Its values are numbered after all values of the regions around it."""
         out += varint(len(region.blocks))
         if not region.blocks:
             return

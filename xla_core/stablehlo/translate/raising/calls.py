@@ -62,7 +62,7 @@ def _call(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[R
 
 
 def _parsed(text: str) -> Any:
-    """An attribute that is written as MLIR text."""
+    """Parses an attribute from MLIR text."""
     return OpReader(text, "<attribute>").attribute()
 
 

@@ -21,7 +21,7 @@ _OF_PARTITIONS = (Opcode.ALL_TO_ALL, Opcode.COLLECTIVE_BROADCAST, Opcode.RAGGED_
 
 
 def _groups(ctx: RaisingContext, instruction: HloInstruction) -> list[tuple[int, ...]]:
-    """The groups; none at all means one of all participants."""
+    """Returns the groups. An empty list stands for one group of all participants."""
     groups = list(instruction.attribute("replica_groups") or ())
     if groups:
         return groups
@@ -111,7 +111,7 @@ def _all_to_all(ctx: RaisingContext, instruction: HloInstruction, operands: Sequ
 
 @raises(Opcode.RAGGED_ALL_TO_ALL)
 def _ragged_all_to_all(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    """The custom call that JAX writes. (XLA: hlo_function_importer.cc.)"""
+    """Adds the custom call that JAX writes. (XLA: hlo_function_importer.cc.)"""
     config: dict[str, Any] = {"replica_groups": _attributes(ctx, instruction)["replica_groups"]}
     if instruction.attributes.get("channel_id"):
         config["channel_id"] = int(instruction.attributes["channel_id"])

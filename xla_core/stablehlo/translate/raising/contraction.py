@@ -22,7 +22,6 @@ __all__ = ["i64_matrix"]
 
 
 def i64_matrix(rows: Sequence[Sequence[int]], width: int = 2) -> ir.DenseElements:
-    """`dense<...> : tensor<Nx2xi64>`."""
     data = np.array(rows, np.int64).reshape(len(rows), width)
     return ir.DenseElements(ir.TensorType(data.shape, "i64"), data)
 
@@ -66,7 +65,7 @@ def _dot(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Ra
 
 @raises(Opcode.RAGGED_DOT)
 def _ragged_dot(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    """CHLO's ragged_dot, or a dot."""
+    """Adds CHLO's ragged_dot, or a dot."""
     if not ctx.program.has_chlo:
         return ctx.inline(meaning_of(instruction, decompose_ragged_dot), operands)
     names = ("lhs_batch", "rhs_batch", "lhs_contracting", "rhs_contracting", "lhs_ragged", "rhs_group")

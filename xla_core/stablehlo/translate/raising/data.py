@@ -20,17 +20,16 @@ __all__ = ["constant", "i64s", "numbers", "started"]
 
 
 def i64s(values: Sequence[int]) -> ir.DenseArray:
-    """`array<i64: ...>`."""
     return ir.DenseArray([int(value) for value in values], "i64")
 
 
 def numbers(cls: Any, instruction: HloInstruction) -> Any:
-    """A struct whose fields are the instruction's attributes of the same names."""
+    """Makes a struct whose fields are the instruction's attributes of the same names."""
     return cls(**{name: instruction.attribute(name) for name in cls.__dataclass_fields__})
 
 
 def constant(ctx: RaisingContext, array: np.ndarray, type: ir.Type) -> ir.Value:
-    """`stablehlo.constant`; one value in all places is kept as one."""
+    """Adds `stablehlo.constant`. An array of one repeated value becomes a splat."""
     assert isinstance(type, ir.TensorType)
     if array.ndim and array.size and not any(array.strides):
         array = array[(0,) * array.ndim]
@@ -64,7 +63,7 @@ def _element(ctx: RaisingContext, instruction: HloInstruction, operands: Sequenc
 
 @raises(Opcode.COPY, Opcode.DOMAIN)
 def _same(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    """The operand: where it lies is not StableHLO's to say."""
+    """Returns the operand: StableHLO doesn't say where a value is stored."""
     return operands[0]
 
 
@@ -72,7 +71,7 @@ def _same(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[R
 
 
 def started(ctx: RaisingContext, instruction: HloInstruction, *parts: Raised) -> Raised:
-    """What the first half of a pair gives: `parts`, and zeros for the context behind them."""
+    """Returns the result of the first half of a pair: `parts`, then zeros for the context."""
     rest = instruction.shape.tuple_shapes[len(parts) :]
     return (*parts, *(constant(ctx, np.zeros(shape.dimensions, shape.dtype), type_of(shape)) for shape in rest))
 
@@ -118,7 +117,7 @@ def _compare(ctx: RaisingContext, instruction: HloInstruction, operands: Sequenc
 
 @raises(Opcode.BITCAST)
 def _bitcast(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    """The same bytes under another shape: dimensions in physical order, reshaped, and back in logical order."""
+    """Reshapes the same bytes: transposes to physical order, reshapes, and transposes to logical order."""
     value, source, target = single(operands[0]), instruction.operand(0).shape, instruction.shape
     if source.element_type.byte_width != target.element_type.byte_width or any(
         shape.layout is not None and (shape.layout.tiles or shape.layout.element_size_in_bits)
@@ -147,7 +146,7 @@ def _transposed(ctx: RaisingContext, value: ir.Value, shape: Shape, order: Seque
 
 @raises(Opcode.DYNAMIC_RESHAPE)
 def _dynamic_reshape(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    """The sizes, one each, as one vector."""
+    """Joins the sizes to one vector."""
     one, parts = ir.TensorType((1,), "i64"), []
     for size in operands[1:]:
         wide = ctx.add("stablehlo.convert", [single(size)], ir.TensorType((), "i64"))
@@ -183,7 +182,7 @@ def _pad(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Ra
 
 
 def _starts(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised], first: int) -> list[ir.Value]:
-    """Scalar start indices; HLO's older form has them in one vector."""
+    """Returns scalar start indices; HLO's older form has them in one vector."""
     values = [single(o) for o in operands[first:]]
     if len(values) != 1 or not instruction.operand(first).shape.rank:
         return values

@@ -28,7 +28,7 @@ def _stochastic_convert(ctx: RaisingContext, instruction: HloInstruction, operan
 
 @raises(Opcode.SCALED_DOT)
 def _scaled_dot(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    """The composite that JAX writes, and that XLA makes a scaled dot of again."""
+    """Adds the composite that JAX writes and that XLA recognizes as a scaled dot."""
     meaning = meaning_of(instruction, decompose_scaled_dot, "xla.scaled_dot")
     if ctx.program.inlines_calls:
         return ctx.inline(meaning, operands)
@@ -51,7 +51,7 @@ def _scaled_dot(ctx: RaisingContext, instruction: HloInstruction, operands: Sequ
 
 @raises(Opcode.SCAN)
 def _scan(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    """CHLO's scan, or a loop."""
+    """Adds CHLO's scan, or a loop."""
     if not ctx.program.has_chlo:
         return ctx.inline(meaning_of(instruction, decompose_scan), operands)
     carries, (dimension,) = int(instruction.attribute("num_carries")), instruction.attribute("dimensions")

@@ -26,7 +26,7 @@ def _after_all(ctx: RaisingContext, instruction: HloInstruction, operands: Seque
 
 @raises(Opcode.ADD_DEPENDENCY)
 def _add_dependency(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    """The first operand, once the second is there."""
+    """Adds a barrier of both operands; its first result is the value."""
     values = [single(o) for o in operands]
     return ctx.op("stablehlo.optimization_barrier", values, [v.type for v in values])[0]
 
@@ -67,7 +67,7 @@ def _send(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[R
 
 @raises(Opcode.RECV)
 def _recv(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    """The data and a token, which is what recv-done gives back."""
+    """Returns the data and a token, which are the result of recv-done."""
     data = instruction.shape.tuple_shapes[0]
     types = [*(type_of(leaf) for leaf in data.leaves()), ir.TokenType()]
     attributes = _transfer(instruction, ir.ChannelType.HOST_TO_DEVICE)

@@ -48,13 +48,13 @@ def from_hlo(module: HloModule, *, has_chlo: bool = True) -> ir.Module:
 
 
 def raised_entry(module: HloModule) -> ir.Block:
-    """The entry of a module as the block of one function that calls no other, without ops of CHLO."""
+    """Raises the entry of a module to the block of one function that calls no other, without CHLO's ops."""
     main = Program(module, has_chlo=False, inlines_calls=True).function("main", module.entry, is_public=True)
     return main.regions[0].block
 
 
 def _argument_attributes(source: HloModule) -> list[dict[str, Any]]:
-    """What is said of each flat parameter: its sharding, and which result may have its memory."""
+    """Returns each flat parameter's attributes: its sharding, and the result that may take its memory."""
     whole = Shape.tuple(source.parameter_shapes)
     attributes: list[dict[str, Any]] = [{} for _ in whole.leaves()]
     for parameter in source.entry.parameters:
@@ -71,7 +71,7 @@ def _argument_attributes(source: HloModule) -> list[dict[str, Any]]:
 
 
 def _flat_index(shape: Shape, index: Sequence[int]) -> int:
-    """The place of a leaf among all leaves."""
+    """Returns the position of a leaf among all leaves."""
     place = 0
     for i in index:
         place += sum(1 for s in shape.tuple_shapes[:i] for _ in s.leaves())

@@ -65,7 +65,7 @@ def _top_k(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[
 
 
 def _first_k(ctx: RaisingContext, instruction: HloInstruction, operand: ir.Value, direction: str) -> Raised:
-    """A stable sort with the indices, in total order, and a slice of the first k."""
+    """Adds a stable sort with the indices, in total order, and a slice of the first k."""
     shape, sizes = instruction.operand(0).shape, instruction.shape.tuple_shapes[0].dimensions
     scalars = [type_of(s.with_dimensions(())) for s in instruction.shape.tuple_shapes]
     indices_type = type_of(shape.with_element_type(ElementType.S32))

@@ -24,7 +24,6 @@ def _elements() -> dict[ElementType, str]:
 
 
 def element_name(element: ElementType) -> str:
-    """The name of an element type."""
     name = _elements().get(element)
     if name is None:
         raise UnimplementedError(f"the element type {element.value} has no counterpart in StableHLO")
@@ -32,7 +31,7 @@ def element_name(element: ElementType) -> str:
 
 
 def type_of(shape: Shape) -> ir.Type:
-    """The type of a shape; dimensions up to a bound have bounds."""
+    """Returns the type of a shape. Dynamic dimensions have bounds."""
     if shape.is_tuple:
         return ir.TupleType(tuple(type_of(s) for s in shape.tuple_shapes))
     if shape.is_token:
@@ -46,7 +45,7 @@ def type_of(shape: Shape) -> ir.Type:
 
 
 def leaves(value: Raised) -> Iterator[ir.Value]:
-    """The values of a tuple, left to right."""
+    """Yields the values of a tuple, left to right."""
     if isinstance(value, tuple):
         for element in value:
             yield from leaves(element)
@@ -55,14 +54,14 @@ def leaves(value: Raised) -> Iterator[ir.Value]:
 
 
 def single(value: Raised) -> ir.Value:
-    """A value that is no tuple."""
+    """Returns a value that must not be a tuple."""
     if isinstance(value, tuple):
         raise UnimplementedError("an operand of tuple shape has no counterpart in StableHLO here")
     return value
 
 
 def packed(shape: Shape, values: Iterator[ir.Value]) -> Raised:
-    """Values in the structure of a shape."""
+    """Arranges values in the structure of a shape."""
     if shape.is_tuple:
         return tuple([packed(s, values) for s in shape.tuple_shapes])
     return next(values)

@@ -19,7 +19,7 @@ _Writer = Callable[[RegionWriter, ir.Op, dict[str, Any], str], str]
 
 
 def _rest(writer: RegionWriter, attributes: dict[str, Any], keyword: str = "") -> str:
-    """What is left of the attributes, as ` {...}` or ` attributes {...}`; nothing where nothing is left."""
+    """Writes the attributes that are left as ` {...}` or ` attributes {...}`, or nothing."""
     if not attributes:
         return ""
     text = dictionary_text(attributes)
@@ -89,7 +89,7 @@ def _reduce(writer: RegionWriter, op: ir.Op, attributes: dict[str, Any], indent:
 
 
 def _applied(block: ir.Block, op: ir.Op) -> str | None:
-    """The op that the whole reducer is, over two scalars of the input's type."""
+    """Returns the name of the op if the reducer is only that op on two scalars of the input's type."""
     if len(block.ops) != 2 or len(block.arguments) != 2:
         return None
     inner, end = block.ops
@@ -146,7 +146,7 @@ def _function(writer: RegionWriter, op: ir.Op, attributes: dict[str, Any], inden
 
 
 def _with_attributes(types: Sequence[ir.Type], attributes: Sequence[dict[str, Any]] | None) -> list[str]:
-    """Each type, with what is said of its argument or result."""
+    """Writes each type with the attributes of its argument or result."""
     if attributes and len(attributes) != len(types):
         raise NotPretty
     return [

@@ -26,11 +26,11 @@ __all__ = [
 
 
 class NotPretty(Exception):
-    """This op can't be written in its pretty form."""
+    """An op can't be written in its pretty form."""
 
 
 def _of(kind: type, value: Any) -> Any:
-    """The value, which must be of just that class."""
+    """Returns the value, which must be of exactly this class."""
     if type(value) is not kind:
         raise NotPretty
     return value
@@ -68,7 +68,7 @@ def _enum(kind: str) -> Callable[[Any], str]:
 
 
 def body_of(value: Any, opening: str, closing: str) -> str:
-    """An attribute of another dialect without its name, which its place says."""
+    """Writes another dialect's attribute without its name, which follows from its place."""
     if not isinstance(value, ir.OpaqueAttribute) or not value.text.startswith(opening):
         raise NotPretty
     return value.text[len(opening) :].removesuffix(closing)
@@ -187,7 +187,7 @@ def types_text(types: Sequence[ir.Type]) -> str:
 
 
 def functional(operands: Sequence[ir.Value], results: Sequence[ir.Value]) -> str:
-    """`(types) -> types`."""
+    """Writes `(types) -> types`."""
     if len(results) == 1 and not isinstance(results[0].type, ir.FunctionType):
         return f"({types_text([o.type for o in operands])}) -> {type_text(results[0].type)}"
     return f"({types_text([o.type for o in operands])}) -> ({types_text([r.type for r in results])})"

@@ -25,7 +25,6 @@ class RegionWriter:
     # Values
 
     def value(self, value: ir.Value) -> str:
-        """`%0`, `%0#1`."""
         name = self.names.get(value)
         if name is None:
             owner = value.owner
@@ -45,7 +44,7 @@ class RegionWriter:
         self._next_argument.clear()
 
     def new_arguments(self, block: ir.Block, prefix: str) -> list[str]:
-        """Names for the arguments of a block, without %."""
+        """Returns names for a block's arguments, without %."""
         first = self._next_argument.get(prefix, 0)
         self._next_argument[prefix] = first + len(block.arguments)
         names = [f"{prefix}{first + i}" for i in range(len(block.arguments))]
@@ -53,7 +52,7 @@ class RegionWriter:
         return names
 
     def _new_results(self, op: ir.Op) -> str:
-        """`%0 = `, `%0:2 = `."""
+        """Writes `%0 = ` or `%0:2 = `."""
         if not op.results:
             return ""
         name = str(self._next_result)
@@ -68,13 +67,13 @@ class RegionWriter:
     # Regions
 
     def block(self, block: ir.Block, indent: str) -> str:
-        """`{ ops }` of a block whose arguments are named elsewhere."""
+        """Writes `{ ops }` of a block whose arguments are named elsewhere."""
         inner = indent + "  "
         lines = [f"{inner}{self.op(op, inner)}\n" for op in block.ops]
         return f"{{\n{''.join(lines)}{indent}}}"
 
     def region(self, region: ir.Region, indent: str) -> str:
-        """`{ ^bb0(arguments): ops }`."""
+        """Writes `{ ^bb0(arguments): ops }`."""
         inner = indent + "  "
         parts = ["{\n"]
         for i, block in enumerate(region.blocks):
@@ -88,16 +87,16 @@ class RegionWriter:
         return f"{''.join(parts)}{indent}}}"
 
     def regions(self, op: ir.Op, indent: str) -> str:
-        """`({...}, {...})`, or nothing."""
+        """Writes `({...}, {...})`, or nothing."""
         if not op.regions:
             return ""
         return f"({', '.join([self.region(region, indent) for region in op.regions])})"
 
     def argument_locations(self, block: ir.Block) -> list[str]:
-        """` loc(...)` of each argument, or nothing."""
+        """Writes ` loc(...)` for each argument, or nothing."""
         locations = block.argument_locations if self.with_locations else []
         return [f" {location_text(place)}" for place in locations] or [""] * len(block.arguments)
 
     def op(self, op: ir.Op, indent: str) -> str:
-        """One op, without the indentation before it."""
+        """Writes one op, without the indentation before it."""
         raise NotImplementedError

@@ -60,10 +60,7 @@ def write_text(
 
 
 class OpWriter(RegionWriter):
-    """Writes ops with their regions."""
-
     def module(self, module: ir.Module) -> str:
-        """A whole module."""
         block = ir.Block()
         block.ops = [*module.others, *module.functions.values()]
         name = {"sym_name": module.name} if module.name else {}
@@ -71,7 +68,6 @@ class OpWriter(RegionWriter):
         return self._body(whole, "") + "\n"
 
     def op(self, op: ir.Op, indent: str) -> str:
-        """One op, without the indentation before it."""
         is_function = op.name in ("func.func", "builtin.module")
         names = "" if is_function else self._new_results(op)
         text = names + self._body(op, indent)
@@ -112,7 +108,7 @@ class OpWriter(RegionWriter):
 
 
 class _State:
-    """What has been written of an op: the attributes that are left, the next operand."""
+    """The attributes and operands of an op that are still to be written."""
 
     __slots__ = ("attributes", "has_custom", "indent", "op", "operand", "writer")
 
@@ -134,7 +130,6 @@ _Step = Callable[[_State], str]
 
 @functools.cache
 def _steps(form: str) -> tuple[_Step, ...]:
-    """The steps that write a format."""
     words = form.split()
     steps: list[_Step] = []
     while words:
@@ -149,7 +144,7 @@ def _steps(form: str) -> tuple[_Step, ...]:
 
 
 def _optional(words: list[str]) -> _Step:
-    """What is written where its attribute is there."""
+    """Writes an optional group if one of its attributes is present."""
     names = [word.partition(":")[0] for word in words if ":" in word]
     inner = _steps(" ".join(words))
 
@@ -212,7 +207,7 @@ def _custom(word: str) -> _Step:
 
 
 def _value_types(state: _State) -> str:
-    """Nothing: the value has just said the operands' type."""
+    """Writes nothing: the value gives the operands' type."""
     type = type_of_value(state.op.attributes.get("value"))
     if any(operand.type != type for operand in state.op.operands):
         raise NotPretty
@@ -229,7 +224,7 @@ def _attribute(name: str, write: Callable[[Any], str]) -> _Step:
 
 
 def _joined(tokens: Sequence[str]) -> str:
-    """Tokens with spaces between them, where MLIR's printer has some."""
+    """Joins tokens with spaces where MLIR's printer has them."""
     text = last = tokens[0]
     if len(tokens) > 1 and tokens[1].startswith("("):
         text, last = text + tokens[1], tokens[1]
@@ -243,7 +238,7 @@ def _joined(tokens: Sequence[str]) -> str:
 
 @functools.cache
 def _inherent(name: str) -> frozenset[str]:
-    """The attributes that are an op's own."""
+    """Returns the names of the attributes that belong to the op itself."""
     found = layouts(name)
     return frozenset([key for key, _ in found[0]] if found else ()) | _SEGMENTS
 
