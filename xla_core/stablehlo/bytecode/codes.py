@@ -111,13 +111,5 @@ class BuiltinAttribute(enum.IntEnum):
     FILE_LINE_COL_RANGE = 22
 
 
-LOCATION_CODES = (
-    BuiltinAttribute.CALL_SITE_LOC,
-    BuiltinAttribute.FILE_LINE_COL_LOC,
-    BuiltinAttribute.FUSED_LOC,
-    BuiltinAttribute.FUSED_LOC_WITH_METADATA,
-    BuiltinAttribute.NAME_LOC,
-    BuiltinAttribute.UNKNOWN_LOC,
-    BuiltinAttribute.FILE_LINE_COL_RANGE,
-)
+LOCATION_CODES = tuple(code for code in BuiltinAttribute if "_LOC" in code.name or "_RANGE" in code.name)
 """The builtin attributes that are locations."""

@@ -141,16 +141,10 @@ def _flat_positions(types: list[ir.Type]) -> list[range]:
     positions: list[range] = []
     start = 0
     for type in types:
-        count = _leaf_count(type)
+        count = sum(1 for leaf in shape_of(type).leaves() if not leaf.is_token)
         positions.append(range(start, start + count))
         start += count
     return positions
-
-
-def _leaf_count(type: ir.Type) -> int:
-    if isinstance(type, ir.TupleType):
-        return sum(map(_leaf_count, type.elements))
-    return 0 if isinstance(type, ir.TokenType) else 1
 
 
 def lower_static(module: ir.Module, function: ir.Op, name: str = "") -> HloModule:

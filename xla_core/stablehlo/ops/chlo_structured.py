@@ -13,7 +13,8 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.common import FALSE, INDEX, PRECISION, ints, tensor
-from xla_core.stablehlo.ops.contraction import check_distinct, check_dot_dimensions, check_result_shape, dot_attributes
+from xla_core.stablehlo.ops.contraction import check_dot_dimensions, check_result_shape, dot_attributes
+from xla_core.stablehlo.ops.dimension_lists import check_disjoint
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import ANY_TENSOR, INTEGER
 from xla_core.stablehlo.verify.attribute_constraints import attribute_problem
@@ -247,10 +248,8 @@ def _check_group_dimensions(
     for dim in group_dims:
         if not 0 <= dim < rhs.rank:
             op.fail(f"Expects rhs_group_dim to be in range [0, rhs_rank) i.e. [0, {rhs.rank}). got: {dim}.")
-    check_distinct(op, group_dims, dims.rhs_batching_dimensions, "rhs_group_dimensions", "rhs_batching_dimensions")
-    check_distinct(
-        op, group_dims, dims.rhs_contracting_dimensions, "rhs_group_dimensions", "rhs_contracting_dimensions"
-    )
+    for name in ("rhs_batching_dimensions", "rhs_contracting_dimensions"):
+        check_disjoint(op, "rhs_group_dimensions", group_dims, name, getattr(dims, name))
     if ragged in dims.lhs_batching_dimensions or ragged in dims.lhs_contracting_dimensions:
         if group_dims:
             op.fail("There must be zero group dimensions in the rhs when the ragged dimension is batch or contracting.")

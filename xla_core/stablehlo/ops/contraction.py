@@ -11,12 +11,13 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.dot_algorithms import algorithm_name, algorithm_problem
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import PRECISION, tensor, tensor_of
+from xla_core.stablehlo.ops.dimension_lists import check_disjoint
 from xla_core.stablehlo.ops.quantized_constraints import any_quantized, check_quantized_dot
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Values, define
 from xla_core.stablehlo.table.type_constraints import TENSOR_OR_PER_AXIS
 from xla_core.stablehlo.verify.compatibility import compatible_dimensions, dimensions, if_declared, merge_dimension
 
-__all__ = ["check_distinct", "check_dot_dimensions", "check_precision", "check_result_shape", "dot_attributes"]
+__all__ = ["check_dot_dimensions", "check_precision", "check_result_shape", "dot_attributes"]
 
 
 def dot_attributes(op: ir.Op) -> dict[str, Any]:
@@ -58,7 +59,7 @@ def check_dot_dimensions(
     if len(lhs_contract) != len(rhs_contract):
         op.fail("lhs and rhs should have the same number of contracting dimensions")
     for side, batch, contract in (("lhs", lhs_batch, lhs_contract), ("rhs", rhs_batch, rhs_contract)):
-        check_distinct(op, batch, contract, f"{side}_batching_dimensions", f"{side}_contracting_dimensions")
+        check_disjoint(op, f"{side}_batching_dimensions", batch, f"{side}_contracting_dimensions", contract)
     for name, values, type in (
         ("lhs_batching_dimensions", lhs_batch, lhs),
         ("lhs_contracting_dimensions", lhs_contract, lhs),
@@ -74,15 +75,6 @@ def check_dot_dimensions(
     ):
         if not all(compatible_dimensions(lhs.shape[a], rhs.shape[b]) for a, b in pairs):
             op.fail(f"{kind} dimension sizes must match for lhs/rhs")
-
-
-def check_distinct(op: ir.Op, first: Sequence[int], second: Sequence[int], name: str, other: str) -> None:
-    """Checks that no dimension occurs twice in the two lists together."""
-    seen: set[int] = set()
-    for dim in (*first, *second):
-        if dim in seen:
-            op.fail(f"has duplicated dimension from {name} and {other}: {dim}")
-        seen.add(dim)
 
 
 def _dot_general_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:

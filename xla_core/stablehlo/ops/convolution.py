@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 
-from xla_core.hlo.attributes import ConvolutionDimensionNumbers, Window, WindowDimension
+from xla_core.hlo.attributes import ConvolutionDimensionNumbers
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.ops.common import OPTIONAL_INTS, PRECISION, SIZE, ints, matrix, tensor, tensor_of
+from xla_core.stablehlo.ops.common import OPTIONAL_INTS, PRECISION, SIZE, matrix, tensor, tensor_of
 from xla_core.stablehlo.ops.contraction import check_precision, check_result_shape, dot_attributes
 from xla_core.stablehlo.ops.quantized_constraints import any_quantized, check_convolution_axes
 from xla_core.stablehlo.ops.reducers import element_text
@@ -19,6 +20,7 @@ from xla_core.stablehlo.table.type_constraints import STATIC_INTEGER_MATRIX, TEN
 from xla_core.stablehlo.verify.compatibility import compatible_shapes, list_text
 
 _Padding = Sequence[tuple[int, int]]
+_WINDOW = ("lhs_dilation", "rhs_dilation", "window_reversal")
 
 
 def _conv_rule(op: ir.Op, paddings: Callable[[int], _Padding | None]) -> Sequence[ir.Type] | None:
@@ -45,23 +47,12 @@ def _conv_rule(op: ir.Op, paddings: Callable[[int], _Padding | None]) -> Sequenc
     padding = paddings(spatial)
     sizes = [rhs.shape[d] for d in dims.kernel_spatial_dimensions]
     # The window is checked once the padding is known; StableHLO accepts any window until then.
-    window = (
-        None
-        if padding is None
-        else check_window(
-            op,
-            sizes,
-            strides="window_strides",
-            base="lhs_dilation",
-            dilation="rhs_dilation",
-            reversal="window_reversal",
-        )
-    )
+    window = None if padding is None else check_window(op, sizes, *_WINDOW)
     shape = [ir.DYNAMIC] * lhs.rank
     for i, (inp, out) in enumerate(zip(dims.input_spatial_dimensions, dims.output_spatial_dimensions, strict=True)):
         if lhs.shape[inp] != ir.DYNAMIC and sizes[i] != ir.DYNAMIC and window is not None and padding is not None:
-            w = window[i]
-            padded = WindowDimension(w.size, w.stride, *padding[i], w.base_dilation, w.window_dilation)
+            low, high = padding[i]
+            padded = dataclasses.replace(window[i], padding_low=low, padding_high=high)
             shape[out] = padded.output_size(lhs.shape[inp])
     batch = lhs.shape[dims.input_batch_dimension]
     shape[dims.output_batch_dimension] = batch if batch == ir.DYNAMIC else batch // groups
@@ -161,39 +152,13 @@ def _lower_conv(
     ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction, padding: Sequence[tuple[int, int]]
 ) -> HloInstruction:
     dims: ir.ConvDimensionNumbers = op.attributes["dimension_numbers"]
-    spatial = len(dims.input_spatial_dimensions)
-    ones = (1,) * spatial
-    check_window(
-        op,
-        [1] * spatial,
-        strides="window_strides",
-        base="lhs_dilation",
-        dilation="rhs_dilation",
-        reversal="window_reversal",
-    )
-    window: Window = tuple(
-        WindowDimension(rhs.shape.dimensions[d], stride, low, high, base, dilation, bool(reverse))
-        for d, stride, (low, high), base, dilation, reverse in zip(
-            dims.kernel_spatial_dimensions,
-            ints(op, "window_strides") or ones,
-            padding,
-            ints(op, "lhs_dilation") or ones,
-            ints(op, "rhs_dilation") or ones,
-            ints(op, "window_reversal") or (0,) * spatial,
-            strict=True,
+    window = tuple(
+        dataclasses.replace(w, size=rhs.shape.dimensions[d], padding_low=low, padding_high=high)
+        for w, d, (low, high) in zip(
+            check_window(op, [1] * len(padding), *_WINDOW), dims.kernel_spatial_dimensions, padding, strict=True
         )
     )
-    labels = ConvolutionDimensionNumbers(
-        dims.input_batch_dimension,
-        dims.input_feature_dimension,
-        dims.input_spatial_dimensions,
-        dims.kernel_input_feature_dimension,
-        dims.kernel_output_feature_dimension,
-        dims.kernel_spatial_dimensions,
-        dims.output_batch_dimension,
-        dims.output_feature_dimension,
-        dims.output_spatial_dimensions,
-    )
+    labels = ConvolutionDimensionNumbers(*dataclasses.astuple(dims))
     attributes = dot_attributes(op)
     for name in ("feature_group_count", "batch_group_count"):
         if op.attributes[name] != 1:

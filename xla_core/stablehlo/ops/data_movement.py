@@ -203,10 +203,7 @@ define(
         "(`interior_padding`) its elements; negative edge padding removes elements, after the interior padding was "
         "put in."
     ),
-    type_traits=(
-        "size: edge_padding_low edge_padding_high interior_padding",
-        "same-element-type",
-    ),
+    type_traits=("size: edge_padding_low edge_padding_high interior_padding", "same-element-type"),
 )
 
 

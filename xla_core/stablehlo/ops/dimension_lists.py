@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ops.common import check_dimension_list
 from xla_core.stablehlo.verify.compatibility import compatible_dimensions, list_text
 
-__all__ = ["check_batching", "check_disjoint", "check_sorted", "check_sorted_unique", "given"]
+__all__ = ["Wording", "check_batching", "check_disjoint", "check_sorted", "given"]
 
 
-def check_sorted(op: ir.Op, name: str, dims: Sequence[int]) -> None:
+class Wording(NamedTuple):
+    """The words in which MLIR's errors of gather and of scatter differ."""
+
+    verb: str
+    got: str
+    end: str
+    indices: str
+
+    def repeats(self, name: str, dims: Sequence[int]) -> str:
+        return f"{self.verb} {name} to not repeat{self.got}[{list_text(dims)}]{self.end}"
+
+
+def check_sorted(op: ir.Op, words: Wording, name: str, dims: Sequence[int], *, unique: bool = False) -> None:
     if list(dims) != sorted(dims):
-        op.fail(f"expects {name} to be sorted, got: [{list_text(dims)}]")
-
-
-def check_sorted_unique(op: ir.Op, name: str, dims: Sequence[int]) -> None:
-    check_sorted(op, name, dims)
-    if len(set(dims)) != len(dims):
-        op.fail(f"expects {name} to not repeat, got: [{list_text(dims)}]")
+        op.fail(f"{words.verb} {name} to be sorted{words.got}[{list_text(dims)}]{words.end}")
+    if unique and len(set(dims)) != len(dims):
+        op.fail(words.repeats(name, dims))
 
 
 def check_disjoint(op: ir.Op, a: str, a_dims: Sequence[int], b: str, b_dims: Sequence[int]) -> None:
@@ -33,24 +41,20 @@ def check_disjoint(op: ir.Op, a: str, a_dims: Sequence[int], b: str, b_dims: Seq
 
 def check_batching(
     op: ir.Op,
-    name: str,
-    dims: Sequence[int],
-    indices_name: str,
-    indices_dims: Sequence[int],
+    words: Wording,
+    names: tuple[str, str],
+    numbers: ir.GatherDimensionNumbers | ir.ScatterDimensionNumbers,
     operand: ir.TensorType,
     indices: ir.TensorType,
-    vector: int,
-    indices_operand: str,
-    got: str,
-    end: str,
 ) -> None:
-    """Checks the batching dimensions of gather and scatter, whose error messages differ in a few words."""
+    """Checks the batching dimensions of operand and indices, whose fields in `numbers` have these names."""
+    (name, indices_name), end, vector = names, words.end, numbers.index_vector_dim
+    dims, indices_dims = getattr(numbers, name), getattr(numbers, indices_name)
     if len(set(indices_dims)) != len(indices_dims):
-        verb = "expects" if got.startswith(",") else "Expects"
-        op.fail(f"{verb} {indices_name} to not repeat{got}[{list_text(indices_dims)}]{end}")
+        op.fail(words.repeats(indices_name, indices_dims))
     # scatter counts the implicit trailing dimension of `index_vector_dim == rank`; gather doesn't.
     rank = indices.rank + (op.name == "stablehlo.scatter" and vector == indices.rank)
-    check_dimension_list(op, indices_name, indices_dims, rank, f"rank-of('{indices_operand}')")
+    check_dimension_list(op, indices_name, indices_dims, rank, f"rank-of('{words.indices}')")
     if vector in indices_dims:
         op.fail(f"expects {indices_name} not to include index_vector_dim {vector}{end}")
     if len(dims) != len(indices_dims):

@@ -168,10 +168,7 @@ define(
     lower=OneOp(Opcode.COMPLEX),
     types=COMPLEX_PART,
     result_types=COMPLEX,
-    type_traits=(
-        "same-element-type-of-operands",
-        "same-shape",
-    ),
+    type_traits=("same-element-type-of-operands", "same-shape"),
     assembly="%* attr-dict : :complex:",
 )
 

@@ -9,17 +9,12 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import FALSE, INTS, check_dimension_list, ints, tensor
-from xla_core.stablehlo.ops.dimension_lists import (
-    check_batching,
-    check_disjoint,
-    check_sorted,
-    check_sorted_unique,
-    given,
-)
+from xla_core.stablehlo.ops.dimension_lists import Wording, check_batching, check_disjoint, check_sorted, given
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import INTEGER, STATIC_INTEGERS
 from xla_core.stablehlo.verify.compatibility import shape_text
 
+_WORDS = Wording("expects", ", got: ", "", "start_indices")
 _NUMBERS = Attribute(
     Kind.STRUCT, classes=(ir.GatherDimensionNumbers,), says="Attribute that models the dimension information for gather"
 )
@@ -50,25 +45,14 @@ def gather_rule(op: ir.Op, slice_sizes: Sequence[int] | None, sizes_count: int) 
             f"start_index_map size ({len(dims.start_index_map)}) is not equal to size of index dimension "
             f"({vector}) of start_indices ({count})"
         )
-    check_sorted_unique(op, "offset_dims", offset)
+    check_sorted(op, _WORDS, "offset_dims", offset, unique=True)
     check_disjoint(op, "collapsed_slice_dims", collapsed, "operand_batching_dims", batching)
-    check_sorted(op, "collapsed_slice_dims", collapsed)
+    check_sorted(op, _WORDS, "collapsed_slice_dims", collapsed)
     check_dimension_list(op, "collapsed_slice_dims", collapsed, operand.rank, "rank-of('operand')")
-    check_sorted(op, "operand_batching_dims", batching)
+    check_sorted(op, _WORDS, "operand_batching_dims", batching)
     check_dimension_list(op, "operand_batching_dims", batching, operand.rank, "rank-of('operand')")
-    check_batching(
-        op,
-        "operand_batching_dims",
-        batching,
-        "start_indices_batching_dims",
-        dims.start_indices_batching_dims,
-        operand,
-        indices,
-        vector,
-        "start_indices",
-        ", got: ",
-        "",
-    )
+    names = "operand_batching_dims", "start_indices_batching_dims"
+    check_batching(op, _WORDS, names, dims, operand, indices)
     check_disjoint(op, "start_index_map", dims.start_index_map, "operand_batching_dims", batching)
     check_dimension_list(op, "start_index_map", dims.start_index_map, operand.rank, "rank-of('operand')")
     if sizes_count not in (ir.DYNAMIC, operand.rank):

@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from xla_core.hlo.attributes import Window, WindowDimension
+from xla_core.hlo.attributes import Window
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.ops.common import FALSE, INTS, OPTIONAL_INTS, ints, matrix, tensor
+from xla_core.stablehlo.ops.common import FALSE, INTS, OPTIONAL_INTS, ints, tensor
 from xla_core.stablehlo.ops.reducers import check_reducer, element_text, promote, same_kind
 from xla_core.stablehlo.ops.windows import check_padding_shape, check_window
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
@@ -98,10 +98,7 @@ define(
     regions=1,
     attributes={"dimensions": INTS},
     assembly="<reduce>",
-    traits=(
-        Trait.VERSION_BY_OPERANDS,
-        Trait.PROMOTES,
-    ),
+    traits=(Trait.VERSION_BY_OPERANDS, Trait.PROMOTES),
     doc=(
         "Combines the elements along `dimensions` by the region, starting from the initial values, in an order "
         "that the implementation chooses. Several inputs are reduced together: the region takes one accumulator "
@@ -126,7 +123,7 @@ def _reduce_window_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
             f"expects window-dimensions size == input rank, but got window-dimensions size: {len(sizes)} and input: "
             f"'{first}' with rank = {first.rank}."
         )
-    window = check_window(op, sizes, strides="window_strides", base="base_dilations", dilation="window_dilations")
+    window = check_window(op, sizes, "base_dilations", "window_dilations")
     results = check_reducer(op, op.regions[0], initial, inputs, sizes)
     return [_windowed(i, window, r.element) for i, r in zip(inputs, results, strict=True)]
 
@@ -142,24 +139,10 @@ def _windowed(type: ir.TensorType, window: Window, element: str | ir.QuantizedTy
     return ir.TensorType(shape, element, bounds if any(b is not None for b in bounds) else ())
 
 
-def _window(op: ir.Op, sizes: Sequence[int]) -> Window:
-    ones = (1,) * len(sizes)
-    return tuple(
-        WindowDimension(size, stride, low, high, base, dilation)
-        for size, stride, (low, high), base, dilation in zip(
-            sizes,
-            ints(op, "window_strides") or ones,
-            matrix(op, "padding", len(sizes)),
-            ints(op, "base_dilations") or ones,
-            ints(op, "window_dilations") or ones,
-            strict=True,
-        )
-    )
-
-
 def _lower_reduce_window(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
     """HLO `reduce-window`."""
-    return _reduction(ctx, op, Opcode.REDUCE_WINDOW, operands, window=_window(op, ints(op, "window_dimensions")))
+    window = check_window(op, ints(op, "window_dimensions"), "base_dilations", "window_dilations")
+    return _reduction(ctx, op, Opcode.REDUCE_WINDOW, operands, window=window)
 
 
 define(
@@ -176,10 +159,7 @@ define(
         "window_dilations": OPTIONAL_INTS,
         "padding": Attribute(Kind.ELEMENTS, None),
     },
-    traits=(
-        Trait.VERSION_BY_OPERANDS,
-        Trait.PROMOTES,
-    ),
+    traits=(Trait.VERSION_BY_OPERANDS, Trait.PROMOTES),
     doc=(
         "Combines the elements of every window by the region, starting from the initial values. `window_strides` "
         "apart, windows lie in the inputs dilated by `base_dilations` and padded with the initial values; their "
@@ -199,7 +179,7 @@ def _select_and_scatter_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
             f"operand-type: '{operand}' with rank = {operand.rank}."
         )
     check_padding_shape(op)
-    window = check_window(op, sizes, strides="window_strides")
+    window = check_window(op, sizes)
     expected = dataclasses.replace(_windowed(operand, window, operand.element), bounds=())
     if not same_kind(expected, source):
         op.fail(f"expects source-type to be '{expected}', but got'{source}'")
@@ -231,7 +211,7 @@ def _lower_select_and_scatter(
     select = ctx.region(op.regions[0], "select_region")
     scatter = ctx.region(op.regions[1], "scatter_region")
     shape = ctx.result_shape(op)
-    window = _window(op, ints(op, "window_dimensions", (1,) * operand.shape.rank))
+    window = check_window(op, ints(op, "window_dimensions", (1,) * operand.shape.rank))
     parts = (ctx.convert(x, shape) for x in (operand, source, initial))
     return ctx.add(Opcode.SELECT_AND_SCATTER, *parts, window=window, select=select, scatter=scatter)
 
@@ -247,10 +227,7 @@ define(
         "window_strides": OPTIONAL_INTS,
         "padding": Attribute(Kind.ELEMENTS, None),
     },
-    traits=(
-        Trait.VERSION_BY_OPERANDS,
-        Trait.PROMOTES,
-    ),
+    traits=(Trait.VERSION_BY_OPERANDS, Trait.PROMOTES),
     doc=(
         "In every window of the operand, selects one element by `select` (it is kept while `select(it, next)` "
         "holds), and combines the source's element of that window into the selected place by `scatter`; other "

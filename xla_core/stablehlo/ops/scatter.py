@@ -9,15 +9,13 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import FALSE, check_dimension_list, tensor
-from xla_core.stablehlo.ops.dimension_lists import (
-    check_batching,
-    check_disjoint,
-    given,
-)
+from xla_core.stablehlo.ops.dimension_lists import Wording, check_batching, check_disjoint, check_sorted, given
 from xla_core.stablehlo.ops.reducers import check_reducer, promote
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import INTEGER_OR_INDEX, TENSOR
-from xla_core.stablehlo.verify.compatibility import compatible_dimensions, compatible_shapes, list_text
+from xla_core.stablehlo.verify.compatibility import compatible_dimensions, compatible_shapes
+
+_WORDS = Wording("Expects", "; got: ", ".", "scatter_indices")
 
 
 def _scatter_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
@@ -65,28 +63,15 @@ def _check_scatter_dimensions(
 ) -> None:
     windows, inserted, batching = dims.update_window_dims, dims.inserted_window_dims, dims.input_batching_dims
     vector = dims.index_vector_dim
-    _sorted_dims(op, "update_window_dims", windows)
-    if len(set(windows)) != len(windows):
-        op.fail(f"Expects update_window_dims to not repeat; got: [{list_text(windows)}].")
+    check_sorted(op, _WORDS, "update_window_dims", windows, unique=True)
     check_dimension_list(op, "update_window_dims", windows, update.rank, "rank-of('updates')")
     check_disjoint(op, "inserted_window_dims", inserted, "input_batching_dims", batching)
-    _sorted_dims(op, "inserted_window_dims", inserted)
+    check_sorted(op, _WORDS, "inserted_window_dims", inserted)
     check_dimension_list(op, "inserted_window_dims", inserted, operand.rank, "rank-of('operand')")
-    _sorted_dims(op, "input_batching_dims", batching)
+    check_sorted(op, _WORDS, "input_batching_dims", batching)
     check_dimension_list(op, "input_batching_dims", batching, operand.rank, "rank-of('operand')")
-    check_batching(
-        op,
-        "input_batching_dims",
-        batching,
-        "scatter_indices_batching_dims",
-        dims.scatter_indices_batching_dims,
-        operand,
-        indices,
-        vector,
-        "scatter_indices",
-        "; got: ",
-        ".",
-    )
+    names = "input_batching_dims", "scatter_indices_batching_dims"
+    check_batching(op, _WORDS, names, dims, operand, indices)
     count = indices.shape[vector] if vector < indices.rank else 1
     mapped = dims.scatter_dims_to_operand_dims
     if count not in (ir.DYNAMIC, len(mapped)):
@@ -113,11 +98,6 @@ def _check_scatter_dimensions(
                 f"dimensions of scatter indices. For scatter dimension {dim}, updates bound is {update.shape[dim]} , "
                 f"scatter_indices bound is {batch[i]}."
             )
-
-
-def _sorted_dims(op: ir.Op, name: str, dims: Sequence[int]) -> None:
-    if list(dims) != sorted(dims):
-        op.fail(f"Expects {name} to be sorted; got: [{list_text(dims)}].")
 
 
 def _lower_scatter(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
@@ -166,10 +146,7 @@ define(
         "indices_are_sorted": FALSE,
         "unique_indices": FALSE,
     },
-    traits=(
-        Trait.VERSION_BY_OPERANDS,
-        Trait.PROMOTES,
-    ),
+    traits=(Trait.VERSION_BY_OPERANDS, Trait.PROMOTES),
     releases="0.9 1.1",
     doc=(
         "The inputs with the updates combined into them by the region, at places that `scatter_indices` says; "

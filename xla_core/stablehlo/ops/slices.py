@@ -59,10 +59,7 @@ define(
     traits=(Trait.ON_STORAGE,),
     assembly="% <slice_ranges> attr-dict : :functional:",
     doc="The elements from `start_indices` up to `limit_indices`, `strides` apart, of every dimension.",
-    type_traits=(
-        "size: start_indices limit_indices strides",
-        "same-element-type",
-    ),
+    type_traits=("size: start_indices limit_indices strides", "same-element-type"),
 )
 
 
@@ -194,8 +191,5 @@ define(
     traits=(Trait.ON_STORAGE,),
     assembly=FUNCTIONAL_ASSEMBLY,
     doc="`slice` with bounds and strides that operands give.",
-    type_traits=(
-        "element-type: operand result",
-        "type: start_indices limit_indices strides",
-    ),
+    type_traits=("element-type: operand result", "type: start_indices limit_indices strides"),
 )

@@ -12,49 +12,36 @@ from xla_core.stablehlo.verify.compatibility import list_text
 __all__ = ["check_padding_shape", "check_window"]
 
 
-def check_window(
-    op: ir.Op,
-    sizes: Sequence[int],
-    *,
-    strides: str,
-    base: str | None = None,
-    dilation: str | None = None,
-    reversal: str | None = None,
-) -> Window:
+def check_window(op: ir.Op, sizes: Sequence[int], base: str = "", dilation: str = "", reversal: str = "") -> Window:
     """Checks that the attributes of a window fit each other, and returns the window.
 
-    The arguments after `sizes` are names of attributes.
+    The arguments after `sizes` are the names of the attributes that not all ops have.
     """
     rank = len(sizes)
     ones = (1,) * rank
     for name, what in (
-        (strides, "window-strides"),
+        ("window_strides", "window-strides"),
         (base, "base-dilation factors"),
         (dilation, "window-dilation factors"),
         ("padding", "padding-entries"),
         (reversal, "window-reversal"),
     ):
         # An empty list stands for its default.
-        count = rank if name is None else _count(op, name) or rank
+        count = _count(op, name) or rank
         if count != rank:
             op.fail(
                 f"expects {what} to have same dimension-size as size of window dimensions ({rank}), but got: {count}."
             )
-    values = [
-        sizes,
-        ints(op, strides) or ones,
-        (ones if base is None else ints(op, base)) or ones,
-        (ones if dilation is None else ints(op, dilation)) or ones,
-    ]
+    values = [sizes, *(ints(op, name) or ones for name in ("window_strides", base, dilation))]
     for i, row in enumerate(zip(*values, strict=True)):
         for what, value in zip(_PARTS, row, strict=True):
             # A dynamic size is checked once it is known.
             if value <= 0 and not (what == "value" and value == ir.DYNAMIC):
                 op.fail(f"expects window to have positive {what} for {i}-th window dimension, but got {value}.")
-    padding = matrix(op, "padding", rank)
+    rows = zip(*values, matrix(op, "padding", rank), ints(op, reversal) or (0,) * rank, strict=True)
     return tuple(
-        WindowDimension(size, stride, low, high, lhs, rhs)
-        for (size, stride, lhs, rhs), (low, high) in zip(zip(*values, strict=True), padding, strict=True)
+        WindowDimension(size, stride, low, high, lhs, rhs, bool(reversed))
+        for size, stride, lhs, rhs, (low, high), reversed in rows
     )
 
 

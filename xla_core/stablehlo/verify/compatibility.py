@@ -61,12 +61,8 @@ def compatible_elements(a: str | ir.QuantizedType, b: str | ir.QuantizedType) ->
     if a == b:
         return True
     if isinstance(a, ir.QuantizedType) and isinstance(b, ir.QuantizedType):
-        return (a.storage, a.expressed, a.storage_range, a.axis is None) == (
-            b.storage,
-            b.expressed,
-            b.storage_range,
-            b.axis is None,
-        )
+        keys = [(q.storage, q.expressed, q.storage_range, q.axis is None) for q in (a, b)]
+        return keys[0] == keys[1]
     return False
 
 

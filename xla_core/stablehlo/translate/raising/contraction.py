@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -48,12 +49,8 @@ def _algorithm(instruction: HloInstruction) -> dict[str, Any]:
 
 @raises(Opcode.DOT)
 def _dot(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    dims = ir.DotDimensionNumbers(
-        tuple(instruction.attribute("lhs_batch_dims")),
-        tuple(instruction.attribute("rhs_batch_dims")),
-        tuple(instruction.attribute("lhs_contracting_dims")),
-        tuple(instruction.attribute("rhs_contracting_dims")),
-    )
+    names = ("lhs_batch", "rhs_batch", "lhs_contracting", "rhs_contracting")
+    dims = ir.DotDimensionNumbers(*(tuple(instruction.attribute(f"{name}_dims")) for name in names))
     return ctx.results(
         "stablehlo.dot_general",
         [single(o) for o in operands],
@@ -81,17 +78,7 @@ def _ragged_dot(ctx: RaisingContext, instruction: HloInstruction, operands: Sequ
 @raises(Opcode.CONVOLUTION)
 def _convolution(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     window, labels = instruction.attribute("window"), instruction.attribute("dim_labels")
-    dims = ir.ConvDimensionNumbers(
-        labels.input_batch,
-        labels.input_feature,
-        labels.input_spatial,
-        labels.kernel_input_feature,
-        labels.kernel_output_feature,
-        labels.kernel_spatial,
-        labels.output_batch,
-        labels.output_feature,
-        labels.output_spatial,
-    )
+    dims = ir.ConvDimensionNumbers(*dataclasses.astuple(labels))
     return ctx.results(
         "stablehlo.convolution",
         [single(o) for o in operands],

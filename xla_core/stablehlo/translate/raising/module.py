@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from xla_core.errors import ResourceExhaustedError
@@ -60,20 +59,11 @@ def _argument_attributes(source: HloModule) -> list[dict[str, Any]]:
     for parameter in source.entry.parameters:
         sharding = parameter.attributes.get("sharding")
         if isinstance(sharding, str) and sharding and not parameter.shape.is_tuple:
-            attributes[_flat_index(whole, (parameter.parameter_number,))]["mhlo.sharding"] = sharding
+            attributes[whole.leaf_number((parameter.parameter_number,))]["mhlo.sharding"] = sharding
     for alias in source.input_output_aliases:
-        place = _flat_index(whole, (alias.parameter_number, *alias.parameter_index))
-        output = _flat_index(source.result_shape, alias.output_index)
+        place = whole.leaf_number((alias.parameter_number, *alias.parameter_index))
+        output = source.result_shape.leaf_number(alias.output_index)
         attributes[place]["tf.aliasing_output"] = ir.TypedInt(output, "i32")
     for number, index in source.buffer_donors:
-        attributes[_flat_index(whole, (number, *index))]["jax.buffer_donor"] = True
+        attributes[whole.leaf_number((number, *index))]["jax.buffer_donor"] = True
     return attributes
-
-
-def _flat_index(shape: Shape, index: Sequence[int]) -> int:
-    """Returns the position of a leaf among all leaves."""
-    place = 0
-    for i in index:
-        place += sum(1 for s in shape.tuple_shapes[:i] for _ in s.leaves())
-        shape = shape.tuple_shapes[i]
-    return place
