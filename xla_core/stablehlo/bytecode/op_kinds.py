@@ -120,13 +120,8 @@ class OpKinds:
                 values = convert_attributes(kind.vhlo, values)
             except ConversionError as error:
                 raise reader.error(f"{kind.written}: {error}", start) from None
-        if kind.name == "func.func":
-            for name in ("arg_attrs", "res_attrs"):
-                given = values.get(name, ())
-                if not isinstance(given, tuple) or not all(isinstance(item, dict) for item in given):
-                    raise reader.error(f"{name}: expected an array of dictionaries", start)
-                if not any(given):
-                    values.pop(name, None)
+        if kind.name == "func.func" and (wrong := ir.drop_empty_signatures(values)) is not None:
+            raise reader.error(f"{wrong}: expected an array of dictionaries", start)
         return values, nodes
 
     def _properties(self, kind: OpKind, index: int, reader: ByteReader) -> tuple[dict[str, Any], int]:

@@ -104,23 +104,7 @@ class _Reader:
             raise
         if reader.position != reader.end:
             raise reader.error("data after the program")
-        module = Module(file=self.file)
-        if len(ops) == 1 and ops[0].name == "builtin.module":
-            module.attributes = dict(ops[0].attributes)
-            module.name = str(module.attributes.pop("sym_name", ""))
-            ops = [op for region in ops[0].regions for block in region.blocks for op in block.ops]
-        symbols: set[str] = set()
-        for op in ops:
-            name = op.attributes.get("sym_name")
-            if isinstance(name, str):
-                if name in symbols:
-                    raise reader.error(f"the symbol @{name} is defined twice")
-                symbols.add(name)
-            if op.name == "func.func" and isinstance(name, str):
-                module.functions[name] = op
-            else:
-                module.others.append(op)
-        return module
+        return Module.of(ops, file=self.file)
 
     # Blocks and regions
 

@@ -56,6 +56,7 @@ __all__ = [
     "TypedInt",
     "Unit",
     "constant_of",
+    "drop_empty_signatures",
 ]
 
 
@@ -393,6 +394,17 @@ class ReplicaGroupMeshAxes:
 
     mesh: SymbolRef | Mesh
     axes: tuple[AxisRef, ...] = ()
+
+
+def drop_empty_signatures(attributes: dict[str, Any]) -> str | None:
+    """Removes `arg_attrs` and `res_attrs` of a function where all are empty. Returns the name of a malformed one."""
+    for name in ("arg_attrs", "res_attrs"):
+        given = attributes.get(name, ())
+        if not isinstance(given, tuple) or not all(isinstance(item, dict) for item in given):
+            return name
+        if not any(given):
+            attributes.pop(name, None)
+    return None
 
 
 def constant_of(value: Value) -> np.ndarray | None:

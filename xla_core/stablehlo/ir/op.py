@@ -180,6 +180,30 @@ class Module:
     source: str = ""
     file: str = ""
 
+    @staticmethod
+    def of(ops: list[Op], source: str = "", file: str = "") -> Module:
+        """Makes a module of top-level ops, or of the contents of the only `builtin.module`.
+
+        Raises InvalidArgumentError if two ops have the same symbol.
+        """
+        module = Module(source=source, file=file)
+        if len(ops) == 1 and ops[0].name == "builtin.module":
+            module.attributes = dict(ops[0].attributes)
+            module.name = str(module.attributes.pop("sym_name", ""))
+            ops = [op for region in ops[0].regions for block in region.blocks for op in block.ops]
+        symbols: set[str] = set()
+        for op in ops:
+            name = op.attributes.get("sym_name")
+            if isinstance(name, str):
+                if name in symbols:
+                    raise InvalidArgumentError(f"the symbol @{name} is defined twice", op=op.name, location=op.location)
+                symbols.add(name)
+            if op.name == "func.func" and isinstance(name, str):
+                module.functions[name] = op
+            else:
+                module.others.append(op)
+        return module
+
     def walk(self) -> Iterator[Op]:
         """Every op: the functions in order, then the others, each outermost first."""
         for function in self.functions.values():

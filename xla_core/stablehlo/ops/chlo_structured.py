@@ -60,37 +60,24 @@ define(
 _SEGMENTS = Attribute(Kind.INT32S)
 
 
-def _segments(op: ir.Op, *names: str) -> tuple[int, ...]:
-    """Reads the segment sizes from the first of the attributes `names` that is given.
+def _scan_segments(op: ir.Op, kind: str, count: int) -> tuple[int, int]:
+    """Returns how many operands are inputs and how many carries; of results, how many are outputs and carries.
 
-    The first size counts the inputs (of results: the outputs), the second one the carries.
+    `kind` is `operand` or `result`, and `count` is their number.
     """
+    names = (f"{kind}SegmentSizes", f"{kind}_segment_sizes")
     for name in names:
         given = op.attributes.get(name)
         problem = None if given is None else attribute_problem(name, _SEGMENTS, given)
         if problem is not None:
             op.fail(problem)
-    return ints(op, names[0]) or ints(op, names[1])
-
-
-def _scan_segments(op: ir.Op) -> tuple[int, int]:
-    """Returns how many operands are inputs and how many are carries."""
-    segments = _segments(op, "operandSegmentSizes", "operand_segment_sizes")
-    if len(segments) != 2 or sum(segments) != len(op.operands):
+    segments = ints(op, names[0]) or ints(op, names[1])
+    if len(segments) != 2 or sum(segments) != count:
         op.fail(
-            f"operand count ({len(op.operands)}) does not match with the total size ({sum(segments)}) specified in "
-            "attribute 'operandSegmentSizes'"
+            f"{kind} count ({count}) does not match with the total size ({sum(segments)}) specified in "
+            f"attribute '{kind}SegmentSizes'"
         )
     return segments[0], segments[1]
-
-
-def _check_scan_results(op: ir.Op) -> None:
-    segments = _segments(op, "resultSegmentSizes", "result_segment_sizes")
-    if len(segments) != 2 or sum(segments) != len(op.results):
-        op.fail(
-            f"result count ({len(op.results)}) does not match with the total size ({sum(segments)}) specified in "
-            "attribute 'resultSegmentSizes'"
-        )
 
 
 def _check_scan_inputs(op: ir.Op, inputs: int) -> int:
@@ -130,8 +117,8 @@ def _scan_results(op: ir.Op, carries: int, length: int) -> list[ir.Type]:
 
 
 def _scan_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
-    inputs, carries = _scan_segments(op)
-    _check_scan_results(op)
+    inputs, carries = _scan_segments(op, "operand", len(op.operands))
+    _scan_segments(op, "result", len(op.results))
     if not inputs and len(op.results) == carries:
         op.fail("at least one of inputs or outputs must be present")
     dim, block, length = int(op.attributes["dimension"]), op.regions[0].block, _check_scan_inputs(op, inputs)
@@ -150,7 +137,7 @@ def _scan_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 
 def _lower_scan(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
     """HLO `scan`."""
-    _, carries = _scan_segments(op)
+    _, carries = _scan_segments(op, "operand", len(op.operands))
     shapes = [shape_of(r.type) for r in op.results]
     flags: dict[str, Any] = {name: True for name in ("is_reverse", "is_associative") if op.attributes.get(name)}
     made = ctx.add(

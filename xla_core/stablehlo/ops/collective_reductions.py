@@ -24,19 +24,18 @@ from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, define
 from xla_core.stablehlo.verify.compatibility import compatible_dimensions
 
 
-def _scalar(type: ir.TensorType) -> ir.TensorType:
-    return ir.TensorType((), type.element)
+def _reduced(op: ir.Op, type: ir.TensorType) -> ir.TensorType:
+    """Checks the region against the elements of an operand, and returns the type of its result."""
+    scalar = ir.TensorType((), type.element)
+    (result,) = check_reducer(op, op.regions[0], [scalar], [scalar])
+    return result
 
 
 def _all_reduce_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     types = [tensor(op, i) for i in range(len(op.operands))]
     check_groups(op, ragged=True)
     check_channel(op)
-    results = []
-    for type in types:
-        (result,) = check_reducer(op, op.regions[0], [_scalar(type)], [_scalar(type)])
-        results.append(ir.TensorType(type.shape, result.element, type.bounds))
-    return results
+    return [ir.TensorType(t.shape, _reduced(op, t).element, t.bounds) for t in types]
 
 
 def _lower_all_reduce(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
@@ -72,7 +71,7 @@ def _reduce_scatter_rule(op: ir.Op, module: ir.Module) -> None:
     assert isinstance(result, ir.TensorType)
     dim = int(op.attributes["scatter_dimension"])
     check_groups(op)
-    (reduced,) = check_reducer(op, op.regions[0], [_scalar(operand)], [_scalar(operand)])
+    reduced = _reduced(op, operand)
     if operand.rank != result.rank:
         op.fail("operand and result should have same rank")
     if dim >= operand.rank:
@@ -130,11 +129,7 @@ def _collective_reduce_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     check_groups(op, ragged=True)
     check_channel(op)
     data = data_operands(op, "collective_reduce")
-    results = []
-    for type in data:
-        (result,) = check_reducer(op, op.regions[0], [_scalar(type)], [_scalar(type)])
-        results.append(ir.TensorType(type.shape, result.element))
-    return results
+    return [ir.TensorType(type.shape, _reduced(op, type).element) for type in data]
 
 
 def _lower_collective_reduce(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:

@@ -152,10 +152,8 @@ class OpReader(RegionReader):
         if names and count != len(state.result_types):
             message = f"operation defines {len(state.result_types)} results but was provided {count} to bind"
             raise self.error(message if state.result_types else "cannot name an operation with no results", offset)
-        if state.name == "func.func":
-            for key in ("arg_attrs", "res_attrs"):  # none at all may be written as an empty dictionary for each
-                if not any(state.attributes.get(key, ())):
-                    state.attributes.pop(key, None)
+        if state.name == "func.func" and (wrong := ir.drop_empty_signatures(state.attributes)) is not None:
+            raise self.error(f"{wrong}: expected an array of dictionaries", offset)
         location = state.location or self.accept_location() or TextLocation(self.text, state.start)
         op = ir.Op(state.name, state.operands, state.result_types, state.attributes, state.regions, location)
         index = 0

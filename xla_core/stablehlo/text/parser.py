@@ -123,15 +123,4 @@ class _Parser(OpReader):
             from xla_core.stablehlo.text import vhlo_ops  # few texts are VHLO
 
             ops = vhlo_ops.convert_ops(ops)
-        module = ir.Module(source=self.source, file=self.text.file)
-        if len(ops) == 1 and ops[0].name == "builtin.module":
-            module.attributes = dict(ops[0].attributes)
-            module.name = str(module.attributes.pop("sym_name", ""))
-            ops = [op for block in ops[0].regions[0].blocks for op in block.ops] if ops[0].regions else []
-        for op in ops:
-            name = op.attributes.get("sym_name")
-            if op.name == "func.func" and isinstance(name, str):
-                module.functions[name] = op
-            else:
-                module.others.append(op)
-        return module
+        return ir.Module.of(ops, self.source, self.text.file)

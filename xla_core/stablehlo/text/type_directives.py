@@ -17,9 +17,7 @@ Signature = tuple[tuple[ir.Type, ...], tuple[ir.Type, ...]]
 """Operand types, result types."""
 
 
-def functional(reader: TypeReader, count: int) -> Signature:
-    """`(types) -> types`."""
-    type = reader.function_type()
+def _function(type: ir.FunctionType) -> Signature:
     return type.inputs, type.results
 
 
@@ -79,40 +77,22 @@ def tuple_(reader: TypeReader, count: int) -> Signature:
 
 
 def arrow(reader: TypeReader, count: int) -> Signature:
-    """`type, type -> types`."""
     inputs = tuple(reader.type_list())
     reader.expect("->", "and the result types")
     return inputs, reader.type_or_list()
 
 
 def cast(reader: TypeReader, count: int) -> Signature:
-    """`types to types`."""
     inputs = tuple(reader.type_list())
     reader.expect_word("to")
     return inputs, tuple(reader.type_list())
 
 
-def results(reader: TypeReader, count: int) -> Signature:
-    """`types` of the results."""
-    return (), tuple(reader.type_list())
-
-
-def list_(reader: TypeReader, count: int) -> Signature:
-    """`types` of the operands; no results."""
-    return tuple(reader.type_list()), ()
-
-
-def each(reader: TypeReader, count: int) -> Signature:
-    """`type` of every operand; no results."""
-    return (reader.type(),) * count, ()
-
-
 def return_(reader: TypeReader, count: int) -> Signature:
-    """`: types` of the operands, or nothing where there are none."""
-    if count or reader.at(":"):
-        reader.expect(":", "and the operands' types")
-        return tuple(reader.type_list()), ()
-    return (), ()
+    if not count and not reader.at(":"):
+        return (), ()
+    reader.expect(":", "and the operands' types")
+    return tuple(reader.type_list()), ()
 
 
 _FUNCTION = r"\([^()\n]*\) -> (?:\([^()\n]*\)|[^()\n]{0,2000}>)"
@@ -120,16 +100,21 @@ _TYPES = r"[^()\n]{0,2000}>"  # bounded, for a whole program may stand on one li
 _SAME = rf"(?:\([^()\n]*\) -> )?{_TYPES}"
 
 SIGNATURES: dict[str, tuple[Callable[[TypeReader, int], Signature], str | None]] = {
-    "functional": (functional, _FUNCTION),
+    # `(types) -> types`
+    "functional": (lambda reader, count: _function(reader.function_type()), _FUNCTION),
     "same": (same, _SAME),
     "select": (select, _SAME),
     "complex": (complex_, _SAME),
     "tuple": (tuple_, _TYPES),
+    # `type, type -> types`
     "arrow": (arrow, r"[^()\n]{0,1000}> -> (?:\([^()\n]*\)|[^()\n]{0,1000}>)"),
+    # `types to types`
     "cast": (cast, None),
-    "results": (results, _TYPES),
-    "list": (list_, _TYPES),
-    "each": (each, _TYPES),
+    # the types of the results, or of the operands; one type for each operand
+    "results": (lambda reader, count: ((), tuple(reader.type_list())), _TYPES),
+    "list": (lambda reader, count: (tuple(reader.type_list()), ()), _TYPES),
+    "each": (lambda reader, count: ((reader.type(),) * count, ()), _TYPES),
+    # `: types` of the operands, or nothing if there are none
     "return": (return_, r"(?:: [^()\n]{0,20000}>)?"),
 }
-"""Signature kinds: reader, and pattern."""
+"""Readers and patterns by the kinds in assembly formats."""

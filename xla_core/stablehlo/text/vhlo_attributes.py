@@ -108,13 +108,8 @@ def _replica_groups(reader: DialectAttributeReader) -> ir.ReplicaGroupMeshAxes:
     return ir.ReplicaGroupMeshAxes(ir.SymbolRef(mesh) if isinstance(mesh, str) else mesh, axes)
 
 
-_ENUMS = (
-    "comparison_direction comparison_type fft_type precision result_accuracy_mode rng_algorithm rng_distribution"
-    " transpose"
-)
-
 _ATTRIBUTES: dict[str, Callable[[DialectAttributeReader], Any]] = {
-    **{kind: _enum(kind) for kind in _ENUMS.split()},
+    **{kind: _enum(kind) for kind in ir.ENUMS},
     "api_version": _api_version,
     "array": lambda reader: reader.attribute(),
     "axis_ref": _axis_ref,

@@ -70,9 +70,5 @@ def _convert(op: ir.Op, is_function: bool) -> None:
     except ConversionError as error:
         raise InvalidArgumentError(f"'{op.name}' op {error}", op=op.name, location=op.location) from None
     op.name = "func.return" if vhlo.name == "stablehlo.return" and is_function else vhlo.name
-    if op.name == "func.func":
-        if any(not isinstance(attributes.get(name, ()), tuple) for name in ("arg_attrs", "res_attrs")):
-            raise InvalidArgumentError("arg_attrs and res_attrs must be arrays", op=op.name, location=op.location)
-        for name in ("arg_attrs", "res_attrs"):
-            if not any(attributes.get(name, ())):
-                attributes.pop(name, None)
+    if op.name == "func.func" and ir.drop_empty_signatures(attributes) is not None:
+        raise InvalidArgumentError("arg_attrs and res_attrs must be arrays", op=op.name, location=op.location)
