@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -15,10 +14,11 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.broadcasts import broadcast_in_dim
 from xla_core.stablehlo.ops.chlo import BROADCASTING
-from xla_core.stablehlo.ops.common import OPTIONAL_INTS, OneOp, ints
+from xla_core.stablehlo.ops.common import OPTIONAL_INTS, OneOp, enum, ints
 from xla_core.stablehlo.ops.elementwise import BINARY_OPS
+from xla_core.stablehlo.ops.selection import lower_compare
 from xla_core.stablehlo.table.assembly_format import CHLO_BROADCAST_ASSEMBLY
-from xla_core.stablehlo.table.op_table import OPS, Attribute, Kind, Lower, Rule, Values, define
+from xla_core.stablehlo.table.op_table import OPS, Lower, Rule, Values, define
 from xla_core.stablehlo.table.type_constraints import ANY_TENSOR, COMPLEX, FLOAT, PRED
 from xla_core.stablehlo.verify.compatibility import compatible_elements, element_of, list_text
 
@@ -117,22 +117,16 @@ define(
 )
 
 
-def _lower_compare(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction) -> HloInstruction:
-    """HLO `compare`."""
-    extra: dict[str, Any] = {"type": "TOTALORDER"} if op.attributes.get("compare_type") == "TOTALORDER" else {}
-    return ctx.add(Opcode.COMPARE, lhs, rhs, direction=str(op.attributes["comparison_direction"]), **extra)
-
-
 define(
     "chlo.broadcast_compare",
     "lhs rhs",
     result_types=PRED,
     rule=_broadcast_rule(lambda e: "i1"),
-    lower=_lower_broadcast(_lower_compare),
+    lower=_lower_broadcast(lower_compare),
     attributes={
         **_DIMS,
-        "comparison_direction": Attribute(Kind.ENUM, cases=("EQ", "NE", "GE", "GT", "LE", "LT")),
-        "compare_type": Attribute(Kind.ENUM, None, cases=("NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")),
+        "comparison_direction": enum("comparison_direction"),
+        "compare_type": enum("comparison_type", None),
     },
     assembly=CHLO_BROADCAST_ASSEMBLY,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xla_core.hlo.builder import scalar_computation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
@@ -164,11 +165,8 @@ define(
 
 def _lower_cross_replica_sum(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
     """HLO `all-reduce` with a sum."""
-    child = ctx.child("sum")
-    scalar = operand.shape.with_dimensions(())
-    a, b = (child.computation.parameter(i, scalar) for i in range(2))
-    child.set_root([child.add(Opcode.ADD, a, b)])
-    return ctx.add(Opcode.ALL_REDUCE, operand, to_apply=child.computation, **collective_attributes(ctx, op))
+    total = scalar_computation(Opcode.ADD, operand.shape.element_type, module=ctx.hlo_module, name="sum")
+    return ctx.add(Opcode.ALL_REDUCE, operand, to_apply=total, **collective_attributes(ctx, op))
 
 
 define(

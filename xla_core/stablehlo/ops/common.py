@@ -12,7 +12,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.table.op_table import OPS, Attribute, Kind
+from xla_core.stablehlo.table.op_table import OPS, REQUIRED, Attribute, Kind
 from xla_core.stablehlo.verify.compatibility import compatible_elements, compatible_shapes, most_specific
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "check_accuracy",
     "check_dimension_list",
     "check_same_operands",
+    "enum",
     "ints",
     "matrix",
     "same_type",
@@ -41,8 +42,13 @@ FALSE = Attribute(Kind.BOOL, False)
 INDEX = Attribute(Kind.INT, minimum=0)
 ZERO_INDEX = Attribute(Kind.INT, 0, minimum=0)
 SIZE = Attribute(Kind.INT, minimum=1)
-PRECISION = Attribute(Kind.PRECISIONS, (), cases=("DEFAULT", "HIGH", "HIGHEST"))
+PRECISION = Attribute(Kind.PRECISIONS, (), cases=ir.ENUMS["precision"])
 CHANNEL = Attribute(Kind.STRUCT, None, classes=(ir.ChannelHandle,), says="two 64-bit integers 'handle' and 'type'")
+
+
+def enum(kind: str, default: Any = REQUIRED, says: str = "") -> Attribute:
+    """Makes an attribute that is an enum of StableHLO."""
+    return Attribute(Kind.ENUM, default, cases=ir.ENUMS[kind], says=says)
 
 
 def ints(op: ir.Op, name: str, default: Sequence[int] = ()) -> tuple[int, ...]:

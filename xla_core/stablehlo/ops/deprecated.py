@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from xla_core.hlo.builder import scalar_computation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import INTS, PRECISION, ints, tensor
@@ -139,20 +139,13 @@ def _mask_diagonal(ctx: LoweringContext, value: HloInstruction, a: int, b: int) 
     index = value.shape.with_element_type(ElementType.S64)
     rows, columns = (ctx.add(Opcode.IOTA, shape=index, iota_dimension=d) for d in (a, b))
     zero = ctx.constant(np.zeros((), value.shape.dtype), value.shape)
-    return ctx.add(Opcode.SELECT, ctx.add(Opcode.COMPARE, rows, columns, direction="EQ"), value, zero)
+    return ctx.add(Opcode.SELECT, ctx.compare(rows, columns, "EQ"), value, zero)
 
 
 def _sum(ctx: LoweringContext, value: HloInstruction, dims: tuple[int, ...]) -> HloInstruction:
-    child = ctx.child("sum")
-    scalar = Shape(value.shape.element_type)
-    child.set_root([child.add(Opcode.ADD, *(child.computation.parameter(i, scalar) for i in range(2)))])
+    total = scalar_computation(Opcode.ADD, value.shape.element_type, module=ctx.hlo_module, name="sum")
     zero = ctx.constant(np.zeros((), value.shape.dtype))
-    return ctx.add(Opcode.REDUCE, value, zero, dimensions=dims, to_apply=child.computation)
-
-
-def _reorder(ctx: LoweringContext, value: HloInstruction, labels: str, wanted: str) -> HloInstruction:
-    order = tuple(labels.index(label) for label in wanted)
-    return value if order == tuple(range(len(order))) else ctx.add(Opcode.TRANSPOSE, value, dimensions=order)
+    return ctx.add(Opcode.REDUCE, value, zero, dimensions=dims, to_apply=total)
 
 
 def _lower_einsum(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction) -> HloInstruction:
@@ -175,14 +168,14 @@ def _lower_einsum(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: Hlo
         rhs_contracting_dims=tuple(b.index(c) for c in contract),
         **dot_attributes(op),
     )
-    return _reorder(ctx, dot, order, output)
+    return ctx.transpose(dot, [order.index(c) for c in output])
 
 
 def _lower_unary_einsum(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
     """A sum over the dimensions that the result doesn't have, then a transpose."""
     (labels,), output = _check_einsum(op)
     value, labels = _sum_out(ctx, operand, labels, output)
-    return _reorder(ctx, value, labels, output)
+    return ctx.transpose(value, [labels.index(c) for c in output])
 
 
 _CONFIG = {"einsum_config": Attribute(Kind.STRING)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from xla_core.hlo.attributes import SliceDimension
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
@@ -17,6 +16,7 @@ from xla_core.stablehlo.ops.output_shapes import (
     bounded_dimensions,
     check_output_shape,
     result_dimensions,
+    scalar_at,
     sized,
     with_sizes,
 )
@@ -160,7 +160,7 @@ def _lower_dynamic_reshape(
     if bounded_dimensions(op) is None or ctx.module.static_values.of(shape) is not None:
         return ctx.reshape(operand, result_dimensions(ctx, op, shape, "output_shape"))
     rank = shape.shape.dimensions[0]
-    sizes = [ctx.reshape(ctx.add(Opcode.SLICE, shape, slice=(SliceDimension(d, d + 1),)), ()) for d in range(rank)]
+    sizes = [scalar_at(ctx, shape, d) for d in range(rank)]
     return ctx.add(Opcode.DYNAMIC_RESHAPE, operand, *sizes, shape=shape_of(type))
 
 

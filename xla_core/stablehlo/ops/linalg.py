@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ops.common import FALSE, INTS, OneOp, ints, tensor
+from xla_core.stablehlo.ops.common import FALSE, INTS, OneOp, enum, ints, tensor
 from xla_core.stablehlo.ops.reducers import element_text
 from xla_core.stablehlo.table.op_table import Attribute, Kind, define
 from xla_core.stablehlo.table.type_constraints import FLOAT_OR_COMPLEX, PLAIN_FLOAT_OR_COMPLEX, Elements, elements_of
@@ -75,7 +75,7 @@ define(
         "left_side": _BOOL,
         "lower": _BOOL,
         "unit_diagonal": _BOOL,
-        "transpose_a": Attribute(Kind.ENUM, cases=("TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")),
+        "transpose_a": enum("transpose"),
     },
     doc=(
         "The x with op(a) x = b (`left_side`) or x op(a) = b, for triangular matrices a; op is what `transpose_a` "
@@ -132,9 +132,7 @@ define(
     lower=OneOp(Opcode.FFT, "fft_type", "fft_length"),
     types=PLAIN_FLOAT_OR_COMPLEX,
     attributes={
-        "fft_type": Attribute(
-            Kind.ENUM, cases=("FFT", "IFFT", "RFFT", "IRFFT"), says="XLA fast fourier transform type."
-        ),
+        "fft_type": enum("fft_type", says="XLA fast fourier transform type."),
         "fft_length": INTS,
     },
     assembly="% , type = fft_type:fft_type , length = fft_length:dims attr-dict : :functional:",

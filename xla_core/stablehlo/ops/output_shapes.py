@@ -14,7 +14,7 @@ from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import tensor_of
 from xla_core.stablehlo.verify.compatibility import compatible, if_declared, list_text
 
-__all__ = ["bounded_dimensions", "check_output_shape", "result_dimensions", "sized", "with_sizes"]
+__all__ = ["bounded_dimensions", "check_output_shape", "result_dimensions", "scalar_at", "sized", "with_sizes"]
 
 
 def result_dimensions(ctx: LoweringContext, op: ir.Op, shape: HloInstruction, what: str) -> tuple[int, ...]:
@@ -43,13 +43,18 @@ def bounded_dimensions(op: ir.Op) -> tuple[int, ...] | None:
     return None if None in sizes else tuple(n for n in sizes if n is not None)
 
 
+def scalar_at(ctx: LoweringContext, vector: HloInstruction, index: int) -> HloInstruction:
+    """Returns an element of a vector as a scalar."""
+    return ctx.reshape(ctx.add(Opcode.SLICE, vector, slice=(SliceDimension(index, index + 1),)), ())
+
+
 def with_sizes(ctx: LoweringContext, op: ir.Op, value: HloInstruction, shape: HloInstruction) -> HloInstruction:
     """Sets the dynamic dimensions of `value`, whose sizes are the bounds, to the elements of the operand `shape`."""
     type = op.results[0].type
     assert isinstance(type, ir.TensorType)
     for d in (d for d, n in enumerate(type.shape) if n == ir.DYNAMIC):
-        part = ctx.reshape(ctx.add(Opcode.SLICE, shape, slice=(SliceDimension(d, d + 1),)), ())
-        value = ctx.add(Opcode.SET_DIMENSION_SIZE, value, ctx.convert(part, Shape(ElementType.S32)), dimensions=(d,))
+        size = ctx.convert(scalar_at(ctx, shape, d), Shape(ElementType.S32))
+        value = ctx.add(Opcode.SET_DIMENSION_SIZE, value, size, dimensions=(d,))
     return value
 
 

@@ -10,8 +10,8 @@ from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
-from xla_core.stablehlo.ops.common import tensor, tensor_of
-from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.ops.common import enum, tensor, tensor_of
+from xla_core.stablehlo.table.op_table import Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import Elements, TypeConstraint
 from xla_core.stablehlo.verify.compatibility import compatible_shapes, fail_inferred
 
@@ -67,7 +67,7 @@ define(
     lower=_lower_rng,
     traits=(Trait.SIDE_EFFECT,),
     type_traits=("element-type: a b result",),
-    attributes={"rng_distribution": Attribute(Kind.ENUM, cases=("UNIFORM", "NORMAL"))},
+    attributes={"rng_distribution": enum("rng_distribution")},
     assembly="% , % , % , distribution = rng_distribution:rng_distribution attr-dict : :functional:",
     doc=(
         "Random numbers of the given shape: uniform in [a, b), or normal with mean a and standard deviation b. "
@@ -100,7 +100,7 @@ define(
     (Values("output_state", _NUMBER), Values("output", _STATIC_NUMBER)),
     rule=_bit_generator_rule,
     lower=_lower_bit_generator,
-    attributes={"rng_algorithm": Attribute(Kind.ENUM, cases=("DEFAULT", "THREE_FRY", "PHILOX"))},
+    attributes={"rng_algorithm": enum("rng_algorithm")},
     assembly="% , algorithm = rng_algorithm:rng_algorithm attr-dict : :functional:",
     doc=(
         "Uniform random bits, and the state for the next call, from a state: the same state gives the same bits on "

@@ -8,8 +8,8 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.ops.common import check_same_operands, tensor
-from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.ops.common import check_same_operands, enum, tensor
+from xla_core.stablehlo.table.op_table import Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import PRED
 from xla_core.stablehlo.verify.compatibility import (
     compatible_elements,
@@ -26,7 +26,7 @@ def _compare_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     return inferred_or_known(op, ir.TensorType(lhs.shape, "i1", lhs.bounds), [lhs, rhs])
 
 
-def _lower_compare(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction) -> HloInstruction:
+def lower_compare(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction) -> HloInstruction:
     """HLO `compare`. Only `TOTALORDER` is kept: HLO derives other comparison types from the operands."""
     direction = str(op.attributes["comparison_direction"])
     if op.attributes.get("compare_type") == "TOTALORDER":
@@ -38,10 +38,10 @@ define(
     "stablehlo.compare",
     "lhs rhs",
     rule=_compare_rule,
-    lower=_lower_compare,
+    lower=lower_compare,
     attributes={
-        "comparison_direction": Attribute(Kind.ENUM, cases=("EQ", "NE", "GE", "GT", "LE", "LT")),
-        "compare_type": Attribute(Kind.ENUM, None, cases=("NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")),
+        "comparison_direction": enum("comparison_direction"),
+        "compare_type": enum("comparison_type", None),
     },
     assembly="comparison_direction:comparison_direction , % , % (? , compare_type:comparison_type ?)"
     " attr-dict : :functional:",

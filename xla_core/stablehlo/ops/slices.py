@@ -12,7 +12,7 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import INTS, OneOp, ints, tensor
-from xla_core.stablehlo.ops.output_shapes import sized
+from xla_core.stablehlo.ops.output_shapes import scalar_at, sized
 from xla_core.stablehlo.table.assembly_format import FUNCTIONAL_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Arity, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import INTEGER_SCALAR, SHAPE_VECTOR
@@ -170,9 +170,7 @@ def _lower_real_dynamic_slice(
     step = ctx.static_value(strides, op, "strides").reshape(-1)
     type = op.results[0].type
     if isinstance(type, ir.TensorType) and type.is_static and np.all(step == 1):
-        starts = [
-            ctx.reshape(ctx.add(Opcode.SLICE, start, slice=(SliceDimension(i, i + 1),)), ()) for i in range(type.rank)
-        ]
+        starts = [scalar_at(ctx, start, i) for i in range(type.rank)]
         return ctx.add(Opcode.DYNAMIC_SLICE, operand, *starts, dynamic_slice_sizes=type.shape)
     low = ctx.static_value(start, op, "start_indices").reshape(-1)
     high = ctx.static_value(limit, op, "limit_indices").reshape(-1)

@@ -30,6 +30,7 @@ __all__ = [
     "RESULTS_ASSEMBLY",
     "RETURN_ASSEMBLY",
     "UNARY_ASSEMBLY",
+    "words_of",
 ]
 
 UNARY_ASSEMBLY = "% attr-dict : :same:"
@@ -43,3 +44,15 @@ CHLO_BROADCAST_ASSEMBLY = "% , % attr-dict : :functional:"
 
 GENERIC_ASSEMBLY = "( %* ) <properties> attr-dict : :functional:"
 """What follows the quoted name of an op without regions."""
+
+
+def words_of(form: str) -> list[str | list[str]]:
+    """Splits a format into words; the words of an optional group are a list."""
+    words: list[str | list[str]] = []
+    rest = form.split()
+    while rest:
+        word = rest.pop(0)
+        end = rest.index("?)") if word == "(?" else None
+        words.append(word if end is None else rest[:end])
+        rest = rest if end is None else rest[end + 1 :]
+    return words

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from xla_core.stablehlo.table.assembly_format import words_of
 from xla_core.stablehlo.table.op_table import OPS, has_properties
 from xla_core.stablehlo.table.other_dialects import OTHER_OPS
 from xla_core.stablehlo.text.custom_assembly import CUSTOM, generic_regions, value_types
@@ -34,17 +35,9 @@ _WORD = re.compile(r"[a-z_]+\Z").match
 
 @functools.cache
 def steps_of(form: str) -> tuple[Step, ...]:
-    words = form.split()
-    steps: list[Step] = []
-    while words:
-        word = words.pop(0)
-        if word == "(?":
-            end = words.index("?)")
-            steps.append(_optional(words[0], steps_of(" ".join(words[1:end]))))
-            del words[: end + 1]
-        else:
-            steps.append(_step(word))
-    return tuple(steps)
+    return tuple(
+        [_step(w) if isinstance(w, str) else _optional(w[0], steps_of(" ".join(w[1:]))) for w in words_of(form)]
+    )
 
 
 def _step(word: str) -> Step:

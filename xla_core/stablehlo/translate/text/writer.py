@@ -11,6 +11,7 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.bytecode.properties import layouts
 from xla_core.stablehlo.ir.attribute_text import dictionary_text, location_text
 from xla_core.stablehlo.ir.garbage_collection import without_collector
+from xla_core.stablehlo.table.assembly_format import words_of
 from xla_core.stablehlo.text.assembly_format import assembly_of
 from xla_core.stablehlo.text.custom_assembly import type_of_value
 from xla_core.stablehlo.translate.release import for_release
@@ -130,17 +131,7 @@ _Step = Callable[[_State], str]
 
 @functools.cache
 def _steps(form: str) -> tuple[_Step, ...]:
-    words = form.split()
-    steps: list[_Step] = []
-    while words:
-        word = words.pop(0)
-        if word == "(?":
-            end = words.index("?)")
-            steps.append(_optional(words[:end]))
-            del words[: end + 1]
-        else:
-            steps.append(_step(word))
-    return tuple(steps)
+    return tuple([_step(word) if isinstance(word, str) else _optional(word) for word in words_of(form)])
 
 
 def _optional(words: list[str]) -> _Step:
