@@ -9,7 +9,6 @@ import numpy as np
 from xla_conformance.accuracy.frame import Check, Measured
 from xla_conformance.accuracy.real_functions.cases import TYPES, Total
 from xla_conformance.accuracy.real_functions.formats import Exact, all_values, format_of
-from xla_conformance.accuracy.real_functions.functions import mlir_name
 from xla_conformance.accuracy.real_functions.points import generator, one_operand
 from xla_conformance.subjects import Subject
 from xla_core.hlo import ElementType
@@ -43,7 +42,7 @@ def _check(source: ElementType, target: ElementType) -> Check:
 
 
 def _program(source: ElementType, target: ElementType, count: int) -> str:
-    a, b = f"tensor<{count}x{mlir_name(source)}>", f"tensor<{count}x{mlir_name(target)}>"
+    a, b = f"tensor<{count}x{source.mlir_name}>", f"tensor<{count}x{target.mlir_name}>"
     return f"func.func @main(%0: {a}) -> {b} {{\n  %r = stablehlo.convert %0 : ({a}) -> {b}\n  return %r : {b}\n}}\n"
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from xla_conformance.accuracy.real_functions.oracles import WIDE
 from xla_core.hlo import ElementType
 
-__all__ = ["FUNCTIONS", "Function", "mlir_name"]
+__all__ = ["FUNCTIONS", "Function"]
 
 Array = np.ndarray
 Pairs = Callable[[np.random.Generator, np.dtype, int], tuple[Array, Array]]
@@ -48,19 +48,11 @@ class Function:
 
     def program(self, element_type: ElementType, count: int) -> str:
         """Returns StableHLO text of the function on `count` elements."""
-        t = f"tensor<{count}x{mlir_name(element_type)}>"
+        t = f"tensor<{count}x{element_type.mlir_name}>"
         arguments = ", ".join(f"%{i}: {t}" for i in range(self.arity))
         operands = ", ".join(f"%{i}" for i in range(self.arity))
         types = f"{', '.join([t] * self.arity)} -> {t}" if self.op.startswith("chlo.") else t
         return f"func.func @main({arguments}) -> {t} {{\n  %r = {self.op} {operands} : {types}\n  return %r : {t}\n}}\n"
-
-
-def mlir_name(element_type: ElementType) -> str:
-    """Returns the element type's name in StableHLO text."""
-    name = element_type.value
-    if element_type.is_integral:
-        return ("i" if element_type.is_signed else "ui") + name[1:]
-    return name if name in ("f16", "bf16", "f32", "f64") else "f" + name[1:].upper()
 
 
 # -- pairs -------------------------------------------------------------------------------------------------------------
