@@ -1,8 +1,9 @@
 """topk: a heap of the k best elements of a row, whose root is the worst of them.
 
-An element and its index make one unsigned number, greater for what comes first: the element's key (an integer in the
-elements' total order) above the complement of the index. So equal elements compare by index. A block of the row is
-passed over where its greatest key is not above the root's, which a vector loop finds; in the end the heap is sorted.
+An element and its index are one unsigned number: the element's key (an integer that is ordered as the elements are) in
+the high bits, the complement of the index in the low ones. Of two equal elements, the first is therefore greater. A
+vector loop finds the greatest key of each block of a row. The block is skipped if that key is not above the root's. The
+heap is sorted at the end.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Sequence
 from xla_core.codegen.llvm.elements.fused import FusedIrEmitter
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, Plan
 from xla_core.codegen.llvm.ir.builder import IrBuilder
-from xla_core.codegen.llvm.ir.module import Value
+from xla_core.codegen.llvm.ir.module import IrFunction, Value
 from xla_core.codegen.llvm.ir.types import type_bits
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index import Digit, Index
@@ -90,14 +91,21 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
             )
         return ()
 
-    blocks = -(-(length - k) // _BLOCK)
+    block_size = min(_BLOCK, length)
+    blocks = -(-(length - k) // block_size)
 
     def block(number: Value, _: list[Value]) -> Sequence[Value]:
-        end = b.sub(b.int_(length), b.mul(b.sub(b.int_(blocks - 1), number), b.int_(_BLOCK)))
-        start = b.intrinsic("smax", b.int_(k), b.sub(end, b.int_(_BLOCK)))
-        zero = Value(key_type, "0")
+        end = b.sub(b.int_(length), b.mul(b.sub(b.int_(blocks - 1), number), b.int_(block_size)))
+        start = b.sub(end, b.int_(block_size))
+        # The greatest key is sought in as many elements for each block, so that LLVM needs no loop for a remainder.
+        first = b.intrinsic("smax", start, b.int_(0))
+        start = b.intrinsic("smax", start, b.int_(k))
         (best,) = context.loop(
-            start, end, lambda at, most: [b.intrinsic("umax", most[0], key(at))], [zero], name="greatest"
+            first,
+            b.add(first, b.int_(block_size)),
+            lambda at, most: [b.intrinsic("umax", most[0], key(at))],
+            [Value(key_type, "0")],
+            name="greatest",
         )
         context.when(b.icmp("ugt", best, least()), lambda: _no_values(context.loop(start, end, insert, name="insert")))
         return ()
@@ -161,11 +169,26 @@ class _Heap:
         self.b.store(word, self.b.gep(self.word, self.memory, position), align=8)
 
     def sift(self, hole: Value, word: Value, size: Value) -> None:
-        """Puts a word into the hole, or lesser words from below it, and the word into the place that these leave."""
+        """Moves the lesser words below the hole up, and puts `word` into the place that they leave.
+
+        A function of its own does so, since it is called at several places.
+        """
+        memory, module = self.memory, self.b.module
+        key = f"sift_{self.word}_{memory.type}"
+        if key not in module.helpers:
+            parameters = [(memory.type, "", "heap"), ("i64", "", "hole"), (self.word, "", "word"), ("i64", "", "size")]
+            name = module.symbol(key)
+            function = IrFunction(name, "void", parameters, prefix="internal", attributes="noinline nounwind")
+            module.helpers[key] = module.add_function(function)
+            heap, *rest = function.parameters
+            _Heap(IrBuilder(module, function), heap, self.word)._emit_sift(*rest)
+        self.b.call(module.helpers[key].name, "void", [memory, hole, word, size])
+
+    def _emit_sift(self, hole: Value, word: Value, size: Value) -> None:
         b = self.b
         header, test = b.function.add_block("sift"), b.function.add_block("sift.test")
         move, done = b.function.add_block("sift.move"), b.function.add_block("sift.done")
-        before = b.block
+        entry = b.block
         b.branch(header)
         b.block = header
         place = Value("i64", b.function.fresh())
@@ -181,10 +204,11 @@ class _Heap:
         self.store(place, least)
         b.branch(header)
         header.lines.insert(
-            0, f"{place.name} = phi i64 [ {hole.name}, %{before.label} ], [ {child.name}, %{move.label} ]"
+            0, f"{place.name} = phi i64 [ {hole.name}, %{entry.label} ], [ {child.name}, %{move.label} ]"
         )
         b.block = done
         self.store(place, word)
+        b.ret()
 
 
 TOP_K = KernelForm(_matches, _plan, _emit, (Opcode.TOPK,))

@@ -127,13 +127,17 @@ class IrFunction:
 
 
 class IrModule:
-    """A module under construction: globals, declarations, functions, metadata."""
+    """A module under construction: globals, declarations, functions, metadata.
+
+    `helpers` are the functions that several kernels call, by what they do.
+    """
 
     def __init__(self, name: str, *, triple: str = "", data_layout: str = "") -> None:
         self.name = name
         self.triple = triple
         self.data_layout = data_layout
         self.functions: dict[str, IrFunction] = {}
+        self.helpers: dict[str, IrFunction] = {}
         self._globals: dict[str, str] = {}
         self._declarations: dict[str, str] = {}
         self._metadata: list[str] = []

@@ -219,7 +219,9 @@ def unit_digits(
     if partition.chunks > 1:
         unit, part = split_digit(b, unit, partition.chunks)
         first = b.mul(part.value, b.int_(partition.chunk), "nuw nsw")
-        limit = b.intrinsic("umin", b.add(first, b.int_(partition.chunk), "nuw nsw"), b.int_(partition.extents[-1]))
+        limit = b.add(first, b.int_(partition.chunk), "nuw nsw")
+        if partition.extents[-1] % partition.chunk:  # else LLVM sees that all chunks are of one size
+            limit = b.intrinsic("umin", limit, b.int_(partition.extents[-1]))
         chunk = (first, limit)
     digits: list[Digit] = []
     for position in range(partition.prefix - 1, -1, -1):
