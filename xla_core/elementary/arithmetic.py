@@ -12,8 +12,6 @@ import abc
 from collections.abc import Sequence
 from typing import Generic, TypeVar
 
-__all__ = ["Arithmetic", "V"]
-
 V = TypeVar("V")
 
 

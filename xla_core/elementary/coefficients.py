@@ -5,23 +5,6 @@ A comment at each polynomial gives the fitted function and its interval, and the
 
 from __future__ import annotations
 
-__all__ = [
-    "ATAN",
-    "ATAN_OF_HALF",
-    "COSINE",
-    "ERF",
-    "EXPONENTIAL",
-    "LN2_HIGH",
-    "LN2_LOW",
-    "LN2_REST",
-    "LOG",
-    "LOG_ERFC",
-    "PI_OVER_2",
-    "SINE",
-    "TWO_OVER_PI",
-    "TWO_THIRDS_LOW",
-]
-
 EXPONENTIAL = {
     # P(r) in e^r = 1 + r + r^2 P(r), |r| <= ln(2) / 2
     "f32": (  # 34.1

@@ -12,19 +12,6 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from xla_core.elementary.arithmetic import Arithmetic, V
 
-__all__ = [
-    "COMPLEX_ARITHMETIC",
-    "COMPLEX_FUNCTIONS",
-    "Pair",
-    "by_magnitude",
-    "complex_function",
-    "divide",
-    "is_infinite",
-    "modulus",
-    "rescaled",
-    "rotated",
-]
-
 
 class Pair(NamedTuple, Generic[V]):
     """A complex number: two values of one kind."""

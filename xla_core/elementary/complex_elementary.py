@@ -10,8 +10,6 @@ from xla_core.elementary.arithmetic import Arithmetic, V
 from xla_core.elementary.complex_arithmetic import Pair, by_magnitude, complex_function, is_infinite, modulus, rescaled
 from xla_core.elementary.double_double import DoubleDouble
 
-__all__ = ["FAR", "exp", "is_unbounded", "log_modulus", "sqrt"]
-
 _INFINITY = float("inf")
 FAR = {"f32": 80.0, "f64": 700.0}  # below, e^x is finite; so is e^(x/2) up to twice as far
 

@@ -15,8 +15,6 @@ from xla_core.elementary.double_double import DoubleDouble
 from xla_core.elementary.exponential import decay_double_double
 from xla_core.elementary.trigonometric import sine_and_cosine_double_double
 
-__all__: list[str] = []
-
 _INFINITY = float("inf")
 
 

@@ -15,8 +15,6 @@ from xla_core.elementary.complex_elementary import log_modulus, sqrt
 from xla_core.elementary.double_double import DoubleDouble
 from xla_core.elementary.logarithm import split
 
-__all__: list[str] = []
-
 
 @complex_function("atan2")
 def _atan2(m: Arithmetic[V], y: Pair[V], x: Pair[V]) -> Pair[V]:

@@ -11,8 +11,6 @@ from xla_core.elementary.complex_arithmetic import Pair, by_magnitude, complex_f
 from xla_core.elementary.complex_elementary import exp
 from xla_core.elementary.logarithm import log_double_double, split
 
-__all__: list[str] = []
-
 _INFINITY = float("inf")
 _SERIES = {  # of atan(t), |t| <= 1/4, from t^5 on
     kind: tuple((-1) ** n / (2 * n + 1) for n in range(2, count)) for kind, count in (("f32", 9), ("f64", 16))

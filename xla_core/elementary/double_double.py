@@ -8,8 +8,6 @@ from typing import Generic, NamedTuple
 
 from xla_core.elementary.arithmetic import Arithmetic, V
 
-__all__ = ["DoubleDouble", "add", "div", "mul", "scaled", "sqrt", "sub"]
-
 
 class DoubleDouble(NamedTuple, Generic[V]):
     """The unevaluated sum of two numbers; `low` is at most about the rounding error of `high`."""

@@ -7,8 +7,6 @@ from xla_core.elementary.coefficients import EXPONENTIAL, LN2_HIGH, LN2_LOW, LN2
 from xla_core.elementary.double_double import DoubleDouble
 from xla_core.elementary.functions import function
 
-__all__ = ["decay_double_double", "exp", "exp_with_low", "expm1"]
-
 _LOWEST = {"f32": -104.0, "f64": -746.0}  # below, e^x rounds to zero
 _HIGHEST = {"f32": 89.0, "f64": 710.0}  # above, e^x rounds to infinity
 

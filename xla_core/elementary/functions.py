@@ -7,8 +7,6 @@ from typing import Any, TypeVar
 
 from xla_core.elementary.arithmetic import Arithmetic, V
 
-__all__ = ["FUNCTIONS", "function"]
-
 Function = Callable[..., Any]
 """(arithmetic, operands, all f32 or all f64) -> value of that kind."""
 

@@ -7,8 +7,6 @@ from xla_core.elementary.coefficients import LN2_HIGH, LN2_LOW, LOG, TWO_THIRDS_
 from xla_core.elementary.exponential import exp_with_low
 from xla_core.elementary.functions import function
 
-__all__ = ["log", "log1p", "log_double_double", "power", "split"]
-
 _LEAST_NORMAL = {"f32": 2.0**-126, "f64": 2.0**-1022}
 _SQRT_HALF_BITS = {"f32": 0x3F3504F3, "f64": 0x3FE6A09E667F3BCD}
 

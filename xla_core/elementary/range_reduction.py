@@ -12,8 +12,6 @@ import itertools
 from xla_core.elementary.arithmetic import Arithmetic, V
 from xla_core.elementary.coefficients import PI_OVER_2, TWO_OVER_PI
 
-__all__ = ["reduce_by_half_pi"]
-
 _PARTS_WITHOUT_FMA = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)  # 33 bits each
 
 

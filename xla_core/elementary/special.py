@@ -7,8 +7,6 @@ from xla_core.elementary.coefficients import ERF, LOG_ERFC
 from xla_core.elementary.exponential import exp_with_low
 from xla_core.elementary.functions import function
 
-__all__ = ["cbrt", "erf", "rsqrt", "sqrt"]
-
 
 @function("sqrt")
 def sqrt(m: Arithmetic[V], x: V) -> V:

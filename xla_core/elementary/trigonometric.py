@@ -8,8 +8,6 @@ from xla_core.elementary.double_double import DoubleDouble
 from xla_core.elementary.functions import function
 from xla_core.elementary.range_reduction import reduce_by_half_pi
 
-__all__ = ["atan2", "sine_and_cosine_double_double"]
-
 
 def _sine(m: Arithmetic[V], r: V, low: V | None) -> V:
     z = m.mul(r, r)

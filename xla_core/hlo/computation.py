@@ -59,10 +59,10 @@ class HloComputation:
             InvalidArgumentError: when operands, attributes and shape don't fit together.
         """
         op = op_table.lookup(opcode)
-        if not op.accepts_arity(len(operands)):
-            raise InvalidArgumentError(f"{opcode} takes {op.arity} operands, not {len(operands)}", op=opcode)
+        if wrong := op.wrong_arity(len(operands)):
+            raise InvalidArgumentError(wrong, op=opcode)
         for key in attributes:
-            if key not in op.attributes and key not in op_table.COMMON_ATTRIBUTES:
+            if op.attribute(key) is None:
                 raise InvalidArgumentError(f"{opcode} has no attribute {key}", op=opcode)
         if shape is not None:
             require("shape", shape, Shape, "a Shape or None")

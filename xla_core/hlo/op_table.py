@@ -217,9 +217,22 @@ class OpDef:
     def has_side_effect(self) -> bool:
         return Trait.SIDE_EFFECT in self.traits
 
-    def accepts_arity(self, n: int) -> bool:
+    def wrong_arity(self, n: int) -> str | None:
+        """Says that the op doesn't take n operands; returns None where it does."""
         least, most = (self.arity, self.arity) if isinstance(self.arity, int) else self.arity
-        return n >= least and (most is None or n <= most)
+        if n >= least and (most is None or n <= most):
+            return None
+        count = str(least) if least == most else f"at least {least}" if most is None else f"{least} to {most}"
+        return f"{self.opcode} takes {count} operands, not {n}"
+
+    def missing_attribute(self, attributes: Attributes) -> str | None:
+        """Says that a required attribute is left out; returns None where none is."""
+        missing = [n for n, a in self.attributes.items() if a.default is REQUIRED and n not in attributes]
+        return f"{self.opcode} lacks attribute {missing[0]}" if missing else None
+
+    def attribute(self, name: str) -> Attribute | None:
+        """Returns the op's own attribute or the common one of this name, or None."""
+        return self.attributes.get(name) or COMMON_ATTRIBUTES.get(name)
 
 
 OPS: dict[Opcode, OpDef] = {}

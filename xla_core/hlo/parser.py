@@ -185,12 +185,11 @@ class _ComputationReader:
             raise cursor.error(f"unknown opcode {match[1]!r}", position=opcode_at, hint=hint)
         attributes: dict[str, Any] = {}
         operands = self._operands(op, shape, attributes)
-        if not op.accepts_arity(len(operands)):
-            raise cursor.error(f"{op.opcode} takes {_arity(op)} operands, not {len(operands)}", position=opcode_at)
+        if wrong := op.wrong_arity(len(operands)):
+            raise cursor.error(wrong, position=opcode_at)
         metadata, predecessors = self._attributes(op, attributes)
-        for key, attribute in op.attributes.items():
-            if attribute.default is op_table.REQUIRED and key not in attributes:
-                raise cursor.error(f"{op.opcode} lacks attribute {key}", position=opcode_at)
+        if missing := op.missing_attribute(attributes):
+            raise cursor.error(missing, position=opcode_at)
         if shape is None:
             try:
                 shape = op.shape([o.shape for o in operands], attributes, None)
@@ -275,7 +274,7 @@ class _ComputationReader:
         predecessors: list[HloInstruction] = []
         while match := cursor.match(_ATTRIBUTE):
             key = match[1]
-            attribute = op.attributes.get(key) or op_table.COMMON_ATTRIBUTES.get(key)
+            attribute = op.attribute(key)
             if key in attributes:
                 raise cursor.error(f"attribute {key} is given twice", position=match.start(1))
             if attribute is not None:
@@ -293,10 +292,3 @@ class _ComputationReader:
                 )
             cursor.skip()
         return metadata, predecessors
-
-
-def _arity(op: OpDef) -> str:
-    if isinstance(op.arity, int):
-        return str(op.arity)
-    least, most = op.arity
-    return f"at least {least}" if most is None else f"{least} to {most}"

@@ -9,7 +9,7 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.effects import has_side_effect
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
-from xla_core.hlo.op_table import AttributeKind
+from xla_core.hlo.op_table import Attribute, AttributeKind
 from xla_core.hlo.shape import Shape
 
 __all__ = ["structurally_equal"]
@@ -71,10 +71,12 @@ class _Comparison:
             return False
         if self.metadata and a.metadata != b.metadata:
             return False
-        names = [*a.op.attributes, *op_table.COMMON_ATTRIBUTES]
-        return all(self._values(_kind(a, n), _value(a, n), _value(b, n)) for n in names)
+        known = {**a.op.attributes, **op_table.COMMON_ATTRIBUTES}
+        return all(self._values(known[n], a.attributes.get(n), b.attributes.get(n)) for n in known)
 
-    def _values(self, kind: AttributeKind, a: Any, b: Any) -> bool:
+    def _values(self, attribute: Attribute, a: Any, b: Any) -> bool:
+        default = None if attribute.default is op_table.REQUIRED else attribute.default
+        a, b, kind = default if a is None else a, default if b is None else b, attribute.kind
         if kind is AttributeKind.COMPUTATION and a is not None and b is not None:
             return self.computations(a, b)
         if kind is AttributeKind.COMPUTATIONS:
@@ -97,15 +99,6 @@ def _same_bits(a: Any, b: Any) -> bool:
     if a.shape.is_tuple:
         return len(a.elements) == len(b.elements) and all(map(_same_bits, a.elements, b.elements))
     return bool(a.array.tobytes() == b.array.tobytes())
-
-
-def _kind(instruction: HloInstruction, name: str) -> AttributeKind:
-    return (instruction.op.attributes.get(name) or op_table.COMMON_ATTRIBUTES[name]).kind
-
-
-def _value(instruction: HloInstruction, name: str) -> Any:
-    attribute = instruction.op.attributes.get(name) or op_table.COMMON_ATTRIBUTES[name]
-    return instruction.attributes.get(name, None if attribute.default is op_table.REQUIRED else attribute.default)
 
 
 def _visit(computation: HloComputation) -> list[HloInstruction]:

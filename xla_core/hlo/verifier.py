@@ -9,7 +9,7 @@ from xla_core.hlo.attribute_kinds import is_of_kind
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule, require_module
-from xla_core.hlo.op_table import COMMON_ATTRIBUTES, OpDef, Trait, lookup
+from xla_core.hlo.op_table import OpDef, Trait, lookup
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.collective_groups import DEVICE_COUNTS, DeviceCounts
 
@@ -116,8 +116,8 @@ def _stated_counts(instruction: HloInstruction) -> DeviceCounts:
 def _verify_instruction(instruction: HloInstruction, counts: DeviceCounts) -> None:
     try:
         op = lookup(instruction.opcode)
-        if not op.accepts_arity(len(instruction.operands)):
-            raise _error(instruction, f"it has {len(instruction.operands)} operands; {op.opcode} takes {op.arity}")
+        if wrong := op.wrong_arity(len(instruction.operands)):
+            raise _error(instruction, wrong)
         _verify_attributes(instruction, op)
         instruction.shape.validate()
         operands = [o.shape for o in instruction.operands]
@@ -158,7 +158,7 @@ def _verify_parameters(computation: HloComputation, instructions: Sequence[HloIn
 
 def _verify_attributes(instruction: HloInstruction, op: OpDef) -> None:
     for name, value in instruction.attributes.items():
-        attribute = op.attributes.get(name) or COMMON_ATTRIBUTES.get(name)
+        attribute = op.attribute(name)
         if attribute is None:
             raise _error(instruction, f"{op.opcode} has no attribute {name}")
         if not is_of_kind(attribute, value):

@@ -20,8 +20,6 @@ from xla_core.hlo.ops.custom_calls import register_custom_call
 from xla_core.lapack.schur import complex_schur, eigenvalues_of_blocks, real_schur
 from xla_core.lapack.signatures import SIGNATURES, target_name
 
-__all__ = ["ROUTINES"]
-
 Attributes = Mapping[str, Any]
 Routine = Callable[..., Sequence[Any]]
 """(attributes, matrices that may be overwritten) -> the results for one matrix."""

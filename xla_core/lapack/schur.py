@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["complex_schur", "eigenvalues_of_blocks", "real_schur"]
-
 Array = np.ndarray
 
 _STEPS = 100  # QR steps for each eigenvalue

@@ -10,8 +10,6 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 
-__all__ = ["SIGNATURES", "Signature", "target_name"]
-
 _ELEMENT_TYPES = {"s": ElementType.F32, "d": ElementType.F64, "c": ElementType.C64, "z": ElementType.C128}
 _FLAGS = {
     "uplo": "LU", "side": "LR", "trans_x": "NTC", "diag": "NU", "compute_left": "NV", "compute_right": "NV",

@@ -11,8 +11,6 @@ from xla_core.hlo.evaluation_context import EvaluationContext
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.ops.custom_calls import register_custom_call
 
-__all__: list[str] = []
-
 Array = np.ndarray
 
 

@@ -188,7 +188,7 @@ def done_without_start(m: HloModule) -> None:
         (same_names, "its name is taken"),
         (lost_user, "does not have it as a user"),
         (foreign_operand, "is not in computation main"),
-        (wrong_arity, "it has 3 operands; add takes 2"),
+        (wrong_arity, "add takes 2 operands, not 3"),
         (cycle, "cycle"),
         (recursion, "calls itself"),
         (foreign_callee, "which is not in the module"),

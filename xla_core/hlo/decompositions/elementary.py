@@ -9,8 +9,6 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["OPCODES", "decompose_elementary"]
-
 _OWN_PRECISION = frozenset({ElementType.F32, ElementType.F64})
 _COMPLEX = {**COMPLEX_ARITHMETIC, **COMPLEX_FUNCTIONS}
 

@@ -11,8 +11,6 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
-__all__ = ["HloArithmetic"]
-
 _TYPES = {
     "f32": ElementType.F32,
     "f64": ElementType.F64,

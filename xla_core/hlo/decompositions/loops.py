@@ -11,8 +11,6 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
-__all__ = ["counted_loop"]
-
 Body = Callable[[Builder, HloInstruction, list[HloInstruction], list[HloInstruction]], Sequence[HloInstruction]]
 """(builder of the body, iteration number s32[], loop-carried values, invariant values) -> the updated values."""
 

@@ -6,8 +6,6 @@ from xla_core.hlo.builder import Builder
 from xla_core.hlo.decompositions.expression import Expression, expressions
 from xla_core.hlo.instruction import HloInstruction
 
-__all__ = ["decompose_mulhi"]
-
 
 def decompose_mulhi(instruction: HloInstruction, b: Builder) -> HloInstruction:
     """Computes in the operands' own type.

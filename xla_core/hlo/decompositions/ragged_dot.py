@@ -9,8 +9,6 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.contraction import group_axes
 from xla_core.hlo.shape import Shape
 
-__all__ = ["decompose_ragged_dot"]
-
 
 def decompose_ragged_dot(instruction: HloInstruction, b: Builder) -> HloInstruction:
     """Adds a group dimension to lhs, in which each group keeps its own rows and the other rows are zero.

@@ -8,8 +8,6 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
-__all__ = ["decompose_scaled_dot"]
-
 
 def decompose_scaled_dot(instruction: HloInstruction, b: Builder) -> HloInstruction:
     """Repeats the scales over their blocks and multiplies in f32, or in f64 where the operand is f64."""

@@ -11,8 +11,6 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
-__all__ = ["decompose_scan"]
-
 
 def decompose_scan(instruction: HloInstruction, b: Builder) -> HloInstruction:
     """Each iteration slices every input, calls the computation, and writes one slice of every output."""

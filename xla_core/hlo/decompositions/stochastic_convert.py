@@ -8,8 +8,6 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["decompose_stochastic_convert"]
-
 
 def decompose_stochastic_convert(instruction: HloInstruction, b: Builder) -> HloInstruction:
     """Rounds away from zero where the random bits, read as a number in [0, 1), are less than the fraction.

@@ -23,36 +23,6 @@ from xla_core.hlo.ops.numerics import (
     wrap,
 )
 
-__all__ = [
-    "absolute",
-    "add",
-    "bitwise_and",
-    "bitwise_not",
-    "bitwise_or",
-    "bitwise_xor",
-    "ceil",
-    "clamp",
-    "compare",
-    "count_leading_zeros",
-    "divide",
-    "floor",
-    "maximum",
-    "minimum",
-    "multiply",
-    "multiply_high",
-    "negate",
-    "population_count",
-    "remainder",
-    "round_nearest_afz",
-    "round_nearest_even",
-    "shift_left",
-    "shift_right_arithmetic",
-    "shift_right_logical",
-    "sign",
-    "subtract",
-]
-
-
 _POWERS = ElementType.F8E8M0FNU.dtype
 
 

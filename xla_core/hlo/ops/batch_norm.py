@@ -17,8 +17,6 @@ from xla_core.hlo.ops.numerics import round_to, widen
 from xla_core.hlo.ops.rules import OpGroup, array, attr, dims, normalize
 from xla_core.hlo.shape import Shape
 
-__all__: list[str] = []
-
 entry = OpGroup("batch_norm").entry
 
 

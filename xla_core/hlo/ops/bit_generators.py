@@ -10,8 +10,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-__all__ = ["philox", "philox_4x32", "three_fry", "three_fry_2x32"]
-
 Words = np.ndarray
 _MASK = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)

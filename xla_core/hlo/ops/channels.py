@@ -18,8 +18,6 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.rules import OpGroup, attr, check, normalize, zeros
 from xla_core.hlo.shape import Shape
 
-__all__ = ["SOURCE_TARGET_PAIRS", "source_target_pairs"]
-
 entry = OpGroup("channels").entry
 
 SOURCE_TARGET_PAIRS = "_xla_send_recv_source_target_pairs"

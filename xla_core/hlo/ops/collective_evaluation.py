@@ -14,17 +14,6 @@ from xla_core.hlo.ops.collective_groups import meet, own_group
 from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.rules import zeros
 
-__all__ = [
-    "all_gather",
-    "all_reduce",
-    "all_to_all",
-    "collective_broadcast",
-    "collective_permute",
-    "collective_reduce",
-    "ragged_all_to_all",
-    "reduce_scatter",
-]
-
 
 def all_reduce(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     brought = meet(context, instruction, own_group(context, instruction), values)

@@ -16,8 +16,6 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Attributes
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["DEVICE_COUNTS", "CollectiveGroups", "DeviceCounts", "GroupMode", "meet", "own_group"]
-
 DeviceCounts = tuple[int | None, int | None]
 """The numbers of replicas and partitions that a program runs on; None where not known yet."""
 

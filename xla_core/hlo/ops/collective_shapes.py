@@ -23,20 +23,6 @@ from xla_core.hlo.ops.rules import (
 )
 from xla_core.hlo.shape import Shape
 
-__all__ = [
-    "all_gather",
-    "all_reduce",
-    "all_to_all",
-    "collective_permute",
-    "device_id",
-    "done_pair",
-    "ragged_all_to_all",
-    "reduce_scatter",
-    "rooted_broadcast",
-    "rooted_reduce",
-    "start_pair",
-]
-
 
 def _same_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     check(len(operands) > 0, "it needs an operand")

@@ -15,8 +15,6 @@ from xla_core.hlo.ops import collective_evaluation as evaluation
 from xla_core.hlo.ops import collective_shapes as shapes
 from xla_core.hlo.ops.rules import OpGroup, attr, first_value, same_shape
 
-__all__: list[str] = []
-
 entry = OpGroup("collectives").entry
 
 _SOME = (1, None)

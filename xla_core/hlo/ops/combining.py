@@ -20,8 +20,6 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.numerics import CLASS, Array, round_to, widen, wrap
 
-__all__ = ["FEW", "as_value", "combine_at", "few", "fold", "windows"]
-
 _SEQUENTIAL = 512
 FEW = 16
 

@@ -22,17 +22,6 @@ from xla_core.hlo.ops.numerics import CLASS, integer_bounds, round_to, widen, wr
 from xla_core.hlo.ops.rules import OpGroup, array, attr, category, check, check_axes, dims
 from xla_core.hlo.shape import Shape
 
-__all__ = [
-    "algorithm_format",
-    "charge_products",
-    "contraction_result_type",
-    "dot",
-    "factors",
-    "group_axes",
-    "product_type",
-    "products",
-]
-
 entry = OpGroup("contraction").entry
 
 _PRODUCTS_PER_ELEMENT = 64

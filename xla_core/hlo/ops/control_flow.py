@@ -18,8 +18,6 @@ from xla_core.hlo.ops.custom_calls import check_aliasing, custom_call, custom_ca
 from xla_core.hlo.ops.rules import OpGroup, attr, check, first_value, normalize, parameter_shapes, zeros
 from xla_core.hlo.shape import Shape
 
-__all__ = ["branch_computations"]
-
 entry = OpGroup("control_flow").entry
 
 

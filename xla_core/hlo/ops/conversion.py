@@ -8,8 +8,6 @@ from xla_core.errors import UnimplementedError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.ops.numerics import BIT_WIDTH, CLASS, Array, integer_bounds, round_to, signless, widen
 
-__all__ = ["bitcast_convert", "convert", "reduce_precision", "stochastic_convert"]
-
 _F64 = np.dtype(np.float64)
 
 

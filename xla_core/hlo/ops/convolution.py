@@ -21,8 +21,6 @@ from xla_core.hlo.ops.rules import OpGroup, array, attr, check, check_permutatio
 from xla_core.hlo.ops.window import check_window, padded, windowed
 from xla_core.hlo.shape import Shape
 
-__all__: list[str] = []
-
 entry = OpGroup("convolution").entry
 
 

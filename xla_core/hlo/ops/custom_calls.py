@@ -33,19 +33,6 @@ from xla_core.hlo.op_table import Attributes, Evaluate
 from xla_core.hlo.ops.rules import zeros
 from xla_core.hlo.shape import Shape
 
-__all__ = [
-    "ANNOTATIONS",
-    "RESHARDING",
-    "broken_custom_calls",
-    "check_aliasing",
-    "custom_call",
-    "custom_call_shape",
-    "hint_for_unknown",
-    "is_custom_call_registered",
-    "register_custom_call",
-    "register_custom_call_shape",
-]
-
 CallShapeRule = Callable[["Sequence[Shape]", "Attributes", "Shape"], "Shape"]
 """(operands, attributes, declared shape) -> the shape of a custom call."""
 

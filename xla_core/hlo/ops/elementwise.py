@@ -23,8 +23,6 @@ from xla_core.hlo.ops.numerics import CLASS
 from xla_core.hlo.ops.rules import OpGroup, attr, check
 from xla_core.hlo.shape import Shape
 
-__all__: list[str] = []
-
 entry = OpGroup("elementwise").entry
 
 _SYMMETRIC = (Trait.COMMUTATIVE, Trait.ASSOCIATIVE)

@@ -11,22 +11,6 @@ from xla_core.hlo.op_table import Attributes, ShapeRule
 from xla_core.hlo.ops.rules import array, declared_array, dims, same_dimensions
 from xla_core.hlo.shape import Shape
 
-__all__ = [
-    "ANY",
-    "BITS",
-    "COMPLEX_OR_FLOATS",
-    "FLOATS",
-    "INTEGERS",
-    "NUMBERS",
-    "REALS",
-    "bitcast_converted",
-    "clamp",
-    "compare",
-    "converted",
-    "elementwise",
-    "select",
-]
-
 
 class Accepted(NamedTuple):
     """A set of element types, and its name in errors."""

@@ -27,8 +27,6 @@ from xla_core.hlo.ops.rules import (
 )
 from xla_core.hlo.shape import Shape
 
-__all__: list[str] = []
-
 entry = OpGroup("indexing").entry
 
 

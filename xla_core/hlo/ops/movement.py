@@ -28,8 +28,6 @@ from xla_core.hlo.ops.rules import (
 )
 from xla_core.hlo.shape import Shape
 
-__all__: list[str] = []
-
 entry = OpGroup("movement").entry
 
 _MOVES = (Trait.DATA_MOVEMENT, Trait.INDEX_MAP, Trait.PRIMITIVE, Trait.EXACT_IN_WIDER_INTEGERS)

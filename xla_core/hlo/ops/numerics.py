@@ -13,22 +13,6 @@ import numpy as np
 
 from xla_core.hlo.element_type import ElementType
 
-__all__ = [
-    "BIT_WIDTH",
-    "CLASS",
-    "LONG",
-    "LONG_COMPLEX",
-    "Array",
-    "compute_in",
-    "integer_bounds",
-    "round_to",
-    "signless",
-    "total_order_key",
-    "widen",
-    "working",
-    "wrap",
-]
-
 Array = np.ndarray
 Binary = Callable[..., Any]
 

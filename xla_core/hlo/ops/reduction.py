@@ -28,8 +28,6 @@ from xla_core.hlo.ops.rules import (
 )
 from xla_core.hlo.shape import Shape
 
-__all__ = ["split_operands"]
-
 entry = OpGroup("reduction").entry
 
 

@@ -29,28 +29,6 @@ from xla_core.hlo.op_table import (
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
-__all__ = [
-    "OpGroup",
-    "array",
-    "attr",
-    "category",
-    "check",
-    "check_axes",
-    "check_comparator",
-    "check_permutation",
-    "declared_array",
-    "dims",
-    "extended",
-    "first_value",
-    "normalize",
-    "parameter_shapes",
-    "same_dimensions",
-    "same_shape",
-    "scalar_signature",
-    "shape_of_parts",
-    "zeros",
-]
-
 _KINDS = {kind.value: kind for kind in AttributeKind}
 
 

@@ -19,8 +19,6 @@ from xla_core.hlo.op_table import COMMON_ATTRIBUTES
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.numerics import CLASS, Array, total_order_key
 
-__all__ = ["extreme_elements", "sort_order"]
-
 _Key = tuple["HloInstruction", bool]
 """(the left side of a compare, whether the order is descending)"""
 

@@ -29,8 +29,6 @@ from xla_core.hlo.ops.rules import (
 from xla_core.hlo.ops.sort_order import extreme_elements, sort_order
 from xla_core.hlo.shape import Shape
 
-__all__ = ["topk_shape"]
-
 entry = OpGroup("sorting").entry
 
 

@@ -29,8 +29,6 @@ from xla_core.hlo.ops.rules import (
 )
 from xla_core.hlo.shape import INT_MAX, Shape
 
-__all__: list[str] = []
-
 entry = OpGroup("structure").entry
 
 

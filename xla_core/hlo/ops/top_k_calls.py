@@ -21,8 +21,6 @@ from xla_core.hlo.ops.sort_order import extreme_elements, sort_order
 from xla_core.hlo.ops.sorting import topk_shape
 from xla_core.hlo.shape import Shape
 
-__all__ = ["top_k_attributes"]
-
 
 def top_k_attributes(declared: Shape) -> dict[str, Any]:
     """Returns the attributes of the topk op that is equivalent to a TopK custom call, as in XLA's CPU compiler."""

@@ -32,8 +32,6 @@ from xla_core.hlo.ops.rules import (
 )
 from xla_core.hlo.shape import Shape
 
-__all__ = ["check_window", "padded", "windowed"]
-
 entry = OpGroup("window").entry
 
 

@@ -9,8 +9,6 @@ from collections.abc import Mapping
 
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["ENUMS", "field_path"]
-
 Path = tuple[int, ...]
 
 _FIELDS: Mapping[str, Path] = {

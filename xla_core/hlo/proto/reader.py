@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from xla_core.errors import InvalidArgumentError, SourceLocation, XlaError
-from xla_core.hlo import op_table
+from xla_core.hlo import attributes, op_table
 from xla_core.hlo.attributes import OpMetadata, ReplicaGroups
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
@@ -14,15 +14,13 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule, InputOutputAlias
 from xla_core.hlo.op_table import REQUIRED, Attribute, AttributeKind, OpDef
 from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.proto import values
 from xla_core.hlo.proto.fields import ENUMS, field_path
 from xla_core.hlo.proto.sharding import iota_text, sharding_text
+from xla_core.hlo.proto.values import read_literal, read_shape, read_structure, read_structures
 from xla_core.hlo.proto.wire import Message, text_of
 from xla_core.hlo.text.attribute_text import ATTRIBUTE_TEXT
 from xla_core.hlo.text.cursor import Cursor
 from xla_core.hlo.text.strings import quote
-
-__all__ = ["is_hlo_proto", "parse_hlo_proto"]
 
 _NAME_TAG = 0x0A  # field 1, a string or a message: a module's name, or the module of an HloProto
 _COMPUTATIONS = 3
@@ -111,24 +109,23 @@ class _ModuleReader:
     def _read_instruction(self, message: Message, by_id: Mapping[int, HloInstruction]) -> HloInstruction:
         op = op_table.lookup(message.text(2))
         operands = [_find(by_id, number, "an operand") for number in message.integers(36)]
-        if not op.accepts_arity(len(operands)):
-            raise InvalidArgumentError(f"{op.opcode} takes {op.arity} operands, not {len(operands)}")
-        instruction = HloInstruction(op.opcode, values.read_shape(message.message(3)), operands)
-        attributes = instruction.attributes
+        if wrong := op.wrong_arity(len(operands)):
+            raise InvalidArgumentError(wrong)
+        instruction = HloInstruction(op.opcode, read_shape(message.message(3)), operands)
+        found = instruction.attributes
         for name, attribute in {**op.attributes, **op_table.COMMON_ATTRIBUTES}.items():
             path = field_path(op.opcode, name)
             if path is not None:
                 value = _read_attribute(message, op, name, attribute, path)
                 if value is not None and value != attribute.default:
-                    attributes[name] = value
-        if op.opcode == Opcode.COMPARE and attributes.get("type") == _comparison_type(operands[0].shape.element_type):
-            del attributes["type"]  # the text leaves out a type that follows from the element type
-        attributes |= self._called_computations(message, op, operands)
+                    found[name] = value
+        if op.opcode == Opcode.COMPARE and found.get("type") == _comparison_type(operands[0].shape.element_type):
+            del found["type"]  # the text leaves out a type that follows from the element type
+        found |= self._called_computations(message, op, operands)
         if message.has(99):
-            attributes["backend_config"] = self._payload(message.message(99))
-        for name, attribute in op.attributes.items():
-            if attribute.default is REQUIRED and name not in attributes:
-                raise InvalidArgumentError(f"{op.opcode} lacks attribute {name}")
+            found["backend_config"] = self._payload(message.message(99))
+        if missing := op.missing_attribute(found):
+            raise InvalidArgumentError(missing)
         if message.has(7):
             instruction.metadata = self._read_metadata(message.message(7))
         instruction.control_predecessors = [_find(by_id, n, "a control predecessor") for n in message.integers(37)]
@@ -174,8 +171,8 @@ class _ModuleReader:
     def _read_entry_layout(self, module: HloModule) -> None:
         if self.message.has(4):
             program_shape = self.message.message(4)
-            parameters = [values.read_shape(p) for p in program_shape.messages(1)]
-            module.set_entry_layout(parameters, values.read_shape(program_shape.message(2)))
+            parameters = [read_shape(p) for p in program_shape.messages(1)]
+            module.set_entry_layout(parameters, read_shape(program_shape.message(2)))
 
     def _read_aliases(self, module: HloModule) -> None:
         must_alias = 2
@@ -317,16 +314,18 @@ _READERS: Mapping[AttributeKind, Callable[[Message, tuple[int, ...]], Any]] = {
     AttributeKind.BOOLS: lambda m, path: tuple(bool(i) for i in m.integers(*path)),
     AttributeKind.STRING: lambda m, path: m.text(*path),
     AttributeKind.BACKEND_CONFIG: lambda m, path: m.text(*path),
-    AttributeKind.WINDOW: lambda m, path: values.read_window(m.message(*path)),
-    AttributeKind.DIM_LABELS: lambda m, path: values.read_convolution_dimensions(m.message(*path)),
-    AttributeKind.SLICE: lambda m, path: tuple(values.read_slice(s) for s in m.messages(*path)),
-    AttributeKind.PADDING: lambda m, path: values.read_padding(m.message(*path)),
+    AttributeKind.WINDOW: lambda m, path: read_structures(m.message(*path).messages(1), attributes.WindowDimension),
+    AttributeKind.DIM_LABELS: lambda m, path: read_structure(m.message(*path), attributes.ConvolutionDimensionNumbers),
+    AttributeKind.SLICE: lambda m, path: read_structures(m.messages(*path), attributes.SliceDimension),
+    AttributeKind.PADDING: lambda m, path: read_structures(m.message(*path).messages(1), attributes.PaddingDimension),
     AttributeKind.SOURCE_TARGET_PAIRS: lambda m, path: tuple((p.integer(1), p.integer(2)) for p in m.messages(*path)),
-    AttributeKind.OUTPUT_TO_OPERAND_ALIASING: lambda m, path: tuple(values.read_aliasing(a) for a in m.messages(*path)),
-    AttributeKind.SHAPE: lambda m, path: values.read_shape(m.message(*path)),
-    AttributeKind.SHAPES: lambda m, path: tuple(values.read_shape(s) for s in m.messages(*path)),
+    AttributeKind.OUTPUT_TO_OPERAND_ALIASING: lambda m, path: read_structures(
+        m.messages(*path), attributes.OutputToOperandAlias
+    ),
+    AttributeKind.SHAPE: lambda m, path: read_shape(m.message(*path)),
+    AttributeKind.SHAPES: lambda m, path: tuple(read_shape(s) for s in m.messages(*path)),
     AttributeKind.DICT: lambda m, path: _read_map(m.message(*path)),
     AttributeKind.SHARDING: lambda m, path: sharding_text(m.message(*path)),
-    AttributeKind.LITERAL: lambda m, path: values.read_literal(m.message(*path)),
+    AttributeKind.LITERAL: lambda m, path: read_literal(m.message(*path)),
 }
 """Attribute kind -> the decoder of its field."""

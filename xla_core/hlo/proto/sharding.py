@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.proto.wire import Message
 
-__all__ = ["sharding_text"]
-
 _TYPES = {0: "replicated", 1: "maximal", 4: "manual", 5: "unknown", 6: "unreduced"}
 _TUPLE, _OTHER = 2, 3
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,7 +14,6 @@ from xla_core.hlo.attributes import (
     OutputToOperandAlias,
     PaddingDimension,
     SliceDimension,
-    Window,
     WindowDimension,
 )
 from xla_core.hlo.element_type import ElementType
@@ -20,15 +21,7 @@ from xla_core.hlo.literal import Literal
 from xla_core.hlo.proto.wire import Message
 from xla_core.hlo.shape import Layout, Shape
 
-__all__ = [
-    "read_aliasing",
-    "read_convolution_dimensions",
-    "read_literal",
-    "read_padding",
-    "read_shape",
-    "read_slice",
-    "read_window",
-]
+T = TypeVar("T")
 
 _MAX_TUPLE_DEPTH = 64
 
@@ -135,47 +128,34 @@ def _unpack(data: np.ndarray, shape: Shape) -> np.ndarray:
     return unpacked
 
 
-def read_window(message: Message) -> Window:
-    """Decodes a Window."""
-    return tuple(
-        WindowDimension(
-            size=d.integer(1),
-            stride=d.integer(2),
-            padding_low=d.integer(3),
-            padding_high=d.integer(4),
-            window_dilation=d.integer(5),
-            base_dilation=d.integer(6),
-            window_reversal=bool(d.integer(7)),
-        )
-        for d in message.messages(1)
-    )
+_STRUCTURES: Mapping[type, Mapping[str, int]] = {
+    WindowDimension: {
+        "size": 1, "stride": 2, "padding_low": 3, "padding_high": 4, "window_dilation": 5, "base_dilation": 6,
+        "window_reversal": 7,
+    },
+    ConvolutionDimensionNumbers: {
+        "input_batch": 7, "input_feature": 8, "input_spatial": 11, "kernel_input_feature": 3,
+        "kernel_output_feature": 4, "kernel_spatial": 6, "output_batch": 9, "output_feature": 10, "output_spatial": 12,
+    },
+    PaddingDimension: {"low": 1, "high": 2, "interior": 3},
+    SliceDimension: {"start": 1, "limit": 2, "stride": 3},
+    OutputToOperandAlias: {"output_index": 1, "operand_number": 2, "operand_index": 3},
+}  # fmt: skip
+"""A structure of `xla_core.hlo.attributes` -> the number of each of its fields in its proto."""
+
+_READERS: Mapping[str, Callable[[Message, int], Any]] = {
+    "int": Message.integer,
+    "bool": lambda message, number: bool(message.integer(number)),
+    "tuple[int, ...]": Message.integers,
+}
+"""A field's type, as the dataclass spells it -> its decoder."""
 
 
-def read_convolution_dimensions(message: Message) -> ConvolutionDimensionNumbers:
-    """Decodes ConvolutionDimensionNumbers."""
-    return ConvolutionDimensionNumbers(
-        input_batch=message.integer(7),
-        input_feature=message.integer(8),
-        input_spatial=message.integers(11),
-        kernel_input_feature=message.integer(3),
-        kernel_output_feature=message.integer(4),
-        kernel_spatial=message.integers(6),
-        output_batch=message.integer(9),
-        output_feature=message.integer(10),
-        output_spatial=message.integers(12),
-    )
+def read_structure(message: Message, structure: type[T]) -> T:
+    """Decodes a message whose fields are integers, booleans and lists of integers."""
+    types = structure.__annotations__
+    return structure(**{n: _READERS[types[n]](message, number) for n, number in _STRUCTURES[structure].items()})
 
 
-def read_padding(message: Message) -> tuple[PaddingDimension, ...]:
-    """Decodes a PaddingConfig."""
-    return tuple(PaddingDimension(d.integer(1), d.integer(2), d.integer(3)) for d in message.messages(1))
-
-
-def read_slice(message: Message) -> SliceDimension:
-    """Decodes one dimension of SliceDimensions."""
-    return SliceDimension(message.integer(1), message.integer(2), message.integer(3))
-
-
-def read_aliasing(message: Message) -> OutputToOperandAlias:
-    """Decodes one alias of OutputOperandAliasing."""
-    return OutputToOperandAlias(message.integers(1), message.integer(2), message.integers(3))
+def read_structures(messages: Iterable[Message], structure: type[T]) -> tuple[T, ...]:
+    return tuple(read_structure(message, structure) for message in messages)

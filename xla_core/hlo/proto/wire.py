@@ -9,8 +9,6 @@ import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 
-__all__ = ["Message", "text_of"]
-
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
 

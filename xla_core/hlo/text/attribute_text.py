@@ -28,8 +28,6 @@ from xla_core.hlo.text.windows import (
 if TYPE_CHECKING:  # a computation prints itself, its attributes included
     from xla_core.hlo.computation import HloComputation
 
-__all__ = ["ATTRIBUTE_TEXT", "AttributeText"]
-
 Computations = Mapping[str, "HloComputation"]
 """The computations that have been read so far, by name."""
 

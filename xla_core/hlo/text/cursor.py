@@ -10,8 +10,6 @@ from typing import TypeVar
 from xla_core.errors import InvalidArgumentError, SourceLocation, snippet
 from xla_core.hlo.text.strings import STRING_BODY, unescaped
 
-__all__ = ["NAME", "Cursor", "braced_list", "nearest"]
-
 T = TypeVar("T")
 
 # A string or comment that never ends matches up to the end of the text, because searching for the next start would take

@@ -17,8 +17,6 @@ from xla_core.hlo.text.cursor import Cursor, braced_list
 from xla_core.hlo.text.shapes import read_shape
 from xla_core.hlo.text.strings import STRING_BODY, unescaped
 
-__all__ = ["Header", "read_header", "read_metadata"]
-
 _FIELD = re.compile(r",\s*([A-Za-z_][\w\-]*)=\s*")
 _METADATA_FIELD = re.compile(
     rf'([A-Za-z_]\w*)=(?:"({STRING_BODY})"|(\d{{1,18}})(?!\w)|[^\s{{}}"]++|\{{[^{{}}]*+\}})\s*', re.S

@@ -18,8 +18,6 @@ from xla_core.hlo.literal import Literal
 from xla_core.hlo.shape import Shape
 from xla_core.hlo.text.cursor import Cursor
 
-__all__ = ["literal_to_text", "read_literal"]
-
 _SEPARATORS = re.compile(r",\s*[,}]|\{\s*,")
 _ITEM = re.compile(r"[^\s{},]+")
 _NOT_STRUCTURE = re.compile(r"[^{}]+")

@@ -16,8 +16,6 @@ from xla_core.hlo.mesh import AxisRef, axis_sizes, groups_along, mesh_devices
 from xla_core.hlo.text.cursor import Cursor, braced_list
 from xla_core.hlo.text.strings import unescaped
 
-__all__ = ["read_groups"]
-
 _MOST = 1 << 24
 _SIZES = r"(\d{1,18}(?:,\d{1,18}){0,63}+)"
 _IOTA = re.compile(rf"\[{_SIZES}\](?:T\({_SIZES}\))?\s*")

@@ -10,8 +10,6 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Layout, Shape
 from xla_core.hlo.text.cursor import Cursor, braced_list, nearest
 
-__all__ = ["read_shape", "shape_to_text"]
-
 _ARRAY = re.compile(r"([a-z][a-z0-9]*)\[([^\]\[{}]*)\](\{[\d,\s]*(?::[^{}]*)?\})?\s*")
 _DIMENSION = re.compile(r"\s*(<=\s*)?(\d{1,18})\s*\Z")
 _LAYOUT = re.compile(r"\{([\d,\s]*)(?::(.*))?\}", re.S)

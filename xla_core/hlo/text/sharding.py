@@ -11,8 +11,6 @@ import re
 
 from xla_core.hlo.text.cursor import Cursor, braced_list
 
-__all__ = ["check_sharding", "read_sharding"]
-
 _NUMBERS = r"\d{1,18}(?:,\s*\d{1,18})*+"
 _SIZES = r"\d{1,18}(?:,\s*\d{1,18}){0,63}+"
 _TYPES = "replicated|manual|unknown|unreduced"

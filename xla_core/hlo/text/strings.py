@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["STRING_BODY", "is_braced", "quote", "unescaped"]
-
 STRING_BODY = r'[^"\\]*+(?:\\.[^"\\]*+)*+'
 """A regular expression (with re.S) for the text between quotes, which never backtracks."""
 

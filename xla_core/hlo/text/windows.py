@@ -17,17 +17,6 @@ from xla_core.hlo.attributes import (
 )
 from xla_core.hlo.text.cursor import Cursor, braced_list
 
-__all__ = [
-    "labels_to_text",
-    "padding_to_text",
-    "read_labels",
-    "read_padding",
-    "read_slice",
-    "read_window",
-    "slice_to_text",
-    "window_to_text",
-]
-
 _SLICE = re.compile(r"\[\s*(-?\d{1,18})\s*:\s*(-?\d{1,18})\s*(?::\s*(-?\d{1,18}))?\s*\]\s*")
 _PADDING = re.compile(r"((?:-?\d{1,18}(?:_-?\d{1,18}){1,2})(?:x-?\d{1,18}(?:_-?\d{1,18}){1,2})*)(?![\w])\s*")
 _WINDOW_FIELD = re.compile(r"([a-z_]+)=([-\dx_]+)\s*")
