@@ -96,7 +96,6 @@ def register_flags(owner: str, schema: type[BaseModel]) -> None:
 
 
 def unregister_flags(owner: str) -> None:
-    """Unregisters a plugin's flags."""
     _schemas.pop(owner, None)
     _core_values.cache_clear()
 
@@ -110,7 +109,6 @@ def find_flags_with(finder: Callable[[], None]) -> None:
 
 
 def xla_flags() -> XlaFlags:
-    """Returns the known flags of XLA_FLAGS."""
     return _xla_flags(os.environ.get("XLA_FLAGS", ""))
 
 

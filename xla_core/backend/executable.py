@@ -134,7 +134,6 @@ class Executable(abc.ABC):
         }
 
     def memory_stats(self) -> ExecutableMemoryStats:
-        """Returns the memory that one execution needs on one device."""
         arguments = self.parameter_shapes
         results = self.result_shapes
         aliased = {a.output_index[0] if a.output_index else 0 for a in self.module.input_output_aliases}

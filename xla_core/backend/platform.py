@@ -75,7 +75,6 @@ class Platform(abc.ABC):
             self.transfer_manager.close()
 
     def close(self) -> None:
-        """Closes the executors that were opened."""
         with self._lock:
             while self._executors:
                 self._executors.popitem()[1].close()

@@ -118,7 +118,6 @@ def clear_cache() -> None:
 
 
 def unavailable_error(name: str, availability: Availability) -> UnavailableError:
-    """Returns the error for a backend that loads but cannot be used on this machine."""
     hints = [r.hint for r in availability.requirements if not r.met and r.hint]
     return UnavailableError(
         f"backend {name!r} cannot be used: {availability.cause or 'its probe gives no cause'}",

@@ -108,7 +108,6 @@ def _options(
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """As `xla_core.cli.main`."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = DEBUG in words
     code = _run([word for word in words if word != DEBUG], debug)

@@ -109,7 +109,6 @@ def check_writable(path: Path) -> None:
 
 
 def make_directory(path: Path) -> None:
-    """Makes a directory, with its parents, for the output of a command."""
     if path.exists() and not path.is_dir():
         raise FailedPreconditionError(
             f"{path} is a file, not a directory", hint="name a directory; it is made if it doesn't exist"
@@ -123,7 +122,6 @@ def make_directory(path: Path) -> None:
 
 
 def file_name(path: Path) -> str:
-    """The file name that locations in errors have."""
     return "<stdin>" if str(path) == "-" else str(path)
 
 

@@ -326,7 +326,6 @@ class Buffer(TrackedBuffer):
         return bool(self.to_numpy())
 
     def item(self) -> Any:
-        """Returns the only element as a Python number."""
         return self.to_numpy().item()
 
     def __repr__(self) -> str:

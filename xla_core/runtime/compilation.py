@@ -102,7 +102,6 @@ class Compilation:
 
 
 def deserialize(devices: DeviceSet, model: type[BackendOptions], data: bytes) -> LoadedExecutable:
-    """Loads a serialized executable (see `Client.deserialize`)."""
     header, payload = serialization.unpack(data, devices)
     dynamic = serialization.unpack_dynamic(header, payload)
     if dynamic is None:

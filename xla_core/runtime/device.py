@@ -123,16 +123,13 @@ class Device(Handle):
         return devices.find(wanted)
 
     def is_beside(self, other: Device) -> bool:
-        """Tells whether both devices belong to one client."""
         return self._set == other._set
 
     def transfer_to_infeed(self, value: Any) -> None:
-        """As `Client.transfer_to_infeed`."""
         self.require_alive()
         self.platform.transfer_manager.infeed(self.local_ordinal).put(_literal(value))
 
     def transfer_from_outfeed(self, timeout: float | None = None) -> Any:
-        """As `Client.transfer_from_outfeed`."""
         self.require_alive()
         require_limit("timeout", timeout, "seconds")
         return _arrays(self.platform.transfer_manager.outfeed(self.local_ordinal).get(timeout))

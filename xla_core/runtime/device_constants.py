@@ -62,7 +62,6 @@ class DeviceConstants:
             return held.memory
 
     def close(self) -> None:
-        """Frees the memory."""
         with self._lock:
             for held in self._held.values():
                 held.allocator.free(held.memory)

@@ -217,7 +217,6 @@ class DynamicExecutable(LoadedExecutable):
         )
 
     def restore(self, signature: Signature, executable: StaticExecutable) -> None:
-        """Adds a compilation that was made in another process."""
         self._cache.add(signature, executable)
 
     def __repr__(self) -> str:

@@ -182,7 +182,6 @@ class LoadedExecutable(Handle, abc.ABC):
 
     @property
     def executable(self) -> Executable:
-        """The backend's executable."""
         return self._compilation("executable")
 
     def fingerprint(self) -> str:

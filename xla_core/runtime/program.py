@@ -172,7 +172,12 @@ def read(program: str | bytes | HloModule, *, file: str = "") -> HloModule | Mod
                 hint=f"{PROGRAMS_HINT}; save text as UTF-8",
             ) from None
     if not isinstance(program, str):
-        raise InvalidArgumentError(f"{type(program).__name__} is not a program", hint=_program_hint(program))
+        raise InvalidArgumentError(
+            f"{type(program).__name__} is not a program",
+            hint="pass StableHLO or HLO text, bytes, or an HloModule; of a StableHLO module, what "
+            "xla_core.stablehlo.lower(module) makes, or xla_core.stablehlo.write_portable_artifact(module) if it has "
+            "dynamic shapes",
+        )
     if not program.isascii():
         _check_unicode(program, file)
     program = program.removeprefix("\ufeff")  # the byte order mark
@@ -189,23 +194,6 @@ def read(program: str | bytes | HloModule, *, file: str = "") -> HloModule | Mod
         if is_hlo_text(program):
             return _parse_hlo(program, file)
         return _read_stablehlo(program, file)
-
-
-def _program_hint(given: object) -> str:
-    """Returns a hint for a value that is not a program, which says what to pass instead."""
-    from xla_core.stablehlo import Module, PolymorphicProgram
-    from xla_core.stablehlo.shapes.refine import has_dynamic_types
-
-    if isinstance(given, PolymorphicProgram):
-        return (
-            "pass what its method lower(shapes) makes for one set of sizes; or for all of them, the bytes that "
-            "xla_core.stablehlo.write_portable_artifact(module) makes of its module"
-        )
-    if not isinstance(given, Module):
-        return "pass StableHLO or HLO text, bytes, or an HloModule"
-    if has_dynamic_types(given):
-        return "it has dynamic shapes: pass the bytes that xla_core.stablehlo.write_portable_artifact(module) makes"
-    return "pass the HloModule that xla_core.stablehlo.lower(module) makes of it"
 
 
 def _check_unicode(program: str, file: str) -> None:

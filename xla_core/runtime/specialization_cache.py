@@ -100,7 +100,6 @@ class SpecializationCache:
                 self._keep(made)
 
     def add(self, signature: Signature, executable: StaticExecutable) -> None:
-        """Adds a compilation that was made elsewhere."""
         with self._lock:
             self._keep(Specialization(executable, signature, next(self._times)))
 

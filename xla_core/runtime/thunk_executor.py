@@ -114,7 +114,6 @@ class ThunkExecutor:
         return own or InProcessCommunicator(options, self._timeout, _TIMEOUT_NAME)
 
     def enqueue(self, thunk: Thunk, run: ThunkRun) -> None:
-        """Enqueues one thunk on the run's stream."""
         handler = self._handlers.get(type(thunk))
         if handler is not None:
             handler(thunk, run)

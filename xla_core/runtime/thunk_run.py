@@ -37,7 +37,6 @@ class ThunkRun:
         self._memories = memories
 
     def memory(self, place: BufferSlice) -> DeviceMemory:
-        """Returns the memory of a slice."""
         key = (place.allocation.index, place.offset, place.size)
         memory = self._memories.get(key)
         if memory is None:

@@ -23,8 +23,8 @@ __all__ = ["OutsideHold", "TrackedBuffer"]
 class _Usage:
     """The events that must be ready before memory is reused, and the owner of foreign memory.
 
-    `_usages` keeps it alive until the memory is released. Otherwise, in a reference cycle, the events' finalizers could
-    run before the buffer's finalizer, which still uses the events.
+    `_usages` keeps it alive until the memory is released. It is global, because buffer, device and client may all be
+    garbage of one reference cycle: then the events' finalizers could run before the buffer's, which uses the events.
     """
 
     __slots__ = ("events", "owner")
@@ -164,7 +164,6 @@ class TrackedBuffer(MemoryHolder, Handle):
     # -- end ---------------------------------------------------------------------------------------------------------
 
     def is_deleted(self) -> bool:
-        """Tells whether the buffer was deleted or donated."""
         return self.memory is None
 
     def delete(self) -> None:

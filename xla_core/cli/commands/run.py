@@ -121,7 +121,6 @@ def run(
 
 
 def _folders(directory: Path, devices: int) -> list[Path]:
-    """The directory for the results of each device."""
     return [directory] if devices == 1 else [directory / f"device_{device}" for device in range(devices)]
 
 

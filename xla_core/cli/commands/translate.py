@@ -19,8 +19,6 @@ __all__ = ["translate"]
 
 
 class Form(enum.StrEnum):
-    """What a program can be written as."""
-
     STABLEHLO = "stablehlo"
     GENERIC = "stablehlo-generic"
     ARTIFACT = "portable-artifact"
