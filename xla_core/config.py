@@ -96,6 +96,7 @@ def register_flags(owner: str, schema: type[BaseModel]) -> None:
 
 
 def unregister_flags(owner: str) -> None:
+    """Makes a plugin's flags unknown again."""
     _schemas.pop(owner, None)
     _core_values.cache_clear()
 
@@ -109,6 +110,7 @@ def find_flags_with(finder: Callable[[], None]) -> None:
 
 
 def xla_flags() -> XlaFlags:
+    """Returns the known flags of XLA_FLAGS."""
     return _xla_flags(os.environ.get("XLA_FLAGS", ""))
 
 

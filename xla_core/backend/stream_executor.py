@@ -157,6 +157,23 @@ class StreamExecutor(abc.ABC):
         stream.memcpy_d2h(whole, source)
         stream.host_callback(cut)
 
+    def write_at(self, stream: Stream, destination: DeviceMemory, source: HostBytes, offset: int) -> None:
+        """Enqueues a copy of all of `source` to byte `offset` of `destination`.
+
+        Without `memory_slices`, all of `destination` is read, changed on the host and written back.
+        """
+        if self.features.memory_slices:
+            stream.memcpy_h2d(destination.slice(offset, source.size), source)
+            return
+        whole = np.empty(destination.size, np.uint8)
+
+        def insert() -> None:
+            whole[offset : offset + source.size] = source
+
+        stream.memcpy_d2h(whole, destination)
+        stream.host_callback(insert)
+        stream.memcpy_h2d(destination, whole)
+
     def create_communicator(self, options: RunOptions, timeout: float, timeout_name: str) -> Communicator | None:
         """Makes the communicator for the collectives of one execution on this device.
 

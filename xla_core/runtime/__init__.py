@@ -5,7 +5,7 @@
     dynamic_executable          is compiled for each signature; specialization_cache keeps the compilations
     static_executable           has one compilation; device_program enqueues it, sized_results slices its results
     loaded_executable           base class of both; serialization writes and reads them; signature has argument shapes
-    buffer                      an array on a device; dlpack shares it with other libraries
+    buffer                      an array on a device; buffer_writer writes one in parts, dlpack shares it
     tracked_buffer              memory, its definition event and its users: the protocol for code that enqueues work
     device                      streams and memory of one device, and the devices of one client; allocator pools memory
     thunk_executor              runs a schedule of thunks, for backends; thunk_run, host_thunks, device_constants
@@ -34,6 +34,7 @@ from xla_core.runtime.signature import Signature
 from xla_core.runtime.static_executable import StaticExecutable
 
 if TYPE_CHECKING:
+    from xla_core.runtime.buffer_writer import BufferWriter
     from xla_core.runtime.dynamic_executable import DynamicExecutable
     from xla_core.runtime.thunk_executor import ThunkExecutor
     from xla_core.runtime.thunk_run import ThunkHandler, ThunkRun
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = [
     "INLINE_MICROSECONDS",
     "Buffer",
+    "BufferWriter",
     "Client",
     "Device",
     "DynamicExecutable",
@@ -59,6 +61,7 @@ __all__ = [
 ]
 
 _LOADED_WHEN_USED = {
+    "BufferWriter": "buffer_writer",
     "DynamicExecutable": "dynamic_executable",
     "ThunkExecutor": "thunk_executor",
     "ThunkHandler": "thunk_run",

@@ -19,7 +19,7 @@ from xla_core.runtime.host_event import ready_event
 from xla_core.runtime.shape_cache import intern_shape, row_major_bytes
 from xla_core.runtime.tracked_buffer import TrackedBuffer
 
-__all__ = ["Buffer"]
+__all__ = ["Buffer", "check_raw_bytes"]
 
 _READY = ready_event()
 
@@ -76,6 +76,11 @@ class Buffer(TrackedBuffer):
         buffer = Buffer(device, memory, intern_shape(shape), _READY)
         buffer.borrow_from(owner)
         return buffer
+
+    @staticmethod
+    def of_undefined(device: Device, shape: Shape) -> Buffer:
+        """Makes a buffer whose bytes are undefined."""
+        return _written(device, intern_shape(shape), lambda stream, memory: None)
 
     @staticmethod
     def of_error(error: XlaError, device: Device, shape: Shape) -> Buffer:
@@ -189,12 +194,7 @@ class Buffer(TrackedBuffer):
         It fills `destination`, a one-dimensional contiguous array of uint8. Raises InvalidArgumentError for another
         array, and for bytes outside of the buffer.
         """
-        if not isinstance(destination, np.ndarray) or destination.dtype != np.uint8 or destination.ndim != 1:
-            raise wrong_argument("destination", destination, "a one-dimensional numpy array of uint8")
-        if not 0 <= offset <= self.byte_size - destination.size:
-            raise InvalidArgumentError(
-                f"bytes {offset}..{offset + destination.size} are not within the {self.byte_size} of this buffer"
-            )
+        check_raw_bytes("destination", destination, offset, self.byte_size)
         executor = self.device.executor
         return self._enqueue_read(lambda stream, memory: executor.read_at(stream, destination, memory, offset))
 
@@ -335,6 +335,14 @@ class Buffer(TrackedBuffer):
         return f"<Buffer {shape} on {self.device!r}{'' if self.is_ready() else ', not ready'}>"
 
 
+def check_raw_bytes(what: str, data: np.ndarray, offset: int, size: int) -> None:
+    """Raises InvalidArgumentError unless `data` is an array of bytes that fits at `offset` of a buffer."""
+    if not isinstance(data, np.ndarray) or data.dtype != np.uint8 or data.ndim != 1:
+        raise wrong_argument(what, data, "a one-dimensional numpy array of uint8")
+    if not 0 <= offset <= size - data.size:
+        raise InvalidArgumentError(f"bytes {offset}..{offset + data.size} are not within the {size} of this buffer")
+
+
 def _written(device: Device, shape: Shape, enqueue: Callable[[Stream, DeviceMemory], object]) -> Buffer:
     """Makes a buffer whose memory is filled by the work that `enqueue(stream, memory)` enqueues."""
     stream, allocator = device.h2d_stream, device.allocator
@@ -353,6 +361,6 @@ def _written(device: Device, shape: Shape, enqueue: Callable[[Stream, DeviceMemo
         done = stream.finish()
     if done is _READY:
         return Buffer(device, memory, shape, None)
-    buffer = Buffer(device, memory, shape, done)
-    buffer.add_usage(done)
+    buffer = Buffer(device, memory, shape, None)
+    buffer.define(done)
     return buffer

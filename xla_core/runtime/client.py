@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from xla_core.runtime.host_array import as_host_array
 from xla_core.runtime.loaded_executable import LoadedExecutable
 from xla_core.runtime.platform_choice import choose_backend, open_platform, opening
 from xla_core.runtime.shape_cache import intern_shape
+
+if TYPE_CHECKING:
+    from xla_core.runtime.buffer_writer import BufferWriter
 
 __all__ = ["Client"]
 
@@ -154,6 +157,13 @@ class Client(Handle):
                 hint="Client.buffer_from_host copies arrays of the host",
             )
         return buffer
+
+    def buffer_writer(self, shape: Shape, device: Device | int | str | None = None) -> BufferWriter:
+        """Makes a writer for an array on a device whose bytes the caller has in parts."""
+        from xla_core.runtime.buffer_writer import BufferWriter  # few callers need it
+
+        self._devices.require_alive()
+        return BufferWriter(self._devices.find(device), self.platform.transfer_manager.device_shape(shape))
 
     def error_buffer(self, error: XlaError, shape: Shape, device: Device | int | str | None = None) -> Buffer:
         """Makes a buffer for an array that could not be computed.

@@ -130,6 +130,11 @@ class TrackedBuffer(MemoryHolder, Handle):
                 self.definition_event = None
         return memory
 
+    def define(self, event: Event) -> None:
+        """Makes `event` the definition of the value, which a stream other than the compute stream has written."""
+        self.definition_event = event
+        self.add_usage(event)
+
     def add_usage(self, event: Event) -> None:
         """Records that a stream other than the compute stream uses the memory until `event` is ready."""
         if event.ready:

@@ -92,7 +92,7 @@ def test_a_wait_is_for_the_record_that_was_made_before_it(executor: StreamExecut
 
 
 @pytest.mark.parametrize(("offset", "size"), [(0, 256), (0, 1), (64, 64), (255, 1), (17, 100)])
-def test_bytes_are_read_at_an_offset(executor: StreamExecutor, stream: Stream, offset: int, size: int) -> None:
+def test_bytes_at_an_offset(executor: StreamExecutor, stream: Stream, offset: int, size: int) -> None:
     data = np.arange(256, dtype=np.uint8)
     memory = executor.allocate(256)
     assert memory is not None
@@ -101,6 +101,12 @@ def test_bytes_are_read_at_an_offset(executor: StreamExecutor, stream: Stream, o
     executor.read_at(stream, read, memory, offset)
     stream.synchronize()
     np.testing.assert_array_equal(read, data[offset : offset + size])
+    executor.write_at(stream, memory, data[:size].copy(), offset)
+    data[offset : offset + size] = data[:size].copy()
+    whole = np.zeros(256, np.uint8)
+    stream.memcpy_d2h(whole, memory)
+    stream.synchronize()
+    np.testing.assert_array_equal(whole, data)
     executor.deallocate(memory)
 
 

@@ -92,6 +92,26 @@ def test_raw_copies_take_bytes_at_an_offset(on: xla_core.Client) -> None:
             buffer.copy_raw_to_host(out, wrong)
 
 
+def test_a_buffer_is_written_in_parts(on: xla_core.Client) -> None:
+    writer = on.buffer_writer(Shape(ElementType.F32, (64,)), 1)
+    data = A.view(np.uint8).copy()
+    for offset in (128, 0):
+        part = data[offset : offset + 128].copy()
+        writer.write(part, offset)
+        part[:] = 0
+    for wrong in (-1, 256 - 127):
+        with pytest.raises(InvalidArgumentError, match="not within the 256"):
+            writer.write(data[:128], wrong)
+    with pytest.raises(InvalidArgumentError, match="source must be"):
+        writer.write(A)
+    buffer = writer.finish()
+    assert buffer.device is on.devices[1]
+    assert np.array_equal(np.asarray(buffer), A)
+    for call in (writer.finish, lambda: writer.write(data)):
+        with pytest.raises(FailedPreconditionError, match="finished"):
+            call()
+
+
 def test_copies_to_another_device_wait_behind_the_callers_back(on: xla_core.Client, gate: threading.Event) -> None:
     exe = on.compile(STEP)
     (out,) = exe(A, A)
