@@ -45,7 +45,6 @@ class BufferClasses:
         self, analysis: HloDataflowAnalysis, size: SizeFunction, can_share: CanShare = can_share_buffer
     ) -> None:
         self.analysis = analysis
-        self._size = size
         self._can_share = can_share
         aliased = {(a.parameter_number, a.parameter_index) for a in analysis.module.input_output_aliases}
         self._class: dict[HloValue, BufferClass] = {}
@@ -53,7 +52,7 @@ class BufferClasses:
             read_only = value.kind is ValueKind.CONSTANT or (
                 value.kind is ValueKind.PARAMETER and (value.instruction.parameter_number, value.index) not in aliased
             )
-            self._class[value] = BufferClass(value, self._value_size(value), read_only)
+            self._class[value] = BufferClass(value, size(value.shape) if value.shape.is_array else 0, read_only)
         self.failures: list[AliasEdge] = [
             edge
             for edge in sorted(analysis.edges, key=lambda e: (e.kind.value, -e.depth))
@@ -103,9 +102,6 @@ class BufferClasses:
         return True
 
     # -- parts -------------------------------------------------------------------------------------------------------
-
-    def _value_size(self, value: HloValue) -> int:
-        return self._size(value.shape) if value.shape.is_array else 0
 
     def _fits(self, segment: tuple[int, int, int, HloValue], others: list[tuple[int, int, int, HloValue]]) -> bool:
         start, end, _, value = segment

@@ -40,13 +40,11 @@ class DynamicShapeProgram(abc.ABC):
         Args:
             shapes: one for each parameter; only the sizes matter.
             values: known values of arguments, by parameter number. Sizes may be computed from them. The parameters stay
-                in the
-                module.
+                in the module.
 
         Raises:
             InvalidArgumentError: where a shape doesn't fit, an assertion of the program on its shapes fails, or shapes
-                within
-                the program contradict each other.
+                within the program contradict each other.
             UnimplementedError: where a size depends on the value of an argument.
         """
 

@@ -64,8 +64,7 @@ class EvaluationContext:
     Args:
         environment: feeds, channels and other devices; by default, a device that runs alone.
         max_steps: raise DeadlineExceededError after this many steps. Each instruction counts as one step, and one more
-            for
-            every 4,096 elements of its result and its temporaries (see `charge`).
+            for every 4,096 elements of its result and its temporaries (see `charge`).
         max_bytes: raise ResourceExhaustedError for an instruction whose result or temporaries would be larger.
         timeout: raise DeadlineExceededError after this many seconds, or before work that would exceed them.
     """
@@ -249,9 +248,9 @@ class EvaluationContext:
             if instruction.op.rearranges or instruction.opcode == Opcode.OPT_BARRIER:
                 if instruction.operand(0).shape.rank:
                     return None
-                plan.steps[index] = step._replace(evaluate=_same)
+                plan.steps[index] = step._replace(evaluate=lambda context, i, values: values[0])
             elif instruction.opcode in (Opcode.CALL, Opcode.FUSION):
-                plan.steps[index] = step._replace(evaluate=_map_call)
+                plan.steps[index] = step._replace(evaluate=lambda c, i, v: c.map_value(i.called_computations[0], v))
             elif instruction.opcode == Opcode.CONDITIONAL:
                 if self._effects.of(instruction):
                     return None
@@ -323,14 +322,6 @@ def _locate(error: XlaError, instruction: HloInstruction | None) -> XlaError:
         error.op = error.op or instruction.opcode
         error.location = error.location or instruction.location
     return error
-
-
-def _same(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return values[0]
-
-
-def _map_call(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return context.map_value(instruction.called_computations[0], values)
 
 
 def _map_conditional(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:

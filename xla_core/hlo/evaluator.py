@@ -114,8 +114,7 @@ def evaluate(
 
     Raises:
         InvalidArgumentError: when number, shape or dtype of the arrays is wrong, or the program's collectives need
-            other
-            numbers of replicas or partitions.
+            other numbers of replicas or partitions.
         FailedPreconditionError: when the program exchanges values with other devices; `evaluate_replicas` runs several.
         DeadlineExceededError, ResourceExhaustedError: when a limit is exceeded.
     """

@@ -82,30 +82,25 @@ class _Writer:
     def _node(self, instruction: HloInstruction, indent: str, arguments: Mapping[int, HloInstruction]) -> None:
         node = self._nodes[instruction] = f"n{len(self._nodes)}"
         label = "\\n".join(map(_escape, _label(instruction)))
-        border = ', penwidth=2, color="#37474f"' if _is_root(instruction) else ""
+        border = ', penwidth=2, color="#37474f"' if instruction.is_root else ""
         self.lines.append(f'{indent}{node} [label="{label}", fillcolor="{_colour(instruction)}"{border}];\n')
         several = len(instruction.operands) > 1
         for number, operand in enumerate(instruction.operands):
             note = f' [label="{number}"]' if several else ""
             self.edges.append(f"  {self._nodes[self._value(operand, arguments)]} -> {node}{note};\n")
-        for computation in _run_computations(instruction):
+        for computation in instruction.called_computations if _runs(instruction) else ():
             if computation not in self._drawn:
                 self.box(computation, computation.name, "  ", {})
             self.edges.append(f"  {self._drawn[computation]} -> {node} [style=dashed];\n")
 
 
-def _run_computations(instruction: HloInstruction) -> Iterator[HloComputation]:
-    if Trait.CONTROL_FLOW in instruction.op.traits:
-        yield from instruction.called_computations
-
-
-def _is_root(instruction: HloInstruction) -> bool:
-    return instruction.parent is not None and instruction.parent.root is instruction
+def _runs(instruction: HloInstruction) -> bool:
+    return Trait.CONTROL_FLOW in instruction.op.traits
 
 
 def _label(instruction: HloInstruction) -> Iterator[str]:
     label = str(instruction.opcode)
-    if Trait.CONTROL_FLOW not in instruction.op.traits:
+    if not _runs(instruction):
         for applied in instruction.called_computations:
             inside = [i.opcode for i in applied.instructions if i.opcode != Opcode.PARAMETER]
             label += f" {inside[0] if len(inside) == 1 else applied.name}"

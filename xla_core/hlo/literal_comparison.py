@@ -24,8 +24,7 @@ class Tolerance:
         ulp: the largest difference in units in the last place.
         rtol, atol: |actual - expected| <= atol + rtol * |expected|; `atol` may be an array of the result's shape.
         scaled: |actual - expected| <= scaled * (the largest finite |expected| of the array). This fits the results of
-            long
-            sums, whose small elements carry the rounding errors of large ones.
+            long sums, whose small elements carry the rounding errors of large ones.
     """
 
     ulp: float = 0.0

@@ -164,8 +164,7 @@ class OpDef:
         predicate_operand: the operand that is pred whatever the others are.
         predicate_result: whether the result is pred whatever the operands are.
         same_sizes: which dimensions of its operands have equal sizes. None means all dimensions for an elementwise op,
-            and
-            no dimensions for another op.
+            and no dimensions for another op.
         waits_for: for the second half of an asynchronous pair, the opcodes of its first half.
         operands_at: for a first half, the index in its result at which its operands are.
         result_at: for a second half, the index in its operand at which its result is.

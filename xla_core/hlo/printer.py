@@ -12,7 +12,7 @@ from xla_core.hlo.op_table import AttributeKind
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.text.attribute_text import ATTRIBUTE_TEXT
 from xla_core.hlo.text.literals import literal_to_text
-from xla_core.hlo.text.shapes import join_indexed, shape_to_text
+from xla_core.hlo.text.shapes import index_to_text, join_indexed, shape_to_text
 from xla_core.hlo.text.strings import quote
 
 if TYPE_CHECKING:  # modules, computations and instructions print themselves
@@ -125,13 +125,13 @@ def _header_to_text(module: HloModule) -> str:
         fields.append("is_scheduled=true")
     if module.input_output_aliases:
         aliases = ", ".join(
-            f"{_index(a.output_index)}: ({a.parameter_number}, {_index(a.parameter_index)}, "
+            f"{index_to_text(a.output_index)}: ({a.parameter_number}, {index_to_text(a.parameter_index)}, "
             f"{'must' if a.must_alias else 'may'}-alias)"
             for a in module.input_output_aliases
         )
         fields.append(f"input_output_alias={{ {aliases} }}")
     if module.buffer_donors:
-        donors = ", ".join(f"({number}, {_index(index)})" for number, index in module.buffer_donors)
+        donors = ", ".join(f"({number}, {index_to_text(index)})" for number, index in module.buffer_donors)
         fields.append(f"buffer_donor={{ {donors} }}")
     listed = join_indexed([shape_to_text(s) for s in module.parameter_shapes])
     fields.append(f"entry_computation_layout={{({listed})->{shape_to_text(module.result_shape)}}}")
@@ -152,7 +152,3 @@ def _metadata_to_text(metadata: OpMetadata) -> str:
     fields = [f"{key}={quote(text)}" for key, text in texts if text]
     fields += [f"{key}={number}" for key, number in numbers if number]
     return f"metadata={{{' '.join(fields)}}}" if fields else ""
-
-
-def _index(index: tuple[int, ...]) -> str:
-    return "{" + ",".join(map(str, index)) + "}"

@@ -17,6 +17,7 @@ from xla_core.hlo.environment import Value
 from xla_core.hlo.evaluation_context import EvaluationContext
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.ops.custom_calls import register_custom_call
+from xla_core.hlo.ops.numerics import widen
 from xla_core.lapack.schur import complex_schur, eigenvalues_of_blocks, real_schur
 from xla_core.lapack.signatures import SIGNATURES, target_name
 
@@ -293,14 +294,10 @@ def _batched(name: str, context: EvaluationContext, instruction: HloInstruction,
     shapes = instruction.shape.tuple_shapes or (instruction.shape,)
     results = [np.zeros(s.dimensions, s.dtype) for s in shapes]
     for index in np.ndindex(*batch):
-        matrices = [np.array(v[index], _wide(v.dtype)) for v in values]
+        matrices = [widen(v[index]).copy() for v in values]
         for result, made in zip(results, ROUTINES[name](attributes, *matrices), strict=True):
             result[index] = made
     return tuple(results) if instruction.shape.is_tuple else results[0]
-
-
-def _wide(dtype: np.dtype) -> np.dtype:
-    return np.dtype({"f": np.float64, "c": np.complex128}.get(dtype.kind, dtype))
 
 
 for _name in ROUTINES:

@@ -54,13 +54,10 @@ def emit_thunks(
     Args:
         assignment: the buffers of a module that has a schedule and flat entry parameters and results.
         emit_kernel: makes the thunks of an instruction that computes, from the slices of the array leaves of its
-            operands
-            and of its results. It is never called for control flow, host transfers, collectives and copies that keep
-                the
-            layout; it is called for a copy that changes the layout.
+            operands and of its results. It is never called for control flow, host transfers, collectives and copies
+            that keep the layout; it is called for a copy that changes the layout.
         supports: whether the device runs an instruction (`TargetConfig.supports`). Other instructions run on the host,
-            by
-            the reference evaluator (`CompileOptions.fallback="host"`). None means that the device runs all of them.
+            by the reference evaluator (`CompileOptions.fallback="host"`). None means that the device runs all of them.
     """
     module = assignment.module
     emitter = _Emitter(assignment, emit_kernel, supports)
@@ -111,9 +108,6 @@ class _Emitter:
         leaves = zip(instruction.shape.leaves(), self._assignment.leaf_slices(instruction), strict=True)
         return tuple(place for shape, place in leaves if shape.is_array)
 
-    def _operands(self, instruction: HloInstruction) -> Slices:
-        return tuple(place for operand in instruction.operands for place in self.slices(operand))
-
     def _emit(self, instruction: HloInstruction) -> Sequence[Thunk]:
         name, opcode, traits = instruction.name, instruction.opcode, instruction.op.traits
         if Trait.NOP in traits:
@@ -132,7 +126,8 @@ class _Emitter:
             return (ConditionalThunk(name, self._assignment.slice(index), branches, is_predicate),)
         if opcode == Opcode.CALL:
             return (CallThunk(name, self.sequence(instruction.attributes["to_apply"])),)
-        operands, results = self._operands(instruction), self.slices(instruction)
+        operands = tuple(place for operand in instruction.operands for place in self.slices(operand))
+        results = self.slices(instruction)
         if opcode == Opcode.COPY and keeps_layout(instruction):
             pairs = zip(operands, results, strict=True)
             return tuple(CopyThunk(name, a, b) for a, b in pairs if a != b)
@@ -149,7 +144,7 @@ class _Emitter:
         """Emits a send at its start, and a receive at its done op."""
         name, shapes = instruction.name, leaf_shapes(instruction.shape)
         match instruction.opcode:
-            case Opcode.SEND | Opcode.RECV_DONE if not _is_of_the_host(instruction):
+            case Opcode.SEND | Opcode.RECV_DONE if not _start(instruction).attribute("is_host_transfer"):
                 return (CollectiveThunk(name, instruction, operands, results),)
             case Opcode.INFEED:
                 return (InfeedThunk(name, results, shapes),)
@@ -169,10 +164,6 @@ class _Emitter:
 def _start(transfer: HloInstruction) -> HloInstruction:
     """Returns the send itself, or the recv of a recv-done."""
     return transfer.operand(0) if transfer.operand(0).opcode == Opcode.RECV else transfer
-
-
-def _is_of_the_host(transfer: HloInstruction) -> bool:
-    return bool(_start(transfer).attribute("is_host_transfer"))
 
 
 def _channel(transfer: HloInstruction) -> tuple[int, dict[str, Any]]:

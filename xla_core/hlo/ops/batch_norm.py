@@ -51,10 +51,6 @@ def _inference_shape(operands: Sequence[Shape], attributes: Attributes, declared
     return normalize(operands[0])
 
 
-def _inference(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return round_to(_normalized(instruction, widen(values[0]), *values[1:]), values[0].dtype)
-
-
 def _grad_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     vector = _check(operands[0], operands[1:4], attributes)
     if operands[4].dimensions != operands[0].dimensions:
@@ -115,7 +111,7 @@ entry(
     Opcode.BATCH_NORM_INFERENCE,
     5,
     _inference_shape,
-    _inference,
+    lambda context, i, values: round_to(_normalized(i, widen(values[0]), *values[1:]), values[0].dtype),
     doc="(operand, scale, offset, mean, variance) -> normalized.",
     **_ATTRIBUTES,
 )

@@ -56,10 +56,6 @@ def _logistic(x: Array) -> Array:
 _erf = np.frompyfunc(math.erf, 1, 1)
 
 
-def _error_function(x: Array) -> Array:
-    return np.asarray(_erf(x.astype(_F64)), dtype=_F64)
-
-
 # -- complex functions ---------------------------------------------------------------------------------------------
 
 
@@ -209,7 +205,7 @@ def _complex_tan(z: Array) -> Array:
     return _parts(rotated.imag, -rotated.real)
 
 
-erf = _function(_error_function)
+erf = _function(lambda x: np.asarray(_erf(x.astype(_F64)), dtype=_F64))
 atan2 = _function(np.arctan2, _complex_atan2)
 _power = _function(np.power, _complex_power)
 _rounded_sqrt = _function(np.sqrt)

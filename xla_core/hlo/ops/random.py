@@ -84,10 +84,6 @@ def _rng_bit_generator(context: EvaluationContext, instruction: HloInstruction, 
     return new.view(state.dtype), result.reshape(bits.dimensions)
 
 
-def _rng_get_and_update_state_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    return dims(ElementType.U64, (2,)) if declared is None else declared_array(declared)
-
-
 def _rng_get_and_update_state(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     environment = context.environment
     state = environment.rng_state
@@ -117,7 +113,7 @@ entry(
 entry(
     Opcode.RNG_GET_AND_UPDATE_STATE,
     0,
-    _rng_get_and_update_state_shape,
+    lambda operands, attributes, declared: declared_array(declared or dims(ElementType.U64, (2,))),
     _rng_get_and_update_state,
     Trait.NONDETERMINISTIC,
     Trait.SIDE_EFFECT,

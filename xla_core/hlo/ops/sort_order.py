@@ -41,8 +41,7 @@ class _Comparator:
 
     Attributes:
         number: instructions that compute the same function of one side's scalars have the same number (parameters 2i
-            and
-            2i + 1 count as the same).
+            and 2i + 1 count as the same).
         sides: a bit mask of the sides that an instruction reads.
     """
 

@@ -62,11 +62,6 @@ def topk_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shap
     return Shape.tuple([dims(operand.element_type, sizes), dims(ElementType.S32, sizes)])
 
 
-def _topk(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """Elements are in total order; equal elements keep their order."""
-    return extreme_elements(values[0], instruction.attributes["k"], largest=instruction.attribute("largest"))
-
-
 entry(
     Opcode.SORT,
     (1, None),
@@ -83,7 +78,7 @@ entry(
     Opcode.TOPK,
     1,
     topk_shape,
-    _topk,
+    lambda context, i, values: extreme_elements(values[0], i.attributes["k"], largest=i.attribute("largest")),
     doc="The k largest (or smallest) elements of each last-dimension row, in order, and their indices.",
     k=attr("int"),
     largest=attr("bool", True, shown=True),

@@ -64,19 +64,12 @@ def read_shape(message: Message, depth: int = 0) -> Shape:
         raise InvalidArgumentError(f"a shape has {len(dimensions)} dimensions and {len(dynamic)} is_dynamic_dimension")
     layout = None
     if message.has(5):
-        layout = _read_layout(message.message(5))
+        part = message.message(5)
+        tiles = tuple(tile.integers(1) for tile in part.messages(6))
+        layout = Layout(part.integers(1), tiles, part.integer(7), part.integer(8))
     shape = Shape(element_type, dimensions, layout, dynamic if any(dynamic) else ())
     shape.validate()
     return shape
-
-
-def _read_layout(message: Message) -> Layout:
-    return Layout(
-        message.integers(1),
-        tuple(tile.integers(1) for tile in message.messages(6)),
-        message.integer(7),
-        message.integer(8),
-    )
 
 
 def read_literal(message: Message) -> Literal:

@@ -11,7 +11,7 @@ from xla_core.hlo.attributes import OutputToOperandAlias
 from xla_core.hlo.op_table import AttributeKind
 from xla_core.hlo.text.cursor import Cursor, braced_list
 from xla_core.hlo.text.replica_groups import read_groups
-from xla_core.hlo.text.shapes import read_shape, shape_to_text
+from xla_core.hlo.text.shapes import index_to_text, read_shape, shape_to_text
 from xla_core.hlo.text.sharding import read_sharding
 from xla_core.hlo.text.strings import is_braced, quote
 from xla_core.hlo.text.windows import (
@@ -124,11 +124,7 @@ def _key_to_text(key: str) -> str:
 
 
 def _groups_to_text(groups: tuple[tuple[int, ...], ...], _: str) -> str:
-    return "{" + ",".join("{" + ",".join(map(str, group)) + "}" for group in groups) + "}"
-
-
-def _read_int_lists(cursor: Cursor, _: object) -> tuple[tuple[int, ...], ...]:
-    return braced_list(cursor, lambda: braced_list(cursor, cursor.integer))
+    return "{" + ",".join(map(index_to_text, groups)) + "}"
 
 
 def _read_aliasing(cursor: Cursor, _: object) -> tuple[OutputToOperandAlias, ...]:
@@ -146,10 +142,8 @@ def _read_aliasing(cursor: Cursor, _: object) -> tuple[OutputToOperandAlias, ...
 
 
 def _aliasing_to_text(aliases: tuple[OutputToOperandAlias, ...], _: str) -> str:
-    def index(numbers: tuple[int, ...]) -> str:
-        return "{" + ",".join(map(str, numbers)) + "}"
-
-    pairs = [f"{index(a.output_index)}: ({a.operand_number}, {index(a.operand_index)})" for a in aliases]
+    text = index_to_text
+    pairs = [f"{text(a.output_index)}: ({a.operand_number}, {text(a.operand_index)})" for a in aliases]
     return "{" + ", ".join(pairs) + "}"
 
 
@@ -172,9 +166,7 @@ ATTRIBUTE_TEXT: dict[AttributeKind, AttributeText] = {
     AttributeKind.BOOL: AttributeText(lambda v, _: "true" if v else "false", _read_bool),
     AttributeKind.INT: AttributeText(lambda v, _: str(v), lambda c, _: c.integer()),
     AttributeKind.FLOAT: AttributeText(_float_to_text, _read_float),
-    AttributeKind.INTS: AttributeText(
-        lambda v, _: "{" + ",".join(map(str, v)) + "}", lambda c, _: braced_list(c, c.integer)
-    ),
+    AttributeKind.INTS: AttributeText(lambda v, _: index_to_text(v), lambda c, _: braced_list(c, c.integer)),
     AttributeKind.BOOLS: AttributeText(
         lambda v, _: "{" + ",".join("true" if b else "false" for b in v) + "}",
         lambda c, computations: braced_list(c, lambda: _read_bool(c, computations)),
@@ -196,7 +188,9 @@ ATTRIBUTE_TEXT: dict[AttributeKind, AttributeText] = {
     AttributeKind.PADDING: AttributeText(padding_to_text, read_padding),
     AttributeKind.REPLICA_GROUPS: AttributeText(lambda v, _: _groups_to_text(v, _) if v else "{}", read_groups),
     AttributeKind.SOURCE_TARGET_PAIRS: AttributeText(_groups_to_text, _read_pairs),
-    AttributeKind.INT_LISTS: AttributeText(_groups_to_text, _read_int_lists),
+    AttributeKind.INT_LISTS: AttributeText(
+        _groups_to_text, lambda c, _: braced_list(c, lambda: braced_list(c, c.integer))
+    ),
     AttributeKind.OUTPUT_TO_OPERAND_ALIASING: AttributeText(_aliasing_to_text, _read_aliasing),
     AttributeKind.SHAPE: AttributeText(lambda v, _: shape_to_text(v), lambda c, _: read_shape(c)),
     AttributeKind.SHAPES: AttributeText(

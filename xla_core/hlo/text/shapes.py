@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterable
 
 from xla_core.errors import XlaError
 from xla_core.hlo.element_type import ElementType
@@ -37,6 +38,11 @@ def _array_to_text(shape: Shape, layouts: bool) -> str:
     if layout is None or not layouts or str(layout) == "{}":
         return str(shape.without_layout())
     return str(shape)
+
+
+def index_to_text(index: Iterable[int]) -> str:
+    """Prints the index of a leaf, `{1,0}`, or another list of integers."""
+    return "{" + ",".join(map(str, index)) + "}"
 
 
 def join_indexed(parts: list[str]) -> str:
