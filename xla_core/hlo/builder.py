@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from xla_core.hlo.attributes import OpMetadata
+from xla_core.hlo.attributes import OpMetadata, PaddingDimension, SliceDimension
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
@@ -129,6 +129,25 @@ class Builder:
             return operand
         shape = operand.shape.with_dimensions(result)
         return self.add(Opcode.BROADCAST, operand, shape=shape, dimensions=tuple(dimensions))
+
+    def slice_in_dim(self, operand: HloInstruction, dimension: int, start: int, limit: int) -> HloInstruction:
+        """Adds a slice of one dimension; returns the operand itself where that is all of it."""
+        if (start, limit) == (0, operand.shape.dimensions[dimension]):
+            return operand
+        slices = [SliceDimension(0, n) for n in operand.shape.dimensions]
+        slices[dimension] = SliceDimension(start, limit)
+        return self.add(Opcode.SLICE, operand, slice=(*slices,))
+
+    def pad_in_dim(
+        self, operand: HloInstruction, dimension: int, low: int, high: int, value: complex = 0
+    ) -> HloInstruction:
+        """Adds a pad of one dimension; returns the operand itself where there is nothing to add."""
+        if not low and not high:
+            return operand
+        padding = [PaddingDimension(0, 0)] * operand.shape.rank
+        padding[dimension] = PaddingDimension(low, high)
+        edge = self.constant(value, operand.shape.with_dimensions(()))
+        return self.add(Opcode.PAD, operand, edge, padding=(*padding,))
 
     def convert(self, operand: HloInstruction, like: Shape) -> HloInstruction:
         """Adds a convert to the element type of `like`; returns the operand itself where it has that type already."""

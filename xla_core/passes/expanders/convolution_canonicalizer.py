@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xla_core.hlo.attributes import ConvolutionDimensionNumbers, PaddingDimension, SliceDimension, WindowDimension
+from xla_core.hlo.attributes import ConvolutionDimensionNumbers, PaddingDimension, WindowDimension
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expanders.expander import OpExpander
@@ -103,9 +103,5 @@ def _plain_convolution(
 
 def _group(operand: HloInstruction, dimension: int, number: int, groups: int, b: Builder) -> HloInstruction:
     """Slice `number` of a dimension that is divided into `groups` equal parts."""
-    if groups == 1:
-        return operand
     size = operand.shape.dimensions[dimension] // groups
-    ranges = [SliceDimension(0, n) for n in operand.shape.dimensions]
-    ranges[dimension] = SliceDimension(number * size, (number + 1) * size)
-    return b.add(Opcode.SLICE, operand, slice=tuple(ranges))
+    return b.slice_in_dim(operand, dimension, number * size, (number + 1) * size)

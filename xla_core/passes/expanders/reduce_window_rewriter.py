@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from xla_core.hlo.attributes import PaddingDimension, SliceDimension
 from xla_core.hlo.combiner import combiner
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import OpDef, Trait
@@ -95,13 +94,15 @@ class _Scan:
         padded = self._pad(x, d, missing if backwards else 0, 0 if backwards else missing)
         cut = b.reshape(padded, [*sizes[:d], blocks, self.block, *sizes[d + 1 :]])
         inner = self._steps(cut, d + 1, backwards)
-        totals = self._slice(inner, d + 1, 0 if backwards else self.block - 1, 1)
+        edge = 0 if backwards else self.block - 1
+        totals = b.slice_in_dim(inner, d + 1, edge, edge + 1)
         totals = b.reshape(totals, [*sizes[:d], blocks, *sizes[d + 1 :]])
         before = self._shift(self.run(totals, d, backwards), d, 1, backwards)
         kept = [n for n in range(cut.shape.rank) if n != d + 1]
         spread = b.broadcast(before, cut.shape.dimensions, kept)
         whole = b.reshape(self._combine(spread, inner, backwards), padded.shape.dimensions)
-        return self._slice(whole, d, missing if backwards else 0, size)
+        start = missing if backwards else 0
+        return b.slice_in_dim(whole, d, start, start + size)
 
     def _steps(self, x: HloInstruction, d: int, backwards: bool) -> HloInstruction:
         distance = 1
@@ -118,18 +119,6 @@ class _Scan:
         return self._pad(x, d, -distance if backwards else distance, distance if backwards else -distance)
 
     def _pad(self, x: HloInstruction, d: int, low: int, high: int) -> HloInstruction:
-        if not low and not high:
-            return x
         neutral = self.op.identity(x.shape.element_type)
         assert neutral is not None
-        padding = [PaddingDimension(0, 0)] * x.shape.rank
-        padding[d] = PaddingDimension(low, high)
-        value = self.b.constant(neutral, x.shape.with_dimensions(()))
-        return self.b.add(Opcode.PAD, x, value, padding=tuple(padding))
-
-    def _slice(self, x: HloInstruction, d: int, start: int, size: int) -> HloInstruction:
-        if size == x.shape.dimensions[d]:
-            return x
-        slices = [SliceDimension(0, n) for n in x.shape.dimensions]
-        slices[d] = SliceDimension(start, start + size)
-        return self.b.add(Opcode.SLICE, x, slice=tuple(slices))
+        return self.b.pad_in_dim(x, d, low, high, neutral)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from xla_core.hlo.attributes import SliceDimension
 from xla_core.hlo.builder import comparator
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
@@ -29,9 +28,4 @@ class TopkDecomposer(OpExpander):
         first = comparator(direction, element_type, ElementType.S32, type=order, module=b.hlo_module)
         places = b.add(Opcode.IOTA, shape=Shape(ElementType.S32, x.shape.dimensions), iota_dimension=last)
         rows = b.add(Opcode.SORT, x, places, dimensions=(last,), is_stable=True, to_apply=first)
-        kept = [SliceDimension(0, n) for n in x.shape.dimensions]
-        kept[last] = SliceDimension(0, instruction.attributes["k"])
-        parts = [
-            b.add(Opcode.SLICE, b.add(Opcode.GET_TUPLE_ELEMENT, rows, index=n), slice=tuple(kept)) for n in range(2)
-        ]
-        return b.add(Opcode.TUPLE, *parts)
+        return b.tuple([b.slice_in_dim(part, last, 0, instruction.attributes["k"]) for part in b.elements(rows)])

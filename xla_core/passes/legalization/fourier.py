@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from xla_core.hlo.attributes import PaddingDimension, SliceDimension
+from xla_core.hlo.attributes import PaddingDimension
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.legalization.rules import decomposition
@@ -44,7 +44,7 @@ def _fft(i: HloInstruction, b: Builder) -> HloInstruction | None:
         pair = _along(b, pair, axis, sign)
         if kind == "RFFT" and axis == x.shape.rank - 1:
             stored = i.shape.dimensions[-1]
-            pair = _first(b, pair[0], axis, stored), _first(b, pair[1], axis, stored)
+            pair = b.slice_in_dim(pair[0], axis, 0, stored), b.slice_in_dim(pair[1], axis, 0, stored)
     if sign == 1:
         scale = b.constant(1 / max(math.prod(lengths), 1), pair[0].shape)
         pair = b.add(Opcode.MULTIPLY, pair[0], scale), b.add(Opcode.MULTIPLY, pair[1], scale)
@@ -69,12 +69,6 @@ def _largest_factor(n: int) -> int:
     return largest
 
 
-def _first(b: Builder, x: HloInstruction, axis: int, count: int, start: int = 0) -> HloInstruction:
-    ranges = [SliceDimension(0, n) for n in x.shape.dimensions]
-    ranges[axis] = SliceDimension(start, start + count)
-    return b.add(Opcode.SLICE, x, slice=tuple(ranges))
-
-
 def _whole_spectrum(b: Builder, pair: _Pair, axis: int, length: int) -> _Pair:
     """Completes the stored half of a spectrum with the conjugates of its entries in reverse order.
 
@@ -85,7 +79,7 @@ def _whole_spectrum(b: Builder, pair: _Pair, axis: int, length: int) -> _Pair:
         return pair
     whole = []
     for number, part in enumerate(pair):
-        rest = b.add(Opcode.REVERSE, _first(b, part, axis, count, 1), dimensions=(axis,))
+        rest = b.add(Opcode.REVERSE, b.slice_in_dim(part, axis, 1, 1 + count), dimensions=(axis,))
         whole.append(
             b.add(Opcode.CONCATENATE, part, b.add(Opcode.NEGATE, rest) if number else rest, dimensions=(axis,))
         )
@@ -142,7 +136,7 @@ def _convolved(b: Builder, pair: _Pair, sign: int) -> _Pair:
     real, imaginary = (b.add(Opcode.PAD, v, zero, padding=padding) for v in _times(b, pair, chirp))
     product = _times(b, _rows(b, (real, imaginary), -1), np.fft.fft(kernel))
     convolved = _rows(b, product, 1)
-    return _times(b, (_first(b, convolved[0], 1, n), _first(b, convolved[1], 1, n)), chirp / size)
+    return _times(b, (b.slice_in_dim(convolved[0], 1, 0, n), b.slice_in_dim(convolved[1], 1, 0, n)), chirp / size)
 
 
 def _roots(sign: int, numbers: np.ndarray, n: int) -> np.ndarray:

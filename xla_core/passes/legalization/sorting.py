@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from xla_core.hlo.attributes import PaddingDimension, SliceDimension
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -28,19 +27,14 @@ def _sort(i: HloInstruction, b: Builder) -> HloInstruction | None:
     if not is_elementwise_of_scalars(comparator):
         return None
     levels = max(count - 1, 0).bit_length()
-    padding = [PaddingDimension(0, 0)] * len(sizes)
-    padding[axis] = PaddingDimension(0, (1 << levels) - count)
-    values = [
-        b.add(Opcode.PAD, o, b.constant(0, o.shape.with_dimensions(())), padding=tuple(padding)) for o in i.operands
-    ]
+    values = [b.pad_in_dim(o, axis, 0, (1 << levels) - count) for o in i.operands]
     places = values[0].shape.without_layout().with_element_type(ElementType.S32)
     values.append(b.add(Opcode.IOTA, shape=places, iota_dimension=axis))
     for level in range(1, levels + 1):
         for step in reversed(range(level)):
             values = _compared(i, b, values, axis, count, level, step)
-    kept = [SliceDimension(0, n) for n in sizes]
-    sorted_ = [b.add(Opcode.SLICE, v, slice=tuple(kept)) for v in values[:-1]]
-    return b.add(Opcode.TUPLE, *sorted_) if i.shape.is_tuple else sorted_[0]
+    sorted_ = [b.slice_in_dim(v, axis, 0, count) for v in values[:-1]]
+    return b.tuple(sorted_) if i.shape.is_tuple else sorted_[0]
 
 
 def _compared(
@@ -53,9 +47,7 @@ def _compared(
     half = (*sizes[:axis], blocks, 1, apart, *sizes[axis + 1 :])
 
     def side(v: HloInstruction, which: int) -> HloInstruction:
-        ranges = [SliceDimension(0, n) for n in parted]
-        ranges[axis + 1] = SliceDimension(which, which + 1)
-        return b.add(Opcode.SLICE, b.reshape(v, parted), slice=tuple(ranges))
+        return b.slice_in_dim(b.reshape(v, parted), axis + 1, which, which + 1)
 
     first, second = ([side(v, which) for v in values] for which in range(2))
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xla_core.hlo.attributes import PaddingDimension, SliceDimension, WindowDimension
+from xla_core.hlo.attributes import WindowDimension
 from xla_core.hlo.builder import scalar_computation
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
@@ -120,21 +120,13 @@ def _reverse(i: HloInstruction, b: Builder) -> HloInstruction | None:
     for d in i.attributes["dimensions"]:
         sizes = x.shape.dimensions
         levels = max(sizes[d] - 1, 0).bit_length()
-        padding = [PaddingDimension(0, 0)] * len(sizes)
-        padding[d] = PaddingDimension((1 << levels) - sizes[d], 0)
-        x = b.add(Opcode.PAD, x, b.constant(0, x.shape.with_dimensions(())), padding=tuple(padding))
+        x = b.pad_in_dim(x, d, (1 << levels) - sizes[d], 0)
         whole = x.shape.dimensions
         for level in range(levels):
             x = b.reshape(x, (*sizes[:d], 1 << level, 2, 1 << levels - level - 1, *sizes[d + 1 :]))
-            halves = []
-            for which in (1, 0):
-                ranges = [SliceDimension(0, n) for n in x.shape.dimensions]
-                ranges[d + 1] = SliceDimension(which, which + 1)
-                halves.append(b.add(Opcode.SLICE, x, slice=tuple(ranges)))
+            halves = [b.slice_in_dim(x, d + 1, which, which + 1) for which in (1, 0)]
             x = b.reshape(b.add(Opcode.CONCATENATE, *halves, dimensions=(d + 1,)), whole)
-        ranges = [SliceDimension(0, n) for n in whole]
-        ranges[d] = SliceDimension(0, sizes[d])
-        x = b.add(Opcode.SLICE, x, slice=tuple(ranges))
+        x = b.slice_in_dim(x, d, 0, sizes[d])
     return x
 
 
@@ -157,14 +149,11 @@ def _concatenate(i: HloInstruction, b: Builder) -> HloInstruction | None:
     (d,) = i.attributes["dimensions"]
     if len(i.operands) == 1:
         return i.operand(0)
-    zero = b.constant(0, i.shape.with_dimensions(()))
     where = b.add(Opcode.IOTA, shape=i.shape.without_layout().with_element_type(ElementType.S32), iota_dimension=d)
     start, total, result = 0, i.shape.dimensions[d], None
     for operand in i.operands:
         size = operand.shape.dimensions[d]
-        padding = [PaddingDimension(0, 0)] * i.shape.rank
-        padding[d] = PaddingDimension(start, total - start - size)
-        wide = b.add(Opcode.PAD, operand, zero, padding=tuple(padding))
+        wide = b.pad_in_dim(operand, d, start, total - start - size)
         if result is None:
             result = wide
         else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from xla_core.hlo import ElementType, HloInstruction, Opcode, SliceDimension
+from xla_core.hlo import ElementType, HloInstruction, Opcode
 from xla_core.passes import Builder, OpExpander
 
 __all__ = ["IntegerDotUpcaster"]
@@ -52,7 +52,7 @@ class IntegerDotUpcaster(OpExpander):
             operands = [left, right]
             if whole > longest:
                 operands = [
-                    _slice(b, o, dims[0], begin, min(begin + longest, whole))
+                    b.slice_in_dim(o, dims[0], begin, min(begin + longest, whole))
                     for o, dims in zip(operands, (lhs, rhs), strict=True)
                 ]
             part = b.clone(
@@ -68,9 +68,3 @@ class IntegerDotUpcaster(OpExpander):
 def _largest(element_type: ElementType) -> int:
     """The largest magnitude of an integer type."""
     return int(2 ** (element_type.bit_width - 1 if element_type.is_signed else element_type.bit_width))
-
-
-def _slice(b: Builder, x: HloInstruction, dimension: int, begin: int, end: int) -> HloInstruction:
-    kept = [SliceDimension(0, n) for n in x.shape.dimensions]
-    kept[dimension] = SliceDimension(begin, end)
-    return b.add(Opcode.SLICE, x, slice=tuple(kept))
