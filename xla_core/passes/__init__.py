@@ -16,6 +16,7 @@ A pass changes its module through `rewriter.Builder` and the methods of computat
 the op table and properties of the target from a TargetConfig. It accesses no device, no file and no global state.
 """
 
+from xla_core.hlo.builder import Builder
 from xla_core.passes.dump import ModuleDump
 from xla_core.passes.expanders.convolution_canonicalizer import ConvolutionCanonicalizer, is_canonical_convolution
 from xla_core.passes.expanders.expander import OpExpander
@@ -31,7 +32,6 @@ from xla_core.passes.pass_manager import (
 )
 from xla_core.passes.pipeline import STAGES, default_pipeline, run_hlo_passes, scheduling_pipeline
 from xla_core.passes.registry import PASSES, create_pass, register_pass
-from xla_core.passes.rewriter import Builder
 from xla_core.passes.simplification import SimplificationOptions, simplification_pipeline
 
 __all__ = [

@@ -18,8 +18,6 @@ from xla_core.hlo.module import HloModule
 from xla_core.hlo.names import sanitized_name
 from xla_core.hlo.printer import PrintOptions, module_to_text
 
-__all__ = ["ModuleDump"]
-
 _SUBDIRECTORY = "xla_core"
 _ELIDE_OVER = 10  # elements; XLA's limit
 _numbers = itertools.count(1)

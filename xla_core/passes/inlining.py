@@ -10,8 +10,6 @@ from xla_core.hlo.effects import EffectAnalysis, has_side_effect
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["apply_to_arrays", "copy_into", "inline_call", "is_elementwise_of_scalars"]
-
 
 def copy_into(
     target: HloComputation, source: HloComputation, operands: Sequence[HloInstruction]

@@ -19,8 +19,6 @@ from xla_core.hlo.shape import Layout, Shape
 from xla_core.passes.pass_manager import HloPass
 from xla_core.target import LayoutRules
 
-__all__ = ["LayoutAssignment", "is_relabelling"]
-
 
 class LayoutAssignment(HloPass):
     """Gives every shape a layout."""

@@ -16,17 +16,6 @@ from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.dump import ModuleDump
 
-__all__ = [
-    "HloPass",
-    "HloPassFix",
-    "HloPassPipeline",
-    "InstructionPass",
-    "Invariant",
-    "PassContext",
-    "PassGroup",
-    "PassTiming",
-]
-
 Invariant = Callable[[HloModule], None]
 """A check that raises XlaError for a module that is not valid."""
 

@@ -12,18 +12,6 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
-__all__ = [
-    "MIRRORED",
-    "is_all",
-    "is_constant",
-    "is_dynamic",
-    "is_one_use",
-    "is_ordered",
-    "is_total_order",
-    "squeezed",
-    "uniform_value",
-]
-
 MIRRORED = {"EQ": "EQ", "NE": "NE", "LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE"}
 """The direction of a compare whose operands are swapped."""
 

@@ -39,8 +39,6 @@ from xla_core.passes.simplifiers.map_inliner import MapInliner
 from xla_core.passes.simplifiers.tuple_simplifier import TupleSimplifier
 from xla_core.target import TargetConfig
 
-__all__ = ["STAGES", "default_pipeline", "run_hlo_passes", "scheduling_pipeline"]
-
 
 def _simplification(target: TargetConfig, options: CompileOptions) -> HloPass:
     composites = target.capabilities.composites

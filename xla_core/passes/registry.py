@@ -14,8 +14,6 @@ from xla_core.checks import require
 from xla_core.errors import AlreadyExistsError, InvalidArgumentError
 from xla_core.passes.pass_manager import HloPass
 
-__all__ = ["PASSES", "create_pass", "register_pass"]
-
 PassFactory = Callable[..., HloPass]
 
 _NAMES = {

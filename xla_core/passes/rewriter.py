@@ -18,9 +18,6 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.patterns import is_dynamic
 
-__all__ = ["Builder", "RewritePass", "Rule", "remove_dead", "replace"]
-
-
 Rule = Callable[[HloInstruction, Builder], "HloInstruction | None"]
 """(instruction, builder) -> its replacement, or None if the rule doesn't apply.
 

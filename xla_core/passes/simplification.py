@@ -29,8 +29,6 @@ from xla_core.passes.simplifiers.transpose_folding import TransposeFolding, keep
 from xla_core.passes.simplifiers.tuple_simplifier import TupleSimplifier
 from xla_core.passes.simplifiers.zero_sized_hlo_elimination import ZeroSizedHloElimination
 
-__all__ = ["SimplificationOptions", "simplification_pipeline"]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SimplificationOptions:

@@ -11,8 +11,6 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
-__all__ = ["Extra", "Loop", "narrow_loop", "rebuild_loop"]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Loop:

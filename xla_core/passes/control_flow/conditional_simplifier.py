@@ -16,8 +16,6 @@ from xla_core.passes.inlining import copy_into, inline_call
 from xla_core.passes.pass_manager import InstructionPass
 from xla_core.passes.patterns import uniform_value
 
-__all__ = ["ConditionalSimplifier"]
-
 
 class ConditionalSimplifier(InstructionPass):
     """Simplifies conditionals.

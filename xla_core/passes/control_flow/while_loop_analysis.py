@@ -9,8 +9,6 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.passes.patterns import MIRRORED, uniform_value
 from xla_core.passes.while_util import Loop
 
-__all__ = ["Induction", "induction", "trip_count"]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Induction:

@@ -11,8 +11,6 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.passes.pass_manager import InstructionPass
 from xla_core.passes.while_util import Loop, rebuild_loop
 
-__all__ = ["WhileLoopConstantSinking"]
-
 
 class WhileLoopConstantSinking(InstructionPass):
     """Removes elements of the state that start as a constant (or a broadcast of one, or an iota) and never change."""

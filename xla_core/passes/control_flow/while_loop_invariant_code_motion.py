@@ -13,8 +13,6 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.passes.pass_manager import InstructionPass
 from xla_core.passes.while_util import Extra, Loop, rebuild_loop
 
-__all__ = ["WhileLoopInvariantCodeMotion"]
-
 
 class WhileLoopInvariantCodeMotion(InstructionPass):
     """Hoists instructions that depend only on unchanged elements of the state; their values become elements of it.

@@ -15,8 +15,6 @@ from xla_core.passes.inlining import inline_call
 from xla_core.passes.pass_manager import InstructionPass
 from xla_core.passes.while_util import Loop, narrow_loop, rebuild_loop
 
-__all__ = ["WhileLoopSimplifier"]
-
 
 class WhileLoopSimplifier(InstructionPass):
     """Simplifies while loops.

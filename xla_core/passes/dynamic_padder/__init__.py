@@ -9,8 +9,6 @@ from __future__ import annotations
 from xla_core.hlo.module import HloModule
 from xla_core.passes.pass_manager import HloPass
 
-__all__ = ["DynamicPadder"]
-
 
 class DynamicPadder(HloPass):
     """Rewrites the entry so that no shape is dynamic.

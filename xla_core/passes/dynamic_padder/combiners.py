@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.inlining import copy_into
-from xla_core.passes.rewriter import Builder
-
-__all__ = ["sorted_by_validity", "with_validity"]
 
 _PRED = Shape(ElementType.PRED)
 

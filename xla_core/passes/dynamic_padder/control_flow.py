@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
@@ -11,9 +12,6 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.control_flow import branch_computations
 from xla_core.hlo.shape import Shape
 from xla_core.passes.dynamic_padder.padded import Padded, Value, size_of
-from xla_core.passes.rewriter import Builder
-
-__all__ = ["pad_conditional", "pad_while"]
 
 Walk = Callable[[HloComputation, Sequence[HloInstruction], dict[HloInstruction, Value]], Value]
 """Pads the instructions of a computation, in order, given the padded parameters; returns the padded root."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from xla_core.hlo.attributes import PaddingDimension, SliceDimension, WindowDimension
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -15,9 +16,6 @@ from xla_core.passes.dynamic_padder.combiners import sorted_by_validity, with_va
 from xla_core.passes.dynamic_padder.indexing import dynamic_slice, dynamic_update_slice, gather, scatter
 from xla_core.passes.dynamic_padder.padded import S32, Padded, Value, mask, merged, size_of, valid
 from xla_core.passes.dynamic_padder.reshaping import reshaped, reshaped_to_sizes
-from xla_core.passes.rewriter import Builder
-
-__all__ = ["HANDLERS", "elementwise"]
 
 Handler = Callable[[Builder, HloInstruction, list[Padded]], "Value | None"]
 

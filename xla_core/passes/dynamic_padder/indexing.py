@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_core.hlo.attributes import PaddingDimension
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.dynamic_padder.padded import S32, Padded, Value, mask, merged, size_of, valid
-from xla_core.passes.rewriter import Builder
-
-__all__ = ["dynamic_slice", "dynamic_update_slice", "gather", "scatter"]
 
 
 def gather(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None:

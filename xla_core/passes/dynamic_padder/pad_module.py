@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xla_core.analysis.control_flow import control_flow_callees
 from xla_core.errors import UnimplementedError
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.dynamic_results import set_dynamic_results
 from xla_core.hlo.instruction import HloInstruction
@@ -14,11 +15,8 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.passes.dynamic_padder.control_flow import pad_conditional, pad_while
 from xla_core.passes.dynamic_padder.handlers import HANDLERS, elementwise
 from xla_core.passes.dynamic_padder.padded import Padded, Value
-from xla_core.passes.rewriter import Builder
 from xla_core.passes.simplifiers.call_inliner import CallInliner
 from xla_core.passes.simplifiers.hlo_dce import HloDce
-
-__all__ = ["pad_module"]
 
 
 def pad_module(module: HloModule) -> None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
-from xla_core.passes.rewriter import Builder
-
-__all__ = ["S32", "Padded", "Value", "mask", "merged", "size_of", "valid"]
 
 S32 = Shape(ElementType.S32)
 

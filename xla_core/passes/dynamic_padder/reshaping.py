@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.dynamic_padder.padded import S32, Padded, size_of
-from xla_core.passes.rewriter import Builder
-
-__all__ = ["reshaped", "reshaped_to_sizes"]
 
 
 def reshaped(b: Builder, operand: Padded, dimensions: Sequence[int]) -> Padded | None:

@@ -9,8 +9,6 @@ from xla_core.hlo.op_table import OPS
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.pass_manager import HloPass
 
-__all__ = ["AsyncToSync"]
-
 
 class AsyncToSync(HloPass):
     """Replaces each pair of start and done op with the synchronous op, at the position of the start op.

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import math
 
-from xla_core.hlo.builder import scalar_computation
+from xla_core.hlo.builder import Builder, scalar_computation
 from xla_core.hlo.decompositions.expression import Expression, expressions
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expanders.expander import OpExpander
-from xla_core.passes.rewriter import Builder
-
-__all__ = ["BatchNormExpander"]
 
 
 class BatchNormExpander(OpExpander):

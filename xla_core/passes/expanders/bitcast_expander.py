@@ -9,13 +9,11 @@ converts those of them that move no data back to bitcasts.
 from __future__ import annotations
 
 from xla_core.hlo.attributes import SliceDimension
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expanders.expander import OpExpander
-from xla_core.passes.rewriter import Builder
-
-__all__ = ["BitcastExpander"]
 
 
 class BitcastExpander(OpExpander):

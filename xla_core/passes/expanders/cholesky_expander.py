@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 
-from xla_core.hlo.builder import scalar_computation
+from xla_core.hlo.builder import Builder, scalar_computation
 from xla_core.hlo.decompositions.loops import counted_loop
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.expanders.expander import OpExpander
-from xla_core.passes.rewriter import Builder
-
-__all__ = ["CholeskyExpander", "adjoint", "triangle"]
 
 _INDEX = Shape(ElementType.S32)
 

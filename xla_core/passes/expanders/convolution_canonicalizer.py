@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xla_core.hlo.attributes import ConvolutionDimensionNumbers, PaddingDimension, WindowDimension
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expanders.expander import OpExpander
-from xla_core.passes.rewriter import Builder
-
-__all__ = ["ConvolutionCanonicalizer", "is_canonical_convolution"]
 
 
 def _canonical_numbers(spatial: int) -> ConvolutionDimensionNumbers:

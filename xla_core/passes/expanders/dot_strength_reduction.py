@@ -5,15 +5,12 @@
 
 from __future__ import annotations
 
-from xla_core.hlo.builder import scalar_computation
+from xla_core.hlo.builder import Builder, scalar_computation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.expanders.expander import OpExpander
-from xla_core.passes.rewriter import Builder
-
-__all__ = ["DotStrengthReduction"]
 
 
 class DotStrengthReduction(OpExpander):

@@ -9,15 +9,14 @@ import abc
 from collections.abc import Callable
 from typing import ClassVar
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.pass_manager import InstructionPass
-from xla_core.passes.rewriter import Builder, remove_dead, replace
-
-__all__ = ["OpExpander"]
+from xla_core.passes.rewriter import remove_dead, replace
 
 
 class OpExpander(InstructionPass):

@@ -6,15 +6,13 @@ import math
 from collections.abc import Sequence
 
 from xla_core.hlo.attributes import SliceDimension
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.decompositions.loops import counted_loop
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.expanders.expander import OpExpander
-from xla_core.passes.rewriter import Builder
-
-__all__ = ["GatherExpander", "canonical_indices", "start_of"]
 
 _INDEX = Shape(ElementType.S32)
 

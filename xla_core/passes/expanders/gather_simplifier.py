@@ -8,8 +8,6 @@ from __future__ import annotations
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.passes.expanders.gather_expander import GatherExpander
 
-__all__ = ["GatherSimplifier"]
-
 
 class GatherSimplifier(GatherExpander):
     """Rewrites gathers with a single index vector."""

@@ -5,14 +5,12 @@
 
 from __future__ import annotations
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.decompositions.ragged_dot import decompose_ragged_dot
 from xla_core.hlo.decompositions.scaled_dot import decompose_scaled_dot
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expanders.expander import OpExpander
-from xla_core.passes.rewriter import Builder
-
-__all__ = ["RaggedDotExpander", "ScaledDotExpander"]
 
 
 class RaggedDotExpander(OpExpander):

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.combiner import combiner
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import OpDef, Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expanders.expander import OpExpander
 from xla_core.passes.patterns import uniform_value
-from xla_core.passes.rewriter import Builder
-
-__all__ = ["ReduceWindowRewriter", "scanned_dimension"]
 
 
 def scanned_dimension(instruction: HloInstruction) -> tuple[int, bool] | None:

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import math
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.combiner import combiner
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expanders.expander import OpExpander
-from xla_core.passes.rewriter import Builder
 from xla_core.target import ParallelModel
-
-__all__ = ["ReductionSplitter"]
 
 
 class ReductionSplitter(OpExpander):

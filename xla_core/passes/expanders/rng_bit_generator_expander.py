@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.decompositions.expression import Expression
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
@@ -16,9 +17,6 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.bit_generators import join, philox_4x32, split, three_fry_2x32
 from xla_core.hlo.shape import Shape
 from xla_core.passes.expanders.expander import OpExpander
-from xla_core.passes.rewriter import Builder
-
-__all__ = ["RngBitGeneratorExpander"]
 
 
 class RngBitGeneratorExpander(OpExpander):

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.decompositions.expression import Expression, expressions
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.expanders.expander import OpExpander
-from xla_core.passes.rewriter import Builder
-
-__all__ = ["RngExpander"]
 
 
 class RngExpander(OpExpander):

@@ -8,8 +8,6 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expanders.expander import OpExpander
 
-__all__ = ["ScanExpander"]
-
 
 class ScanExpander(OpExpander):
     """Expands scan to a loop with one iteration for each element of the scanned dimension."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from xla_core.hlo.builder import scalar_computation
+from xla_core.hlo.builder import Builder, scalar_computation
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.decompositions.loops import counted_loop
 from xla_core.hlo.element_type import ElementType
@@ -14,9 +14,6 @@ from xla_core.hlo.shape import Shape
 from xla_core.passes.expanders.expander import OpExpander
 from xla_core.passes.expanders.gather_expander import canonical_indices, start_of
 from xla_core.passes.inlining import apply_to_arrays, is_elementwise_of_scalars
-from xla_core.passes.rewriter import Builder
-
-__all__ = ["ScatterExpander"]
 
 _INDEX = Shape(ElementType.S32)
 _PRED = Shape(ElementType.PRED)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from xla_core.hlo.builder import comparator
+from xla_core.hlo.builder import Builder, comparator
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.expanders.expander import OpExpander
-from xla_core.passes.rewriter import Builder
-
-__all__ = ["TopkDecomposer"]
 
 
 class TopkDecomposer(OpExpander):
@@ -28,4 +25,4 @@ class TopkDecomposer(OpExpander):
         first = comparator(direction, element_type, ElementType.S32, type=order, module=b.hlo_module)
         places = b.add(Opcode.IOTA, shape=Shape(ElementType.S32, x.shape.dimensions), iota_dimension=last)
         rows = b.add(Opcode.SORT, x, places, dimensions=(last,), is_stable=True, to_apply=first)
-        return b.tuple([b.slice_in_dim(part, last, 0, instruction.attributes["k"]) for part in b.elements(rows)])
+        return b.tuple([b.slice_in_dim(b.element(rows, n), last, 0, instruction.attributes["k"]) for n in range(2)])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.decompositions.loops import counted_loop
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
@@ -14,9 +15,6 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.expanders.cholesky_expander import adjoint, triangle
 from xla_core.passes.expanders.expander import OpExpander
-from xla_core.passes.rewriter import Builder
-
-__all__ = ["TriangularSolveExpander"]
 
 _INDEX = Shape(ElementType.S32)
 

@@ -16,8 +16,6 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.inlining import copy_into
 
-__all__ = ["create_fusion", "fuse_into", "fused_roots", "fusion_kind", "replace_with_fusion"]
-
 
 def fused_roots(instruction: HloInstruction) -> list[HloInstruction]:
     """The instructions that compute the results of a fusion; for another instruction, itself."""

@@ -16,8 +16,6 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.target import ParallelModel
 
-__all__ = ["Index", "IndexSpace", "is_elementwise_use"]
-
 Index = tuple[int, ...]
 """One symbol, an interned number, for each dimension."""
 

@@ -19,8 +19,6 @@ from xla_core.passes.fusion.policy import FusionPolicy
 from xla_core.passes.pass_manager import HloPass
 from xla_core.target import FusionDecision
 
-__all__ = ["InstructionFusion"]
-
 
 class InstructionFusion(HloPass):
     """Makes fusions with one result, in the entry and all computations that control flow reaches."""

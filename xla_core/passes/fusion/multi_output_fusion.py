@@ -20,8 +20,6 @@ from xla_core.passes.fusion.fusion_node import fused_roots, replace_with_fusion
 from xla_core.passes.fusion.policy import FusionPolicy
 from xla_core.passes.pass_manager import HloPass
 
-__all__ = ["MultiOutputFusion"]
-
 _WINDOW = 100  # the most instructions between two kernels that are merged
 _LEAST_SHARED_BYTES = 256
 _MOST_READERS = 64  # an array with more readers is not searched for siblings

@@ -10,8 +10,6 @@ from xla_core.hlo.op_table import Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.target import FusionDecision, FusionPreferences, ParallelModel
 
-__all__ = ["FusionPolicy"]
-
 
 class FusionPolicy:
     """Decides with the target's data, for targets whose kernels are loops over the result.

@@ -5,13 +5,11 @@ Afterwards only real, imag and complex use complex numbers. The decompositions o
 
 from __future__ import annotations
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import OPS, Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.legalization.rules import decomposition
-from xla_core.passes.rewriter import Builder
-
-__all__: list[str] = []
 
 _Parts = tuple[HloInstruction, HloInstruction]
 

@@ -6,14 +6,12 @@ import itertools
 import math
 
 from xla_core.hlo.attributes import PaddingDimension, SliceDimension, WindowDimension
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expanders.convolution_canonicalizer import ConvolutionCanonicalizer
 from xla_core.passes.legalization.rules import decomposition
 from xla_core.passes.legalization.windows import window_element, window_padding
-from xla_core.passes.rewriter import Builder
-
-__all__: list[str] = []
 
 _MOST_TAPS = 1024  # the most window elements of a kernel that is decomposed
 

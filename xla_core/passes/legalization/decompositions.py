@@ -10,8 +10,6 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.passes.legalization.rules import DECOMPOSITIONS
 from xla_core.passes.rewriter import Rule
 
-__all__ = ["decompositions_of"]
-
 _MODULES = (
     "complex_numbers",
     "convolution",

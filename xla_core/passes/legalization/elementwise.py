@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.decompositions.expression import Expression, expressions
 from xla_core.hlo.decompositions.mulhi import decompose_mulhi
 from xla_core.hlo.decompositions.stochastic_convert import decompose_stochastic_convert
@@ -13,9 +14,6 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.legalization.rules import decomposition
-from xla_core.passes.rewriter import Builder
-
-__all__: list[str] = []
 
 Formula = Callable[..., "Expression | None"]
 """(element type of the operands, operands) -> result."""

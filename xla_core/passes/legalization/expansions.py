@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.passes.expanders.expander import OpExpander
 from xla_core.passes.legalization.rules import decomposition
 from xla_core.passes.registry import create_pass
-from xla_core.passes.rewriter import Builder
-
-__all__: list[str] = []
 
 _EXPANDERS = (
     "batchnorm-expander",

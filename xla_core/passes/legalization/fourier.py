@@ -10,12 +10,10 @@ import math
 import numpy as np
 
 from xla_core.hlo.attributes import PaddingDimension
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.legalization.rules import decomposition
-from xla_core.passes.rewriter import Builder
-
-__all__: list[str] = []
 
 _LARGEST = 64  # the most rows of a DFT matrix for a factor of the length
 _LARGEST_PRIME = 256  # the most rows of a DFT matrix for a prime factor

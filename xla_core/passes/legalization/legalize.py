@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from xla_core.analysis.control_flow import reachable_sequences
 from xla_core.errors import UnimplementedError
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
@@ -21,10 +22,8 @@ from xla_core.hlo.ops.custom_calls import hint_for_unknown, is_custom_call_regis
 from xla_core.passes.legalization.decompositions import decompositions_of
 from xla_core.passes.legalization.float_normalization import has_narrow_types, widen
 from xla_core.passes.pass_manager import HloPass
-from xla_core.passes.rewriter import Builder, Rule, remove_dead, replace
+from xla_core.passes.rewriter import Rule, remove_dead, replace
 from xla_core.target import Support, Unsupported
-
-__all__ = ["LegalityChecker", "Legalization", "legalize", "unsupported_instructions"]
 
 _MOST_STEPS_DEEP = 24  # the deepest nesting of decompositions
 _MOST_LISTED = 50

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.decompositions.hlo_arithmetic import HloArithmetic
 from xla_core.hlo.decompositions.loops import counted_loop
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.legalization.rules import decomposition
-from xla_core.passes.rewriter import Builder
-
-__all__: list[str] = []
 
 
 @decomposition(Opcode.REMAINDER)

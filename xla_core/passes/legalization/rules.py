@@ -11,8 +11,6 @@ from collections.abc import Callable
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.rewriter import Rule
 
-__all__ = ["DECOMPOSITIONS", "decomposition"]
-
 DECOMPOSITIONS: dict[Opcode, list[Rule]] = {}
 """The decompositions of an op, in the order in which legalization tries them."""
 

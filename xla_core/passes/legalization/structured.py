@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from xla_core.hlo.attributes import WindowDimension
-from xla_core.hlo.builder import scalar_computation
+from xla_core.hlo.builder import Builder, scalar_computation
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
@@ -18,9 +18,6 @@ from xla_core.hlo.shape import Shape
 from xla_core.passes.inlining import apply_to_arrays, is_elementwise_of_scalars
 from xla_core.passes.legalization.rules import decomposition
 from xla_core.passes.legalization.windows import window_element, window_padding
-from xla_core.passes.rewriter import Builder
-
-__all__: list[str] = []
 
 _MOST_WINDOW = 64  # the most elements of a window that are combined one by one
 

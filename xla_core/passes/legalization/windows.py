@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from xla_core.hlo.attributes import PaddingDimension, SliceDimension, WindowDimension
 
-__all__ = ["window_element", "window_padding"]
-
 
 def window_padding(window: Sequence[WindowDimension]) -> tuple[PaddingDimension, ...]:
     """The padding attribute of a `pad` that applies a window's padding and base dilation."""

@@ -26,8 +26,6 @@ from xla_core.hlo.shape import Shape
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.scheduling.memory_scheduler import schedule_module
 
-__all__ = ["CopyInsertion", "insert_copies"]
-
 _MAX_ROUNDS = 10
 
 

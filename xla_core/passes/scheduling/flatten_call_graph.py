@@ -7,8 +7,6 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.module import HloModule
 from xla_core.passes.pass_manager import HloPass
 
-__all__ = ["FlattenCallGraph"]
-
 
 class FlattenCallGraph(HloPass):
     """Clones bodies, conditions, branches and called computations that have several call sites.

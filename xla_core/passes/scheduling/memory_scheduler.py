@@ -24,8 +24,6 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.pass_manager import HloPass
 
-__all__ = ["HloMemoryScheduler", "schedule_module"]
-
 _Order = list[HloInstruction]
 _SizeFunction = Callable[[Shape], int]
 

@@ -8,8 +8,6 @@ from xla_core.hlo.module import HloModule, InputOutputAlias
 from xla_core.hlo.shape import Shape
 from xla_core.passes.pass_manager import HloPass
 
-__all__ = ["OptimizeInputOutputBufferAlias"]
-
 _ShapeIndex = tuple[int, ...]
 
 

@@ -11,8 +11,6 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.passes.inlining import inline_call
 from xla_core.passes.pass_manager import InstructionPass
 
-__all__ = ["CallInliner"]
-
 
 class CallInliner(InstructionPass):
     """Inlines every call, innermost first.

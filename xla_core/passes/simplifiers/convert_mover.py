@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import OPS
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.patterns import is_one_use
-from xla_core.passes.rewriter import Builder, RewritePass, Rule
-
-__all__ = ["ConvertMover"]
+from xla_core.passes.rewriter import RewritePass, Rule
 
 
 def _is_wider(wide: HloInstruction, narrow: HloInstruction) -> bool:

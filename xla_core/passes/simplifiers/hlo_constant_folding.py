@@ -27,8 +27,6 @@ from xla_core.passes.patterns import uniform_value
 from xla_core.passes.rewriter import remove_dead
 from xla_core.passes.simplifiers.tuple_simplifier import add_constant
 
-__all__ = ["ConstantFoldingOptions", "HloConstantFolding"]
-
 _KEPT = frozenset({Opcode.TUPLE, Opcode.IOTA, Opcode.BROADCAST, Opcode.COPY, Opcode.BITCAST, Opcode.FUSION})
 """Ops that are not folded: they are cheaper than the constant, or an earlier pass added them on purpose."""
 

@@ -13,8 +13,6 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.structural_key import StructuralKeys
 from xla_core.passes.pass_manager import HloPass
 
-__all__ = ["HloCse"]
-
 _FIXED = PINNED - {Trait.ASYNC, Trait.PER_DEVICE}  # async and per-device ops are repeatable
 
 

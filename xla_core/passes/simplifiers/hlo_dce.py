@@ -10,8 +10,6 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.while_util import narrow_loop
 
-__all__ = ["HloDce"]
-
 
 class HloDce(HloPass):
     """Removes unused instructions, elements of loop states that only they themselves use, and uncalled computations.

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.rewriter import Builder, RewritePass, Rule
-
-__all__ = ["SimplifyFpConversions"]
+from xla_core.passes.rewriter import RewritePass, Rule
 
 
 def _merge(i: HloInstruction, b: Builder) -> HloInstruction | None:

@@ -12,8 +12,6 @@ from xla_core.hlo.shape import Shape
 from xla_core.passes.pass_manager import InstructionPass
 from xla_core.passes.rewriter import remove_dead
 
-__all__ = ["SortSimplifier"]
-
 
 class SortSimplifier(InstructionPass):
     """Removes unused operands from sorts of several operands."""

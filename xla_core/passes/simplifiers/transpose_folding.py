@@ -9,11 +9,10 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.rewriter import Builder, RewritePass
-
-__all__ = ["TransposeFolding", "keeps_batch_in_front"]
+from xla_core.passes.rewriter import RewritePass
 
 Foldable = Callable[[HloInstruction, int], bool]
 """(dot or convolution, operand number) -> whether to fold the transpose of that operand."""

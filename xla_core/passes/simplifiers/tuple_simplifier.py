@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.rewriter import Builder, RewritePass, Rule
-
-__all__ = ["TupleSimplifier", "add_constant", "forwarded_element", "forwarded_tuple"]
+from xla_core.passes.rewriter import RewritePass, Rule
 
 
 def _expanded_constant(i: HloInstruction, b: Builder) -> HloInstruction | None:

@@ -13,8 +13,6 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.rewriter import remove_dead
 
-__all__ = ["ZeroSizedHloElimination"]
-
 _KEPT = frozenset({Opcode.CONSTANT, Opcode.PARAMETER})
 
 

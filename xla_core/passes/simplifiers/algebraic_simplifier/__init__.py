@@ -23,9 +23,7 @@ from xla_core.passes.simplifiers.algebraic_simplifier import (
     slicing,
     structure,
 )
-from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import FAST_RULES, RULES, rule
-
-__all__ = ["FAST_RULES", "RULES", "RULE_FILES", "AlgebraicSimplifier", "AlgebraicSimplifierOptions", "rule"]
+from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import FAST_RULES, RULES
 
 RULE_FILES = (arithmetic, identities, conversion, structure, movement, slicing, reduction, contraction)
 """The files of rules. Importing them fills the table."""

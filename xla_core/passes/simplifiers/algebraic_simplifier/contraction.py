@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.rewriter import Builder
 from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import rule
-
-__all__: list[str] = []
 
 
 @rule(Opcode.DOT, Opcode.CONVOLUTION)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.rewriter import Builder
 from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import rule
-
-__all__ = ["holds_all_of"]
 
 _WIDE = (ElementType.F64, ElementType.F32, ElementType.BF16, ElementType.F16)
 

@@ -16,8 +16,6 @@ from __future__ import annotations
 
 from xla_core.passes.simplifiers.algebraic_simplifier.equations import register
 
-__all__: list[str] = []
-
 _EXACT = """
     add(x, 0)                              -> x                        if exact
     add(x, -0.0)                           -> x                        if float

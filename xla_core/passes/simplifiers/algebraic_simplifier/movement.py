@@ -6,12 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.rewriter import Builder
 from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import rule
-
-__all__ = ["degenerate_map"]
 
 
 def degenerate_map(source: Sequence[int], target: Sequence[int]) -> dict[int, int] | None:

@@ -8,16 +8,14 @@ import math
 import numpy as np
 
 from xla_core.hlo.attributes import WindowDimension
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.combiner import combiner
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import OPS, Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.patterns import is_all, uniform_value
-from xla_core.passes.rewriter import Builder
 from xla_core.passes.simplifiers.algebraic_simplifier.movement import degenerate_map
 from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import rule
-
-__all__: list[str] = []
 
 
 def _simple(i: HloInstruction) -> Opcode | None:

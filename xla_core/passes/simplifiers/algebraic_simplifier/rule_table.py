@@ -7,8 +7,6 @@ from collections.abc import Callable
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.rewriter import Rule
 
-__all__ = ["FAST_RULES", "RULES", "rule"]
-
 RULES: dict[Opcode | None, list[Rule]] = {}
 """Rules that are exact for every value of the types that they match, including infinities, NaN and signed zeros."""
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_core.hlo.attributes import PaddingDimension, SliceDimension
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.patterns import uniform_value
-from xla_core.passes.rewriter import Builder
 from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import rule
-
-__all__: list[str] = []
-
 
 # -- slice -----------------------------------------------------------------------------------------------------------
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.custom_calls import ANNOTATIONS
 from xla_core.hlo.ops.top_k_calls import top_k_attributes
-from xla_core.passes.rewriter import Builder
 from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import rule
 from xla_core.passes.simplifiers.tuple_simplifier import forwarded_element, forwarded_tuple
-
-__all__: list[str] = []
 
 
 @rule(Opcode.GET_TUPLE_ELEMENT)
