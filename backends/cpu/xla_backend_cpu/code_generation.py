@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -14,8 +13,9 @@ from xla_backend_cpu.codegen.convolution import is_blocked_convolution
 from xla_backend_cpu.codegen.module_emitter import HOST_OPCODES, MODULE_OPCODES, ModuleEmitter
 from xla_backend_cpu.codegen.vectors import VectorIsa
 from xla_backend_cpu.custom_calls import why_unknown
-from xla_backend_cpu.executable import CpuExecutable, NativeProgram, ResultPlace
+from xla_backend_cpu.executable import CpuExecutable
 from xla_backend_cpu.executor import ALIGNMENT
+from xla_backend_cpu.native_program import NativeProgram, ResultPlace
 from xla_backend_cpu.passes.dot_operand_transposer import DotOperandTransposer
 from xla_backend_cpu.passes.integer_dot_upcaster import IntegerDotUpcaster
 from xla_core import profiler
@@ -31,12 +31,9 @@ from xla_core.passes import (
     create_pass,
     scheduling_pipeline,
 )
-from xla_core.target import Capabilities
+from xla_core.target import Capabilities, ParallelModel, TargetConfig
 
-if TYPE_CHECKING:
-    from xla_backend_cpu.compiler import CpuCompiler, CpuOptions
-
-__all__ = ["capabilities", "compile_module", "hlo_stages", "loop_abi", "vector_isa"]
+__all__ = ["capabilities", "compile_module", "hlo_stages", "loop_abi"]
 
 _LINES_OF_A_PART = 250
 """Lines of LLVM IR per part compiled on its own thread. An empty module costs LLVM 4 ms, as much as 40 lines."""
@@ -57,54 +54,59 @@ def capabilities() -> Capabilities:
     return with_own.with_constraint(Opcode.CUSTOM_CALL, why_unknown)
 
 
-def vector_isa(compiler: CpuCompiler) -> VectorIsa:
-    return VectorIsa.of(compiler.features, compiler.triple)
-
-
-def loop_abi(compiler: CpuCompiler) -> LoopAbi:
+def loop_abi(triple: str, cpu: str, features: Collection[str], parallel: ParallelModel) -> LoopAbi:
     """The processor's properties that the shared emitter needs."""
-    is_aarch64 = compiler.triple.startswith("aarch64")
-    half = "f16c" in compiler.features or is_aarch64
+    is_aarch64 = triple.startswith("aarch64")
+    half = "f16c" in features or is_aarch64
     return LoopAbi(
-        compiler.triple,
-        compiler.cpu,
-        ",".join(f"+{name}" for name in sorted(compiler.features)),
-        vector_width=8 * vector_isa(compiler).register_bytes,
-        has_fma="fma" in compiler.features or is_aarch64,
+        triple,
+        cpu,
+        ",".join(f"+{name}" for name in sorted(features)),
+        vector_width=8 * VectorIsa.of(features, triple).register_bytes,
+        has_fma="fma" in features or is_aarch64,
         native_floats=frozenset({ElementType.F16} if half else ()),
         failure_counter=True,
-        parallel=compiler.target_config.parallel,
+        parallel=parallel,
     )
 
 
-def hlo_stages(compiler: CpuCompiler) -> Mapping[str, HloPass]:
+def hlo_stages(config: TargetConfig, blas: bool) -> Mapping[str, HloPass]:
     """See `CpuCompiler.hlo_stages`."""
     target = HloPassPipeline(
         "target",
         [
             IntegerDotUpcaster(),
             *map(create_pass, _TARGET_PASSES),
-            create_pass("reduction-splitter", parallel=compiler.target_config.parallel),
+            create_pass("reduction-splitter", parallel=config.parallel),
             ConvolutionCanonicalizer(is_blocked_convolution, plain=True),
             create_pass("dot-strength-reduction"),
-            DotOperandTransposer(compiler.has_blas),
+            DotOperandTransposer(blas),
         ],
     )
-    return {"target": target, "scheduling": scheduling_pipeline(compiler.target_config, _can_share)}
+    return {"target": target, "scheduling": scheduling_pipeline(config, _can_share)}
 
 
 def compile_module(
-    compiler: CpuCompiler, module: HloModule, own: CpuOptions, threads: int, *, keep_artifacts: bool
+    module: HloModule,
+    abi: LoopAbi,
+    *,
+    threads: int,
+    blas: bool,
+    level: int,
+    collective_timeout: float,
+    keep_artifacts: bool,
 ) -> CpuExecutable:
-    """Assigns buffers, emits LLVM IR for the whole module, and compiles it to machine code."""
+    """Assigns buffers, emits LLVM IR for the whole module, and compiles it to machine code.
+
+    `blas` allows calls of OpenBLAS, `level` is LLVM's optimization level; see `CpuOptions` for the others.
+    """
     assignment = assign_buffers(module, alignment=ALIGNMENT, can_share=_can_share)
-    abi = compiler.abi()
-    emitter = ModuleEmitter(module, assignment, abi, vector_isa(compiler), threads, compiler.has_blas)
+    isa = VectorIsa.of(abi.features.replace("+", "").split(","), abi.triple)
+    emitter = ModuleEmitter(module, assignment, abi, isa, threads, blas)
     keep = keep_artifacts or ModuleDump.active() is not None
     with profiler.span("emit LLVM IR", category="compile"):
         ir = emitter.emit()
         texts = [ir.to_text()] if keep else ir.split(_LINES_OF_A_PART)
-    level = own.llvm_optimization_level
     artifacts: dict[str, str | bytes] = {"buffer-assignment": assignment.to_text()}
     with profiler.span("LLVM", category="compile"):
         if keep:  # compile one module, so that its IR can be kept as a whole
@@ -113,7 +115,7 @@ def compile_module(
             artifacts |= {"llvm-unoptimized": texts[0], "llvm": compiled.ir(), "asm": compiled.assembly()}
         else:
             objects = compile_objects(texts, abi, level, jit=True, what=module.name, threads=threads)
-    program = _program(assignment, emitter, objects, own.collective_timeout)
+    program = _program(assignment, emitter, objects, collective_timeout)
     report = CompilationReport(
         kernels=emitter.kernel_count,
         library_calls=dict(emitter.library_calls),

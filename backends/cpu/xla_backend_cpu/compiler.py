@@ -75,7 +75,7 @@ class CpuCompiler(Compiler):
         """The processor's properties that the shared emitter needs."""
         from xla_backend_cpu import code_generation
 
-        return code_generation.loop_abi(self)
+        return code_generation.loop_abi(self.triple, self.cpu, self.features, self.target_config.parallel)
 
     @property
     def has_blas(self) -> bool:
@@ -86,7 +86,7 @@ class CpuCompiler(Compiler):
         """The `target` and `scheduling` stages. CPU kernels may overwrite fewer operands than the core assumes."""
         from xla_backend_cpu import code_generation
 
-        return code_generation.hlo_stages(self)
+        return code_generation.hlo_stages(self.target_config, self.has_blas)
 
     def run_backend(
         self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None
@@ -95,8 +95,15 @@ class CpuCompiler(Compiler):
         from xla_backend_cpu import code_generation
 
         own = CpuOptions.model_validate(options.backend) if isinstance(options.backend, dict) else options.backend
-        threads = own.threads or worker_threads()
-        return code_generation.compile_module(self, module, own, threads, keep_artifacts=options.keep_artifacts)
+        return code_generation.compile_module(
+            module,
+            self.abi(),
+            threads=own.threads or worker_threads(),
+            blas=self.has_blas,
+            level=own.llvm_optimization_level,
+            collective_timeout=own.collective_timeout,
+            keep_artifacts=options.keep_artifacts,
+        )
 
     def deserialize(
         self, data: bytes, options: CompileOptions | None = None, executor: StreamExecutor | None = None

@@ -5,8 +5,6 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import functools
-import json
-import struct
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -14,7 +12,7 @@ from xla_backend_cpu.blas import reserve, symbol_address
 from xla_backend_cpu.calling_convention import ENTRY, HOST_CALL, Status
 from xla_backend_cpu.executor import ALIGNMENT
 from xla_backend_cpu.host import architecture, host_triple, load_objects, runtime_symbols, start_workers
-from xla_backend_cpu.program_checks import check_program
+from xla_backend_cpu.native_program import NativeProgram, check_program
 from xla_core.backend import CompilationReport, DeviceMemory, Executable, ExecutableMemoryStats, RunOptions
 from xla_core.errors import (
     CancelledError,
@@ -30,90 +28,7 @@ from xla_core.runtime import HostStream
 if TYPE_CHECKING:
     from xla_backend_cpu.host_calls import HostCalls, HostRun
 
-__all__ = ["CpuExecutable", "NativeProgram", "ResultPlace"]
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class ResultPlace:
-    """The source of a result leaf: a new buffer of `size` bytes in `slot`, or the buffer of argument `donor`."""
-
-    slot: int
-    size: int
-    donor: int | None = None
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class NativeProgram:
-    """The data that a run needs, in the form in which it is serialized.
-
-    Attributes:
-        triple: the target triple of the code.
-        objects: object files that are linked together; one of them defines the entry.
-        slots: length of the table of addresses; slot 0 holds the run's context.
-        parameters: the slot of each argument.
-        results: the source of each result leaf.
-        temp_slot, temp_bytes: slot and size of the arena of temporaries; the slot is 0 if the program has none.
-        constants: the bytes of all constants.
-        constant_slots: slot -> offset of its constant in `constants`.
-        routines: names of the BLAS and LAPACK routines that the code calls.
-        threads: the number of threads among which kernels may be divided.
-        microseconds: an estimate of a run's time; infinite for a program with loops or host calls.
-        host_calls: (computation, instruction) names of the instructions that run on the host.
-        collective_timeout: the most seconds that a device waits for the others in a collective.
-    """
-
-    triple: str
-    objects: tuple[bytes, ...]
-    slots: int
-    parameters: tuple[int, ...]
-    results: tuple[ResultPlace, ...]
-    temp_slot: int
-    temp_bytes: int
-    constants: bytes
-    constant_slots: Mapping[int, int]
-    routines: tuple[str, ...]
-    threads: int
-    microseconds: float
-    host_calls: tuple[tuple[str, str], ...] = ()
-    collective_timeout: float = 60.0
-
-    def to_bytes(self, hlo_text: str) -> bytes:
-        """Serializes the program: the header's length, a JSON header, then HLO text, constants and object files."""
-        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        text = hlo_text.encode()
-        del fields["objects"], fields["constants"]
-        fields["results"] = [dataclasses.astuple(r) for r in self.results]
-        fields["sizes"] = [len(text), len(self.constants), *map(len, self.objects)]
-        header = json.dumps(fields).encode()
-        return struct.pack("<I", len(header)) + header + text + self.constants + b"".join(self.objects)
-
-    @staticmethod
-    def from_bytes(data: bytes) -> tuple[NativeProgram, str]:
-        """Parses what `to_bytes` returned; gives the program and its HLO text.
-
-        Raises:
-            InvalidArgumentError: the data is damaged.
-        """
-        try:
-            (length,) = struct.unpack_from("<I", data)
-            fields = json.loads(data[4 : 4 + length])
-            parts, position = [], 4 + length
-            sizes = fields.pop("sizes")
-            if not all(type(size) is int and size >= 0 for size in sizes):
-                raise ValueError(f"its parts are {sizes} bytes long")
-            for size in sizes:
-                parts.append(data[position : position + size])
-                position += size
-            if position != len(data):
-                raise ValueError(f"{len(data)} bytes instead of {position}")
-            text, constants, *objects = parts
-            fields["results"] = tuple(ResultPlace(*r) for r in fields["results"])
-            fields["constant_slots"] = {int(k): v for k, v in fields["constant_slots"].items()}
-            fields["parameters"], fields["routines"] = tuple(fields["parameters"]), tuple(fields["routines"])
-            fields["host_calls"] = tuple((computation, name) for computation, name in fields["host_calls"])
-            return NativeProgram(objects=tuple(objects), constants=constants, **fields), text.decode()
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, struct.error) as error:
-            raise InvalidArgumentError(f"the serialized CPU program is damaged: {error}") from error
+__all__ = ["CpuExecutable"]
 
 
 class CpuExecutable(Executable):
