@@ -1,4 +1,4 @@
-"""The two sides: ours through the public API, and JAX's own CPU compiler, both given the same StableHLO text."""
+"""The compilers that are compared: xla-core, by its public API, and JAX's CPU compiler. Both compile the same text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _COUNT = r"mhlo\.num_{} = (\d+)"
 
 
 def device_counts(text: str) -> tuple[int, int]:
-    """The replicas and partitions that a program's first line with them says; 1 of what it leaves out."""
+    """Returns the numbers of replicas and partitions of a program, which are 1 where its attributes leave them out."""
     found = [re.search(_COUNT.format(noun), text) for noun in ("replicas", "partitions")]
     replicas, partitions = [int(match[1]) if match else 1 for match in found]
     return replicas, partitions
@@ -28,10 +28,10 @@ def device_counts(text: str) -> tuple[int, int]:
 
 @dataclasses.dataclass(frozen=True)
 class Prepared:
-    """A compiled program with its inputs on its devices, each with the same.
+    """A compiled program, with a copy of its inputs on each of its devices.
 
-    `call` runs it and returns when all results are computed, those of the first device first; `fetch` brings what
-    `call` returned to the host.
+    `call` runs it, waits until all results are computed, and returns them, the first device's first. `fetch` copies
+    these results to the host.
     """
 
     compile_seconds: float
@@ -45,12 +45,12 @@ class Contender(Protocol):
     name: str
 
     def prepare(self, text: str, inputs: Sequence[Array]) -> Prepared:
-        """Compiles `text` (reading included in the time) and puts `inputs` on the device."""
+        """Compiles `text`, in a time that includes reading it, and puts `inputs` on the devices."""
         ...
 
 
 class XlaCore:
-    """A backend of xla-core, by its platform name (None: the default)."""
+    """A backend of xla-core. The platform None is the default backend."""
 
     def __init__(self, platform: str | None = None) -> None:
         import xla_core as xla
@@ -69,7 +69,7 @@ class XlaCore:
 
 
 class JaxCpu:
-    """JAX's CPU compiler and runtime, whatever JAX's default device is."""
+    """JAX's CPU compiler and runtime, also where JAX's default device is another one."""
 
     def __init__(self) -> None:
         import jax
@@ -106,7 +106,7 @@ class JaxCpu:
         return Prepared(seconds, call, _fetch)
 
     def _everywhere(self, array: Array, devices: Sequence[Any]) -> Any:
-        """The same array on each device."""
+        """Puts the same array on each device."""
         if len(devices) == 1:
             return self._jax.device_put(array, devices[0])
         sharding = self._jax.sharding
@@ -114,7 +114,7 @@ class JaxCpu:
         return self._jax.device_put(array, sharding.NamedSharding(mesh, sharding.PartitionSpec()))
 
     def prepare_jitted(self, function: Callable[..., Any], inputs: Sequence[Array]) -> Prepared:
-        """Like `prepare`, but through `jax.jit`'s own call path, the fastest that JAX has: for dispatch times."""
+        """Like `prepare`, but calls through `jax.jit`, JAX's fastest path, to measure the time of a dispatch."""
         jitted = self._jax.jit(function)
         buffers = [self._jax.device_put(array, self.devices[0]) for array in inputs]
         start = time.perf_counter()

@@ -1,6 +1,6 @@
 """Defines the benchmark programs in JAX and writes programs/*.mlir: `python -m benchmarks.export [NAME ...]`.
 
-Sizes are such that JAX takes 1 to 50 ms on two cores. The texts are committed; running them needs no JAX.
+The sizes are chosen so that JAX takes 1 to 50 ms on two cores. The texts are committed: running them needs no JAX.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ def lstm_scan_grad(x: Array, w: Array, bias: Array) -> Tree:
 
 @program("scan", f32(256, 256))
 def while_jacobi(x: Array) -> Tree:
-    """Heat flow to a steady state: a loop that stops by its data, or after 100 sweeps (as here)."""
+    """Computes the steady state of heat flow, in a loop whose end depends on data. Here it ends after 100 sweeps."""
 
     def unfinished(state: tuple[Array, Array, Array]) -> Array:
         sweep, _, change = state

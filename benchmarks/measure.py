@@ -1,4 +1,4 @@
-"""Timing that is fair to both sides: turn by turn in one process, medians, results compared."""
+"""Times both sides in turns in one process, takes medians, and compares the results."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from xla_core.errors import XlaError
 
 __all__ = ["Measurement", "geometric_mean", "interleave", "largest_difference", "measure"]
 
-# Of the largest magnitude in a result. Sums of a million terms in another order, and bfloat16's 8 bits.
+# Relative to the largest magnitude in a result: for sums of a million terms in another order, and bfloat16's 8 bits.
 TOLERANCE = {"float32": 2e-4, "bfloat16": 2e-2}
 SETTLE_SECONDS = 5e-4  # lets the other side's worker threads go to sleep
 
 
 @dataclasses.dataclass
 class Measurement:
-    """One program on both sides. Seconds are medians of one run; a side that did not run has None."""
+    """The figures of a program. Seconds are medians over runs, and None for a side that didn't run."""
 
     name: str
     group: str
@@ -39,14 +39,14 @@ class Measurement:
 
     @property
     def ratio(self) -> float | None:
-        """Our speed as a multiple of JAX's: above 1 we are faster. None where our results are wrong."""
+        """Our speed divided by JAX's, or None if our results are wrong."""
         if self.ours_seconds is None or self.jax_seconds is None or not self.correct:
             return None
         return self.jax_seconds / self.ours_seconds
 
 
 def measure(benchmark: Benchmark, ours: Contender | None, jax: Contender | None, seconds: float) -> Measurement:
-    """Compiles, compares and times one program, for about `seconds` a side; what fails on our side is recorded."""
+    """Compiles, compares and times a program, for about `seconds` on each side. Records an error on our side."""
     result = Measurement(benchmark.name, benchmark.group)
     inputs = benchmark.inputs()
     sides: list[Prepared] = []
@@ -54,7 +54,7 @@ def measure(benchmark: Benchmark, ours: Contender | None, jax: Contender | None,
     if jax is not None:
         try:
             theirs = jax.prepare(benchmark.text, inputs)
-        except XlaError as error:  # it lacks devices
+        except XlaError as error:  # JAX has too few devices
             result.error = str(error)
             return result
         result.jax_compile_seconds = theirs.compile_seconds
@@ -63,9 +63,7 @@ def measure(benchmark: Benchmark, ours: Contender | None, jax: Contender | None,
         try:
             mine = ours.prepare(benchmark.text, inputs)
             outputs = mine.fetch(mine.call())
-        except (
-            Exception
-        ) as error:  # one program that fails must not end the run; it is reported and fails the exit code
+        except Exception as error:  # the run continues with the next program, and its exit code is 1
             result.error = f"{type(error).__name__}: {error}".splitlines()[0]
             mine = None
         else:
@@ -87,7 +85,7 @@ def measure(benchmark: Benchmark, ours: Contender | None, jax: Contender | None,
 
 
 def interleave(sides: Sequence[Prepared], seconds: float) -> list[list[float]]:
-    """Times all sides in turns, each for about `seconds`; returns each side's seconds of one call, a sample a turn.
+    """Times all sides in turns, each for about `seconds`. Returns the seconds of one call in each turn, for each side.
 
     Short programs are called several times a turn, so that a sample is at least 2 ms. The order of the sides
     changes from turn to turn.
@@ -104,7 +102,7 @@ def interleave(sides: Sequence[Prepared], seconds: float) -> list[list[float]]:
     while turn < 5 or (time.perf_counter() < deadline and turn < 1000):
         for index in range(len(sides)) if turn % 2 == 0 else reversed(range(len(sides))):
             time.sleep(SETTLE_SECONDS)
-            gc.collect(0)  # what the last call left behind is not this one's cost
+            gc.collect(0)  # so that this call doesn't pay for collecting the garbage of the last one
             call = sides[index].call
             start = time.perf_counter()
             for _ in range(calls[index]):
@@ -115,9 +113,9 @@ def interleave(sides: Sequence[Prepared], seconds: float) -> list[list[float]]:
 
 
 def largest_difference(got: Sequence[Array], want: Sequence[Array]) -> tuple[float, bool]:
-    """The largest difference as a part of the largest magnitude in that result, and whether all are near enough.
+    """Returns the largest difference, relative to the largest magnitude of the result, and whether all are allowed.
 
-    Integers must be equal; numbers of results, dtypes and shapes too.
+    Integers, the numbers of results, dtypes and shapes must be equal.
     """
     if [(a.dtype, a.shape) for a in got] != [(a.dtype, a.shape) for a in want]:
         return math.inf, False
@@ -134,5 +132,5 @@ def largest_difference(got: Sequence[Array], want: Sequence[Array]) -> tuple[flo
 
 
 def geometric_mean(values: Sequence[float]) -> float:
-    """Not a number where there are no values."""
+    """Returns the geometric mean, or NaN if there are no values."""
     return math.exp(statistics.fmean(math.log(value) for value in values)) if values else math.nan

@@ -2,9 +2,9 @@
 
     xla bench --reading [--seconds 2] [--json out/reading.json]
 
-The program is the training step of a 12-layer transformer (JAX exports it); the constants are 64 MiB. Reading alone is
-timed, without verifier and lowering; MLIR's parser verifies in the same breath, ours does so in the column beside.
-What the last read left behind is collected between the turns. Python runs the readers: their speed is that of one core.
+The program is the training step of a 12-layer transformer (JAX exports it); the constants are 64 MiB. Only reading is
+timed, without lowering. MLIR's parser also verifies; our verifier is timed separately, in another column. Garbage is
+collected between the turns. The readers are written in Python and use one core.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MEBIBYTE = 1 << 20
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """`read` and `verify` are ours (`verify` reads too), `peer` is MLIR's; each takes `data`."""
+    """`read` is our reader, `verify` our reader and verifier, and `peer` MLIR's parser. Each takes `data`."""
 
     name: str
     data: str | bytes
@@ -46,7 +46,7 @@ class Case:
 
 @dataclasses.dataclass(frozen=True)
 class Reading:
-    """Medians of seconds. `lines` is 0 of what is no text."""
+    """Medians of seconds. `lines` is 0 if the data is not text."""
 
     name: str
     size: int
@@ -57,19 +57,19 @@ class Reading:
 
     @property
     def speed(self) -> str:
-        """Lines a second of text, MB (10^6 bytes) a second of the rest."""
+        """Lines per second for text, and MB (10^6 bytes) per second otherwise."""
         return (
             f"{self.lines / self.seconds:,.0f} lines/s" if self.lines else f"{self.size / self.seconds / 1e6:,.1f} MB/s"
         )
 
     @property
     def ratio(self) -> float | None:
-        """Our speed, verification left out, over MLIR's."""
+        """Our speed without verification, divided by MLIR's."""
         return None if self.peer_seconds is None else self.peer_seconds / self.seconds
 
 
 def cases(text: str, megabytes: int = 64) -> list[Case]:
-    """Every form of one program (StableHLO text that jaxlib reads), and constants of so many MiB."""
+    """Makes a case for each format of a program, given as StableHLO text, and for a constant of `megabytes` MiB."""
     from jax._src.interpreters import mlir
     from jaxlib import _jax
     from jaxlib.mlir import ir
@@ -160,7 +160,7 @@ def print_table(console: Console, readings: Sequence[Reading]) -> None:
 
 
 def reading(seconds: float, path: Path | None = None) -> int:
-    """Prints the table; 2 where JAX, which makes the program and is the peer, is missing."""
+    """Prints the table. Returns 2 if JAX is missing, which makes the program and has the other parser."""
     out = console()
     try:
         from tests.programs.transformer import training_step_text

@@ -1,4 +1,4 @@
-"""What a benchmark run leaves: a table, a JSON file, a chart."""
+"""Reports of a benchmark run: a table, a JSON file, a chart."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ def ratios(measurements: Sequence[Measurement]) -> list[float]:
 
 
 def environment() -> dict[str, str]:
-    """The set variables that change how fast a side is, often only one of them: no ratio is read without them.
+    """Returns the environment variables that are set and change the speed of one side or both.
 
-    `OPENBLAS_CORETYPE`, for one, makes OpenBLAS use the kernels of another CPU, which JAX does not notice.
+    For example, `OPENBLAS_CORETYPE` makes OpenBLAS use the kernels of another CPU, which has no effect on JAX.
     """
     prefixes = ("OPENBLAS_", "OMP_", "MKL_", "GOTO_", "XLA_", "JAX_")
     return {name: value for name, value in sorted(os.environ.items()) if name.startswith(prefixes)}
 
 
 def figures(caption: str) -> Table:
-    """A table without columns yet."""
+    """Makes a table without columns."""
     return Table(caption=caption, box=None, pad_edge=False, collapse_padding=True)
 
 
 def print_whole(console: Console, table: Table) -> None:
-    """No figure is cut: where the terminal is too narrow for what doesn't fold, the lines are longer than it."""
+    """Prints a table with all its figures. On a narrow terminal its lines are longer than the terminal is wide."""
     wide = console.options.update(max_width=1000)
     console.width = max(console.width, Width.get(console, wide, table).minimum)
     console.print(table, crop=False)
 
 
 def print_table(console: Console, measurements: Sequence[Measurement]) -> None:
-    """One row a program; ratios above 1 mean that we are faster than JAX."""
+    """Prints a row for each program. A ratio above 1 means that we are faster than JAX."""
     table = figures("ms: median of one run; s: to compile; ratio: our speed over JAX's")
     table.add_column("program", overflow="fold")
     for heading in ("ms", "JAX ms", "ratio", "s", "JAX s", "differs"):
@@ -78,7 +78,7 @@ def print_table(console: Console, measurements: Sequence[Measurement]) -> None:
 
 
 def write_json(path: Path, measurements: Sequence[Measurement], context: dict[str, Any]) -> None:
-    """All figures, and what they were measured on."""
+    """Writes all figures, and the machine, versions and environment variables of the run."""
     machine = {"cpu": _cpu_name(), "cores": len(os.sched_getaffinity(0)), "python": platform.python_version()}
     rows = [dataclasses.asdict(m) | {"ratio": m.ratio} for m in measurements]
     values = ratios(measurements)
@@ -89,7 +89,7 @@ def write_json(path: Path, measurements: Sequence[Measurement], context: dict[st
 
 
 def draw(path: Path, measurements: Sequence[Measurement]) -> None:
-    """Horizontal bars of the ratio, on a logarithmic axis; needs matplotlib."""
+    """Draws the ratios as horizontal bars on a logarithmic axis. Needs matplotlib."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -99,7 +99,7 @@ def draw(path: Path, measurements: Sequence[Measurement]) -> None:
     names, values = [name for name, _ in shown], [ratio for _, ratio in shown]
     figure, axes = pyplot.subplots(figsize=(8, 1.2 + 0.22 * len(shown)), layout="constrained")
     colours = ["tab:green" if value >= 1 else "tab:orange" if value >= 0.7 else "tab:red" for value in values]
-    # Bars start at 1, so that faster and slower by the same factor are of the same length.
+    # Bars start at 1, so that a speed of twice and one of half have bars of the same length.
     axes.barh(names, [value - 1 for value in values], left=1, color=colours)
     axes.set_xscale("log")
     ticks = [0.1, 0.2, 0.5, 1, 2, 5, 10]

@@ -4,7 +4,7 @@
     xla bench --reading
     xla bench --start
 
-`run` is the part to call from elsewhere. Without JAX our side is timed alone (`--side ours`), and the other way round.
+`run` is for use from Python. `--side ours` times only our side, and needs no JAX; `--side jax` times only JAX.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
   return %0 : tensor<?xf32>
 }
 """
-"""The program "trivial" for any number of elements: what finding the compilation for a call's sizes adds."""
+"""The program "trivial" with a dynamic shape, to measure the time of finding the compilation for a call's sizes."""
 
 
 def run(
@@ -49,7 +49,7 @@ def run(
     *,
     seconds: float = 0.5,
 ) -> list[Measurement]:
-    """Measures each program for about `seconds` a side. The program "trivial" is left to `dispatch`."""
+    """Measures each program for about `seconds` on each side. `dispatch` measures the program "trivial"."""
     measurements = []
     with Progress(console=console(stderr=True), transient=True) as progress:
         for benchmark in progress.track([b for b in benchmarks if b.group != "dispatch"], description="Measuring"):
@@ -58,7 +58,7 @@ def run(
 
 
 def dispatch(benchmark: Benchmark, ours: XlaCore | None, jax: JaxCpu | None, seconds: float = 0.5) -> dict[str, float]:
-    """Microseconds from call to result of `x + 1` on four numbers, for each way to call or to write it."""
+    """Returns the microseconds from the call to the result of `x + 1` on four numbers, for each way of calling it."""
     inputs = benchmark.inputs()
     sides = {}
     if jax is not None:
@@ -76,16 +76,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         "xla bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--backend", help="our platform; default: the best that is installed")
-    parser.add_argument("--reading", action="store_true", help="time the readers of programs instead")
-    parser.add_argument("--start", action="store_true", help="time the start of processes instead")
+    parser.add_argument(
+        "--backend", help="the backend of our side; default: the installed one with the highest priority"
+    )
+    parser.add_argument("--reading", action="store_true", help="time the readers of programs instead of the programs")
+    parser.add_argument("--start", action="store_true", help="time the start of processes instead of the programs")
     parser.add_argument("--side", choices=("both", "ours", "jax"), default="both")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="programs or groups; default: all")
     parser.add_argument("--programs", type=Path, default=PROGRAMS, help="a directory with manifest.json")
-    parser.add_argument("--seconds", type=_seconds, default=0.5, help="for each program and side")
+    parser.add_argument("--seconds", type=_seconds, default=0.5, help="the time to measure each program on each side")
     parser.add_argument("--json", type=Path, help="write all figures here")
     parser.add_argument("--chart", type=Path, help="write a picture of the ratios here")
-    parser.add_argument("--require", type=float, help="the least geometric mean that passes")
+    parser.add_argument("--require", type=float, help="exit with 1 if the geometric mean is below this")
     options = parser.parse_args(arguments)
     out = console()
     if options.reading:
@@ -137,7 +139,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _seconds(text: str) -> float:
     seconds = float(text)
     if not 0 <= seconds < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} is no time to measure for: give seconds, as 0.5")
+        raise argparse.ArgumentTypeError(f"{text} is not a time in seconds, such as 0.5")
     return seconds
 
 

@@ -2,8 +2,8 @@
 
     xla bench --start [--backend cpu] [--seconds 2] [--json out/start.json]
 
-Every figure is the least of several processes, in turns: what a machine that does nothing else takes. CPU time counts
-all threads. Python's bytecode of the modules is kept from the first turn on, as it is for an installed package.
+Every figure is the least over several processes, which run in turns, because other work on the machine only adds time.
+CPU time counts all threads. The first turn writes Python's bytecode, which an installed package has too.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _LEAST_TURNS = 3
 
 @dataclasses.dataclass(frozen=True)
 class Start:
-    """What one step or command takes; seconds."""
+    """The seconds of a step or a command."""
 
     name: str
     seconds: float
@@ -56,7 +56,7 @@ class Start:
 
 
 def measure_starts(backend: str, seconds: float) -> list[Start]:
-    """Runs processes for about `seconds`, at least three times all of them."""
+    """Runs each process in turn, at least three times, for about `seconds` in all."""
     best: dict[str, Start] = {}
 
     def note(name: str, wall: float, cpu: float) -> None:
@@ -86,7 +86,7 @@ def measure_starts(backend: str, seconds: float) -> list[Start]:
 
 
 def _process(command: Sequence[str], environment: Mapping[str, str]) -> tuple[str, float, float]:
-    """What a process prints, and its seconds and CPU seconds."""
+    """Runs a process. Returns its output, its seconds and its CPU seconds."""
     before, start = os.times(), time.perf_counter()
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     wall, after = time.perf_counter() - start, os.times()

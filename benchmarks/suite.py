@@ -35,7 +35,7 @@ class ArraySpec:
 
 @dataclasses.dataclass(frozen=True)
 class Benchmark:
-    """A program with what it is run on."""
+    """A program and the specifications of its inputs."""
 
     name: str
     group: str
@@ -47,13 +47,13 @@ class Benchmark:
         return self.path.read_text(encoding="utf-8")
 
     def inputs(self) -> list[Array]:
-        """The same arrays every time."""
+        """Makes the inputs, which are the same in each run."""
         random = np.random.default_rng(zlib.crc32(self.name.encode()))
         return [spec.make(random) for spec in self.arguments]
 
 
 def load(directory: Path = PROGRAMS) -> list[Benchmark]:
-    """All programs that `directory`/manifest.json names, in its order."""
+    """Loads all programs of `directory`/manifest.json, in its order."""
     manifest = json.loads((directory / "manifest.json").read_text(encoding="utf-8"))
     return [
         Benchmark(

@@ -19,7 +19,7 @@ _SIXTEEN = ("bf16", "f16")
 
 @functools.cache
 def _rows() -> tuple[Row, ...]:
-    """Of every report there, in the order of their folders."""
+    """Reads the rows of every report, in the order of the folders."""
     files = sorted(REPORTS.glob("*/accuracy.json"))
     return tuple(row for file in files for row in from_json(json.loads(file.read_text(encoding="utf-8"))))
 
@@ -83,7 +83,7 @@ def group(name: str) -> str:
 
 
 def summary() -> str:
-    """What ran: checks and points of each group and subject, and how many are beyond their bounds."""
+    """Counts the checks and points of each group and subject, and the checks beyond their bounds."""
     lines = [
         ["group", "subject", "checks", "results compared", "beyond bounds"],
         ["---", "---", "---:", "---:", "---:"],

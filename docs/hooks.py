@@ -1,4 +1,4 @@
-"""What mkdocs puts into pages when it builds them: tables that the code itself knows.
+"""Hooks of mkdocs, which insert tables that are made from the code.
 
 A line `<!-- table: NAME -->` in a page is replaced by the text of `TABLES[NAME]`; where a line `<!-- end of table -->`
 follows, the page keeps the table between them, and `python docs/hooks.py PAGE` refreshes it. A line
@@ -27,7 +27,7 @@ _REFERENCE = re.compile(r"^<!-- reference: ([\w.]+) -->$", re.MULTILINE)
 
 
 def on_files(files: Any, *, config: Any, **_: Any) -> Any:
-    """The hook by which mkdocs gets the pages that are made from the op tables."""
+    """Adds the pages that are made from the op tables. mkdocs calls it."""
     from mkdocs.structure.files import File
 
     for path, text in _beside("op_pages").pages().items():
@@ -36,7 +36,7 @@ def on_files(files: Any, *, config: Any, **_: Any) -> Any:
 
 
 def _beside(name: str) -> Any:
-    """A module or package that lies beside this file: hooks are no package."""
+    """Imports a module or package that is beside this file, because hooks are not in a package."""
     beside = Path(__file__).parent
     package = beside / name / "__init__.py"
     spec = importlib.util.spec_from_file_location(
@@ -50,18 +50,18 @@ def _beside(name: str) -> Any:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """The hook that mkdocs calls."""
+    """Expands a page. mkdocs calls it."""
     return expand(markdown)
 
 
 def expand(markdown: str) -> str:
-    """A page with its tables and references in place. KeyError for a table that there isn't."""
+    """Returns a page with its tables and references inserted. Raises KeyError for an unknown table."""
     markdown = _TABLE.sub(lambda found: TABLES[found[1]](), markdown)
     return _REFERENCE.sub(lambda found: reference(found[1]), markdown)
 
 
 def refreshed(markdown: str) -> str:
-    """A page's source, with the tables that it keeps for those who read the source as they are now."""
+    """Returns the source of a page with the tables that it keeps brought up to date."""
 
     def write(found: re.Match[str]) -> str:
         kept = f"<!-- table: {found[1]} -->\n\n{TABLES[found[1]]()}\n\n<!-- end of table -->"
@@ -71,7 +71,7 @@ def refreshed(markdown: str) -> str:
 
 
 def main(pages: Sequence[str]) -> None:
-    """Writes the tables that pages keep into them."""
+    """Brings the tables in the given pages up to date."""
     for name in pages:
         page = Path(name)
         page.write_text(refreshed(page.read_text()))
@@ -108,7 +108,7 @@ def passes() -> str:
 
 
 def pipeline() -> str:
-    """The core's pipeline for a target that can do everything, as it prints itself."""
+    """Prints the core's pipeline for a target that supports everything."""
     from xla_core.passes import default_pipeline
     from xla_core.target import Capabilities, TargetConfig
 
@@ -149,7 +149,7 @@ def options(package: str, model_name: str) -> Callable[[], str]:
 
 
 def status_codes() -> str:
-    """A table of the kinds of error."""
+    """A table of the error classes."""
     import xla_core as xla
 
     kinds = [value for name in xla.__all__ if inspect.isclass(value := getattr(xla, name))]
@@ -162,7 +162,7 @@ def status_codes() -> str:
 
 
 def commands() -> str:
-    """The help of every command of `xla` that this environment has."""
+    """The help of every `xla` command in this environment."""
     import typer
     from typer.testing import CliRunner
 
@@ -177,7 +177,7 @@ def commands() -> str:
 
 
 def attributes(documented: object) -> Mapping[str, str]:
-    """The `Attributes:` of a docstring, by name; one entry may name several."""
+    """Returns the `Attributes:` of a docstring by name. One entry may describe several."""
     doc = inspect.getdoc(documented) or ""
     section = doc.split("Attributes:\n", 1)[1]
     found: dict[str, str] = {}

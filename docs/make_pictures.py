@@ -16,13 +16,13 @@ IMAGES = DOCS / "images"
 
 
 def optimized(text: str) -> HloModule:
-    """The module as the CPU backend compiles it."""
+    """Returns the optimized module of the CPU backend."""
     compiler = xla.Client("cpu").platform.compiler
     return compiler.run_hlo_passes(xla.parse(text), xla.CompileOptions())
 
 
 def accuracy_chart(path: Path) -> None:
-    """The largest error of each real function of f32: a bar for the reference evaluator, one for the backend."""
+    """Draws the largest error of each real function of f32, with a bar for the evaluator and one for the backend."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -49,7 +49,7 @@ def accuracy_chart(path: Path) -> None:
 
 
 def main() -> None:
-    """Writes them all."""
+    """Writes all pictures."""
     accuracy_chart(IMAGES / "accuracy-f32.png")
     page = (DOCS / "how-a-program-becomes-a-run.md").read_text()
     program = re.search(r'title="predict.mlir"\n(.*?)```', page, re.DOTALL)

@@ -1,4 +1,4 @@
-"""The support matrix for the site, from `docs/data/support/*.json`: a summary, a coloured grid, what is not there."""
+"""The support matrix for the site, from `docs/data/support/*.json`: summary, grid, and the cells that don't pass."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _STYLE = """\
 
 
 def measured() -> list[dict[str, Any]]:
-    """What was measured, a dict a subject, in the order of the grid's bars."""
+    """Reads the measurements, a dict for each subject, in the order of the grid's bars."""
     found = {(d := json.loads(f.read_text()))["subject"]: d for f in DATA.glob("*.json")}
     return [found[s] for s in sorted(found, key=lambda s: (_ORDER.index(s) if s in _ORDER else len(_ORDER), s))]
 
 
 def summary() -> str:
-    """How many cells are what, by subject, as Markdown."""
+    """Counts the cells in each state, by subject, as Markdown."""
     lines = ["| | " + " | ".join(_STATES) + " | command |", "|---" * (len(_STATES) + 2) + "|"]
     for matrix in measured():
         counts = Counter(state for row in matrix["ops"].values() for state in row.values())
@@ -45,7 +45,7 @@ def summary() -> str:
 
 
 def grid() -> str:
-    """Ops by types as HTML: in a cell a bar a subject."""
+    """Makes a grid of ops and types as HTML, with a bar for each subject in a cell."""
     matrices = measured()
     types = matrices[0]["types"]
     head = "".join(f'<th class="t">{t}</th>' for t in types)
@@ -65,7 +65,7 @@ def grid() -> str:
 
 
 def reasons() -> str:
-    """Every cell that doesn't pass, by subject, op and reason, as Markdown."""
+    """Lists the cells that don't pass, by subject, op and reason, as Markdown."""
     parts = []
     for matrix in measured():
         grouped: dict[tuple[str, str], dict[str, list[str]]] = {}
@@ -87,7 +87,7 @@ def reasons() -> str:
 
 
 def _plain(reason: str) -> str:
-    """The reason without the instruction that it shows: the same for all types."""
+    """Removes the instruction from a reason, so that the reason is the same for all types."""
     return reason.split(": ", 1)[0] if "no decomposition helps" in reason else reason
 
 

@@ -17,7 +17,7 @@ __all__ = ["conform"]
 
 def conform(
     backend: Annotated[
-        str | None, typer.Option("--backend", "-b", metavar="B", help="The platform; default: as of xla.Client().")
+        str | None, typer.Option("--backend", "-b", metavar="B", help="The backend; default: that of xla.Client().")
     ] = None,
     profile: Annotated[
         str, typer.Option("--profile", "-p", metavar="quick|full|stress", help="How many tests to run.")

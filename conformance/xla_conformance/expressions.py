@@ -13,12 +13,16 @@ __all__ = ["compile_expression"]
 
 
 def compile_expression(text: str) -> Expression:
-    """`evaluate` of the result takes a function that says whether a word holds. Raises InvalidArgumentError."""
-    from _pytest.mark.expression import Expression  # has no public name; pytest is imported only where -k is given
+    """Compiles an expression. `evaluate` of the result takes a function that says whether a word matches.
+
+    Raises:
+        InvalidArgumentError: the expression is not valid.
+    """
+    from _pytest.mark.expression import Expression  # has no public name; imported here because only -k needs pytest
 
     try:
         return Expression.compile(text)
-    except Exception as error:  # its class depends on pytest's version; deep nesting is a RecursionError
+    except Exception as error:  # the exception depends on pytest's version; deep nesting raises RecursionError
         raise InvalidArgumentError(
             f"-k {text!r} is not a valid expression: {error}",
             hint='words joined by "and", "or", "not", with parentheses',

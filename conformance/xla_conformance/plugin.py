@@ -34,7 +34,7 @@ def not_supported(reason: str) -> NoReturn:
 
 
 class ClaimingClient(xla.Client):
-    """Compiling a program that the backend can't compile and doesn't claim ends the test as NOT_SUPPORTED."""
+    """A client that ends the test with NOT_SUPPORTED if the backend can't compile a program and doesn't claim to."""
 
     def compile(
         self, program: str | bytes | HloModule, options: xla.CompileOptions | None = None, *, file: str = ""
@@ -65,7 +65,7 @@ def spec(backend: str) -> BackendSpec:
 
 @pytest.fixture(scope="session")
 def client(backend: str) -> Iterator[xla.Client]:
-    """One client for all tests, which must not change its state."""
+    """The client of all tests. They must not change its state."""
     with ClaimingClient(backend) as made:
         yield made
 
@@ -95,23 +95,24 @@ def stream(executor: StreamExecutor) -> Iterator[Stream]:
 
 @pytest.fixture
 def random(request: pytest.FixtureRequest) -> np.random.Generator:
-    """A generator with the same numbers for the same test."""
+    """A generator that gives the same numbers in each run of a test."""
     return np.random.default_rng(list(request.node.name.encode()))
 
 
 @functools.cache
 def held_types(backend: str) -> tuple[ElementType, ...]:
-    """Element types that the backend's devices hold; none if it doesn't load."""
+    """Returns the element types that the backend's devices hold, or none if the backend can't be loaded."""
     try:
         held = load_backend(backend).platform().compiler.target_config.capabilities.held_types
-    except Exception:  # the tests of the group "loading" say what is wrong with it
+    except Exception:  # the tests of the group "loading" report the failure
         return ()
     return tuple(t for t in ElementType if t in held)
 
 
 def all_types(backend: str) -> tuple[ElementType, ...]:
-    """Element types for which there are tests. For types that the devices don't hold they are NOT_SUPPORTED. None if
-    the backend doesn't load.
+    """Returns the element types to test, or none if the backend can't be loaded.
+
+    Tests of types that the devices don't hold end with NOT_SUPPORTED.
     """
     return tuple(t for t in ElementType if t.is_array) if held_types(backend) else ()
 

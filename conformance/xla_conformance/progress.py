@@ -1,4 +1,4 @@
-"""How far a long command is: a bar on a terminal, a line now and then in a log."""
+"""Shows the progress of a long command, as a bar on a terminal or as occasional lines in a log."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 __all__ = ["SECONDS_BETWEEN_LINES", "Show", "progress"]
 
 Show = Callable[[int, "int | None", str, str], None]
-"""Takes how many are done, of how many (None: not known yet), what was the last, and a note in red ("" for none)."""
+"""(number done, number of all or None if not known yet, name of the last one, note in red or empty)"""
 
 SECONDS_BETWEEN_LINES = 30.0
 

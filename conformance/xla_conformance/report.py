@@ -1,4 +1,4 @@
-"""The report: a table to read, JSON and JUnit files for machines."""
+"""Reports of a run: a table for people, and JSON and JUnit files for programs."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _cause(result: Result) -> str:
     lines = [line.strip() for line in result.message.splitlines() if line.strip()]
     marked = [line[1:].strip() for line in lines if line.startswith("E ")]
     first, *more = marked or lines or [""]
-    if first.endswith(":") and more:  # a heading of a list: what it lists is the cause
+    if first.endswith(":") and more:  # the heading of a list, whose entries are the causes
         first = f"{first} {more[0]}"
     return _printable(first)
 

@@ -12,12 +12,14 @@ GROUPS = ("loading", "transfers", "streams", "events", "memory", "executables", 
 """The parts of the suite, each a file `suite/test_GROUP.py`, in the order they run."""
 
 STABLEHLO_GROUP = "stablehlo"
-"""A part of its own, which runs instead of the others: StableHLO's test files."""
+"""The group of StableHLO's test files, which runs instead of the others."""
 
 
 class State(enum.Enum):
-    """PASS: right. FAIL: wrong. NOT_SUPPORTED: the backend doesn't claim it. ERROR: a crash, or undecided.
-    FILE_WRONG: the value that one of StableHLO's files expects is proved wrong.
+    """The verdict of a test.
+
+    PASS: the result is right. FAIL: it is wrong. NOT_SUPPORTED: the backend doesn't claim the op or type. ERROR: the
+    test crashed or couldn't decide. FILE_WRONG: the value that one of StableHLO's files expects is proved wrong.
     """
 
     PASS = "PASS"

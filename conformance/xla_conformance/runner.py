@@ -26,7 +26,7 @@ STABLEHLO_DEVICES = 8
 TEST_SECONDS = {"quick": 60, "full": 300, "stress": 900}
 """The time limit of one test, by profile."""
 
-_GRACE_SECONDS = 20  # for a test that is over its time to end by itself; then the process is killed
+_GRACE_SECONDS = 20  # after its time limit a test may end by itself for so long; then the process is killed
 _MESSAGE_LINES = 60
 _DEVICE_COUNT = "--xla_force_host_platform_device_count"
 

@@ -1,7 +1,7 @@
-"""The pages of ops: one a file of the op tables, written when the site is built, from the tables.
+"""Makes the pages of ops when the site is built, one for each file of the op tables.
 
-`pages()` gives them all by their path within `docs/`. What a page says of an op is in its entry, in the source of its
-rule and meaning, in its example, which is run here, and in what was measured (`docs/data`).
+`pages()` returns them by their path within `docs/`. A page describes an op by its entry, the source of its shape rule
+and evaluation, its example, which runs here, and measurements (`docs/data`).
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _groups(ops: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def index() -> str:
-    """What `ops/index.md` lists."""
+    """Makes the list in `ops/index.md`."""
     parts = ["## StableHLO and CHLO"]
     for group, names in _groups(stablehlo.OPS).items():
         rows = [(f"[`{n}`]({group}.md#{n})", stablehlo.OPS[n].doc) for n in names]

@@ -1,4 +1,4 @@
-"""What a page says of an op of StableHLO or CHLO."""
+"""Describes an op of StableHLO or CHLO."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _linked(text: str) -> str:
 
 
 def _opcodes(module: HloModule | None) -> list[str]:
-    """What an example is made of, apart from what only arranges values."""
+    """Returns the opcodes of an example, without those that only arrange values."""
     if module is None:
         return []
     found = [i for c in module.computations for i in c.instructions if Trait.NOP not in i.op.traits]
@@ -93,7 +93,7 @@ def _evaluators(op: OpReference) -> Iterator[str]:
 
 
 def _values(op: OpReference) -> str:
-    """What the example gives, by the reference evaluator: arguments, then results. "" for what needs a host."""
+    """Prints the example's arguments, and its results by the reference evaluator. Empty if the example needs a host."""
     example = op_example(op.name)
     if op.hlo is None or example.devices > 1 or example.infeed:
         return ""
@@ -102,7 +102,7 @@ def _values(op: OpReference) -> str:
     try:
         with np.errstate(all="ignore"):
             results = hlo.evaluate(op.hlo, *given)
-    except XlaError:  # a custom call that only backends have
+    except XlaError:  # a custom call that only backends define
         return ""
     named = [(p.name, a) for p, a in zip(op.hlo.entry.parameters, given, strict=True)]
     lines = [f"{name} = {_array(a)}" for name, a in named]
@@ -110,7 +110,7 @@ def _values(op: OpReference) -> str:
 
 
 def example_array(shape: Any, positive: bool) -> np.ndarray:
-    """Small numbers, different ones for each element."""
+    """Makes an array of small numbers, different for each element."""
     count = np.arange(shape.num_elements) + 1
     values = count
     if shape.element_type.is_floating or shape.element_type.is_complex:

@@ -17,7 +17,7 @@ def fenced(language: str, text: str) -> str:
 
 
 def details(kind: str, title: str, body: str) -> str:
-    """Folded away until it is asked for."""
+    """A section that is folded until the reader opens it."""
     indented = "\n".join(f"    {line}" if line else "" for line in body.splitlines())
     quoted = title.replace('"', "'")
     return f'??? {kind} "{quoted}"\n\n{indented}'

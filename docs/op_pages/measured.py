@@ -1,4 +1,4 @@
-"""What was measured of an op: where it is supported, how far it is off (`docs/data`)."""
+"""Measurements of an op: where it is supported, and its errors (`docs/data`)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def measured(name: str, opcodes: Sequence[str]) -> Iterator[str]:
 
 
 def _is_about(row: Row, name: str) -> bool:
-    """Whether what was measured is this op: by its name, or by the group or first word of several forms of it."""
+    """Tells whether a measurement is of this op, by its name, or by the group or first word of several forms of it."""
     op, function = name.rpartition(".")[2], row.function.replace("-", "_")
     if op in ("fft", "convert"):
         return row.group == op

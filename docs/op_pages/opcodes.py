@@ -1,4 +1,4 @@
-"""What a page says of an op of HLO."""
+"""Describes an op of HLO."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _expanders() -> dict[str, frozenset[str]]:
 
 
 def _meaning(evaluate: Callable[..., Any]) -> Callable[..., Any]:
-    """The function of arrays behind an entry that only hands arrays to it."""
+    """Returns the function of arrays that an entry's evaluation calls, if it does nothing else."""
     for cell in getattr(evaluate, "__closure__", None) or ():
         if isinstance(cell.cell_contents, FunctionType):
             return cell.cell_contents

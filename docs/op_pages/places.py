@@ -1,4 +1,4 @@
-"""Where an op is written and tested."""
+"""The places where an op is defined and tested."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def place_of(function: Callable[..., Any]) -> str:
-    """`xla_core/hlo/ops/movement.py:120`; "" for what has no source of ours."""
+    """Returns a place such as `xla_core/hlo/ops/movement.py:120`, or an empty string if the source is not ours."""
     try:
         file = Path(inspect.getsourcefile(function) or "").resolve()
         line = inspect.getsourcelines(function)[1]
@@ -43,7 +43,7 @@ def tests_of(name: str) -> str:
 
 @functools.cache
 def _mentions() -> dict[str, list[str]]:
-    """Op -> test files that have it: StableHLO's ops by full name, HLO's as an opcode of HLO text or in quotes."""
+    """Finds the test files of each op: StableHLO's by full name, HLO's as an opcode in HLO text or in quotes."""
     found: dict[str, list[str]] = {}
     opcodes = re.compile(r"(?<![\w.-])(" + "|".join(sorted(map(re.escape, hlo.OPS), key=len, reverse=True)) + r")[(\"]")
     for file in sorted([*(ROOT / "tests").rglob("*.py"), *(ROOT / "conformance").rglob("*.hlo")]):

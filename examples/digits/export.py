@@ -3,8 +3,8 @@
     python examples/digits/export.py [DIRECTORY]
 
 A convolutional network in plain jax.numpy, trained by Adam. All training state is a flat list of arrays: parameters,
-first moments, second moments, and the number of steps taken. The data set stays on the device; a step is given the
-indices of its images only.
+first moments, second moments, and the number of steps taken. The data set stays on the device, and a step takes only
+the indices of its images.
 """
 
 from __future__ import annotations

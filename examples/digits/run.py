@@ -30,7 +30,7 @@ console = Console()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Returns 0 if the network reached the goal and the checked step was right, else 1."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--backend", help="the platform to run on; default: the best that is installed")
+    parser.add_argument("--backend", help="the backend; default: the installed one with the highest priority")
     parser.add_argument("--epochs", type=int, default=15)
     parser.add_argument("--output", type=Path, default=Path("out/digits.png"), help="where the learning curve goes")
     options = parser.parse_args(arguments)
@@ -139,7 +139,7 @@ def check_one_step(trainer: Trainer, text: str) -> bool:
 
 
 def print_reports(programs: dict[str, Any]) -> None:
-    """What the compiler did with each program."""
+    """Prints the compilation report of each program."""
     table = Table("", *programs, title="Compiled", title_justify="left")
     for column in table.columns[1:]:
         column.justify = "right"

@@ -179,7 +179,7 @@ def test_what_is_no_time_is_refused(seconds: str, capsys: pytest.CaptureFixture[
     with pytest.raises(SystemExit) as caught:
         main([f"--seconds={seconds}"])
     assert caught.value.code == 2
-    assert f"{seconds} is no time to measure for" in capsys.readouterr().err
+    assert f"{seconds} is not a time in seconds" in capsys.readouterr().err
 
 
 def test_report(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ __all__ = ["accuracy"]
 
 def accuracy(
     backend: Annotated[
-        str | None, typer.Option("--backend", "-b", metavar="B", help="The platform; default: as of xla.Client().")
+        str | None, typer.Option("--backend", "-b", metavar="B", help="The backend; default: that of xla.Client().")
     ] = None,
     evaluator: Annotated[bool, typer.Option("--evaluator", help="Measure the reference evaluator.")] = False,
     points: Annotated[

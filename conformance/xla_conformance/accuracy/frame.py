@@ -14,7 +14,7 @@ __all__ = ["Check", "Measured", "Row", "Worst", "error_of"]
 
 
 def error_of(residual: float) -> float:
-    """The residual as an error: NaN counts as infinity."""
+    """Returns the residual, or infinity for NaN."""
     return math.inf if math.isnan(residual) else residual
 
 

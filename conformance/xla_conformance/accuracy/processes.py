@@ -36,7 +36,7 @@ def measure_each(
                 yield number, _rows(subjects, check, points, column)
         return
     with contextlib.ExitStack() as stack:
-        _subjects(platforms, stack)  # what is wrong with a platform is said here, not by each worker as it breaks
+        _subjects(platforms, stack)  # an unusable platform raises its error here, and not in each worker
     context = multiprocessing.get_context("spawn")  # a client's threads don't survive a fork
     with ProcessPoolExecutor(jobs, context, _start, (tuple(platforms),)) as pool:
         waiting = {pool.submit(_measure, check.name, points, column): n for n, check in enumerate(checks)}

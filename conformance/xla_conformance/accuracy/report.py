@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 __all__ = ["from_json", "markdown", "print_rows", "to_json", "worst_markdown", "write_report"]
 
-_SHOWN = 30  # failures
-_COLUMNS = 5  # types side by side
+_SHOWN = 30  # the most failures to print
+_COLUMNS = 5  # the most types in a table
 
 
 def figure(error: float) -> str:
-    """An error with three digits (two below 1), rounded up."""
+    """Formats an error with three digits, or two below 1, rounded up."""
     if not math.isfinite(error):
         return str(error)
     if error == 0:

@@ -32,14 +32,14 @@ from xla_core.hlo import (
 
 __all__ = ["OpCase", "generate"]
 
-DIMENSIONS = (5, 13)  # no multiples of a vector's length, so that loop remainders are tested
+DIMENSIONS = (5, 13)  # not multiples of a vector's length, so that the remainders of loops are tested
 TRANSCENDENTAL = Rule("ulp", bound("real", "default", "f32", "backend") or 0.0)
 CONVERSIONS_QUICK = frozenset({ElementType.PRED, ElementType.S32, ElementType.F32, ElementType.BF16, ElementType.S8})
 
 
 @dataclasses.dataclass(frozen=True)
 class OpCase:
-    """A test case. `build` makes its module for its element type, or for a wider one to get expected results."""
+    """A test case. `build` makes the module for the case's element type, or for a wider one for expected results."""
 
     opcode: Opcode
     variant: str
@@ -164,7 +164,7 @@ def _elementwise(op: OpDef, types: list[ElementType]) -> Iterator[OpCase]:
         if _builds(build, element_type):
             transcendental = Trait.TRANSCENDENTAL in op.traits and not element_type.is_integral
             if element_type is ElementType.F8E8M0FNU:
-                transcendental = False  # it has no zero to round to: the evaluator's own way is the definition
+                transcendental = False  # it has no zero to round to, so the evaluator's result is the definition
             rule = TRANSCENDENTAL if transcendental or element_type.is_complex else EXACT
             yield OpCase(op.opcode, "", element_type, build, rule, special=True)
 

@@ -1,4 +1,4 @@
-"""Arguments of the cases, special values and values of every size; the same for the same seed."""
+"""Arguments of the cases: special values and values of all sizes, which depend only on the seed."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _clipped(values: np.ndarray, element: ElementType) -> np.ndarray:
 
 
 def _random_integers(element: ElementType, count: int, random: np.random.Generator) -> np.ndarray:
-    """Random integers of every number of bits."""
+    """Makes random integers of all magnitudes."""
     shifts = random.integers(0, element.bit_width, count).astype(np.uint64)
     words = (
         random.integers(0, 1 << 64, count, dtype=np.uint64, endpoint=False)

@@ -100,7 +100,7 @@ def _literals(element_type: ElementType) -> dict[str, str]:
 
 
 def _least_finite(element_type: ElementType) -> str:
-    """Of a type without infinities."""
+    """Returns the least value of a type without infinities."""
     bits = np.arange(1 << (8 * element_type.byte_width), dtype=np.uint16).astype(np.uint8)
     with np.errstate(all="ignore"):
         values = bits.view(element_type.dtype).astype(np.float64)

@@ -148,7 +148,7 @@ def recorded(ops: Iterable[Op], recording: Recording, order: Value) -> tuple[lis
 
 
 def _control_flow(op: Op, recording: Recording, order: Value) -> Op:
-    """A while, if or case with an additional result: the order after it."""
+    """Returns a while, if or case with the order after it as an additional result."""
     if op.name == "stablehlo.while":
         condition, body = (region.block for region in op.regions)
         blocks = [_carrying(condition, recording, returns=False), _carrying(body, recording, returns=True)]
@@ -158,7 +158,7 @@ def _control_flow(op: Op, recording: Recording, order: Value) -> Op:
     else:
         inner = next(inner for inner in op.walk() if is_instrument(inner))
         raise UnimplementedError(
-            f"{inner.name} inside {op.name}: how often and on what its region runs is the implementation's choice",
+            f"{inner.name} inside {op.name}: an implementation may run its region in any order and number",
             op=inner.name,
             location=inner.location,
             hint="look at values in functions, while, if and case",
@@ -202,7 +202,7 @@ def _with_blocks(op: Op, blocks: list[Block], operands: list[Value] | None = Non
 def plain(module: Module, recording: Recording | None = None, names: Iterable[str] = ()) -> Module:
     """The module's functions without instruments, and those of `names` with them, which record what they see.
 
-    These have one more result, the order after it all: who has it knows that everything was recorded.
+    The latter have one more result, the order after all records. Once it is known, everything is recorded.
     """
     bodies = {n: f.regions[0].block for n, f in module.functions.items() if f.regions and f.regions[0].blocks}
     looking = {n for n, block in bodies.items() if _has_instruments(module, block, set())}

@@ -1,4 +1,4 @@
-"""Programs on several devices that meet: collectives, sends between devices, failures, cancelled partners."""
+"""Programs that communicate between two devices: collectives, sends, failures of one device."""
 
 from __future__ import annotations
 

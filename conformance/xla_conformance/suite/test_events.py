@@ -1,4 +1,4 @@
-"""Events and memory as hosts of PJRT use them: callbacks, re-recorded events, bytes at an offset, foreign memory."""
+"""Events and memory as a PJRT host uses them: callbacks, events recorded again, reads at an offset, foreign memory."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_callback_is_called_once_when_the_event_is_ready(stream: Stream) -> No
     assert called.wait(20)
     stream.synchronize()
     assert given == [None]
-    event.when_ready(callback)  # at once, where it is ready
+    event.when_ready(callback)  # immediately, if the event is ready
     assert given == [None, None]
 
 
@@ -79,7 +79,7 @@ def test_a_wait_is_for_the_record_that_was_made_before_it(executor: StreamExecut
     other.wait(event)
     passed = other.finish()
     stream.host_callback(lambda: None if gate.wait(20) else fail())
-    stream.record(event)  # not what the other stream waits for
+    stream.record(event)  # the other stream doesn't wait for this record
     try:
         assert passed.synchronize(10)
         assert passed.error is None
@@ -111,7 +111,7 @@ def test_bytes_at_an_offset(executor: StreamExecutor, stream: Stream, offset: in
 
 
 def test_foreign_memory_is_used_or_declined(client: Client, executor: StreamExecutor, target: TargetConfig) -> None:
-    """Arrays that nobody changes come in right, whether the device shares their memory or copies it."""
+    """Immutable arrays have the right values on the device, whether it uses their memory or copies it."""
     alignment = target.alignment.allocation
     raw = np.empty(1024 + alignment, np.uint8)
     start = -raw.__array_interface__["data"][0] % alignment

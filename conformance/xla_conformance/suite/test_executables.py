@@ -1,4 +1,4 @@
-"""Compiled programs: called rightly and wrongly, from many threads, serialized, inspected."""
+"""Executables: right and wrong calls, threads, serialization, artifacts and figures."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_threads_share_an_executable(executable: LoadedExecutable) -> None:
         try:
             for i in range(20):
                 right(executable, factor + i / 16)
-        except BaseException as error:  # shown by the test's own thread
+        except BaseException as error:  # the test's own thread raises it
             wrong.append(error)
 
     threads = [threading.Thread(target=call, args=(i,)) for i in range(4)]
@@ -175,7 +175,7 @@ def test_threads_share_an_executable(executable: LoadedExecutable) -> None:
 
 def test_threads_compile_at_the_same_time(client: Client, executable: LoadedExecutable) -> None:
     made: list[LoadedExecutable] = []
-    right(executable)  # threads can't say that the target lacks an op
+    right(executable)  # threads can't end the test with NOT_SUPPORTED
 
     def compile_one() -> None:
         made.append(client.compile(PROGRAM))
@@ -224,7 +224,7 @@ def test_damaged_executables_are_refused(client: Client, executable: LoadedExecu
 
 
 def test_compiled_ahead_of_time(client: Client) -> None:
-    """The compiler alone, without a device, makes what `Executable.serialize` gives."""
+    """The compiler makes a serialized executable without a device.."""
     compiler = client.platform.compiler
     try:
         data = compiler.compile_ahead_of_time(parse(PROGRAM))

@@ -1,4 +1,4 @@
-"""The backend as the core finds it: its description, its classes, its platform."""
+"""Loading the backend: its description, its classes, its platform."""
 
 from __future__ import annotations
 

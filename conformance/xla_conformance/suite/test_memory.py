@@ -1,4 +1,4 @@
-"""Device memory: limits, donation, deletion, and that nothing is given away while work reads it."""
+"""Device memory: limits, donation, deletion, and memory that is kept while work reads it."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_running_out_in_a_program_leaves_the_client_usable(client: Client, limit
 
 
 def test_freed_memory_is_used_again(client: Client, limited: Device) -> None:
-    """Forty MiB, one after the other, within a limit of eight."""
+    """Forty buffers of 1 MiB, one after the other, fit into a limit of 8 MiB."""
     for i in range(40):
         buffer = client.buffer_from_host(ONE * i)
         assert np.asarray(buffer)[0] == i
@@ -172,7 +172,7 @@ def test_deleted_buffers_are_refused(client: Client) -> None:
 
 
 def test_memory_stays_while_work_reads_it(client: Client) -> None:
-    """Deleted right after they were enqueued for, overwritten by others if anyone lets go too early."""
+    """Arguments are deleted right after the call. If their memory is freed too early, other arrays overwrite it."""
     add = client.compile(ADD)
     results = []
     for i in range(30):
@@ -242,7 +242,7 @@ def test_donation_can_be_declined_and_asked_for(client: Client) -> None:
 
 
 def test_a_parameter_may_be_the_result(client: Client) -> None:
-    """Twice, even: no memory may belong to two buffers, nor to a buffer and its caller."""
+    """The parameter is the result twice. Both results must have memory of their own, apart from the argument's."""
     executable = client.compile(
         "HloModule same\nENTRY e {\n  x = f32[262144] parameter(0)\n"
         "  ROOT r = (f32[262144], f32[262144]) tuple(x, x)\n}\n"

@@ -1,4 +1,4 @@
-"""Every op of the table with every element type, as far as the backend claims it: against the reference evaluator."""
+"""Compares every op of the table, in each element type that the backend claims, with the reference evaluator."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xla_core.hlo import ElementType
 
 QUICK = {ElementType.PRED, ElementType.S8, ElementType.S32, ElementType.U32, ElementType.BF16, ElementType.F32}
 QUICK_RARE = {ElementType.F64, ElementType.C64}
-"""Types that the quick profile takes only where an op has none of the others, or is written out for them."""
+"""Types that the quick profile tests only if an op has no other type, or has a case written for them."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -25,7 +25,7 @@ def test_program(client: Client, program: Program) -> None:
 
 @pytest.mark.parametrize("name", ["mlp_sgd_step", "rnn_scan"])
 def test_programs_run_many_times(client: Client, name: str) -> None:
-    """With arguments that stay on the device; the last result is the first."""
+    """The arguments stay on the device. The last result equals the first."""
     program = next(p for p in PROGRAMS if p.name == name)
     executable = client.compile(parse(program.text), CompileOptions(donate=()))
     buffers = [client.buffer_from_host(a) for a in program.arguments()]

@@ -1,4 +1,4 @@
-"""StableHLO's own test files (`xla conform --stablehlo-tests DIR`), a part of a file a test, run by the backend."""
+"""StableHLO's own test files (`xla conform --stablehlo-tests DIR`). Each part of a file is a test."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def runs(backend: str) -> Iterator[tuple[Run, ParallelRun]]:
-    """What runs one program, and several at once: the backend; the reference evaluator where there is none."""
+    """Returns functions that run one program, and several at once, on the backend or else on the evaluator."""
     if not backend:
         yield run_on_evaluator, evaluate_programs
         return

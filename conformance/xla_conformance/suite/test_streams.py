@@ -1,4 +1,4 @@
-"""Streams and events: in order, concurrent, ordered across streams, and failures that reach all that depend on them."""
+"""Streams and events: order, concurrency, order across streams, and failures that reach all dependent work."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PATIENCE = 20.0  # seconds that something may take that should be immediate
 
 
 class Boom(RuntimeError):
-    """What callbacks fail with here."""
+    """The exception that callbacks of these tests raise."""
 
 
 def _fail(text: str = "boom") -> Callable[[], None]:

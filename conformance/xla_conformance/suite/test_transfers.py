@@ -1,4 +1,4 @@
-"""Arrays to the device and back: every type, shape, stride and layout; nothing of the caller's is ever aliased."""
+"""Transfers of arrays to the device and back: types, shapes, strides and layouts. The caller's memory isn't aliased."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def same_bits(a: np.ndarray, b: np.ndarray) -> None:
     assert a.shape == b.shape
     size = max(a.dtype.itemsize, 1)
     have, want = (np.frombuffer(np.ascontiguousarray(x).tobytes(), np.uint8).reshape(-1, size) for x in (a, b))
-    if (bits := Shape.of(b).element_type.bit_width) < 8:  # what is above them in a byte means nothing
+    if (bits := Shape.of(b).element_type.bit_width) < 8:  # the other bits of a byte have no meaning
         mask = np.uint8((1 << bits) - 1)
         have, want = have & mask, want & mask
     wrong = np.flatnonzero((have != want).any(axis=1))
@@ -164,7 +164,7 @@ def test_transfer_manager_keeps_layouts(
     try:
         array = np.arange(35, dtype=np.float32).reshape(5, 7)
         manager.transfer_to_device_async(stream, array, memory, shape)
-        array += 100  # not immutable: it may be changed at once
+        array += 100  # the array isn't immutable, so the caller may change it immediately
         data = manager.transfer_from_device_async(stream, memory, shape)
         stream.synchronize()
         assert stream.error is None
@@ -206,7 +206,7 @@ def test_dlpack_gives_the_same_values(client: Client) -> None:
 
 @pytest.mark.parametrize("size", [1, 3, 64, 4097])
 def test_raw_copies(executor: StreamExecutor, stream: Stream, size: int) -> None:
-    """The stream's own copies, byte for byte, on memory that is larger than what is copied."""
+    """Copies of the stream copy the given bytes and don't change the memory behind them."""
     first, second = executor.allocate(size + 8), executor.allocate(size + 8)
     assert isinstance(first, DeviceMemory)
     assert isinstance(second, DeviceMemory)
@@ -232,7 +232,7 @@ NARROW = [t for t in ElementType if t.is_array and t.bit_width in (2, 4)]
 def test_elements_of_two_and_four_bits_lie_as_the_target_says(
     backend: str, client: Client, target: TargetConfig, narrow: ElementType, random: np.random.Generator
 ) -> None:
-    """Packed where the target packs them, a byte each where it doesn't; programs don't show which."""
+    """The elements are packed if the target packs them, else they take a byte each. Results are the same."""
     if narrow not in held_types(backend):
         not_supported(f"the device holds no {narrow}")
     x = special_array(Shape(narrow, (3, 5)), random)

@@ -30,7 +30,7 @@ _QUANTIZED = {"q4": "i4", "q8": "i8", "qu8": "ui8", "q16": "i16", "q32": "i32"}
 
 
 def _spelling(element: ElementType) -> str:
-    """MLIR's: `ui8`, `f8E4M3FN`, `complex<f32>`."""
+    """Returns the name in MLIR: `ui8`, `f8E4M3FN`, `complex<f32>`."""
     if element.is_complex:
         return f"complex<{element.component.value}>"
     if element.is_floating:
@@ -99,7 +99,7 @@ def run_cell(subject: ReplicaSubject, name: str, column: str) -> Cell:
         expected = EvaluatorSubject().run_replicas(module, rows, infeed)
         evaluated = isinstance(subject, EvaluatorSubject)
         results = expected if evaluated else subject.run_replicas(module.clone(), rows, infeed)
-    except Exception as error:  # whatever a backend raises is its answer
+    except Exception as error:  # any exception of a backend is a result
         return _failed(error)
     return _compared(module, example, results, expected)
 

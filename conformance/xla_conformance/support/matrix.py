@@ -143,7 +143,7 @@ class _Worker:
             yield Cell(CellState(state), reason)
 
     def end(self) -> str:
-        """Why the process ended early."""
+        """Returns the reason why the process ended early."""
         code = self._process.wait()
         return f"took more than {_CELL_SECONDS:g} s" if self._hangs else f"crashed: exit code {code}"
 
@@ -159,7 +159,7 @@ class _Worker:
         try:
             self._process.stdin.write(json.dumps(self._todo))
             self._process.stdin.close()
-        except BrokenPipeError:  # it ended before it read: `end` says why
+        except BrokenPipeError:  # the process ended before it read; `end` returns the reason
             return
 
 

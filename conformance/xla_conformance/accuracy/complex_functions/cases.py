@@ -39,7 +39,7 @@ _INFINITE = frozenset({"divide", "multiply", "power"})
 _GROWTH = 1024
 """The exponents up to which an error of a power's logarithm is allowed for within the power's own."""
 
-_SHARE = 10  # points of f32 for one of ours
+_SHARE = 10  # there are so many points of f32 for each point here
 _LEAST = 16
 
 
@@ -83,7 +83,7 @@ def _program(function: str, element_type: ElementType, count: int) -> str:
 def _ordinary_points(
     function: str, element_type: ElementType, count: int
 ) -> tuple[Sequence[np.ndarray], tuple[Exact, Exact]]:
-    """Operands and exact values; the next subject that is measured asks for the same ones."""
+    """Returns operands and exact values. They are cached, because the next subject uses the same ones."""
     points = _points(function, element_type, count)
     return points, exact_values(function, points)
 

@@ -58,7 +58,7 @@ def _floor(function: Function, operands: tuple[Array, ...]) -> Array | float:
 def _blocks(function: Function, element_type: ElementType, points: int) -> Iterator[tuple[tuple[Array, ...], Exact]]:
     """Yields arguments and exact results in blocks: all values of types up to 16 bits, all pairs up to 8 bits."""
     if element_type is ElementType.F64:
-        share = 1.0 if function.arity == 2 else function.share  # of two operands it is taken below
+        share = 1.0 if function.arity == 2 else function.share  # functions of two operands take their share below
         yield _precise_block(function, max(_LEAST_PRECISE, int(points * share) // _PRECISE_SHARE))
         return
     for operands in _operands(function, element_type, points):

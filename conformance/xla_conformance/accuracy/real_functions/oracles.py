@@ -119,7 +119,7 @@ for _name, _function in _EXACT.items():
 def _zeta(x: Array, q: Array) -> Array:
     """The Hurwitz zeta function.
 
-    Terms below 0 are real for a whole x: with g = ceil(q) - q their sum is (-1)^x (zeta(x, g) - zeta(x, 1 - q)).
+    For a whole x the terms below 0 are real. With g = ceil(q) - q their sum is (-1)^x (zeta(x, g) - zeta(x, 1 - q)).
     """
     x, q = np.broadcast_arrays(x, q)
 
@@ -130,7 +130,9 @@ def _zeta(x: Array, q: Array) -> Array:
     right, gap = np.where(below, q - np.floor(q), 0.5), np.where(below, np.ceil(q) - q, 0.5)
     sign = np.where(even, 1.0, -1.0)
     left = positive(x, right) + sign * (positive(x, gap) - positive(x, np.where(below, 1 - q, 1)))
-    left = np.where(np.isnan(left), np.where(right < gap, np.inf, -np.inf), left)  # of two infinities the larger
+    left = np.where(
+        np.isnan(left), np.where(right < gap, np.inf, -np.inf), left
+    )  # the sum of two infinities is the larger one
     result = np.where(below, np.where(whole, left, np.nan), positive(x, np.where(q > 0, q, 1)))
     result = np.where(np.isinf(x), np.where(q > 1, 0, np.where(q == 1, 1, np.where(q > 0, np.inf, np.nan))), result)
     pole = (q <= 0) & (q == np.floor(q))
@@ -140,11 +142,11 @@ def _zeta(x: Array, q: Array) -> Array:
 
 
 LARGEST_ORDER = 30
-"""Of polygamma: that of an order beyond isn't asked."""
+"""The largest order of polygamma that is measured."""
 
 
 def _polygamma(n: Array, x: Array) -> Array:
-    """(-1)^(n + 1) n! zeta(n + 1, x) of whole n from 1; digamma of 0."""
+    """Computes (-1)^(n + 1) n! zeta(n + 1, x) for whole n from 1, and digamma for n = 0."""
     whole = (n >= 0) & (n == np.floor(n))
     order = np.where(whole & (n <= LARGEST_ORDER), n, 0)
     factorials = np.cumprod(np.concatenate([[1.0], np.arange(1.0, LARGEST_ORDER + 1)]))
@@ -157,7 +159,7 @@ WIDE["polygamma"] = _polygamma
 
 
 def next_after(x: Array, y: Array, element_type: ElementType) -> Array:
-    """The number after x on the way to y, by the list of all numbers; of f32 and f64 C's function."""
+    """Returns the number after x towards y, from the list of all numbers, or by C's function for f32 and f64."""
     if element_type.bit_width > 16:
         return np.asarray(np.nextafter(x, y).astype(np.float64))
     a, b = x.astype(np.float64), y.astype(np.float64)

@@ -16,20 +16,21 @@ __all__ = ["SPECIAL", "generator", "hard_angles", "one_operand", "special_pairs"
 
 Array = np.ndarray
 SPECIAL = (0.0, 1.0, math.inf, math.nan, 0.5, 2.0, 3.0, 2.5, 1.5, 10.0, 0.75, 4.0, 7.0, 100.0, math.pi, math.e)
-"""And their negatives."""
+"""Special values; their negatives are special too."""
 
-# 2 / pi, more digits than any f64 needs
+# 2 / pi, with more digits than any f64 needs
 _TWO_OVER_PI_BITS = 2400
 
 
 def generator(name: str) -> np.random.Generator:
-    """The numbers of a name, the same every time."""
+    """Makes the random generator of a name, which gives the same numbers in each run."""
     return np.random.default_rng(zlib.crc32(name.encode()))
 
 
 def special(dtype: np.dtype) -> Array:
-    """Zeros, infinities, NaN, ends of the type, and powers of two with their neighbours: of f32 every one, of f64 every
-    sixteenth; of both signs.
+    """Returns zeros, infinities, NaN, the smallest and largest numbers, and powers of two with their neighbours.
+
+    They have both signs. The powers of two are all of f32's, and every sixteenth of f64's.
     """
     limits = np.finfo(dtype)
     step = 1 if dtype.itemsize == 4 else 16
@@ -40,7 +41,7 @@ def special(dtype: np.dtype) -> Array:
 
 
 def _neighbours(values: Array, steps: int) -> Array:
-    """The numbers up to so many steps away."""
+    """Returns the numbers that are up to so many steps away."""
     up, down = [values], [values]
     with np.errstate(all="ignore"):
         for _ in range(steps):
@@ -59,13 +60,13 @@ def one_operand(
     angles: bool = False,
     block: int = 1 << 20,
 ) -> Iterator[Array]:
-    """About `count` arguments of f32 or f64 in blocks, the first of which begins with the special ones.
+    """Yields about `count` arguments of f32 or f64 in blocks. The first block begins with the special ones.
 
-    A quarter are bit patterns, which spreads them over all exponents, a sixteenth denormal; a quarter have magnitudes
-    around 1 on a logarithmic scale; the others lie evenly in `ranges`, and within thousands of steps of `near`.
+    A quarter are random bit patterns, which have all exponents, and a sixteenth are denormal. A quarter have magnitudes
+    around 1, on a logarithmic scale. The others are uniform in `ranges`, or within thousands of steps of `near`.
 
     Args:
-        angles: also multiples of pi / 2 with their neighbours, small and large, and the nearest of each exponent.
+        angles: whether to add multiples of pi / 2 with their neighbours, and the numbers nearest to such a multiple.
     """
     dtype = element_type.dtype
     random = generator(f"{name} {element_type.value}")
@@ -111,7 +112,7 @@ def _mixture(
 
 
 def _stepped(values: Array, steps: Array) -> Array:
-    """The numbers so many steps above (or below) finite values."""
+    """Returns the numbers that are so many steps above finite values, or below them for negative steps."""
     signed = np.dtype(f"i{values.dtype.itemsize}")
     bits = values.view(signed)
     low = np.iinfo(signed).min
@@ -126,7 +127,7 @@ def _multiples(random: np.random.Generator, dtype: np.dtype, count: int) -> Arra
 
 @functools.cache
 def hard_angles(element_type: ElementType) -> Array:
-    """Of each exponent the numbers nearest to a multiple of pi / 2, by the continued fraction of 2^e 2 / pi."""
+    """Finds the numbers of each exponent e nearest to a multiple of pi / 2, by the continued fraction of 2^e 2 / pi."""
     import flint
 
     limits = np.finfo(element_type.dtype)
@@ -138,7 +139,7 @@ def hard_angles(element_type: ElementType) -> Array:
     for exponent in range(-bits, int(limits.maxexp) - bits + 1):
         turn = ratio * Fraction(2) ** exponent % 1
         for mantissa in _denominators(turn, 1 << bits):
-            if mantissa >> (bits - 1) == 0:  # any multiple of it is nearly as near
+            if mantissa >> (bits - 1) == 0:  # its small multiples are nearly as near
                 mantissa *= ((1 << bits) - 1) // mantissa
             if mantissa >> (bits - 1) == 1:
                 found.append(math.ldexp(mantissa, exponent))
@@ -162,7 +163,7 @@ def _denominators(value: Fraction, limit: int) -> list[int]:
 
 
 def special_pairs(dtype: np.dtype) -> tuple[Array, Array]:
-    """Every pair of some special values."""
+    """Returns all pairs of some special values."""
     limits = np.finfo(dtype)
     positive = np.array([*SPECIAL, limits.max, limits.tiny, limits.smallest_subnormal, 2.0**-limits.nmant], dtype)
     with np.errstate(all="ignore"):

@@ -15,11 +15,11 @@ __all__ = ["PRECISE", "evaluate"]
 
 Array = np.ndarray
 _FIRST_PRECISION, _LAST_PRECISION = 128, 1 << 14
-_ACCURATE = 80  # bits of a result
+_ACCURATE = 80  # the bits that a result must have
 
 
 def evaluate(name: str, operands: tuple[Array, ...], rough: Array) -> Exact:
-    """Exact results at float64 operands. Where `rough`, an inexact result, is 0, infinite or NaN, it is the result."""
+    """Computes exact results at float64 operands. Where the approximation `rough` is 0, infinite or NaN, it is kept."""
     with np.errstate(over="ignore"):
         start = Exact.of(rough)
     high, rest = start.high.copy(), np.zeros(rough.shape) if start.rest is None else start.rest.copy()
@@ -37,7 +37,7 @@ def evaluate(name: str, operands: tuple[Array, ...], rough: Array) -> Exact:
 
 
 def _value(name: str, operands: Sequence[float]) -> arb:
-    """The middle of a ball that contains the exact value to 80 bits."""
+    """Returns the midpoint of a ball that contains the exact value and is accurate to 80 bits."""
     precision = _FIRST_PRECISION
     while precision <= _LAST_PRECISION:
         with flint.ctx.workprec(precision):
@@ -49,18 +49,18 @@ def _value(name: str, operands: Sequence[float]) -> arb:
 
 
 def _power(x: arb, y: arb) -> arb:
-    """A negative base has a whole exponent, whose parity gives the sign."""
+    """Computes a power. The exponent of a negative base is whole, and its parity gives the sign."""
     result: arb = abs(x) ** y
     return -result if x < 0 and (y / 2).floor() * 2 != y else result
 
 
 def _lgamma(x: arb) -> arb:
-    """log|gamma(x)|, by reflection below 0."""
+    """Computes log|gamma(x)|, by reflection for x below 0."""
     return x.lgamma() if x > 0 else (arb.pi() / abs(x.sin_pi())).log() - (1 - x).lgamma()
 
 
 def _zeta(x: arb, q: arb) -> arb:
-    """The Hurwitz zeta function. x is whole where q is negative; the terms below 0 are added one by one."""
+    """Computes the Hurwitz zeta function. For negative q, x is whole, and the terms below 0 are added one by one."""
     total = arb(0)
     while q < 0:
         total += q ** -int(float(x))

@@ -73,7 +73,7 @@ def _contraction(indices: str, a: Array, b: Array, k: int) -> Expected:
 
 
 def _algorithm(name: str, eps: float) -> Case:
-    """f32 operands by an algorithm of bf16 or tf32 products: `eps` is the relative error of one of those."""
+    """Makes a case of an algorithm of bf16 or tf32 products for f32 operands; `eps` is a product's relative error."""
 
     def trials(element_type: T) -> Iterator[Trial]:
         return _dots(element_type, f", algorithm={name}")
@@ -122,7 +122,7 @@ def _convolution(a: Array, b: Array, window: str, groups: int) -> Expected:
 
 
 def _convolved(x: Array, y: Array, window: str, groups: int) -> Array:
-    """Position by position of the kernel."""
+    """Computes a convolution, one position of the kernel after another."""
     fields = dict(part.split("=") for part in window.split())
 
     def pair(name: str, default: str) -> list[str]:

@@ -37,7 +37,7 @@ _SHAPES: tuple[tuple[int, ...], ...] = ((6, 33, 40), (5, 1, 17), (3000,), (2, 15
 
 
 def _reduces(body: str, element_type: T, shapes: Sequence[tuple[int, ...]] = _SHAPES) -> Iterator[Trial]:
-    """Over every set of dimensions."""
+    """Makes reductions over every set of dimensions."""
     for number, shape in enumerate(shapes):
         for count in range(1, len(shape) + 1):
             for axes in itertools.combinations(range(len(shape)), count):
@@ -93,7 +93,7 @@ def _pooled(x: Array, size: Sequence[int], stride: Sequence[int]) -> Array:
 
 
 def _scans(element_type: T, *, reverse: bool = False) -> Iterator[Trial]:
-    """Cumulative sums, along the last dimension and along the first."""
+    """Makes cumulative sums along the last and along the first dimension."""
     for number, (shape, axis) in enumerate((((1,), 0), ((17,), 0), ((3, 1000), 1), ((200, 6), 0))):
         n = shape[axis]
         pads = [f"0_{n - 1}" if reverse else f"{n - 1}_0" if d == axis else "0_0" for d in range(len(shape))]
@@ -121,7 +121,7 @@ _ATTRIBUTES = f"epsilon={_EPSILON}, feature_index=1"
 
 
 def _batch(element_type: T) -> Iterator[list[Array]]:
-    """(operand, scale, offset, mean, variance, gradient)."""
+    """Makes (operand, scale, offset, mean, variance, gradient)."""
     shape = (_BATCH[0], _FEATURES, *_BATCH[1:])
     rows = [inputs(element_type, s, 60 + i) for i, s in enumerate((shape, (4,), (4,), (4,), (4,), shape))]
     for arrays in zip(*rows, strict=True):
@@ -159,7 +159,7 @@ def _inference(element_type: T) -> Iterator[Trial]:
 
 
 def _normalized(x: Array, scale: Array, offset: Array, mean: Array, variance: Array, terms: int) -> Expected:
-    """Terms: the operand's, the mean's and the offset's part of the result."""
+    """Computes the result as a sum of three terms, those of the operand, the mean and the offset."""
     factor = _along(scale / np.sqrt(variance + _EPSILON))
     size = np.abs(factor) * (np.abs(x) + np.abs(_along(mean))) + np.abs(_along(offset))
     return Expected(factor * (x - _along(mean)) + _along(offset), terms, size)
@@ -178,7 +178,7 @@ def _training(element_type: T) -> Iterator[Trial]:
         mean, squares = x.mean(_AXES), (x * x).mean(_AXES)
         variance = ((x - _along(mean)) ** 2).mean(_AXES)
         normal = _normalized(x, scale, offset, mean, variance, _COUNT)
-        # An error of the variance turns the result by half of its relative size.
+        # A relative error of the variance changes the result by half of it.
         loss = _along(squares / (variance + _EPSILON))
         normal = Expected(normal.exact, _COUNT, normal.magnitude * (1 + loss))
         sums = (Expected(mean, _COUNT, np.abs(x).mean(_AXES)), Expected(variance, _COUNT, squares))

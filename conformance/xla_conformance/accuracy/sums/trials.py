@@ -19,8 +19,9 @@ Array = np.ndarray
 
 @dataclasses.dataclass(frozen=True)
 class Expected:
-    """An exact result, and what errors are measured by, element by element: the number of terms, and the sum of their
-    magnitudes. Terms 0: the result must be equal.
+    """An exact result and, for each element, the number of terms and the sum of their magnitudes.
+
+    If the number of terms is 0, the result must be equal to the exact one.
     """
 
     exact: Array
@@ -30,7 +31,7 @@ class Expected:
 
 @dataclasses.dataclass(frozen=True)
 class Trial:
-    """A program, its arguments, and what its results must be."""
+    """A program, its arguments, and the expected results."""
 
     program: str
     arguments: Sequence[Array]
@@ -39,7 +40,7 @@ class Trial:
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A row: trials in one element type. `epsilon` is given where an algorithm computes in another precision."""
+    """A row of the report: trials in one element type. `epsilon` is set for algorithms of another precision."""
 
     name: str
     types: Sequence[ElementType]
@@ -48,7 +49,7 @@ class Case:
 
 
 def epsilon(element_type: ElementType) -> float:
-    """The spacing above 1 of a floating type, or of a complex type's parts; 0 of others."""
+    """Returns the spacing above 1 of a floating-point type or of a complex type's parts, and 0 for other types."""
     part = element_type.component
     if not part.is_floating:
         return 0.0
@@ -57,7 +58,7 @@ def epsilon(element_type: ElementType) -> float:
 
 
 def wide(x: Array) -> Array:
-    """In a type of many more bits: float64, longdouble for float64 (and complex alike), int64 for integers."""
+    """Converts to a wider type: float64, longdouble for float64, their complex types, and int64 for integers."""
     if x.dtype.kind == "c":
         return x.astype(np.clongdouble if x.dtype == np.complex128 else np.complex128)
     if x.dtype == np.float64:
@@ -68,7 +69,7 @@ def wide(x: Array) -> Array:
 
 
 def inputs(element_type: ElementType, shape: Sequence[int], seed: int) -> Iterator[Array]:
-    """Yields arrays of normal numbers, which cancel; of positive numbers, which don't; of very different magnitudes.
+    """Yields arrays of normally distributed numbers, of positive numbers, and of very different magnitudes.
 
     For integers it yields one array of random bits.
     """
@@ -89,7 +90,7 @@ def inputs(element_type: ElementType, shape: Sequence[int], seed: int) -> Iterat
                 part = random.choice([-1.0, 1.0], shape) * 2.0 ** random.uniform(-spread, 1, shape)
             parts.append(part)
         value: Any = parts[0] + 1j * parts[1] if element_type.is_complex else parts[0]
-        if element_type is ElementType.F8E3M4:  # whose largest number is 15.5
+        if element_type is ElementType.F8E3M4:  # its largest number is 15.5
             value = value / 4
         yield np.asarray(value).astype(dtype)
 
@@ -145,7 +146,7 @@ def _last_op(program: str) -> str:
 
 
 def _smallest(dtype: np.dtype) -> float:
-    """The smallest number of a type above zero."""
+    """Returns the smallest positive number of a type."""
     part = np.zeros((), dtype).real.dtype
     return float(np.nextafter(np.zeros((), part), np.ones((), part)).astype(np.longdouble))
 
