@@ -13,7 +13,7 @@ from typing import Any, NoReturn, Protocol
 
 from xla_core.checks import require
 from xla_core.errors import InvalidArgumentError, SourceLocation
-from xla_core.stablehlo.ir.types import Type
+from xla_core.stablehlo.ir.types import FunctionType, Type
 
 __all__ = ["Block", "LazyLocation", "Module", "Op", "Region", "Value", "new_op", "op_names", "require_module"]
 
@@ -203,6 +203,19 @@ class Module:
             else:
                 module.others.append(op)
         return module
+
+    @staticmethod
+    def of_function(block: Block) -> Module:
+        """Makes a module whose only function is `main` with this body."""
+        type = FunctionType(tuple(a.type for a in block.arguments), tuple(v.type for v in block.ops[-1].operands))
+        function = Op("func.func", [], (), {"sym_name": "main", "function_type": type}, [Region([block])])
+        return Module(functions={"main": function})
+
+    def types(self) -> Iterator[Type]:
+        """The types of all results and block arguments."""
+        for op in self.walk():
+            yield from (result.type for result in op.results)
+            yield from (a.type for region in op.regions for block in region.blocks for a in block.arguments)
 
     def walk(self) -> Iterator[Op]:
         """Every op: the functions in order, then the others, each outermost first."""

@@ -27,13 +27,7 @@ def is_quantized(type: ir.Type) -> bool:
 
 
 def has_quantized_types(module: ir.Module) -> bool:
-    for op in module.walk():
-        if any(is_quantized(r.type) for r in op.results):
-            return True
-        for region in op.regions:
-            if any(is_quantized(a.type) for b in region.blocks for a in b.arguments):
-                return True
-    return False
+    return any(map(is_quantized, module.types()))
 
 
 def expressed(type: ir.Type) -> ir.Type:

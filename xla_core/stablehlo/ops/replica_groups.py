@@ -60,6 +60,11 @@ def listed_groups(value: Any) -> ReplicaGroups:
     return tuple(tuple(int(i) for i in row if i >= 0) for row in rows if row)
 
 
+def _ids(value: ir.DenseElements) -> list[int]:
+    """Returns the ids of a tensor that isn't too large to be lowered."""
+    return [int(i) for i in value.array.reshape(-1).tolist()] if value.size <= MAX_DEVICES else []
+
+
 def check_groups(op: ir.Op, *, ragged: bool = False, size: int | None = None) -> int | None:
     """Checks that the groups are a rank-2 tensor with each of the ids 0, 1, ... exactly once.
 
@@ -73,9 +78,8 @@ def check_groups(op: ir.Op, *, ragged: bool = False, size: int | None = None) ->
         op.fail("replica groups should be a rank 2 tensor")
     if value.size == 0 and op.attributes.get("use_global_device_ids"):
         op.fail("if `use_global_device_ids` is set, the replica groups cannot be empty")
-    ids = [int(i) for i in value.array.reshape(-1).tolist()] if value.size <= 1 << 20 else []
     seen: set[int] = set()
-    for i in ids:
+    for i in _ids(value):
         if i == -1:
             if not ragged:
                 op.fail("Invalid replica id -1")
@@ -109,7 +113,7 @@ def check_broadcast_groups(op: ir.Op) -> None:
         rank = value.type.rank if isinstance(value, ir.DenseElements) else 0
         op.fail(f"replica groups should be a rank 2 tensor,but instead it is of rank {rank}")
     seen: set[int] = set()
-    for i in map(int, value.array.reshape(-1).tolist() if value.size <= 1 << 20 else []):
+    for i in _ids(value):
         if i < 0:
             op.fail(f"replica_groups values must be positive, but was given {i}")
         if i in seen:

@@ -125,6 +125,4 @@ def _alone(op: ir.Op, needed: Sequence[ir.Value]) -> ir.Module:
     sources = list(dict.fromkeys(v.owner for v in needed if isinstance(v.owner, ir.Op)))
     block = ir.Block()
     block.ops = [*sources, op, ir.Op("func.return", list(op.results), [])]
-    type = ir.FunctionType((), tuple(r.type for r in op.results))
-    function = ir.Op("func.func", [], [], {"sym_name": "main", "function_type": type}, [ir.Region([block])])
-    return ir.Module("value", functions={"main": function})
+    return ir.Module.of_function(block)

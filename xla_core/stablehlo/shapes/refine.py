@@ -47,12 +47,7 @@ def is_static(type: ir.Type) -> bool:
 
 def has_dynamic_types(module: ir.Module) -> bool:
     """Tells whether any value of a module has an unbounded dimension."""
-    for op in module.walk():
-        if any(is_dynamic(r.type) for r in op.results):
-            return True
-        if any(is_dynamic(a.type) for region in op.regions for b in region.blocks for a in b.arguments):
-            return True
-    return False
+    return any(map(is_dynamic, module.types()))
 
 
 def refine(

@@ -231,9 +231,7 @@ def _alone(op: ir.Op) -> ir.Module:
     # The regions capture no values.
     copy = ir.Op(op.name, list(body.arguments), types, op.attributes, op.regions, op._location)
     body.ops = [copy, ir.Op("func.return", list(copy.results), ())]
-    type = ir.FunctionType(tuple([o.type for o in op.operands]), tuple(types))
-    function = ir.Op("func.func", [], (), {"sym_name": "main", "function_type": type}, [ir.Region([body])])
-    return ir.Module(functions={"main": function})
+    return ir.Module.of_function(body)
 
 
 _TYPED_CALLS = Version(1, 3)
