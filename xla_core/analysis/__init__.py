@@ -1,4 +1,4 @@
-"""Analyses of HLO modules: reachability, dataflow, aliasing, live ranges, buffer assignment, cost."""
+"""Analyses of HLO modules: dataflow, aliasing, live ranges, buffer assignment, cost."""
 
 from xla_core.analysis.buffer_assignment import (
     AllocationKind,
@@ -14,7 +14,6 @@ from xla_core.analysis.cost_analysis import Cost, HloCostAnalysis, known_trip_co
 from xla_core.analysis.dataflow import HloDataflowAnalysis
 from xla_core.analysis.hlo_value import HloValue, ValueKind
 from xla_core.analysis.memory_map import plot_memory_map
-from xla_core.analysis.reachability import HloReachability
 
 __all__ = [
     "AllocationKind",
@@ -25,7 +24,6 @@ __all__ = [
     "Cost",
     "HloCostAnalysis",
     "HloDataflowAnalysis",
-    "HloReachability",
     "HloValue",
     "ValueKind",
     "assign_buffers",

@@ -9,8 +9,6 @@ from xla_core.analysis.hlo_value import HloValue
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 
-__all__ = ["AliasEdge", "EdgeKind"]
-
 
 class EdgeKind(enum.Enum):
     """The reason why two values must share a buffer.

@@ -22,8 +22,6 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 
-__all__ = ["AllocationKind", "BufferAllocation", "BufferAssignment", "BufferSlice", "assign_buffers"]
-
 
 class AllocationKind(enum.Enum):
     PARAMETER = "entry parameter"

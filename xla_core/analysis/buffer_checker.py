@@ -9,8 +9,6 @@ from xla_core.analysis.buffer_sharing import CanShare, can_share_buffer
 from xla_core.analysis.hlo_value import HloValue, ValueKind
 from xla_core.errors import InternalError
 
-__all__ = ["check_buffer_assignment"]
-
 
 def check_buffer_assignment(assignment: BufferAssignment, can_share: CanShare = can_share_buffer) -> None:
     """Checks that a buffer assignment is valid:

@@ -15,8 +15,6 @@ from xla_core.analysis.dataflow import HloDataflowAnalysis
 from xla_core.analysis.hlo_value import HloValue, ValueKind
 from xla_core.hlo.shape import Shape
 
-__all__ = ["BufferClass", "BufferClasses", "SizeFunction"]
-
 SizeFunction = Callable[[Shape], int]
 
 

@@ -21,8 +21,6 @@ from xla_core.hlo.op_table import Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
-__all__ = ["CanShare", "can_share_buffer", "in_place_operands"]
-
 CanShare = Callable[[HloInstruction, int, int], bool]
 """(instruction, operand number, result leaf) -> whether that leaf may share the buffer of the operand, an array."""
 

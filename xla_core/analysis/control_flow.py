@@ -9,8 +9,6 @@ from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.control_flow import branch_computations
 
-__all__ = ["control_flow_callees", "reachable_sequences", "sequential_computations"]
-
 
 def control_flow_callees(instruction: HloInstruction) -> list[HloComputation]:
     """The computations that `instruction` calls as control flow, in the order in which they first run.

@@ -19,8 +19,6 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.control_flow import branch_computations
 from xla_core.hlo.shape import Shape
 
-__all__ = ["Cost", "HloCostAnalysis", "known_trip_count"]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Cost:

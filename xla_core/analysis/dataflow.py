@@ -25,8 +25,6 @@ from xla_core.hlo.module import HloModule
 from xla_core.hlo.op_table import Trait
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["HloDataflowAnalysis"]
-
 _MAX_DEPTH = 150
 
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from xla_core.analysis.hlo_value import Segment
 
-__all__ = ["HeapBlock", "pack", "peak_bytes"]
-
 _TRY_BOTH_BELOW = 2000
 
 

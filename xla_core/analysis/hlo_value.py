@@ -7,8 +7,6 @@ import enum
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
 
-__all__ = ["BranchPath", "HloValue", "Segment", "ShapeIndex", "ValueKind"]
-
 ShapeIndex = tuple[int, ...]
 Segment = tuple[int, int]
 """The first and the last time of a part of a live range, both inclusive."""

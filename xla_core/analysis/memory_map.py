@@ -8,8 +8,6 @@ from typing import IO
 from xla_core.analysis.buffer_assignment import AllocationKind, BufferAssignment
 from xla_core.errors import UnavailableError
 
-__all__ = ["plot_memory_map"]
-
 _KINDS = (AllocationKind.TEMP,)
 _LINE = 0.03  # the height of a name, as a fraction of the picture's
 _LETTER = 0.011  # the width of a letter, as a fraction of the picture's

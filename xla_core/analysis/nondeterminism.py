@@ -13,8 +13,6 @@ from xla_core.hlo.op_table import Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
-__all__ = ["Nondeterminism", "find_nondeterminism"]
-
 Leaves = tuple[bool, ...]
 """For each leaf of a value: whether it depends on an op with `Trait.NONDETERMINISTIC`."""
 

@@ -13,8 +13,6 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import alike
 
-__all__ = ["fit_operands"]
-
 
 def fit_operands(instruction: HloInstruction) -> Callable[[Sequence[Any]], list[Any]] | None:
     """Returns a function that slices operand values to agreeing sizes, or None where all sizes are static.

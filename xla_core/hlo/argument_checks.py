@@ -8,8 +8,6 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Shape
 
-__all__ = ["check_argument", "check_arguments", "conversion_hint", "wrong_count"]
-
 
 def wrong_count(name: str, declared: Sequence[Shape], count: int) -> InvalidArgumentError:
     """Returns the error for a call with `count` arguments."""

@@ -18,8 +18,6 @@ from xla_core.hlo.literal import Literal
 from xla_core.hlo.op_table import Attribute, AttributeKind
 from xla_core.hlo.shape import Shape
 
-__all__ = ["is_of_kind"]
-
 
 def is_of_kind(attribute: Attribute, value: Any) -> bool:
     """Whether the attribute may have this value. Its default is always allowed."""

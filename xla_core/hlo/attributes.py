@@ -6,17 +6,6 @@ import dataclasses
 
 from xla_core.errors import SourceLocation
 
-__all__ = [
-    "ConvolutionDimensionNumbers",
-    "OpMetadata",
-    "OutputToOperandAlias",
-    "PaddingDimension",
-    "ReplicaGroups",
-    "SliceDimension",
-    "Window",
-    "WindowDimension",
-]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class WindowDimension:

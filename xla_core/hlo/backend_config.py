@@ -18,8 +18,6 @@ import numpy as np
 from xla_core.hlo.dense_literals import LiteralError, from_bytes, from_text, scalar_from_bits, wrap_integer
 from xla_core.hlo.scalar_types import DTYPES, FLOATS, OTHER_FLOATS, integer_format
 
-__all__ = ["parse_backend_config", "read_backend_config"]
-
 _TOKEN = re.compile(
     r"""\s*(?:(?P<string>"(?:[^"\\]|\\.)*")|(?P<number>-?0x[0-9a-fA-F]+|-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)"""
     r"""|(?P<word>[A-Za-z_][\w.$-]*)|(?P<mark>[{}\[\]<>=,:@#!(])|(?P<end>\Z))""",

@@ -17,8 +17,6 @@ from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
-__all__ = ["Builder", "comparator", "scalar_computation"]
-
 
 class Builder:
     """Adds instructions to a computation.

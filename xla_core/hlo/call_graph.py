@@ -10,8 +10,6 @@ from xla_core.errors import InvalidArgumentError
 if TYPE_CHECKING:  # a module walks its call graph, and computations print themselves
     from xla_core.hlo.computation import HloComputation
 
-__all__ = ["callees_first"]
-
 
 def callees_first(
     computation: HloComputation, known: Container[HloComputation] = (), *, refuse_recursion: bool = False

@@ -5,8 +5,6 @@ from __future__ import annotations
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.op_table import OpDef, Trait
 
-__all__ = ["combiner"]
-
 _IN_ANY_ORDER = frozenset((Trait.COMMUTATIVE, Trait.ASSOCIATIVE))
 
 

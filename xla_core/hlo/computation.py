@@ -21,8 +21,6 @@ from xla_core.hlo.shape import Shape
 if TYPE_CHECKING:  # a computation knows its module, which consists of computations
     from xla_core.hlo.module import HloModule
 
-__all__ = ["HloComputation"]
-
 
 class HloComputation:
     """A computation, which owns its instructions.

@@ -16,8 +16,6 @@ import numpy as np
 
 from xla_core.hlo.scalar_types import DTYPES, integer_format
 
-__all__ = ["DenseType", "LiteralError", "from_bytes", "from_sparse", "from_text", "scalar_from_bits", "wrap_integer"]
-
 _ALLOWED = re.compile(r"(?:[-+0-9.eE,\[\]\s]++|true|false)*+").fullmatch
 _HEX = re.compile(r"-?0x[0-9a-fA-F]+")
 _TOKEN = re.compile(r"[^\s,\[\]()]+")

@@ -9,8 +9,6 @@ from collections.abc import Mapping
 
 from xla_core.hlo.module import HloModule
 
-__all__ = ["dynamic_results", "set_dynamic_results"]
-
 _ATTRIBUTE = "dynamic_results"
 
 

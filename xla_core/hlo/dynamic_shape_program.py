@@ -12,8 +12,6 @@ from xla_core.hlo.argument_checks import check_arguments
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
 
-__all__ = ["DynamicShapeProgram"]
-
 
 class DynamicShapeProgram(abc.ABC):
     """A verified program that is lowered for the sizes of its arguments.

@@ -10,8 +10,6 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import OPS, Trait
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["EFFECTS", "EffectAnalysis", "has_side_effect", "is_effect"]
-
 EFFECTS = frozenset((Trait.SIDE_EFFECT, Trait.COLLECTIVE))
 """An op with one of these traits is kept even without users: a collective, for example, has other devices waiting."""
 

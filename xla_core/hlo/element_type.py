@@ -14,8 +14,6 @@ import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 
-__all__ = ["ElementType"]
-
 
 class ElementType(enum.Enum):
     """The element type of an array. The value is the name in HLO text. (XLA: xla/xla_data.proto, PrimitiveType.)

@@ -9,8 +9,6 @@ from xla_core.hlo.module import HloModule, InputOutputAlias
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
-__all__ = ["donated_parameters", "flatten_entry", "set_donation"]
-
 ShapeIndex = tuple[int, ...]
 
 

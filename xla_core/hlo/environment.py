@@ -13,8 +13,6 @@ import numpy as np
 
 from xla_core.errors import CancelledError, DeadlineExceededError, FailedPreconditionError, XlaError
 
-__all__ = ["TOKEN", "Alone", "Device", "Environment", "Rendezvous", "Token", "Value", "device_name"]
-
 
 class Token:
     """The value of a token. A token orders effects and holds no data."""

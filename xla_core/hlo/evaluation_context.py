@@ -29,8 +29,6 @@ from xla_core.hlo.op_table import Evaluate
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
-__all__ = ["ELEMENTS_PER_STEP", "EvaluationContext", "check_rank", "flatten_value", "unflatten_value"]
-
 ELEMENTS_PER_STEP = 4096
 _ELEMENTS_PER_SECOND = 1e9  # an upper bound of any machine's speed
 

@@ -15,26 +15,13 @@ import numpy.typing as npt
 from xla_core.checks import require_limit, wrong_argument
 from xla_core.errors import InternalError, InvalidArgumentError, XlaError
 from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.environment import TOKEN, Alone, Environment, Rendezvous, Token, Value
+from xla_core.hlo.environment import Alone, Environment, Rendezvous, Token, Value
 from xla_core.hlo.evaluation_context import EvaluationContext, check_rank, flatten_value, unflatten_value
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule, require_module
 from xla_core.hlo.shape import Shape
 from xla_core.hlo.verifier import verify_collectives
-
-__all__ = [
-    "TOKEN",
-    "Environment",
-    "EvaluationContext",
-    "Token",
-    "Value",
-    "evaluate",
-    "evaluate_computation",
-    "evaluate_instruction",
-    "evaluate_parallel",
-    "evaluate_replicas",
-]
 
 
 def _argument(array: npt.ArrayLike, shape: Shape, position: int) -> np.ndarray:

@@ -13,8 +13,6 @@ from xla_core.hlo.module import HloModule, require_module
 from xla_core.hlo.op_table import Trait
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["to_dot"]
-
 _HEADER = """\
 digraph "{name}" {{
   rankdir=TB;

@@ -18,8 +18,6 @@ from xla_core.hlo.shape import Shape
 if TYPE_CHECKING:  # an instruction knows its computation, which consists of instructions
     from xla_core.hlo.computation import HloComputation
 
-__all__ = ["HloInstruction"]
-
 _NO_METADATA = OpMetadata()
 
 

@@ -12,8 +12,6 @@ from xla_core.checks import require
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.shape import Shape
 
-__all__ = ["Literal"]
-
 
 class Literal:
     """An array, or a tuple of literals, with its shape.

@@ -13,8 +13,6 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 
-__all__ = ["Difference", "Tolerance", "compare_arrays", "ulp_distance"]
-
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Tolerance:

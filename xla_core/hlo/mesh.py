@@ -15,8 +15,6 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError, ResourceExhaustedError
 from xla_core.hlo.attributes import ReplicaGroups
 
-__all__ = ["MAX_DEVICES", "AxisRef", "MeshAxes", "axis_sizes", "groups_along", "mesh_devices", "sub_axis"]
-
 MAX_DEVICES = 1 << 20
 
 MeshAxes = Sequence[tuple[str, int]]

@@ -14,8 +14,6 @@ from xla_core.hlo.names import NameUniquer, sanitized_name
 from xla_core.hlo.printer import PrintOptions, module_to_text
 from xla_core.hlo.shape import Shape
 
-__all__ = ["HloModule", "InputOutputAlias", "require_module"]
-
 ShapeIndex = tuple[int, ...]
 _MAX_INSTRUCTIONS = 100_000
 _MAX_GROWTH = 64

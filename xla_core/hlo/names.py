@@ -7,8 +7,6 @@ import re
 from xla_core.checks import wrong_argument
 from xla_core.hlo.element_type import ElementType
 
-__all__ = ["NameUniquer", "sanitized_name"]
-
 _is_name = re.compile(r"(?!__(?!xla_))[A-Za-z_][A-Za-z0-9_.\-]*").fullmatch
 _without_others = re.compile(r"[^A-Za-z0-9_.\-]").sub
 _TYPES = frozenset(t.value for t in ElementType) - {"tuple"}

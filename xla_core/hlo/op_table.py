@@ -25,22 +25,6 @@ if TYPE_CHECKING:  # an evaluation takes an instruction, and instructions have t
     from xla_core.hlo.evaluation_context import EvaluationContext
     from xla_core.hlo.instruction import HloInstruction
 
-__all__ = [
-    "COMMON_ATTRIBUTES",
-    "OPS",
-    "PINNED",
-    "REQUIRED",
-    "Attribute",
-    "AttributeKind",
-    "Attributes",
-    "OpDef",
-    "Trait",
-    "alike",
-    "define",
-    "find",
-    "lookup",
-]
-
 Attributes = Mapping[str, Any]
 
 ShapeRule = Callable[[Sequence[Shape], Attributes, "Shape | None"], Shape]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import enum
 
-__all__ = ["Opcode"]
-
 
 class Opcode(enum.StrEnum):
     """An HLO opcode; its value is the name in HLO text."""

@@ -26,8 +26,6 @@ from xla_core.hlo.text.header import Header, read_header, read_metadata
 from xla_core.hlo.text.literals import read_literal
 from xla_core.hlo.text.shapes import read_shape
 
-__all__ = ["parse_hlo", "parse_shape"]
-
 _NAME = r"%?([A-Za-z_][\w.\-]*)"
 _INSTRUCTION = re.compile(rf"(ROOT\s+)?{_NAME}\s*=\s*")
 _OPCODE = re.compile(r"([a-z][a-z0-9\-]*)\s*(?=\()")
@@ -51,15 +49,6 @@ def parse_hlo(text: str, *, file: str = "") -> HloModule:
     """
     require("text", text, str, "HLO text")
     return _ModuleReader(Cursor(text.removeprefix("\ufeff"), file)).read()
-
-
-def parse_shape(text: str) -> Shape:
-    """Parses a shape such as `f32[2,3]{1,0}` or `(f32[], s32[4])`."""
-    cursor = Cursor(text)
-    shape = read_shape(cursor)
-    if not cursor.at_end:
-        raise cursor.error("expected nothing after the shape")
-    return shape
 
 
 class _ModuleReader:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:  # modules, computations and instructions print themselves
     from xla_core.hlo.instruction import HloInstruction
     from xla_core.hlo.module import HloModule
 
-__all__ = ["PrintOptions", "computation_to_text", "instruction_to_text", "module_to_text"]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class PrintOptions:

@@ -10,8 +10,6 @@ import numpy as np
 
 from xla_core.hlo.element_type import ElementType
 
-__all__ = ["BIT_WIDTHS", "DTYPES", "FLOATS", "OTHER_FLOATS", "integer_format", "is_scalar"]
-
 _BY_NAME = {t.mlir_name: t for t in ElementType if t.is_array} | {"index": ElementType.S64}
 
 DTYPES: dict[str, np.dtype[Any]] = {name: t.dtype for name, t in _BY_NAME.items()}

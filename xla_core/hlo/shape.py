@@ -12,8 +12,6 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 
-__all__ = ["INT_MAX", "Layout", "Shape"]
-
 Dimensions = tuple[int, ...]
 Flags = tuple[bool, ...]
 IndexedLeaf = tuple[Dimensions, "Shape"]

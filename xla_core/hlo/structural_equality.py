@@ -12,8 +12,6 @@ from xla_core.hlo.module import HloModule
 from xla_core.hlo.op_table import Attribute, AttributeKind
 from xla_core.hlo.shape import Shape
 
-__all__ = ["structurally_equal"]
-
 
 def structurally_equal(
     a: HloModule | HloComputation, b: HloModule | HloComputation, *, layouts: bool = True, metadata: bool = False

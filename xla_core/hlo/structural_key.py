@@ -10,8 +10,6 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import AttributeKind
 
-__all__ = ["StructuralKeys"]
-
 
 class StructuralKeys:
     """Gives structurally equal computations the same number.

@@ -13,8 +13,6 @@ from xla_core.hlo.op_table import OpDef, Trait, lookup
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.collective_groups import DEVICE_COUNTS, DeviceCounts
 
-__all__ = ["verify", "verify_collectives", "verify_computation", "verify_instruction", "verify_structure"]
-
 
 def verify(module: HloModule) -> None:
     """Verifies a module.

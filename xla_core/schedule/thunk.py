@@ -17,28 +17,6 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
-__all__ = [
-    "CallThunk",
-    "CollectiveThunk",
-    "ConditionalThunk",
-    "CopyThunk",
-    "FillThunk",
-    "HostCallbackThunk",
-    "InfeedThunk",
-    "KernelThunk",
-    "LaunchDimensions",
-    "LibraryCallThunk",
-    "OutfeedThunk",
-    "RecvThunk",
-    "SendThunk",
-    "Thunk",
-    "ThunkProgram",
-    "ThunkSequence",
-    "WhileThunk",
-    "leaf_shapes",
-    "walk",
-]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LaunchDimensions:

@@ -12,7 +12,8 @@ from xla_core.analysis import AllocationKind, BufferAllocation, BufferAssignment
 from xla_core.errors import InternalError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.effects import has_side_effect
-from xla_core.hlo.evaluator import EvaluationContext, evaluate_computation
+from xla_core.hlo.evaluation_context import EvaluationContext
+from xla_core.hlo.evaluator import evaluate_computation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.op_table import Trait
@@ -35,8 +36,6 @@ from xla_core.schedule.thunk import (
     leaf_shapes,
 )
 from xla_core.target import keeps_layout
-
-__all__ = ["EmitKernel", "emit_thunks", "host_thunk"]
 
 Slices = tuple[BufferSlice, ...]
 EmitKernel = Callable[[HloInstruction, Slices, Slices], Thunk | Sequence[Thunk]]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from xla_core.analysis import HloDataflowAnalysis, HloReachability, ValueKind
+from xla_core.analysis import HloDataflowAnalysis, ValueKind
 from xla_core.analysis.heap import HeapBlock, pack, peak_bytes
 from xla_core.errors import ResourceExhaustedError
 from xla_core.hlo.parser import parse_hlo
@@ -84,28 +84,6 @@ def test_deep_nesting_is_an_error():
     text.append("ENTRY e {\n p = f32[] parameter(0)\n ROOT n = f32[] call(p), to_apply=c399\n}\n")
     with pytest.raises(ResourceExhaustedError):
         HloDataflowAnalysis(parse_hlo("\n".join(text)))
-
-
-def test_reachability():
-    module = parse_hlo("""
-HloModule m
-ENTRY e {
-  x = f32[] parameter(0)
-  a = f32[] negate(x)
-  b = f32[] abs(x)
-  c = f32[] negate(a)
-  ROOT d = f32[] add(c, b)
-}
-""")
-    named = {i.name: i for i in module.entry.instructions}
-    reach = HloReachability(module.entry)
-    assert reach.is_reachable(named["x"], named["d"])
-    assert reach.is_reachable(named["a"], named["c"])
-    assert not reach.is_reachable(named["c"], named["a"])
-    assert not reach.is_reachable(named["a"], named["b"])
-    assert not reach.is_reachable(named["b"], named["a"])
-    reach.merge(named["b"], named["c"])
-    assert reach.is_reachable(named["a"], named["b"])
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -11,10 +11,10 @@ import pytest
 
 from xla_core.errors import InvalidArgumentError, XlaError
 from xla_core.hlo import ElementType, HloComputation, HloModule, Layout, Literal
-from xla_core.hlo.parser import parse_hlo, parse_shape
+from xla_core.hlo.parser import parse_hlo
 from xla_core.hlo.printer import PrintOptions, instruction_to_text, module_to_text
 from xla_core.hlo.structural_equality import structurally_equal
-from xla_core.hlo.text import shape_to_text
+from xla_core.hlo.text import Cursor, read_shape, shape_to_text
 
 PROGRAMS = sorted((Path(__file__).parents[2] / "programs" / "text").glob("*.mlir"))
 
@@ -116,6 +116,14 @@ def test_stack_frames_name_the_source():
     assert (metadata.op_name, metadata.source_file, metadata.source_line, metadata.source_column) == (
         "x", "train.py", 8, 12,
     )  # fmt: skip
+
+
+def parse_shape(text):
+    cursor = Cursor(text)
+    shape = read_shape(cursor)
+    if not cursor.at_end:
+        raise cursor.error("expected nothing after the shape")
+    return shape
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,6 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
-__all__ = ["Expression", "expressions"]
-
 Operand: TypeAlias = "Expression | HloInstruction | complex | np.generic"
 
 

@@ -14,7 +14,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Attributes
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.numerics import round_to, widen
-from xla_core.hlo.ops.rules import OpGroup, array, attr, dims, normalize
+from xla_core.hlo.ops.rules import OpGroup, array, attr, dims
 from xla_core.hlo.shape import Shape
 
 entry = OpGroup("batch_norm").entry
@@ -29,12 +29,12 @@ def _check(operand: Shape, features: Sequence[Shape], attributes: Attributes) ->
     for shape in features:
         if shape.dimensions != expected.dimensions or not shape.element_type.is_floating:
             raise InvalidArgumentError(f"a feature vector is {shape.without_layout()}; expected {expected}")
-    return normalize(features[0])
+    return features[0].without_layout()
 
 
 def _training_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     vector = _check(operands[0], operands[1:], attributes)
-    return Shape.tuple([normalize(operands[0]), vector, vector])
+    return Shape.tuple([operands[0].without_layout(), vector, vector])
 
 
 def _training(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
@@ -48,14 +48,14 @@ def _training(context: EvaluationContext, instruction: HloInstruction, values: l
 
 def _inference_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     _check(operands[0], operands[1:], attributes)
-    return normalize(operands[0])
+    return operands[0].without_layout()
 
 
 def _grad_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     vector = _check(operands[0], operands[1:4], attributes)
     if operands[4].dimensions != operands[0].dimensions:
         raise InvalidArgumentError(f"grad_output is {operands[4]}; expected {operands[0]}")
-    return Shape.tuple([normalize(operands[0]), vector, vector])
+    return Shape.tuple([operands[0].without_layout(), vector, vector])
 
 
 def _grad(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:

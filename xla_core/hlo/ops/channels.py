@@ -15,7 +15,7 @@ from xla_core.hlo.evaluation_context import EvaluationContext
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.ops.rules import OpGroup, attr, check, normalize, zeros
+from xla_core.hlo.ops.rules import OpGroup, attr, check, zeros
 from xla_core.hlo.shape import Shape
 
 entry = OpGroup("channels").entry
@@ -33,7 +33,7 @@ def _infeed_shape(operands: Sequence[Shape], attributes: Attributes, declared: S
     _check_token(operands[0])
     parts = declared.tuple_shapes if declared is not None else ()
     check(len(parts) == 2 and parts[1].is_token, "the result (data, token) must be given")
-    return Shape.tuple([normalize(parts[0]), Shape.token()])
+    return Shape.tuple([parts[0].without_layout(), Shape.token()])
 
 
 def _infeed(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
@@ -61,7 +61,7 @@ def _outfeed(context: EvaluationContext, instruction: HloInstruction, values: li
 def _send_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     """Checks a send; its shape is (data, context, token)."""
     _check_token(operands[1])
-    return Shape.tuple([normalize(operands[0]), Shape(ElementType.U32), Shape.token()])
+    return Shape.tuple([operands[0].without_layout(), Shape(ElementType.U32), Shape.token()])
 
 
 def _send(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
@@ -83,14 +83,14 @@ def _recv_shape(operands: Sequence[Shape], attributes: Attributes, declared: Sha
     _check_token(operands[0])
     parts = declared.tuple_shapes if declared is not None else ()
     check(len(parts) == 3, "the result (data, u32[], token) must be given")
-    return Shape.tuple([normalize(parts[0]), Shape(ElementType.U32), Shape.token()])
+    return Shape.tuple([parts[0].without_layout(), Shape(ElementType.U32), Shape.token()])
 
 
 def _check_started(operand: Shape, what: str) -> Shape:
     parts = operand.tuple_shapes
     if len(parts) != 3 or not parts[2].is_token:
         raise InvalidArgumentError(f"the operand is {operand.without_layout()}; expected the result of {what}")
-    return normalize(parts[0])
+    return parts[0].without_layout()
 
 
 def _send_done_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:

@@ -17,7 +17,6 @@ from xla_core.hlo.ops.rules import (
     check_axes,
     declared_array,
     dims,
-    normalize,
     scalar_signature,
     shape_of_parts,
 )
@@ -28,7 +27,7 @@ def _same_shape(operands: Sequence[Shape], attributes: Attributes, declared: Sha
     check(len(operands) > 0, "it needs an operand")
     for operand in operands:
         array(operand)
-    parts = [normalize(o) for o in operands]
+    parts = [o.without_layout() for o in operands]
     return Shape.tuple(parts) if len(parts) > 1 or (declared is not None and declared.is_tuple) else parts[0]
 
 
@@ -109,7 +108,7 @@ def all_gather(operands: Sequence[Shape], attributes: Attributes, declared: Shap
         if not result.without_layout().compatible(_scaled(operand, axis, factor)):
             among = "" if size is None else f" on {size} device{'' if size == 1 else 's'}"
             raise InvalidArgumentError(f"all-gather of {operand.without_layout()} along {axis}{among} is not {result}")
-    return normalize(declared)
+    return declared.without_layout()
 
 
 def _factor(longer: Shape, shorter: Shape, axis: int) -> int:
@@ -155,7 +154,7 @@ def all_to_all(operands: Sequence[Shape], attributes: Attributes, declared: Shap
         check(size in (None, len(operands)), lambda: f"{len(operands)} operands for a group of {size} devices")
         for operand in operands:
             check(array(operand).compatible(operands[0]), "the operands must have one shape")
-        return Shape.tuple([normalize(o) for o in operands])
+        return Shape.tuple([o.without_layout() for o in operands])
     for operand in operands:
         _part(operand, _one_axis(attributes, operand), size or 1)
     return _same_shape(operands, attributes, declared)
@@ -179,7 +178,7 @@ def ragged_all_to_all(operands: Sequence[Shape], attributes: Attributes, declare
         (len(shape) == 1 and shape[0] % size == 0) or (len(shape) == 2 and (size == 1 or shape[0] == size)),
         lambda: f"offsets and sizes are of shape {list(shape)}; a group of {size} devices has as many for each of them",
     )
-    return normalize(output)
+    return output.without_layout()
 
 
 def collective_permute(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
@@ -207,7 +206,7 @@ def start_pair(rule: ShapeRule) -> ShapeRule:
 
     def started(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
         data = operands[:1] if attributes.get("slice_sizes") else operands  # else: destination and indices follow
-        source = shape_of_parts([normalize(o) for o in data])
+        source = shape_of_parts([o.without_layout() for o in data])
         if declared is None:
             return Shape.tuple([source, rule(operands, attributes, None)])
         check(len(declared.tuple_shapes) >= 2, "the shape must be (operand, result, ...)")
@@ -216,11 +215,11 @@ def start_pair(rule: ShapeRule) -> ShapeRule:
             source = Shape.tuple([source])
         for shape in context:
             check(shape.is_array, lambda: f"the context {declared.without_layout()} must be of arrays")
-        return Shape.tuple([source, rule(operands, attributes, result), *map(normalize, context)])
+        return Shape.tuple([source, rule(operands, attributes, result), *(shape.without_layout() for shape in context)])
 
     return started
 
 
 def done_pair(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     check(len(operands[0].tuple_shapes) >= 2, lambda: f"the operand is {operands[0]}; expected a start op's result")
-    return normalize(operands[0].tuple_shapes[1])
+    return operands[0].tuple_shapes[1].without_layout()

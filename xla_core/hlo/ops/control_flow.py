@@ -15,7 +15,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.custom_calls import check_aliasing, custom_call, custom_call_shape
-from xla_core.hlo.ops.rules import OpGroup, attr, check, first_value, normalize, parameter_shapes, zeros
+from xla_core.hlo.ops.rules import OpGroup, attr, check, first_value, parameter_shapes, zeros
 from xla_core.hlo.shape import Shape
 
 entry = OpGroup("control_flow").entry
@@ -29,7 +29,7 @@ def _check_call(computation: HloComputation, operands: Sequence[Shape]) -> Shape
             f"{computation.name} takes ({', '.join(str(p.without_layout()) for p in parameters)}), "
             f"not ({', '.join(str(o.without_layout()) for o in operands)})"
         )
-    return normalize(computation.root.shape)
+    return computation.root.shape.without_layout()
 
 
 def _fusion_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
@@ -39,7 +39,7 @@ def _fusion_shape(operands: Sequence[Shape], attributes: Attributes, declared: S
 
 
 def _while_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    state = normalize(operands[0])
+    state = operands[0].without_layout()
     predicate = _check_call(attributes["condition"], operands)
     if not (predicate.is_scalar and predicate.element_type is ElementType.PRED):
         raise InvalidArgumentError(f"condition {attributes['condition'].name} returns {predicate}; expected pred[]")
@@ -96,7 +96,7 @@ def _conditional(context: EvaluationContext, instruction: HloInstruction, values
 def _async_start_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     """Checks an async-start; its shape is ((operands), result, context...)."""
     result = _check_call(attributes["calls"], operands)
-    head = (Shape.tuple([normalize(o) for o in operands]), result)
+    head = (Shape.tuple([o.without_layout() for o in operands]), result)
     if declared is None:
         return Shape.tuple([*head, Shape(ElementType.U32)])
     parts = declared.tuple_shapes
@@ -202,7 +202,7 @@ entry(
 entry(
     Opcode.COPY_START,
     1,
-    lambda operands, attributes, declared: Shape.tuple([*[normalize(operands[0])] * 2, Shape(ElementType.U32)]),
+    lambda operands, attributes, declared: Shape.tuple([*[operands[0].without_layout()] * 2, Shape(ElementType.U32)]),
     lambda context, instruction, values: (values[0], values[0], np.zeros((), np.uint32)),
     Trait.DATA_MOVEMENT,
     Trait.ASYNC,

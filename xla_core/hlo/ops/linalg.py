@@ -15,7 +15,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.numerics import round_to, widen
-from xla_core.hlo.ops.rules import OpGroup, array, attr, check, normalize
+from xla_core.hlo.ops.rules import OpGroup, array, attr, check
 from xla_core.hlo.shape import Shape
 
 entry = OpGroup("linalg").entry
@@ -60,7 +60,7 @@ def _triangular_solve_shape(operands: Sequence[Shape], attributes: Attributes, d
         raise InvalidArgumentError(f"{b.without_layout()} is no right side for matrices {a.without_layout()}")
     transpose = attributes["transpose_a"]
     check(transpose in ("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"), lambda: f"transpose_a {transpose} is unknown")
-    return normalize(b)
+    return b.without_layout()
 
 
 def _triangular_solve(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
@@ -100,7 +100,7 @@ def _fft_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shap
         check(tail == expected, lambda: f"IRFFT to length {length} takes dimensions {expected}, not {tail}")
         return Shape(ElementType(operand.element_type.component), (*operand.dimensions[:-rank], *length))
     check(tail == length, lambda: f"{kind} of {operand.without_layout()} with fft_length {length}")
-    return normalize(operand)
+    return operand.without_layout()
 
 
 def _fft(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
@@ -123,7 +123,7 @@ _TRANSFORMS: dict[str, Callable[..., Any]] = {
 entry(
     Opcode.CHOLESKY,
     1,
-    lambda operands, attributes, declared: normalize(_check_square(operands[0])),
+    lambda operands, attributes, declared: _check_square(operands[0]).without_layout(),
     _cholesky,
     Trait.SUPERLINEAR,
     doc="The triangular factor of Hermitian matrices.",

@@ -16,7 +16,7 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.bit_generators import philox, three_fry
 from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.numerics import round_to, widen
-from xla_core.hlo.ops.rules import OpGroup, array, attr, check, declared_array, dims, normalize
+from xla_core.hlo.ops.rules import OpGroup, array, attr, check, declared_array, dims
 from xla_core.hlo.shape import Shape
 
 entry = OpGroup("random").entry
@@ -68,7 +68,7 @@ def _rng_bit_generator_shape(operands: Sequence[Shape], attributes: Attributes, 
         bits.element_type.is_integral or bits.element_type.is_floating,
         lambda: f"random bits have no type {bits.element_type}",
     )
-    return Shape.tuple([normalize(state), normalize(bits)])
+    return Shape.tuple([state.without_layout(), bits.without_layout()])
 
 
 def _rng_bit_generator(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:

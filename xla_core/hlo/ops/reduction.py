@@ -20,7 +20,6 @@ from xla_core.hlo.ops.rules import (
     check,
     check_axes,
     dims,
-    normalize,
     parameter_shapes,
     same_dimensions,
     scalar_signature,
@@ -90,12 +89,12 @@ def _scan_shape(operands: Sequence[Shape], attributes: Attributes, declared: Sha
     length = inputs[0].dimensions[axis]
     check(all(s.dimensions[axis] == length for s in inputs), "the inputs differ in length along the scanned dimension")
     expected = [s.with_dimensions(s.dimensions[:axis] + s.dimensions[axis + 1 :]) for s in inputs]
-    expected += [normalize(s) for s in operands[len(inputs) :]]
+    expected += [s.without_layout() for s in operands[len(inputs) :]]
     parameters = parameter_shapes(computation)
     if len(parameters) != len(expected) or not all(p.compatible(e) for p, e in zip(parameters, expected, strict=True)):
         raise InvalidArgumentError(f"{computation.name} must take {', '.join(map(str, expected))}")
     stacked = [s.with_dimensions((*s.dimensions[:axis], length, *s.dimensions[axis:])) for s in results[:outputs]]
-    parts = stacked + [normalize(s) for s in results[outputs:]]
+    parts = stacked + [s.without_layout() for s in results[outputs:]]
     return Shape.tuple(parts) if root.is_tuple else parts[0]
 
 

@@ -158,11 +158,6 @@ def declared_array(declared: Shape | None) -> Shape:
     return array(declared, "the result")
 
 
-def normalize(shape: Shape) -> Shape:
-    """Returns the shape without a layout."""
-    return shape.without_layout()
-
-
 def extended(value: np.ndarray, axis: int, size: int) -> np.ndarray:
     """Appends zeros along an axis until it has at least `size` elements."""
     missing = list(value.shape)

@@ -22,7 +22,6 @@ from xla_core.hlo.ops.rules import (
     check_axes,
     check_comparator,
     dims,
-    normalize,
     same_dimensions,
     shape_of_parts,
 )
@@ -37,7 +36,7 @@ def _sort_shape(operands: Sequence[Shape], attributes: Attributes, declared: Sha
     check(len(attributes["dimensions"]) == 1, "dimensions must name one dimension")
     check_axes(attributes["dimensions"], first.rank, "dimensions")
     check_comparator(comparator, [o.element_type for o in operands], "comparator")
-    return shape_of_parts([normalize(o) for o in operands])
+    return shape_of_parts([o.without_layout() for o in operands])
 
 
 def _sort(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:

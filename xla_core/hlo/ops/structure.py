@@ -24,7 +24,6 @@ from xla_core.hlo.ops.rules import (
     dims,
     extended,
     first_value,
-    normalize,
     same_shape,
 )
 from xla_core.hlo.shape import INT_MAX, Shape
@@ -42,7 +41,7 @@ def _get_tuple_element_shape(operands: Sequence[Shape], attributes: Attributes, 
     operand, index = operands[0], attributes["index"]
     check(operand.is_tuple, lambda: f"the operand must be a tuple, not {operand}")
     check(0 <= index < len(operand.tuple_shapes), lambda: f"index {index} is not in {operand.without_layout()}")
-    return normalize(operand.tuple_shapes[index])
+    return operand.tuple_shapes[index].without_layout()
 
 
 def _token_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
@@ -143,7 +142,7 @@ entry(
 entry(
     Opcode.TUPLE,
     (0, None),
-    lambda operands, attributes, declared: Shape.tuple([normalize(o) for o in operands]),
+    lambda operands, attributes, declared: Shape.tuple([o.without_layout() for o in operands]),
     lambda context, instruction, values: tuple(values),
     Trait.CHEAP,
     Trait.PRIMITIVE,
