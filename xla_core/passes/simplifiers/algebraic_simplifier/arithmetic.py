@@ -14,7 +14,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import OPS, Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.patterns import MIRRORED, is_all, is_constant, is_ordered, is_total_order, uniform_value
-from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import rule
+from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import pair_rule, rule
 
 _NEGATED = {"EQ": "NE", "NE": "EQ", "LT": "GE", "LE": "GT", "GT": "LE", "GE": "LT"}
 _SYMMETRIC = [op.opcode for op in OPS.values() if {Trait.COMMUTATIVE, Trait.ASSOCIATIVE} <= op.traits]
@@ -105,11 +105,10 @@ def remainder_by_power_of_two(i: HloInstruction, b: Builder) -> HloInstruction |
     return b.add(Opcode.AND, x, b.constant(int(value) - 1, y.shape))
 
 
-@rule(Opcode.NOT)
-def not_compared(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@pair_rule(Opcode.NOT, Opcode.COMPARE)
+def not_compared(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """!(x < y) -> x >= y, where there is no NaN; !(x == y) -> x != y"""
-    x = i.operands[0]
-    if x.opcode != Opcode.COMPARE or x.user_count != 1:
+    if x.user_count != 1:
         return None
     direction = x.attributes["direction"]
     if direction not in ("EQ", "NE") and not is_ordered(x):

@@ -6,7 +6,7 @@ from xla_core.hlo.builder import Builder
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import rule
+from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import pair_rule, rule
 
 _WIDE = (ElementType.F64, ElementType.F32, ElementType.BF16, ElementType.F16)
 
@@ -34,11 +34,10 @@ def convert_to_same(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return i.operands[0] if i.operands[0].shape.element_type is i.shape.element_type else None
 
 
-@rule(Opcode.CONVERT)
-def convert_converted(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@pair_rule(Opcode.CONVERT, Opcode.CONVERT)
+def convert_converted(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """convert(convert(x)) -> convert(x), where the first loses nothing"""
-    x = i.operands[0]
-    if x.opcode != Opcode.CONVERT or x.operands[0].shape.dynamic_dimensions:
+    if x.operands[0].shape.dynamic_dimensions:
         return None
     first, middle, last = x.operands[0].shape.element_type, x.shape.element_type, i.shape.element_type
     if not holds_all_of(middle, first) or last is ElementType.PRED:

@@ -9,7 +9,7 @@ import numpy as np
 from xla_core.hlo.builder import Builder
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import rule
+from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import pair_rule, rule
 
 
 def degenerate_map(source: Sequence[int], target: Sequence[int]) -> dict[int, int] | None:
@@ -33,19 +33,15 @@ def reshape_to_same(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return i.operands[0] if i.operands[0].shape.dimensions == i.shape.dimensions else None
 
 
-@rule(Opcode.RESHAPE)
-def reshape_reshaped(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@pair_rule(Opcode.RESHAPE, Opcode.RESHAPE)
+def reshape_reshaped(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """reshape(reshape(x)) -> reshape(x)"""
-    x = i.operands[0]
-    return b.reshape(x.operands[0], i.shape.dimensions) if x.opcode == Opcode.RESHAPE else None
+    return b.reshape(x.operands[0], i.shape.dimensions)
 
 
-@rule(Opcode.RESHAPE)
-def reshape_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@pair_rule(Opcode.RESHAPE, Opcode.BROADCAST)
+def reshape_broadcast(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """reshape(broadcast(x)) -> broadcast(x), where x is a scalar, or only dimensions of size 1 come and go"""
-    x = i.operands[0]
-    if x.opcode != Opcode.BROADCAST:
-        return None
     source, dimensions = x.operands[0], x.attributes["dimensions"]
     if source.shape.rank == 0:
         return b.broadcast(source, i.shape.dimensions)
@@ -55,12 +51,9 @@ def reshape_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return b.broadcast(source, i.shape.dimensions, [moved[d] for d in dimensions])
 
 
-@rule(Opcode.RESHAPE)
-def reshape_iota(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@pair_rule(Opcode.RESHAPE, Opcode.IOTA)
+def reshape_iota(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """reshape(iota) -> iota, where only dimensions of size 1 come and go"""
-    x = i.operands[0]
-    if x.opcode != Opcode.IOTA:
-        return None
     moved = degenerate_map(x.shape.dimensions, i.shape.dimensions)
     if moved is None or x.attributes["iota_dimension"] not in moved:
         return None
@@ -80,42 +73,32 @@ def transpose_nothing(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return b.reshape(i.operands[0], i.shape.dimensions) if moving == sorted(moving) else None
 
 
-@rule(Opcode.TRANSPOSE)
-def transpose_transposed(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@pair_rule(Opcode.TRANSPOSE, Opcode.TRANSPOSE)
+def transpose_transposed(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """transpose(transpose(x)) -> transpose(x)"""
-    x = i.operands[0]
-    if x.opcode != Opcode.TRANSPOSE:
-        return None
     return b.transpose(x.operands[0], [x.attributes["dimensions"][d] for d in i.attributes["dimensions"]])
 
 
-@rule(Opcode.TRANSPOSE)
-def transpose_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@pair_rule(Opcode.TRANSPOSE, Opcode.BROADCAST)
+def transpose_broadcast(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """transpose(broadcast(x)) -> broadcast(transpose(x)), of the smaller x"""
-    x = i.operands[0]
-    if x.opcode != Opcode.BROADCAST:
-        return None
     where = {d: position for position, d in enumerate(i.attributes["dimensions"])}
     targets = [where[d] for d in x.attributes["dimensions"]]
     order = sorted(range(len(targets)), key=targets.__getitem__)
     return b.broadcast(b.transpose(x.operands[0], order), i.shape.dimensions, sorted(targets))
 
 
-@rule(Opcode.TRANSPOSE)
-def transpose_iota(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@pair_rule(Opcode.TRANSPOSE, Opcode.IOTA)
+def transpose_iota(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """transpose(iota) -> iota"""
-    x = i.operands[0]
-    if x.opcode != Opcode.IOTA:
-        return None
     dimension = i.attributes["dimensions"].index(x.attributes["iota_dimension"])
     return b.add(Opcode.IOTA, shape=i.shape.without_layout(), iota_dimension=dimension)
 
 
-@rule(Opcode.TRANSPOSE)
-def transpose_product(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@pair_rule(Opcode.TRANSPOSE, Opcode.DOT)
+def transpose_product(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """transpose(x . y) -> y . x with the same contraction, for a matrix that nothing else uses"""
-    x = i.operands[0]
-    if x.opcode != Opcode.DOT or x.user_count != 1 or x.shape.rank != 2 or x.attributes.get("lhs_batch_dims"):
+    if x.user_count != 1 or x.shape.rank != 2 or x.attributes.get("lhs_batch_dims"):
         return None
     lhs, rhs = x.operands
     if lhs.shape.rank - len(x.attributes.get("lhs_contracting_dims", ())) != 1:
@@ -184,12 +167,9 @@ def broadcast_without_ones(i: HloInstruction, b: Builder) -> HloInstruction | No
     return b.broadcast(source, i.shape.dimensions, [dimensions[moved[d]] for d in range(source.shape.rank)])
 
 
-@rule(Opcode.BROADCAST)
-def broadcast_iota(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@pair_rule(Opcode.BROADCAST, Opcode.IOTA)
+def broadcast_iota(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """broadcast(iota) -> iota"""
-    x = i.operands[0]
-    if x.opcode != Opcode.IOTA:
-        return None
     dimension = i.attributes["dimensions"][x.attributes["iota_dimension"]]
     return b.add(Opcode.IOTA, shape=i.shape.without_layout(), iota_dimension=dimension)
 
@@ -207,21 +187,17 @@ def reverse_ones(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return b.add(Opcode.REVERSE, i.operands[0], dimensions=kept) if kept else i.operands[0]
 
 
-@rule(Opcode.REVERSE)
-def reverse_reversed(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@pair_rule(Opcode.REVERSE, Opcode.REVERSE)
+def reverse_reversed(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """reverse(reverse(x)) -> reverse(x) of what only one reverses"""
-    x = i.operands[0]
-    if x.opcode != Opcode.REVERSE:
-        return None
     kept = tuple(sorted(set(i.attributes["dimensions"]) ^ set(x.attributes["dimensions"])))
     return b.add(Opcode.REVERSE, x.operands[0], dimensions=kept) if kept else x.operands[0]
 
 
-@rule(Opcode.REVERSE)
-def reverse_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@pair_rule(Opcode.REVERSE, Opcode.BROADCAST)
+def reverse_broadcast(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """reverse(broadcast(x)) -> broadcast(x), along dimensions that x doesn't have"""
-    x = i.operands[0]
-    if x.opcode != Opcode.BROADCAST or set(i.attributes["dimensions"]) & set(x.attributes["dimensions"]):
+    if set(i.attributes["dimensions"]) & set(x.attributes["dimensions"]):
         return None
     return x
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
+from xla_core.hlo.builder import Builder
+from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.rewriter import Rule
+
+PairRule = Callable[[HloInstruction, HloInstruction, Builder], HloInstruction | None]
+"""(instruction, its first operand, builder) -> its replacement, or None."""
 
 RULES: dict[Opcode | None, list[Rule]] = {}
 """Rules that are exact for every value of the types that they match, including infinities, NaN and signed zeros."""
@@ -20,6 +26,21 @@ def rule(*opcodes: Opcode | None, fast: bool = False) -> Callable[[Rule], Rule]:
     def put(function: Rule) -> Rule:
         for opcode in opcodes:
             (FAST_RULES if fast else RULES).setdefault(opcode, []).append(function)
+        return function
+
+    return put
+
+
+def pair_rule(opcode: Opcode, operand: Opcode) -> Callable[[PairRule], PairRule]:
+    """Registers a rule for an op whose first operand is of the opcode `operand`."""
+
+    def put(function: PairRule) -> PairRule:
+        @functools.wraps(function)
+        def apply(i: HloInstruction, b: Builder) -> HloInstruction | None:
+            x = i.operands[0]
+            return function(i, x, b) if x.opcode == operand else None
+
+        RULES.setdefault(opcode, []).append(apply)
         return function
 
     return put

@@ -9,7 +9,7 @@ from xla_core.hlo.builder import Builder
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.patterns import uniform_value
-from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import rule
+from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import pair_rule, rule
 
 # -- slice -----------------------------------------------------------------------------------------------------------
 
@@ -31,11 +31,10 @@ def _strides(i: HloInstruction) -> bool:
     return any(s.stride != 1 and s.limit - s.start > 1 for s in i.attributes["slice"])
 
 
-@rule(Opcode.SLICE)
-def slice_sliced(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@pair_rule(Opcode.SLICE, Opcode.SLICE)
+def slice_sliced(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """slice(slice(x)) -> slice(x)"""
-    x = i.operands[0]
-    if x.opcode != Opcode.SLICE or 0 in i.shape.dimensions:
+    if 0 in i.shape.dimensions:
         return None
     merged = []
     for outer, inner, size in zip(i.attributes["slice"], x.attributes["slice"], i.shape.dimensions, strict=True):
@@ -45,11 +44,10 @@ def slice_sliced(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return _slice(b, x.operands[0], merged)
 
 
-@rule(Opcode.SLICE)
-def slice_concatenated(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@pair_rule(Opcode.SLICE, Opcode.CONCATENATE)
+def slice_concatenated(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """slice(concatenate(x, y)) -> slice(y), where all of it lies in one operand"""
-    x = i.operands[0]
-    if x.opcode != Opcode.CONCATENATE or 0 in i.shape.dimensions:
+    if 0 in i.shape.dimensions:
         return None
     dimension = x.attributes["dimensions"][0]
     wanted = i.attributes["slice"][dimension]
@@ -64,11 +62,10 @@ def slice_concatenated(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return None
 
 
-@rule(Opcode.SLICE)
-def slice_padded(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@pair_rule(Opcode.SLICE, Opcode.PAD)
+def slice_padded(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """slice(pad(x, v)) -> slice(x), where nothing of the padding is in it; -> broadcast(v), where nothing else is"""
-    x = i.operands[0]
-    if x.opcode != Opcode.PAD or 0 in i.shape.dimensions:
+    if 0 in i.shape.dimensions:
         return None
     source, value = x.operands
     inside, moved = True, []
@@ -83,23 +80,17 @@ def slice_padded(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return _slice(b, source, moved) if inside else None
 
 
-@rule(Opcode.SLICE)
-def slice_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@pair_rule(Opcode.SLICE, Opcode.BROADCAST)
+def slice_broadcast(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """slice(broadcast(x)) -> broadcast(slice(x))"""
-    x = i.operands[0]
-    if x.opcode != Opcode.BROADCAST:
-        return None
     dimensions = x.attributes.get("dimensions", ())
     part = _slice(b, x.operands[0], [i.attributes["slice"][d] for d in dimensions])
     return b.broadcast(part, i.shape.dimensions, dimensions)
 
 
-@rule(Opcode.SLICE)
-def slice_iota(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@pair_rule(Opcode.SLICE, Opcode.IOTA)
+def slice_iota(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """slice(iota) -> iota, where what is counted stays whole"""
-    x = i.operands[0]
-    if x.opcode != Opcode.IOTA:
-        return None
     dimension = x.attributes["iota_dimension"]
     s = i.attributes["slice"][dimension]
     if s.start or s.stride != 1:
@@ -107,11 +98,10 @@ def slice_iota(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return b.add(Opcode.IOTA, shape=i.shape.without_layout(), iota_dimension=dimension)
 
 
-@rule(Opcode.SLICE)
-def slice_transposed(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@pair_rule(Opcode.SLICE, Opcode.TRANSPOSE)
+def slice_transposed(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """slice(transpose(x)) -> transpose(slice(x)), where nothing else uses the transpose"""
-    x = i.operands[0]
-    if x.opcode != Opcode.TRANSPOSE or x.user_count != 1:
+    if x.user_count != 1:
         return None
     permutation = x.attributes["dimensions"]
     slices = [SliceDimension(0, 0)] * len(permutation)
@@ -152,12 +142,9 @@ def dynamic_slice_of_known_place(i: HloInstruction, b: Builder) -> HloInstructio
     return _slice(b, x, [SliceDimension(s, s + n) for s, n in zip(starts, sizes, strict=True)])
 
 
-@rule(Opcode.DYNAMIC_SLICE)
-def dynamic_slice_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@pair_rule(Opcode.DYNAMIC_SLICE, Opcode.BROADCAST)
+def dynamic_slice_broadcast(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """dynamic-slice(broadcast(x)) -> broadcast(x), where x's own dimensions stay whole"""
-    x = i.operands[0]
-    if x.opcode != Opcode.BROADCAST:
-        return None
     dimensions = x.attributes.get("dimensions", ())
     if any(i.shape.dimensions[d] != x.shape.dimensions[d] for d in dimensions):
         return None
