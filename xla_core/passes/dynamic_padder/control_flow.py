@@ -25,8 +25,7 @@ def leaves_of(b: Builder, value: Value) -> tuple[Padded, ...]:
     if isinstance(value, HloInstruction):
         if not value.shape.is_tuple:
             return (Padded.of(value),)
-        count = len(value.shape.tuple_shapes)
-        return tuple(Padded.of(b.add(Opcode.GET_TUPLE_ELEMENT, value, index=i)) for i in range(count))
+        return tuple(map(Padded.of, b.elements(value)))
     return (value,) if isinstance(value, Padded) else value
 
 
@@ -44,13 +43,13 @@ def _packed(b: Builder, leaves: Sequence[Padded], structure: Structure) -> HloIn
     parts: list[HloInstruction] = []
     for leaf, dimensions in zip(leaves, structure, strict=True):
         parts += [leaf.value, *(size_of(b, leaf, d) for d in dimensions)]
-    return b.add(Opcode.TUPLE, *parts)
+    return b.tuple(parts)
 
 
 def _unpacked(b: Builder, value: HloInstruction, structure: Structure, is_tuple: bool) -> Value:
     leaves, at = [], 0
     for dimensions in structure:
-        array, *sizes = (b.add(Opcode.GET_TUPLE_ELEMENT, value, index=at + k) for k in range(1 + len(dimensions)))
+        array, *sizes = (b.element(value, at + k) for k in range(1 + len(dimensions)))
         leaves.append(Padded(array, dict(zip(dimensions, sizes, strict=True))))
         at += 1 + len(dimensions)
     return tuple(leaves) if is_tuple else leaves[0].plain

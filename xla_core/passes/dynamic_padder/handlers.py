@@ -8,6 +8,7 @@ import numpy as np
 
 from xla_core.hlo.attributes import PaddingDimension, SliceDimension, WindowDimension
 from xla_core.hlo.builder import Builder
+from xla_core.hlo.decompositions.expression import Expression
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -100,10 +101,7 @@ def _reverse(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
         return Padded(made, operand.sizes)
     bounds = operand.dimensions
     zero = b.constant(0, S32)
-    starts = [
-        b.add(Opcode.SUBTRACT, b.constant(n, S32), operand.sizes[d]) if d in turned else zero
-        for d, n in enumerate(bounds)
-    ]
+    starts = [(n - Expression(b, operand.sizes[d])).i if d in turned else zero for d, n in enumerate(bounds)]
     room = tuple(PaddingDimension(0, n if d in turned else 0) for d, n in enumerate(bounds))
     wide = b.add(Opcode.PAD, made, b.constant(0, Shape(made.shape.element_type)), padding=room)
     return Padded(b.add(Opcode.DYNAMIC_SLICE, wide, *starts, dynamic_slice_sizes=bounds), operand.sizes)
@@ -139,12 +137,8 @@ def _slice(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
         if part == SliceDimension(0, operand.dimensions[d]):
             sizes[d] = size
         elif flags[d]:
-            ends = b.add(Opcode.MINIMUM, size, b.constant(part.limit, S32))
-            length = b.add(
-                Opcode.MAXIMUM, b.add(Opcode.SUBTRACT, ends, b.constant(part.start, S32)), b.constant(0, S32)
-            )
-            rounded = b.add(Opcode.ADD, length, b.constant(part.stride - 1, S32))
-            sizes[d] = b.add(Opcode.DIVIDE, rounded, b.constant(part.stride, S32))
+            length = (Expression(b, size).min(part.limit) - part.start).max(0)
+            sizes[d] = ((length + (part.stride - 1)) / part.stride).i
         else:
             static.append(d)
     value = mask(b, operand, static, b.constant(0, Shape(operand.value.shape.element_type)))
@@ -158,10 +152,9 @@ def _pad(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
     padding: Sequence[PaddingDimension] = i.attributes["padding"]
     sizes = {}
     for d, size in operand.sizes.items():
-        p = padding[d]
-        gaps = b.add(Opcode.MAXIMUM, b.add(Opcode.SUBTRACT, size, b.constant(1, S32)), b.constant(0, S32))
-        inside = b.add(Opcode.ADD, size, b.add(Opcode.MULTIPLY, gaps, b.constant(p.interior, S32)))
-        sizes[d] = b.add(Opcode.MAXIMUM, b.add(Opcode.ADD, inside, b.constant(p.low + p.high, S32)), b.constant(0, S32))
+        n, p = Expression(b, size), padding[d]
+        inside = n + (n - 1).max(0) * p.interior
+        sizes[d] = (inside + (p.low + p.high)).max(0).i
     data = mask(b, operand, operand.sizes, fill.value)
     return Padded(b.add(Opcode.PAD, data, fill.value, padding=tuple(padding)), sizes)
 
@@ -211,19 +204,16 @@ def _reduce(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value:
         n = len(data)
         made = b.add(Opcode.REDUCE, *values[:n], inside, *values[n:], counted, dimensions=axes, to_apply=body)
     if not i.shape.is_tuple:
-        return Padded(made if inside is None else b.add(Opcode.GET_TUPLE_ELEMENT, made, index=0), left)
-    return tuple(Padded(b.add(Opcode.GET_TUPLE_ELEMENT, made, index=k), left) for k in range(len(data)))
+        return Padded(made if inside is None else b.element(made, 0), left)
+    return tuple(Padded(b.element(made, k), left) for k in range(len(data)))
 
 
 def _window_count(b: Builder, size: HloInstruction, w: WindowDimension) -> HloInstruction:
     """`WindowDimension.output_size` for a size that is known only at run time."""
-    one, zero = b.constant(1, S32), b.constant(0, S32)
-    gaps = b.add(Opcode.MULTIPLY, b.add(Opcode.SUBTRACT, size, one), b.constant(w.base_dilation, S32))
-    base = b.add(Opcode.MAXIMUM, b.add(Opcode.ADD, gaps, one), zero)
-    base = b.add(Opcode.SELECT, b.add(Opcode.COMPARE, size, zero, direction="EQ"), zero, base)
-    free = b.add(Opcode.ADD, base, b.constant(w.padding_low + w.padding_high - w.dilated_size, S32))
-    steps = b.add(Opcode.ADD, b.add(Opcode.DIVIDE, b.add(Opcode.MAXIMUM, free, zero), b.constant(w.stride, S32)), one)
-    return b.add(Opcode.SELECT, b.add(Opcode.COMPARE, free, zero, direction="LT"), zero, steps)
+    n = Expression(b, size)
+    base = n.equals(0).where(0, ((n - 1) * w.base_dilation + 1).max(0))
+    free = base + (w.padding_low + w.padding_high - w.dilated_size)
+    return (free < 0).where(0, free.max(0) / w.stride + 1).i
 
 
 @_handles(Opcode.REDUCE_WINDOW)
@@ -239,7 +229,7 @@ def _reduce_window(b: Builder, i: HloInstruction, operands: list[Padded]) -> Val
     counts = {d: _window_count(b, size, window[d]) for d, size in sizes.items()}
     if not i.shape.is_tuple:
         return Padded(made, counts)
-    return tuple(Padded(b.add(Opcode.GET_TUPLE_ELEMENT, made, index=k), counts) for k in range(len(data)))
+    return tuple(Padded(part, counts) for part in b.elements(made))
 
 
 @_handles(Opcode.DOT)
@@ -286,5 +276,5 @@ def _sort(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value:
     )
     if len(values) == 1:
         return Padded(made, sizes)
-    parts = tuple(Padded(b.add(Opcode.GET_TUPLE_ELEMENT, made, index=k), sizes) for k in range(len(operands)))
+    parts = tuple(Padded(b.element(made, k), sizes) for k in range(len(operands)))
     return parts if i.shape.is_tuple else parts[0]

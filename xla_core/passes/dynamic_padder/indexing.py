@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xla_core.hlo.attributes import PaddingDimension
 from xla_core.hlo.builder import Builder
+from xla_core.hlo.decompositions.expression import Expression
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -32,10 +33,9 @@ def gather(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | No
     data = mask(b, operand, cut, b.constant(0, Shape(operand.value.shape.element_type)))
     at = indices.value
     if any(d in cut for d in named):
-        zero = b.constant(0, S32)
-        room = [b.add(Opcode.SUBTRACT, size_of(b, operand, d), b.constant(lengths[d], S32)) for d in named]
+        room = [(Expression(b, size_of(b, operand, d)) - lengths[d]).max(0).i for d in named]
         signed = b.convert(at, Shape(ElementType.S64))
-        limits = _index_vector(b, [b.add(Opcode.MAXIMUM, n, zero) for n in room], signed.shape, axis)
+        limits = _index_vector(b, room, signed.shape, axis)
         at = b.add(Opcode.CLAMP, b.constant(0, signed.shape), signed, limits)
     return Padded(b.clone(i, [data, at], shape=i.shape.with_dimensions(i.shape.dimensions)), sizes)
 
@@ -86,7 +86,7 @@ def scatter(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value | No
     if n == 1:
         return Padded(b.add(Opcode.SCATTER, *values, **attributes), sizes)
     made = b.add(Opcode.SCATTER, *values, **attributes)
-    return tuple(Padded(b.add(Opcode.GET_TUPLE_ELEMENT, made, index=k), sizes) for k in range(n))
+    return tuple(Padded(part, sizes) for part in b.elements(made))
 
 
 def dynamic_slice(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None:

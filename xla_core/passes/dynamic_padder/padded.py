@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 
 from xla_core.hlo.builder import Builder
+from xla_core.hlo.decompositions.expression import Expression
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -56,14 +57,14 @@ def size_of(b: Builder, value: Padded, dimension: int) -> HloInstruction:
 
 def valid(b: Builder, value: Padded, dimensions: Iterable[int]) -> HloInstruction | None:
     """A pred array that is true where an element is within the sizes of `dimensions`; None if all elements are."""
-    inside: HloInstruction | None = None
+    inside: Expression | None = None
     shape = S32.with_dimensions(value.dimensions)
     for dimension in dimensions:
         if dimension in value.sizes:
-            index = b.add(Opcode.IOTA, shape=shape, iota_dimension=dimension)
-            below = b.add(Opcode.COMPARE, index, b.broadcast(value.sizes[dimension], shape.dimensions), direction="LT")
-            inside = below if inside is None else b.add(Opcode.AND, inside, below)
-    return inside
+            index = Expression(b, b.add(Opcode.IOTA, shape=shape, iota_dimension=dimension))
+            below = index < value.sizes[dimension]
+            inside = below if inside is None else inside & below
+    return None if inside is None else inside.i
 
 
 def mask(b: Builder, value: Padded, dimensions: Iterable[int], fill: HloInstruction) -> HloInstruction:

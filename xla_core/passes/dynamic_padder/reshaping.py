@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from xla_core.hlo.builder import Builder
+from xla_core.hlo.decompositions.expression import Expression
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.dynamic_padder.padded import S32, Padded, size_of
@@ -27,8 +28,7 @@ def reshaped(b: Builder, operand: Padded, dimensions: Sequence[int]) -> Padded |
             return None
         before = math.prod(operand.dimensions[d] for d in old[1:])
         after = math.prod(dimensions[d] for d in new[1:])
-        count = b.add(Opcode.MULTIPLY, operand.sizes[old[0]], b.constant(before, S32))
-        sizes[new[0]] = b.add(Opcode.DIVIDE, count, b.constant(max(after, 1), S32))
+        sizes[new[0]] = (Expression(b, operand.sizes[old[0]]) * before / max(after, 1)).i
     return Padded(b.reshape(operand.value, dimensions), sizes)
 
 
@@ -61,17 +61,16 @@ def reshaped_to_sizes(b: Builder, operand: Padded, bounds: Sequence[int], sizes:
         fill = b.constant(0, operand.value.shape.with_dimensions(()))
         return Padded(b.broadcast(fill, bounds), sizes)
     places = S32.with_dimensions(bounds)
-    kth = b.constant(0, places)
+    kth = Expression(b, b.constant(0, places))
     for d in range(len(bounds)):
-        kth = b.add(Opcode.MULTIPLY, kth, _everywhere(b, sizes.get(d), bounds[d], bounds))
-        kth = b.add(Opcode.ADD, kth, b.add(Opcode.IOTA, shape=places, iota_dimension=d))
+        kth = kth * sizes.get(d, bounds[d]) + b.add(Opcode.IOTA, shape=places, iota_dimension=d)
     if operand.sizes:
         kth = _place(b, operand, kth)
     count = math.prod(operand.dimensions)
     gathered = b.add(
         Opcode.GATHER,
         b.reshape(operand.value, (count,)),
-        kth,
+        kth.i,
         shape=operand.value.shape.with_dimensions(bounds),
         offset_dims=(),
         collapsed_slice_dims=(0,),
@@ -82,19 +81,13 @@ def reshaped_to_sizes(b: Builder, operand: Padded, bounds: Sequence[int], sizes:
     return Padded(gathered, sizes)
 
 
-def _place(b: Builder, operand: Padded, kth: HloInstruction) -> HloInstruction:
+def _place(b: Builder, operand: Padded, kth: Expression) -> Expression:
     """The linear index, in the padded array, of the k-th valid element."""
-    one = b.constant(1, S32)
-    place = b.constant(0, kth.shape)
+    place = Expression(b, b.constant(0, kth.shape))
     stride = 1
     for d in reversed(range(len(operand.dimensions))):
-        size = b.broadcast(b.add(Opcode.MAXIMUM, size_of(b, operand, d), one), kth.shape.dimensions)
-        index = b.add(Opcode.REMAINDER, kth, size) if d else kth
-        kth = b.add(Opcode.DIVIDE, kth, size)
-        place = b.add(Opcode.ADD, place, b.add(Opcode.MULTIPLY, index, b.constant(stride, kth.shape)))
+        size = Expression(b, size_of(b, operand, d)).max(1)
+        place = place + (kth % size if d else kth) * stride
+        kth = kth / size
         stride *= operand.dimensions[d]
     return place
-
-
-def _everywhere(b: Builder, size: HloInstruction | None, bound: int, dimensions: Sequence[int]) -> HloInstruction:
-    return b.constant(bound, S32.with_dimensions(dimensions)) if size is None else b.broadcast(size, dimensions)
