@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.effects import EffectAnalysis
 from xla_core.hlo.instruction import HloInstruction
@@ -156,8 +157,9 @@ def rebuild_loop(
     module.add_computation(body)
     module.add_computation(condition)
 
-    initial = [_element(computation, old.operands[0], i) for i in keep] + [e.outside for e in extra]
-    start = computation.add(Opcode.TUPLE, *initial, metadata=old.metadata)
+    b = Builder(computation, old.metadata)
+    initial = [b.element(old.operands[0], i) for i in keep] + [e.outside for e in extra]
+    start = b.tuple(initial)
     new = computation.add_instruction(old.clone([start], shape=state, body=body, condition=condition))
     new.control_predecessors = old.control_predecessors
     for successor in old.control_successors:
@@ -179,19 +181,13 @@ def rebuild_loop(
             if i in numbers
             else _copy_constant(computation, replaced[i])
             if i in replaced
-            else _element(computation, old.operands[0], i)
+            else b.element(old.operands[0], i)
             for i in range(loop.size)
         ]
         computation.replace_with(old, computation.add(Opcode.TUPLE, *parts))
     else:
         computation.remove(old)
     return new
-
-
-def _element(computation: HloComputation, state: HloInstruction, index: int) -> HloInstruction:
-    if state.opcode == Opcode.TUPLE:
-        return state.operands[index]
-    return computation.add(Opcode.GET_TUPLE_ELEMENT, state, index=index)
 
 
 def _copy_constant(computation: HloComputation, constant: HloInstruction) -> HloInstruction:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.effects import is_effect
 from xla_core.hlo.element_type import ElementType
@@ -67,14 +68,8 @@ class ConditionalSimplifier(InstructionPass):
 def _select(computation: HloComputation, p: HloInstruction, x: HloInstruction, y: HloInstruction) -> HloInstruction:
     if not x.shape.is_tuple:
         return x if x is y else computation.add(Opcode.SELECT, p, x, y)
-    parts = []
-    for index in range(len(x.shape.tuple_shapes)):
-        left, right = (
-            v.operands[index] if v.opcode == Opcode.TUPLE else computation.add(Opcode.GET_TUPLE_ELEMENT, v, index=index)
-            for v in (x, y)
-        )
-        parts.append(_select(computation, p, left, right))
-    return computation.add(Opcode.TUPLE, *parts)
+    b = Builder(computation)
+    return b.tuple([_select(computation, p, *both) for both in zip(b.elements(x), b.elements(y), strict=True)])
 
 
 def _take_known_branch(instruction: HloInstruction) -> bool:

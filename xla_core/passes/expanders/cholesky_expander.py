@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from xla_core.hlo.builder import Builder, scalar_computation
+from xla_core.hlo.decompositions.expression import Expression
 from xla_core.hlo.decompositions.loops import counted_loop
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
@@ -23,8 +25,28 @@ def _conjugate(x: HloInstruction, b: Builder) -> HloInstruction:
 
 def adjoint(x: HloInstruction, b: Builder) -> HloInstruction:
     """The conjugate transpose of matrices in the last two dimensions."""
+    return _conjugate(transposed(x, b), b)
+
+
+def transposed(x: HloInstruction, b: Builder) -> HloInstruction:
+    """The transpose of matrices in the last two dimensions."""
     rank = x.shape.rank
-    return _conjugate(b.transpose(x, [*range(rank - 2), rank - 1, rank - 2]), b)
+    return b.transpose(x, [*range(rank - 2), rank - 1, rank - 2])
+
+
+def batched_dot(x: HloInstruction, y: HloInstruction, dimensions: Sequence[int], b: Builder) -> HloInstruction:
+    """The exact products of matrices [n, i, k] with vectors [n, k] or matrices [n, k, j]."""
+    return b.add(
+        Opcode.DOT,
+        x,
+        y,
+        shape=x.shape.with_dimensions(dimensions),
+        lhs_batch_dims=(0,),
+        rhs_batch_dims=(0,),
+        lhs_contracting_dims=(2,),
+        rhs_contracting_dims=(1,),
+        operand_precision=("highest", "highest"),
+    )
 
 
 def triangle(x: HloInstruction, b: Builder, *, lower: bool) -> HloInstruction:
@@ -70,32 +92,17 @@ def _column(
     size, n, _ = matrix.shape.dimensions
     zero = b.constant(0, _INDEX)
     row = b.add(Opcode.DYNAMIC_SLICE, factor, zero, j, zero, dynamic_slice_sizes=(size, 1, n))
-    known = b.add(
-        Opcode.DOT,
-        factor,
-        _conjugate(b.reshape(row, (size, n)), b),
-        shape=matrix.shape.with_dimensions((size, n)),
-        lhs_batch_dims=(0,),
-        rhs_batch_dims=(0,),
-        lhs_contracting_dims=(2,),
-        rhs_contracting_dims=(1,),
-        operand_precision=("highest", "highest"),
-    )
+    known = batched_dot(factor, _conjugate(b.reshape(row, (size, n)), b), (size, n), b)
     column = b.add(Opcode.DYNAMIC_SLICE, matrix, zero, zero, j, dynamic_slice_sizes=(size, n, 1))
-    left = b.add(Opcode.SUBTRACT, b.reshape(column, (size, n)), known)
-    head = b.add(Opcode.DYNAMIC_SLICE, left, zero, j, dynamic_slice_sizes=(size, 1))
+    left = Expression(b, b.reshape(column, (size, n))) - known
+    head = Expression(b, b.add(Opcode.DYNAMIC_SLICE, left.i, zero, j, dynamic_slice_sizes=(size, 1)))
     if head.shape.element_type.is_complex:
-        real = b.add(Opcode.REAL, head)
-        root = b.add(Opcode.SQRT, real)
-        root = b.add(Opcode.COMPLEX, root, b.constant(0, root.shape))
+        root = head.op(Opcode.REAL).op(Opcode.SQRT).op(Opcode.COMPLEX, 0)
     else:
-        root = b.add(Opcode.SQRT, head)
-    scaled = b.add(Opcode.DIVIDE, left, b.broadcast(b.reshape(root, (size,)), (size, n), (0,)))
-    rows = b.add(Opcode.IOTA, shape=Shape(ElementType.S32, (size, n)), iota_dimension=1)
-    at = b.broadcast(j, (size, n))
-    below = b.add(Opcode.SELECT, b.add(Opcode.COMPARE, rows, at, direction="GT"), scaled, b.constant(0, scaled.shape))
-    spread = b.broadcast(b.reshape(root, (size,)), (size, n), (0,))
-    whole = b.add(Opcode.SELECT, b.add(Opcode.COMPARE, rows, at, direction="EQ"), spread, below)
+        root = head.op(Opcode.SQRT)
+    spread = Expression(b, b.broadcast(root.reshape((size,)).i, (size, n), (0,)))
+    rows = Expression(b, b.add(Opcode.IOTA, shape=Shape(ElementType.S32, (size, n)), iota_dimension=1))
+    whole = rows.equals(j).where(spread, (rows > j).where(left / spread, 0)).i
     return [b.add(Opcode.DYNAMIC_UPDATE_SLICE, factor, b.reshape(whole, (size, n, 1)), zero, zero, j)]
 
 

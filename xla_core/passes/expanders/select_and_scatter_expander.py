@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from xla_core.hlo.builder import Builder
 from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.decompositions.expression import Expression
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -64,10 +65,9 @@ def _better(instruction: HloInstruction) -> HloComputation:
     value = Shape(instruction.operands[0].shape.element_type)
     number = Shape(ElementType.S32)
     c = HloComputation("select_better")
-    x, i, y, j = (c.parameter(n, s) for n, s in enumerate((value, number, value, number)))
-    none = c.constant(-1, number)
-    missing_i, missing_j = (c.add(Opcode.COMPARE, k, none, direction="EQ") for k in (i, j))
-    preferred, _ = copy_into(c, instruction.attributes["select"], [x, y])
-    takes_x = c.add(Opcode.OR, missing_j, c.add(Opcode.AND, c.add(Opcode.NOT, missing_i), preferred))
-    c.set_root(c.add(Opcode.TUPLE, c.add(Opcode.SELECT, takes_x, x, y), c.add(Opcode.SELECT, takes_x, i, j)))
+    b = Builder(c)
+    x, i, y, j = (Expression(b, c.parameter(n, s)) for n, s in enumerate((value, number, value, number)))
+    preferred, _ = copy_into(c, instruction.attributes["select"], [x.i, y.i])
+    takes_x = j.equals(-1) | (~i.equals(-1) & preferred)
+    c.set_root(b.tuple([takes_x.where(x, y).i, takes_x.where(i, j).i]))
     return c

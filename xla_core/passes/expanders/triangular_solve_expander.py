@@ -13,15 +13,10 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
-from xla_core.passes.expanders.cholesky_expander import adjoint, triangle
+from xla_core.passes.expanders.cholesky_expander import adjoint, batched_dot, transposed, triangle
 from xla_core.passes.expanders.expander import OpExpander
 
 _INDEX = Shape(ElementType.S32)
-
-
-def _transposed(x: HloInstruction, b: Builder) -> HloInstruction:
-    rank = x.shape.rank
-    return b.transpose(x, [*range(rank - 2), rank - 1, rank - 2])
 
 
 class TriangularSolveExpander(OpExpander):
@@ -39,9 +34,9 @@ class TriangularSolveExpander(OpExpander):
         a, right = instruction.operands
         lower, transpose, left_side = attribute("lower"), attribute("transpose_a"), attribute("left_side")
         if transpose != "NO_TRANSPOSE":
-            a, lower = (adjoint if transpose == "ADJOINT" else _transposed)(a, b), not lower
+            a, lower = (adjoint if transpose == "ADJOINT" else transposed)(a, b), not lower
         if not left_side:  # x a = b is equivalent to a^T x^T = b^T
-            a, right, lower = _transposed(a, b), _transposed(right, b), not lower
+            a, right, lower = transposed(a, b), transposed(right, b), not lower
         *batch, n, columns = right.shape.dimensions
         size = math.prod(batch)
         matrix = triangle(b.reshape(a, (size, n, n)), b, lower=lower)
@@ -56,7 +51,7 @@ class TriangularSolveExpander(OpExpander):
 
         (solution,) = counted_loop(instruction, b, n, [b.constant(0, wanted.shape)], [matrix, wanted], row)
         solution = b.reshape(solution, right.shape.dimensions)
-        return solution if left_side else _transposed(solution, b)
+        return solution if left_side else transposed(solution, b)
 
 
 def _row(
@@ -72,17 +67,7 @@ def _row(
     zero = b.constant(0, _INDEX)
     factors = b.add(Opcode.DYNAMIC_SLICE, matrix, zero, at, zero, dynamic_slice_sizes=(size, 1, n))
     # Rows that are not solved yet are zero, so the product doesn't include them.
-    known = b.add(
-        Opcode.DOT,
-        factors,
-        solution,
-        shape=wanted.shape.with_dimensions((size, 1, columns)),
-        lhs_batch_dims=(0,),
-        rhs_batch_dims=(0,),
-        lhs_contracting_dims=(2,),
-        rhs_contracting_dims=(1,),
-        operand_precision=("highest", "highest"),
-    )
+    known = batched_dot(factors, solution, (size, 1, columns), b)
     target = b.add(Opcode.DYNAMIC_SLICE, wanted, zero, at, zero, dynamic_slice_sizes=(size, 1, columns))
     rest = b.add(Opcode.SUBTRACT, target, known)
     if not unit:
