@@ -16,11 +16,12 @@ from xla_core.analysis.buffer_classes import BufferClass, BufferClasses, SizeFun
 from xla_core.analysis.buffer_sharing import CanShare, can_share_buffer
 from xla_core.analysis.dataflow import HloDataflowAnalysis
 from xla_core.analysis.heap import HeapBlock, pack, peak_bytes
-from xla_core.analysis.hlo_value import HloValue, Segment, ShapeIndex, ValueKind
+from xla_core.analysis.hlo_value import HloValue, ShapeIndex, ValueKind, merged_segments
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, ResourceExhaustedError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.text.shapes import index_to_text
 
 
 class AllocationKind(enum.Enum):
@@ -52,9 +53,9 @@ class BufferAllocation:
     def __str__(self) -> str:
         text = f"allocation {self.index}: size {self.size}, {self.kind.value}"
         if self.parameter is not None:
-            text += f" {self.parameter[0]}" + (f" at {_index_text(self.parameter[1])}" if self.parameter[1] else "")
+            text += f" {self.parameter[0]}" + (f" at {index_to_text(self.parameter[1])}" if self.parameter[1] else "")
         if self.output is not None:
-            text += f", holds result {_index_text(self.output)}"
+            text += f", holds result {index_to_text(self.output)}"
         if self.constant is not None:
             text += f" {self.constant.name}"
         return text + (f", memory space {self.memory_space}" if self.memory_space else "")
@@ -112,7 +113,7 @@ class BufferAssignment:
             raise InvalidArgumentError(f"{instruction.name} is not part of any sequence; it has no buffer")
         if instruction.shape.subshape(index).is_tuple:
             raise InvalidArgumentError(
-                f"{instruction.name} at {_index_text(index)} is a tuple; only leaves have buffers"
+                f"{instruction.name} at {index_to_text(index)} is a tuple; only leaves have buffers"
             )
         return self.slices[self.analysis.leaves(instruction)[instruction.shape.leaf_number(index)]]
 
@@ -200,7 +201,9 @@ def assign_buffers(
     _check_addressable(classes)
     peak = 0
     for space, groups in sorted(temporaries.items()):
-        blocks = [HeapBlock(g.size, _lifetime(g)) for g in groups]
+        blocks = [
+            HeapBlock(g.size, tuple(merged_segments((start, end) for start, end, _, _ in g.segments))) for g in groups
+        ]
         offsets, total = pack(blocks, alignment)
         peak += peak_bytes(blocks, alignment)
         arena = BufferAllocation(len(allocations), total, AllocationKind.TEMP, space)
@@ -212,7 +215,7 @@ def assign_buffers(
     assignment.peak_live_bytes = peak
     outputs = set(analysis.leaves(module.entry.root))
     assignment.temp_bytes_without_reuse = sum(
-        _padded(size(v.shape), alignment)
+        -(-size(v.shape) // alignment) * alignment
         for v in analysis.values
         if v.kind is ValueKind.INSTRUCTION and v.shape.is_array and v not in outputs
     )
@@ -252,19 +255,5 @@ def _memory_space(group: BufferClass) -> int:
     return next((v.shape.layout.memory_space for v in group.values if v.shape.layout is not None), 0)
 
 
-def _lifetime(group: BufferClass) -> tuple[Segment, ...]:
-    merged: list[Segment] = []
-    for start, end, _, _ in group.segments:
-        if merged and start <= merged[-1][1] + 1:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
-        else:
-            merged.append((start, end))
-    return tuple(merged)
-
-
 def _padded(size: int, alignment: int) -> int:
     return -(-size // alignment) * alignment
-
-
-def _index_text(index: ShapeIndex) -> str:
-    return "{" + ",".join(map(str, index)) + "}"

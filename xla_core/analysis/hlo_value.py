@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
+from xla_core.hlo.text.shapes import index_to_text
 
 ShapeIndex = tuple[int, ...]
 Segment = tuple[int, int]
@@ -21,6 +23,17 @@ class ValueKind(enum.Enum):
     PHI = "phi"  # a loop-carried leaf at the start of an iteration
     RESULT = "result"  # the result of a while or a conditional, which its computations write
     OUTPUT = "output"  # the memory of a leaf of the entry's result
+
+
+def merged_segments(segments: Iterable[Segment]) -> list[Segment]:
+    """Joins those of the segments, which are in order of their starts, that overlap or touch."""
+    merged: list[Segment] = []
+    for start, end in segments:
+        if merged and start <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((start, end))
+    return merged
 
 
 class HloValue:
@@ -63,19 +76,12 @@ class HloValue:
         """The live range of the value, as disjoint segments in order of time."""
         if not self._branch_segments:
             return [(self.start, self.end)]
-        merged: list[Segment] = [(self.start, self.end)]
-        for begins, until in sorted(self._branch_segments):
-            if begins <= merged[-1][1] + 1:
-                merged[-1] = (merged[-1][0], max(merged[-1][1], until))
-            else:
-                merged.append((begins, until))
-        return merged
+        return merged_segments([(self.start, self.end), *sorted(self._branch_segments)])
 
     @property
     def name(self) -> str:
         """`instruction{1,0}`, as XLA prints a position."""
-        suffix = "{" + ",".join(map(str, self.index)) + "}" if self.index else ""
-        return f"{self.instruction.name}{suffix}"
+        return f"{self.instruction.name}{index_to_text(self.index) if self.index else ''}"
 
     def __repr__(self) -> str:
         return f"<value {self.id} {self.name} {self.kind.value} {self.shape} {self.segments()}>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import numpy.typing as npt
 
 from xla_core.checks import require, wrong_argument
@@ -109,14 +110,7 @@ class HloComputation:
         """
         if isinstance(value, Literal):
             return self.add(Opcode.CONSTANT, shape=value.shape, name=name, literal=value)
-        literal = Literal(
-            value,
-            None
-            if shape is None
-            else shape.with_dimensions(())
-            if shape.rank and not getattr(value, "shape", ())
-            else shape,
-        )
+        literal = Literal(value, shape if shape is None or np.shape(value) else shape.with_dimensions(()))
         constant = self.add(Opcode.CONSTANT, shape=literal.shape, name=name, literal=literal)
         if shape is not None and constant.shape.dimensions != shape.dimensions:
             return self.add(Opcode.BROADCAST, constant, shape=shape.without_layout(), dimensions=())

@@ -220,9 +220,8 @@ class ElementType(enum.Enum):
     @cached_property
     def complex(self) -> ElementType:
         """The complex type whose parts have this type (F32 -> C64, F64 -> C128)."""
-        for parts, whole in ((ElementType.F32, ElementType.C64), (ElementType.F64, ElementType.C128)):
-            if self is parts:
-                return whole
+        if self in (ElementType.F32, ElementType.F64):
+            return ElementType.C64 if self is ElementType.F32 else ElementType.C128
         raise InvalidArgumentError(f"there is no complex type with parts of {self.value}")
 
     def __str__(self) -> str:

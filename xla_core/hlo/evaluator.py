@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from xla_core.checks import require_limit, wrong_argument
 from xla_core.errors import InternalError, InvalidArgumentError, XlaError
+from xla_core.hlo.argument_checks import check_argument, wrong_count
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.environment import Alone, Environment, Rendezvous, Token, Value
 from xla_core.hlo.evaluation_context import EvaluationContext, check_rank, flatten_value, unflatten_value
@@ -28,15 +29,7 @@ def _argument(array: npt.ArrayLike, shape: Shape, position: int) -> np.ndarray:
     """Checks a caller's array against a parameter's shape; returns the array."""
     given = np.asarray(array)
     given = given if given.dtype.isnative else given.astype(given.dtype.newbyteorder("="))
-    if given.dtype != shape.dtype:
-        raise InvalidArgumentError(
-            f"argument {position} has dtype {given.dtype}; the parameter is {shape.without_layout()}",
-            hint=f"pass an array of numpy dtype {shape.dtype}",
-        )
-    if not shape.admits(given.shape):
-        raise InvalidArgumentError(
-            f"argument {position} has shape {list(given.shape)}; the parameter is {shape.without_layout()}"
-        )
+    check_argument(f"argument {position}", Shape.of(given), shape.without_layout())
     return given
 
 
@@ -45,9 +38,7 @@ def _arguments(computation: HloComputation, arrays: Sequence[npt.ArrayLike]) -> 
         check_rank(parameter)
     shapes = [leaf for p in computation.parameters for leaf in p.shape.leaves() if leaf.is_array]
     if len(arrays) != len(shapes):
-        raise InvalidArgumentError(
-            f"{computation.name} takes {len(shapes)} array{'' if len(shapes) == 1 else 's'}, not {len(arrays)}"
-        )
+        raise wrong_count(computation.name, shapes, len(arrays))
     given = iter([_argument(a, s, i) for i, (a, s) in enumerate(zip(arrays, shapes, strict=True))])
     return [unflatten_value(p.shape, given) for p in computation.parameters]
 

@@ -100,11 +100,7 @@ def _getrf(attributes: Attributes, a: np.ndarray) -> Sequence[Any]:
 
 
 def _geqrf(attributes: Attributes, a: np.ndarray) -> Sequence[Any]:
-    tau = np.zeros(min(a.shape), a.dtype)
-    for i in range(len(tau)):
-        tau[i], v, beta = _reflector(a[i:, i])
-        _reflect(a[i:, i + 1 :], tau[i].conj(), v)
-        a[i, i], a[i + 1 :, i] = beta, v[1:]
+    a, _, tau = _geqp3(attributes, a, np.ones(a.shape[1]))
     return a, tau
 
 

@@ -66,11 +66,11 @@ def test_every_op_has_a_meaning() -> None:
 def test_arguments_are_checked() -> None:
     module = build(lambda c, p, q: c.add("add", p, q), np.zeros((2, 3), np.float32), np.zeros((2, 3), np.float32))
     good = np.ones((2, 3), np.float32)
-    with pytest.raises(InvalidArgumentError, match="main takes 2 arrays, not 1"):
+    with pytest.raises(InvalidArgumentError, match=r"main takes 2 arguments \(f32\[2,3\], f32\[2,3\]\), not 1"):
         evaluate(module, good)
-    with pytest.raises(InvalidArgumentError, match=r"argument 1 has dtype float64; the parameter is f32\[2,3\]"):
+    with pytest.raises(InvalidArgumentError, match=r"argument 1 must be f32\[2,3\], not f64\[2,3\]"):
         evaluate(module, good, good.astype(np.float64))
-    with pytest.raises(InvalidArgumentError, match=r"argument 0 has shape \[3, 2\]"):
+    with pytest.raises(InvalidArgumentError, match=r"argument 0 must be f32\[2,3\], not f32\[3,2\]"):
         evaluate(module, good.T, good)
     swapped = good.astype(good.dtype.newbyteorder())
     (result,) = evaluate(module, swapped, np.asfortranarray(good))
@@ -111,7 +111,7 @@ def test_dynamic_parameters_take_smaller_arrays() -> None:
     result, size = evaluate(module, np.ones((3, 2), np.float32))
     assert result.shape == (3, 2)
     assert size == 3
-    with pytest.raises(InvalidArgumentError, match=r"shape \[5, 2\]"):
+    with pytest.raises(InvalidArgumentError, match=r"not f32\[5,2\]: the size of dimension 0, 5, is over its bound"):
         evaluate(module, np.ones((5, 2), np.float32))
 
 
