@@ -9,6 +9,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from xla_core.hlo.scalar_types import DTYPES
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.text.dialect_attributes import DialectAttributeReader
 
@@ -52,6 +55,19 @@ def _dictionary(reader: DialectAttributeReader) -> dict[str, Any]:
 
     reader.list_of("{", "}", entry)
     return values
+
+
+def _float(reader: DialectAttributeReader) -> float:
+    """Reads a float and its type. As in MLIR, a number in hexadecimal has the bits of an f64, whatever the type."""
+    value = reader.float_value("f64")
+    reader.expect(":")
+    start = reader.skip()
+    element = reader.element_name()
+    dtype = DTYPES.get(element)
+    if dtype is None or dtype.kind == "c":
+        raise reader.error(f"a float can't have the type {element}", start)
+    with np.errstate(over="ignore"):
+        return value if element == "f64" else ir.TypedFloat(float(np.array(value).astype(dtype)), element)
 
 
 def _fields(
@@ -116,7 +132,7 @@ _ATTRIBUTES: dict[str, Callable[[DialectAttributeReader], Any]] = {
     "bool": lambda reader: reader.boolean(),
     "custom_call_api_version": _api_version,
     "dict": _dictionary,
-    "float": lambda reader: reader.number(),
+    "float": _float,
     "integer": lambda reader: reader.number(),
     "mesh": _mesh,
     "mesh_axis": lambda reader: tuple(_fields(reader, {"name": reader.attribute, "size": reader.integer})),

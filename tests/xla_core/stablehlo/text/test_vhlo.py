@@ -105,6 +105,9 @@ def test_the_table_has_every_op_of_stablehlo() -> None:
     ("text", "want"),
     [
         ("#vhlo.integer_v1<-3 : i64>", -3),
+        # MLIR reads the bits of any float as those of an f64.
+        ("#vhlo.float_v1<0x7FF0000000000000 : !vhlo.f32_v1>", float("inf")),
+        ("#vhlo.float_v1<0x7F800000 : !vhlo.f32_v1>", 0.0),
         ('#vhlo.string_v1<"a">', "a"),
         ("#vhlo.type_extensions_v1<bounds = [1, ?]>", TypeExtensions((1, None))),
         (
