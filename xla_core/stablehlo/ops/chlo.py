@@ -93,11 +93,11 @@ for _name, _lower, _types in _UNARY:
     )
 
 
-def _predicate_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
-    operand = op.operands[0].type
-    return [
-        ir.TensorType(operand.shape, "i1", operand.bounds) if isinstance(operand, ir.TensorType) else ir.unranked("i1")
-    ]
+def _with_element(operand: ir.Type, element: str | ir.QuantizedType) -> list[ir.Type]:
+    """Infers the operand's shape with another element type."""
+    if not isinstance(operand, ir.TensorType):
+        return [ir.unranked(element)]
+    return [ir.TensorType(operand.shape, element, operand.bounds)]
 
 
 for _name, _infinite, _function in (
@@ -108,7 +108,7 @@ for _name, _infinite, _function in (
     define(
         f"chlo.{_name}",
         "operand",
-        rule=_predicate_rule,
+        rule=lambda op, module: _with_element(op.operands[0].type, "i1"),
         lower=formula(_function, through_f32=False),
         types=FLOAT,
         result_types=PRED,
@@ -181,17 +181,12 @@ define(
 
 def _constant_like_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     """Infers the operand's shape with the value's element type."""
-    operand, value = op.operands[0].type, op.attributes["value"]
-    element = element_of(op.results[0].type)
+    value, element = op.attributes["value"], element_of(op.results[0].type)
     assert element is not None
     kind = getattr(value, "type", "f64" if isinstance(value, float) else "i64")
     if isinstance(kind, str) and kind != element:
         op.fail("value's type doesn't match element return type")
-    return [
-        ir.TensorType(operand.shape, element, operand.bounds)
-        if isinstance(operand, ir.TensorType)
-        else ir.unranked(element)
-    ]
+    return _with_element(op.operands[0].type, element)
 
 
 define(

@@ -32,20 +32,15 @@ class OpReference:
     """An op for a reader.
 
     Attributes:
-        name: with its dialect.
         group: the file of the table that has its entry.
-        doc: what it means.
         syntax: the generic form.
-        operands: (name, how many, types) of each.
-        results: likewise.
+        operands, results: (name, how many, types) of each.
         attributes: (name, kind, default) of each.
         structures: (name, fields, known values by name) of each structure among the attributes.
-        regions: how many, as text; "" where it has none.
+        regions: how many, as text; "" for none.
         type_traits: what the types of operands and results, or attributes, have in common.
-        traits: what else is true of it.
         lowering: what HLO it becomes, in words.
-        example: a program, as text.
-        hlo: what the example becomes; None where it can't be made here.
+        hlo: what the example becomes; None if it can't be lowered here.
         rule, lower: the functions of the table.
     """
 

@@ -20,7 +20,7 @@ from xla_core.stablehlo.ir.attribute_text import attribute_text
 from xla_core.stablehlo.translate.bytecode.output import Entries, Strings, signed, varint
 from xla_core.stablehlo.vhlo.versions import MIXED_DIALECTS, Version, VersionError
 
-__all__ = ["BuiltinEncoder", "float_bits", "integer_bits"]
+__all__ = ["BuiltinEncoder", "float_bits", "number_bits"]
 
 
 class BuiltinEncoder:
@@ -54,16 +54,10 @@ class BuiltinEncoder:
 
     def builtin_attribute(self, value: Any) -> int:
         """Encodes an attribute of the dialect builtin, such as a module has."""
-        if isinstance(value, bool):
-            return self._builtin(BuiltinAttribute.INTEGER, varint(self.builtin_type("i1")), integer_bits(value, "i1"))
-        if isinstance(value, int):
-            element = value.type if isinstance(value, ir.TypedInt) else "i64"
-            return self._builtin(
-                BuiltinAttribute.INTEGER, varint(self.builtin_type(element)), integer_bits(int(value), element)
-            )
-        if isinstance(value, float):
-            element = value.type if isinstance(value, ir.TypedFloat) else "f64"
-            return self._builtin(BuiltinAttribute.FLOAT, varint(self.builtin_type(element)), float_bits(value, element))
+        if isinstance(value, (int, float)):
+            element, bits = number_bits(value)
+            code = BuiltinAttribute.INTEGER if isinstance(value, int) else BuiltinAttribute.FLOAT
+            return self._builtin(code, varint(self.builtin_type(element)), bits)
         if isinstance(value, dict):
             return self.builtin_dictionary({name: self.builtin_attribute(item) for name, item in value.items()})
         if type(value) is str:
@@ -111,6 +105,15 @@ class BuiltinEncoder:
     def _list(self, numbers: Iterable[int]) -> bytes:
         found = [varint(number) for number in numbers]
         return varint(len(found)) + b"".join(found)
+
+
+def number_bits(value: float) -> tuple[str, bytes]:
+    """Returns the type of a number, by name, and its bits."""
+    if isinstance(value, int):
+        element = "i1" if isinstance(value, bool) else value.type if isinstance(value, ir.TypedInt) else "i64"
+        return element, integer_bits(int(value), element)
+    element = value.type if isinstance(value, ir.TypedFloat) else "f64"
+    return element, float_bits(value, element)
 
 
 def integer_bits(value: int, element: str) -> bytes:

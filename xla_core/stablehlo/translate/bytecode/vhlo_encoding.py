@@ -16,7 +16,7 @@ from xla_core.hlo.scalar_types import DTYPES, integer_format
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.bytecode.codes import ENUM_CODES, SCALAR_CODES, BuiltinAttribute, VhloAttribute, VhloType
 from xla_core.stablehlo.ir.attribute_text import attribute_text
-from xla_core.stablehlo.translate.bytecode.builtin_encoding import BuiltinEncoder, float_bits, integer_bits
+from xla_core.stablehlo.translate.bytecode.builtin_encoding import BuiltinEncoder, float_bits, number_bits
 from xla_core.stablehlo.translate.bytecode.foreign_ops import BuiltinType
 from xla_core.stablehlo.translate.bytecode.output import signed, varint
 from xla_core.stablehlo.vhlo.versions import MIXED_DIALECTS, TYPE_VERSIONS, Version
@@ -68,15 +68,10 @@ class Encoder(BuiltinEncoder):
     def string(self, value: str) -> int:
         return self._own(VhloAttribute.STRING, varint(self.strings.number(str(value))))
 
-    def integer(self, value: int) -> int:
-        element = value.type if isinstance(value, ir.TypedInt) else "i64"
-        return self._own(
-            VhloAttribute.INTEGER, varint(self.type(ir.ScalarType(element))), integer_bits(int(value), element)
-        )
-
-    def floating(self, value: float) -> int:
-        element = value.type if isinstance(value, ir.TypedFloat) else "f64"
-        return self._own(VhloAttribute.FLOAT, varint(self.type(ir.ScalarType(element))), float_bits(value, element))
+    def number(self, value: float) -> int:
+        element, bits = number_bits(value)
+        code = VhloAttribute.INTEGER if isinstance(value, int) else VhloAttribute.FLOAT
+        return self._own(code, varint(self.type(ir.ScalarType(element))), bits)
 
     def array(self, value: Sequence[Any]) -> int:
         return self._own(VhloAttribute.ARRAY, self._list([self.attribute(item) for item in value]))
@@ -270,12 +265,12 @@ _ENCODERS: dict[type, Callable[[Encoder, Any], int]] = {
     ir.ReplicaGroupMeshAxes: Encoder.mesh_groups,
     ir.ResultAccuracy: Encoder.accuracy,
     ir.TypeExtensions: Encoder.extensions,
-    ir.TypedFloat: Encoder.floating,
-    ir.TypedInt: Encoder.integer,
+    ir.TypedFloat: Encoder.number,
+    ir.TypedInt: Encoder.number,
     bool: Encoder.boolean,
     dict: Encoder.dictionary,
-    float: Encoder.floating,
-    int: Encoder.integer,
+    float: Encoder.number,
+    int: Encoder.number,
     list: Encoder.array,
     str: Encoder.string,
     ir.SymbolRef: Encoder.string,
