@@ -36,7 +36,7 @@ The rooms, from the ground up; each imports only from those above it:
 A new op is one function under a decorator (`elemental` in `scalars`, `generator` in `elements`) or a kernel form.
 """
 
-from xla_core.codegen.llvm.capabilities import emitter_capabilities
+from xla_core.codegen.llvm.capabilities import emitter_capabilities, may_share_buffer
 from xla_core.codegen.llvm.elements.fused import FusedIrEmitter
 from xla_core.codegen.llvm.forms.kernel_form import EmittedKernel
 from xla_core.codegen.llvm.ir.builder import IrBuilder
@@ -46,12 +46,8 @@ from xla_core.codegen.llvm.llvm_compiler import (
     CompiledModule,
     compile_ir,
     compile_objects,
-    emit_assembly,
-    emit_object,
-    optimize,
 )
 from xla_core.codegen.llvm.loops.ir_array import Complex, IrArray
-from xla_core.codegen.llvm.sharing import may_share_buffer
 from xla_core.codegen.llvm.target_abi import GridAbi, KernelFrame, KernelParameter, LoopAbi, TargetAbi
 
 __all__ = [
@@ -73,9 +69,6 @@ __all__ = [
     "Value",
     "compile_ir",
     "compile_objects",
-    "emit_assembly",
-    "emit_object",
     "emitter_capabilities",
     "may_share_buffer",
-    "optimize",
 ]

@@ -1,9 +1,10 @@
-"""What `KernelEmitter` can emit, as data for a target's `Capabilities`."""
+"""What `KernelEmitter` can emit, as data for a target's `Capabilities`, and which buffers its kernels may share."""
 
 from __future__ import annotations
 
 import functools
 
+from xla_core.analysis.buffer_sharing import can_share_buffer
 from xla_core.codegen.llvm.elements.fused import GENERATORS
 from xla_core.codegen.llvm.forms.top_k import why_sorted
 from xla_core.codegen.llvm.kernel_emitter import FORMS
@@ -16,7 +17,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.target import Capabilities
 
-__all__ = ["emitter_capabilities"]
+__all__ = ["emitter_capabilities", "may_share_buffer"]
 
 
 @functools.cache
@@ -46,3 +47,18 @@ def _over_one_dimension(fft: HloInstruction) -> str | None:
 def _to_integers(convert: HloInstruction) -> str | None:
     target = convert.shape.element_type
     return None if target.is_integral else f"{target} is no integer type"
+
+
+def may_share_buffer(instruction: HloInstruction, result_leaf: int, operand_leaf: int) -> bool:
+    """Whether the kernel of `instruction` may write this leaf of the result over this leaf of the operands.
+
+    (XLA: xla/service/hlo_dataflow_analysis.h, CanShareOperandBufferWithUser.)
+    Leaves are counted as in `EmittedKernel.parameters`, those of the operands and those of the result each from 0.
+    """
+    results = sum(s.is_array for s in instruction.shape.leaves())
+    owners = [n for n, o in enumerate(instruction.operands) for s in o.shape.leaves() if s.is_array]
+    # XLA's sort is in place; the kernel's merges are not, and the emitter has no custom calls.
+    by_others = instruction.opcode in (Opcode.SORT, Opcode.CUSTOM_CALL)
+    if by_others or result_leaf >= results or operand_leaf >= len(owners):
+        return False
+    return can_share_buffer(instruction, owners[operand_leaf], result_leaf)

@@ -17,9 +17,6 @@ __all__ = [
     "CompiledModule",
     "compile_ir",
     "compile_objects",
-    "emit_assembly",
-    "emit_object",
-    "optimize",
     "target_machine",
 ]
 
@@ -221,21 +218,6 @@ def compile_objects(
     if failures:
         raise failures.pop()  # taken out: what its traceback refers to must not refer to it
     return tuple(objects[number] for number in range(len(ir_texts)))
-
-
-def optimize(ir_text: str, abi: TargetAbi, opt_level: int = 2, *, what: str = "") -> str:
-    """The optimized LLVM IR text."""
-    return compile_ir(ir_text, abi, opt_level, what=what).ir()
-
-
-def emit_assembly(ir_text: str, abi: TargetAbi, opt_level: int = 2, *, what: str = "") -> str:
-    """Optimized assembly of LLVM IR text."""
-    return compile_ir(ir_text, abi, opt_level, what=what).assembly()
-
-
-def emit_object(ir_text: str, abi: TargetAbi, opt_level: int = 2, *, what: str = "") -> bytes:
-    """An optimized object file of LLVM IR text."""
-    return compile_ir(ir_text, abi, opt_level, what=what).object()
 
 
 def _refusal(error: RuntimeError, what: str, ir_text: str) -> InternalError:

@@ -18,7 +18,7 @@ from tests.xla_core.codegen.llvm.kernels import (
     scalar,
     scalar_body,
 )
-from xla_core.codegen.llvm import GridAbi, IrBuilder, LoopAbi, TargetAbi, Value, emit_assembly, emit_object
+from xla_core.codegen.llvm import GridAbi, IrBuilder, LoopAbi, TargetAbi, Value, compile_ir
 from xla_core.hlo.element_type import ElementType as T
 
 
@@ -106,11 +106,11 @@ def test_one_emitter_for_every_target(target: str) -> None:
     abi, elementwise, reduction = TARGETS[target]
     kernel, text = emit(fuse(activation, f32(64, 256), array(T.F16, 64, 256)), abi)
     assert kernel.partition_count > 0
-    assert re.search(elementwise, emit_assembly(text, abi))
+    assert re.search(elementwise, compile_ir(text, abi).assembly())
     kernel, text = emit(fuse(row_sums, f32(64, 256)), abi)
     assert kernel.partition_count == 64
     assert kernel.per_block == (abi.threads_per_block > 1)
-    assert re.search(reduction, emit_assembly(text, abi))
+    assert re.search(reduction, compile_ir(text, abi).assembly())
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -125,14 +125,14 @@ def test_other_forms_for_every_target(target: str) -> None:
         ),
     ):
         _, text = emit(fuse(build, *shapes), abi)
-        assert emit_assembly(text, abi)
+        assert compile_ir(text, abi).assembly()
 
 
 @pytest.mark.parametrize("target", ["x86-64", "aarch64", "hexagon"])
 def test_object_files(target: str) -> None:
     abi = TARGETS[target][0]
     _, text = emit(fuse(row_sums, f32(64, 256)), abi)
-    assert emit_object(text, abi)[:4] == b"\x7fELF"
+    assert compile_ir(text, abi).object()[:4] == b"\x7fELF"
 
 
 @pytest.mark.skipif("x86_64" not in host_abi().triple, reason="this machine is not an x86-64")

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from xla_core.codegen.llvm.elements.data_movement import whole
 from xla_core.codegen.llvm.elements.fused import FusedIrEmitter, generator
-from xla_core.codegen.llvm.elements.windows import window_position
+from xla_core.codegen.llvm.elements.reduce_window import window_position
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.ir.types import register_type
 from xla_core.codegen.llvm.loops.index import Digit, Index, compose, merge_digits
@@ -99,9 +99,6 @@ class DotForm:
         self._lhs = _sources(self.lhs, lhs_batch, lhs_contracting, lhs_free, len(lhs_batch))
         self._rhs = _sources(self.rhs, rhs_batch, rhs_contracting, rhs_free, len(rhs_batch) + len(lhs_free))
         self.rhs_free_is_minor = bool(rhs_free) and rhs_free[-1] == self.rhs.shape.minor_to_major()[0]
-        self.lhs_contracting_is_minor = (
-            bool(lhs_contracting) and lhs_contracting[-1] == self.lhs.shape.minor_to_major()[0]
-        )
 
     def indices(self, f: FusedIrEmitter, index: Index, contracted: Index) -> tuple[Index, Index]:
         """(lhs index, rhs index) of one product."""

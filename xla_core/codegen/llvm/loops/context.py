@@ -13,8 +13,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from xla_core.codegen.llvm.ir.builder import IrBuilder, Loop
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.index import Digit
-from xla_core.codegen.llvm.loops.schedule import LoopNest, LoopSchedule
-from xla_core.codegen.llvm.loops.tile import Tile
+from xla_core.codegen.llvm.loops.schedule import LoopNest, LoopSchedule, Tile
 from xla_core.codegen.llvm.target_abi import TargetAbi
 
 __all__ = ["EmissionContext", "LoopBody", "minor_loop_metadata"]

@@ -16,7 +16,7 @@ from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.affine import AffineExpr
 from xla_core.codegen.llvm.loops.context import EmissionContext, minor_loop_metadata
 from xla_core.codegen.llvm.loops.index import Digit, split_digit
-from xla_core.codegen.llvm.loops.tile import Tile
+from xla_core.codegen.llvm.loops.schedule import Tile
 from xla_core.codegen.llvm.loops.transposition import SIZE
 from xla_core.target import ParallelModel
 

@@ -10,7 +10,9 @@ import abc
 import dataclasses
 from collections.abc import Hashable
 
-__all__ = ["LoopCut", "LoopNest", "LoopSchedule", "LoopSplit", "LoopTile", "ScheduleChange"]
+from xla_core.codegen.llvm.ir.module import Value
+
+__all__ = ["LoopCut", "LoopNest", "LoopSchedule", "LoopSplit", "LoopTile", "ScheduleChange", "Tile"]
 
 
 @dataclasses.dataclass(slots=True)
@@ -74,3 +76,19 @@ class LoopTile(ScheduleChange):
 
     def record(self, schedule: LoopSchedule) -> None:
         schedule[self.space].across = self.position
+
+
+@dataclasses.dataclass(slots=True)
+class Tile:
+    """The kernel's loops over `space`, whose innermost loop has the position `last`.
+
+    `across` is the position of the loop that is tiled with the innermost one, or -1. Where it is set, `begin` and `end`
+    are the bounds of the (across, last) loops in this tile, and `level` is the number of loops around the tile.
+    """
+
+    space: Hashable
+    last: int
+    across: int = -1
+    level: int = 0
+    begin: tuple[Value, Value] | None = None
+    end: tuple[Value, Value] | None = None

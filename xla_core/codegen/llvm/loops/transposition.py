@@ -14,8 +14,7 @@ from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index import Digit, Index, weighted_sum
 from xla_core.codegen.llvm.loops.ir_array import ElementValue, IrArray
-from xla_core.codegen.llvm.loops.schedule import LoopTile
-from xla_core.codegen.llvm.loops.tile import Tile
+from xla_core.codegen.llvm.loops.schedule import LoopTile, Tile
 
 __all__ = ["load_element"]
 

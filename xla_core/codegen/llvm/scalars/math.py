@@ -20,6 +20,20 @@ _TYPES = {kind: type_ for type_, kind in _KINDS.items()}
 _FEW = 6  # entries; from so few, comparisons choose faster than a load from a table
 
 
+def _builders(method: str) -> Callable[..., Value]:
+    """A method of `MathEmitter` that is the builder's method of this name."""
+    return lambda self, *operands: getattr(self.b, method)(*operands)
+
+
+def _intrinsic(name: str) -> Callable[..., Value]:
+    return lambda self, *operands: self.b.intrinsic(name, *operands)
+
+
+def _arithmetic(method: str) -> Callable[..., Value]:
+    """A method whose second operand may be a Python number."""
+    return lambda self, x, y: getattr(self.b, method)(x, self._same(x, y))
+
+
 class MathEmitter(Arithmetic[Value]):
     """Emits elementary functions: the target's own, where it has one, else our formulas."""
 
@@ -75,85 +89,37 @@ class MathEmitter(Arithmetic[Value]):
             return self.b.intrinsic("fma", x, y, z)
         return self.b.fadd(self.b.fmul(x, y), z)
 
-    def add(self, x: Value, y: Value | float) -> Value:
-        return self.b.fadd(x, self._same(x, y))
-
-    def sub(self, x: Value, y: Value | float) -> Value:
-        return self.b.fsub(x, self._same(x, y))
-
-    def mul(self, x: Value, y: Value | float) -> Value:
-        return self.b.fmul(x, self._same(x, y))
-
-    def div(self, x: Value, y: Value | float) -> Value:
-        return self.b.fdiv(x, self._same(x, y))
-
-    def neg(self, x: Value) -> Value:
-        return self.b.fneg(x)
-
-    def abs(self, x: Value) -> Value:
-        return self.b.intrinsic("fabs", x)
-
-    def sqrt(self, x: Value) -> Value:
-        return self.b.intrinsic("sqrt", x)
-
-    def floor(self, x: Value) -> Value:
-        return self.b.intrinsic("floor", x)
-
-    def maximum(self, x: Value, y: Value) -> Value:
-        return self.b.intrinsic("maximum", x, y)
-
-    def with_sign(self, magnitude: Value, sign: Value) -> Value:
-        return self.b.intrinsic("copysign", magnitude, sign)
-
-    def fcmp(self, predicate: str, x: Value, y: Value) -> Value:
-        return self.b.fcmp(predicate, x, y)
+    add = _arithmetic("fadd")
+    sub = _arithmetic("fsub")
+    mul = _arithmetic("fmul")
+    div = _arithmetic("fdiv")
+    neg = _builders("fneg")
+    abs = _intrinsic("fabs")
+    sqrt = _intrinsic("sqrt")
+    floor = _intrinsic("floor")
+    maximum = _intrinsic("maximum")
+    with_sign = _intrinsic("copysign")
+    fcmp = _builders("fcmp")
 
     # -- integers, bits, conversions ---------------------------------------------------------------------------------
 
-    def icmp(self, predicate: str, x: Value, y: Value) -> Value:
-        return self.b.icmp(predicate, x, y)
-
-    def select(self, condition: Value, x: Value, y: Value) -> Value:
-        return self.b.select(condition, x, y)
-
-    def iadd(self, x: Value, y: Value) -> Value:
-        return self.b.add(x, y)
-
-    def isub(self, x: Value, y: Value) -> Value:
-        return self.b.sub(x, y)
+    icmp = _builders("icmp")
+    select = _builders("select")
+    iadd = _builders("add")
+    isub = _builders("sub")
+    udiv = _builders("udiv")
+    and_ = _builders("and_")
+    or_ = _builders("or_")
+    xor = _builders("xor")
+    not_ = _builders("not_")
+    shl = _builders("shl")
+    lshr = _builders("lshr")
+    ashr = _builders("ashr")
+    clamp = _builders("clamp")
+    funnel_shift = _intrinsic("fshl")
 
     def imul(self, x: Value, y: Value) -> Value:
         return self.b.mul(x, y, "nuw")
-
-    def udiv(self, x: Value, y: Value) -> Value:
-        return self.b.udiv(x, y)
-
-    def and_(self, x: Value, y: Value) -> Value:
-        return self.b.and_(x, y)
-
-    def or_(self, x: Value, y: Value) -> Value:
-        return self.b.or_(x, y)
-
-    def xor(self, x: Value, y: Value) -> Value:
-        return self.b.xor(x, y)
-
-    def not_(self, x: Value) -> Value:
-        return self.b.not_(x)
-
-    def shl(self, x: Value, amount: int) -> Value:
-        return self.b.shl(x, amount)
-
-    def lshr(self, x: Value, amount: int) -> Value:
-        return self.b.lshr(x, amount)
-
-    def ashr(self, x: Value, amount: int) -> Value:
-        return self.b.ashr(x, amount)
-
-    def clamp(self, low: Value, x: Value, high: Value) -> Value:
-        return self.b.clamp(low, x, high)
-
-    def funnel_shift(self, high: Value, low: Value, amount: Value) -> Value:
-        return self.b.intrinsic("fshl", high, low, amount)
 
     def bits(self, x: Value) -> Value:
         return self.b.bitcast(x, "i64" if x.type == "double" else "i32")

@@ -18,8 +18,6 @@ from xla_core.codegen.llvm import (
     LoopAbi,
     compile_ir,
     compile_objects,
-    emit_assembly,
-    optimize,
 )
 from xla_core.codegen.llvm.loops.index import Digit, Index, compose
 from xla_core.errors import InternalError, UnimplementedError
@@ -82,13 +80,13 @@ def test_refused_ir_names_the_kernel_and_the_line() -> None:
         compile_ir("define void @f() {\n  %x = fadd i32 1, 2\n  ret void\n}", LoopAbi(), what="softmax")
     assert "defect of the emitter" in str(caught.value)
     with pytest.raises(InternalError, match="no target machine"):
-        emit_assembly("", LoopAbi("nonsense-unknown-unknown"))
+        compile_ir("", LoopAbi("nonsense-unknown-unknown")).assembly()
 
 
 def test_several_threads_may_compile() -> None:
     _, text = emit(fuse(lambda c, x: c.add("tanh", x), f32(64)))
     results: list[str] = []
-    threads = [threading.Thread(target=lambda: results.append(optimize(text, host_abi()))) for _ in range(4)]
+    threads = [threading.Thread(target=lambda: results.append(compile_ir(text, host_abi()).ir())) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -211,7 +209,7 @@ def test_kernel_names_are_what_every_assembler_takes(name: str) -> None:
         first, second = emitter.emit(fusion, name), emitter.emit(fusion, name)
         assert first.name != second.name
         assert all(re.fullmatch(r"[A-Za-z_]\w*", n, re.ASCII) for n in (first.name, second.name))
-        assembly = emit_assembly(emitter.module.to_text(), abi)
+        assembly = compile_ir(emitter.module.to_text(), abi).assembly()
         assert all(re.search(rf"\b{n}\b", assembly) for n in (first.name, second.name)), target
 
 
