@@ -2,8 +2,9 @@
 
 The modules and subpackages, from the bottom up:
 
-- The modules here contain the tools for passes (`pass_manager`, `rewriter`, `patterns`, `while_util`, `inlining`,
-  `dump`) and the pipelines (`simplification`, `pipeline`). Only the pipelines name passes of several subpackages.
+- The modules here contain the tools for passes (`pass_manager`, `rewriter`, `patterns`, `dot_operands`, `while_util`,
+  `inlining`, `dump`) and the pipelines (`simplification`, `pipeline`). Only the pipelines name passes of several
+  subpackages.
 - `expanders` rewrites an op in terms of other ops.
 - `simplifiers` makes a program smaller on every target.
 - `control_flow` simplifies loops and branches.

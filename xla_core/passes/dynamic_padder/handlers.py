@@ -13,6 +13,7 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
+from xla_core.passes.dot_operands import dot_operands
 from xla_core.passes.dynamic_padder.combiners import sorted_by_validity, with_validity
 from xla_core.passes.dynamic_padder.indexing import dynamic_slice, dynamic_update_slice, gather, scatter
 from xla_core.passes.dynamic_padder.padded import S32, Padded, Value, mask, merged, size_of, valid
@@ -237,27 +238,22 @@ def _dot(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None
     """Masks contracting dimensions of both operands with zeros; one side is not enough, because NaN times 0 is NaN."""
     if len(operands) != 2:
         return None
-    attributes = i.attributes
-    sides = []
-    for operand, side in zip(operands, ("lhs", "rhs"), strict=True):
-        batch, contracted = attributes.get(f"{side}_batch_dims", ()), attributes.get(f"{side}_contracting_dims", ())
-        free = [d for d in range(operand.value.shape.rank) if d not in (*batch, *contracted)]
-        sides.append((operand, tuple(batch), tuple(contracted), free))
-    (lhs, lhs_batch, lhs_contracted, lhs_free), (rhs, rhs_batch, rhs_contracted, rhs_free) = sides
-    sizes = {}
-    for n, d in enumerate((*lhs_batch, *lhs_free)):
-        if d in lhs.sizes:
-            sizes[n] = lhs.sizes[d]
-    for n, d in [*enumerate(rhs_batch), *enumerate(rhs_free, len(lhs_batch) + len(lhs_free))]:
+    lhs, rhs = operands
+    left, right = dot_operands(i)
+    sizes = {n: lhs.sizes[d] for n, d in enumerate((*left.batch, *left.free)) if d in lhs.sizes}
+    for n, d in [*enumerate(right.batch), *enumerate(right.free, len(left.batch) + len(left.free))]:
         if d in rhs.sizes:
             sizes.setdefault(n, rhs.sizes[d])
-    inner = [(x, y) for x, y in zip(lhs_contracted, rhs_contracted, strict=True) if x in lhs.sizes or y in rhs.sizes]
+    pairs = zip(left.contracted, right.contracted, strict=True)
+    inner = [(x, y) for x, y in pairs if x in lhs.sizes or y in rhs.sizes]
     ends = {x: lhs.sizes.get(x) or rhs.sizes[y] for x, y in inner}
     zeros = [b.constant(0, Shape(o.value.shape.element_type)) for o in (lhs, rhs)]
-    left = mask(b, Padded(lhs.value, ends), ends, zeros[0])
     right_ends = {y: ends[x] for x, y in inner}
-    right = mask(b, Padded(rhs.value, right_ends), right_ends, zeros[1])
-    return Padded(b.clone(i, [left, right], shape=_static(i.shape)), sizes)
+    masked = [
+        mask(b, Padded(lhs.value, ends), ends, zeros[0]),
+        mask(b, Padded(rhs.value, right_ends), right_ends, zeros[1]),
+    ]
+    return Padded(b.clone(i, masked, shape=_static(i.shape)), sizes)
 
 
 @_handles(Opcode.SORT)

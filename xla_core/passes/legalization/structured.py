@@ -15,6 +15,7 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
+from xla_core.passes.dot_operands import dot_operands
 from xla_core.passes.inlining import apply_to_arrays, is_elementwise_of_scalars
 from xla_core.passes.legalization.rules import decomposition
 from xla_core.passes.legalization.windows import window_element, window_padding
@@ -31,23 +32,15 @@ def _map(i: HloInstruction, b: Builder) -> HloInstruction | None:
 @decomposition(Opcode.DOT)
 def _dot(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Multiplies all pairs, then sums. The products are large, so this is for targets without any dot."""
-    x, y = i.operands
-    kind = i.shape.element_type
-    x, y = b.convert(x, i.shape), b.convert(y, i.shape)
-    batch = (i.attribute("lhs_batch_dims"), i.attribute("rhs_batch_dims"))
-    contracted = (i.attribute("lhs_contracting_dims"), i.attribute("rhs_contracting_dims"))
-    free = [
-        [d for d in range(o.shape.rank) if d not in batch[k] and d not in contracted[k]] for k, o in enumerate((x, y))
-    ]
+    kind, operands = i.shape.element_type, dot_operands(i)
     # Dimensions of the product: batch, free of x, free of y, contracted.
-    nb, nx, ny = len(batch[0]), len(free[0]), len(free[1])
-    result = [*i.shape.dimensions, *(x.shape.dimensions[d] for d in contracted[0])]
-    place: list[dict[int, int]] = [{}, {}]
-    for k in range(2):
-        place[k] |= {d: n for n, d in enumerate(batch[k])}
-        place[k] |= {d: nb + (nx if k else 0) + n for n, d in enumerate(free[k])}
-        place[k] |= {d: nb + nx + ny + n for n, d in enumerate(contracted[k])}
-    wide = [b.broadcast(o, result, [place[k][d] for d in range(o.shape.rank)]) for k, o in enumerate((x, y))]
+    result = [*i.shape.dimensions, *operands[0].sizes(operands[0].contracted)]
+    wide, start = [], len(operands[0].batch)
+    for o in operands:
+        places = [*range(len(o.batch)), *range(start, start + len(o.free)), *range(i.shape.rank, len(result))]
+        place = dict(zip((*o.batch, *o.free, *o.contracted), places, strict=True))
+        wide.append(b.broadcast(b.convert(o.value, i.shape), result, [place[d] for d in range(o.value.shape.rank)]))
+        start += len(o.free)
     product = b.add(Opcode.AND if kind is ElementType.PRED else Opcode.MULTIPLY, *wide)
     axes = tuple(range(i.shape.rank, len(result)))
     if not axes:

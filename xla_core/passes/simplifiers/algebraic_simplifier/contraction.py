@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 from xla_core.hlo.builder import Builder
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
+from xla_core.passes.dot_operands import dot_operands
 from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import rule
 
 
@@ -21,37 +20,22 @@ def contract_nothing(i: HloInstruction, b: Builder) -> HloInstruction | None:
 @rule(Opcode.DOT)
 def dot_without_sums(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Dot that sums over nothing, or over dimensions of size 1 -> multiply"""
-    if i.attributes.get("algorithm") is not None:
+    operands, element_type = dot_operands(i), i.shape.element_type
+    if i.attribute("algorithm") is not None or any(n != 1 for n in operands[0].sizes(operands[0].contracted)):
         return None
-    (lhs, rhs), a = i.operands, i.attributes
-    contracted = a.get("lhs_contracting_dims", ())
-    if any(lhs.shape.dimensions[d] != 1 for d in contracted):
+    if any(o.value.shape.element_type is not element_type for o in operands):
         return None
-    element_type = i.shape.element_type
-    if lhs.shape.element_type is not element_type or rhs.shape.element_type is not element_type:
-        return None
-    batch = a.get("lhs_batch_dims", ())
-    left, left_free = _ordered(lhs, batch, contracted, b)
-    right, right_free = _ordered(rhs, a.get("rhs_batch_dims", ()), a.get("rhs_contracting_dims", ()), b)
-    n, m = len(batch), left_free
-    batches = list(range(n))
-    wide_left = b.broadcast(left, i.shape.dimensions, batches + list(range(n, n + m)))
-    wide_right = b.broadcast(right, i.shape.dimensions, batches + list(range(n + m, n + m + right_free)))
-    product = b.add(Opcode.MULTIPLY, wide_left, wide_right)
+    wide, start = [], len(operands[0].batch)
+    for o in operands:
+        moved = b.transpose(o.value, [*o.batch, *o.free, *o.contracted])
+        places = [*range(len(o.batch)), *range(start, start + len(o.free))]
+        wide.append(b.broadcast(b.reshape(moved, o.sizes((*o.batch, *o.free))), i.shape.dimensions, places))
+        start += len(o.free)
+    product = b.add(Opcode.MULTIPLY, *wide)
     if not (element_type.is_floating or element_type.is_complex):
         return product
     # The sum of a dot starts at 0, so a product of -0 gives 0.
     return b.add(Opcode.ADD, product, b.constant(0, i.shape))
-
-
-def _ordered(
-    x: HloInstruction, batch: tuple[int, ...], contracted: tuple[int, ...], b: Builder
-) -> tuple[HloInstruction, int]:
-    """The operand with batch dimensions first and without contracting dimensions, and its number of free dimensions."""
-    free = [d for d in range(x.shape.rank) if d not in batch and d not in contracted]
-    moved = b.transpose(x, [*batch, *free, *contracted])
-    kept = [x.shape.dimensions[d] for d in (*batch, *free)]
-    return b.reshape(moved, kept), len(free)
 
 
 @rule(Opcode.CONVOLUTION)
@@ -93,28 +77,16 @@ def convolve_points(i: HloInstruction, b: Builder) -> HloInstruction | None:
 @rule(Opcode.DOT)
 def dot_flat(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Dot of arrays that both have dimensions of size 1 in the batch -> dot without them"""
-    a = i.attributes
-    batch_lhs, batch_rhs = a.get("lhs_batch_dims", ()), a.get("rhs_batch_dims", ())
-    lhs, rhs = i.operands
-    drop = [n for n, d in enumerate(batch_lhs) if lhs.shape.dimensions[d] == 1]
+    lhs, rhs = dot_operands(i)
+    drop = [n for n, size in enumerate(lhs.sizes(lhs.batch)) if size == 1]
     if not drop:
         return None
-    gone_lhs, gone_rhs = {batch_lhs[n] for n in drop}, {batch_rhs[n] for n in drop}
-
-    def without(x: HloInstruction, gone: set[int]) -> tuple[HloInstruction, dict[int, int]]:
-        kept = [d for d in range(x.shape.rank) if d not in gone]
-        return b.reshape(x, [x.shape.dimensions[d] for d in kept]), {d: n for n, d in enumerate(kept)}
-
-    new_lhs, map_lhs = without(lhs, gone_lhs)
-    new_rhs, map_rhs = without(rhs, gone_rhs)
-    attributes = {
-        **a,
-        "lhs_batch_dims": tuple(map_lhs[d] for d in batch_lhs if d not in gone_lhs),
-        "rhs_batch_dims": tuple(map_rhs[d] for d in batch_rhs if d not in gone_rhs),
-        "lhs_contracting_dims": tuple(map_lhs[d] for d in a.get("lhs_contracting_dims", ())),
-        "rhs_contracting_dims": tuple(map_rhs[d] for d in a.get("rhs_contracting_dims", ())),
-    }
-    kept = [n for d, n in enumerate(i.shape.dimensions) if d >= len(batch_lhs) or d not in drop]
-    product = b.add(Opcode.DOT, new_lhs, new_rhs, shape=i.shape.with_dimensions(kept), **attributes)
-    assert math.prod(kept) == i.shape.num_elements
+    attributes, values = dict(i.attributes), []
+    for side, o in (("lhs", lhs), ("rhs", rhs)):
+        kept = [d for d in range(o.value.shape.rank) if d not in {o.batch[n] for n in drop}]
+        values.append(b.reshape(o.value, o.sizes((*kept,))))
+        attributes[f"{side}_batch_dims"] = tuple(kept.index(d) for d in o.batch if d in kept)
+        attributes[f"{side}_contracting_dims"] = tuple(kept.index(d) for d in o.contracted)
+    sizes = [n for d, n in enumerate(i.shape.dimensions) if d not in drop]
+    product = b.add(Opcode.DOT, *values, shape=i.shape.with_dimensions(sizes), **attributes)
     return b.reshape(product, i.shape.dimensions)

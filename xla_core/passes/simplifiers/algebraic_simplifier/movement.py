@@ -9,6 +9,7 @@ import numpy as np
 from xla_core.hlo.builder import Builder
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
+from xla_core.passes.dot_operands import dot_operands, swapped_attributes
 from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import pair_rule, rule
 
 
@@ -98,20 +99,11 @@ def transpose_iota(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstr
 @pair_rule(Opcode.TRANSPOSE, Opcode.DOT)
 def transpose_product(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """transpose(x . y) -> y . x with the same contraction, for a matrix that nothing else uses"""
-    if x.user_count != 1 or x.shape.rank != 2 or x.attributes.get("lhs_batch_dims"):
+    lhs, rhs = dot_operands(x)
+    if x.user_count != 1 or x.shape.rank != 2 or lhs.batch or len(lhs.free) != 1:
         return None
-    lhs, rhs = x.operands
-    if lhs.shape.rank - len(x.attributes.get("lhs_contracting_dims", ())) != 1:
-        return None
-    precision = x.attributes.get("operand_precision", ())
-    attributes = {
-        **x.attributes,
-        "lhs_contracting_dims": x.attributes.get("rhs_contracting_dims", ()),
-        "rhs_contracting_dims": x.attributes.get("lhs_contracting_dims", ()),
-    }
-    if len(precision) == 2:
-        attributes["operand_precision"] = (precision[1], precision[0])
-    return b.add(Opcode.DOT, rhs, lhs, shape=i.shape.without_layout(), **attributes)
+    shape = i.shape.without_layout()
+    return b.add(Opcode.DOT, rhs.value, lhs.value, shape=shape, **swapped_attributes(x))
 
 
 # -- broadcast -------------------------------------------------------------------------------------------------------
