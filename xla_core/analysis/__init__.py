@@ -10,10 +10,11 @@ from xla_core.analysis.buffer_assignment import (
 from xla_core.analysis.buffer_checker import check_buffer_assignment
 from xla_core.analysis.buffer_sharing import CanShare, can_share_buffer, in_place_operands
 from xla_core.analysis.control_flow import control_flow_callees, reachable_sequences, sequential_computations
-from xla_core.analysis.cost_analysis import Cost, HloCostAnalysis, known_trip_count
+from xla_core.analysis.cost_analysis import Cost, HloCostAnalysis
 from xla_core.analysis.dataflow import HloDataflowAnalysis
 from xla_core.analysis.hlo_value import HloValue, ValueKind
 from xla_core.analysis.memory_map import plot_memory_map
+from xla_core.analysis.while_loop import known_trip_count
 
 __all__ = [
     "AllocationKind",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import math
 
+from xla_core.analysis.while_loop import known_trip_count
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
@@ -129,72 +130,6 @@ class HloCostAnalysis:
         if Trait.ELEMENTWISE in traits and Trait.DATA_MOVEMENT not in traits:
             return Cost(elements)
         return Cost()
-
-
-def known_trip_count(loop: HloInstruction) -> int | None:
-    """How often the body of a counted loop (`for i in range(a, b, step)`) runs; None for any other loop."""
-    body, condition = loop.attributes["body"], loop.attributes["condition"]
-    test = condition.root
-    if test.opcode != Opcode.COMPARE or test.attributes["direction"] not in ("LT", "LE", "GT", "GE"):
-        return None
-    counter, limit = _peeled(test.operand(0)), _peeled(test.operand(1))
-    if counter.opcode != Opcode.GET_TUPLE_ELEMENT or counter.operand(0).opcode != Opcode.PARAMETER:
-        return None
-    index = counter.tuple_index
-    init = loop.operand(0)
-    last = _invariant_scalar(limit, loop)
-    if init.opcode != Opcode.TUPLE or last is None or body.root.opcode != Opcode.TUPLE:
-        return None
-    first = _constant_value(init.operand(index))
-    update = _peeled(body.root.operand(index))
-    if first is None or update.opcode != Opcode.ADD:
-        return None
-    sides = [_peeled(o) for o in update.operands]
-    steps = [_constant_value(o) for o in sides]
-    for other, step in ((sides[1], steps[0]), (sides[0], steps[1])):
-        if step and other.opcode == Opcode.GET_TUPLE_ELEMENT and other.tuple_index == index:
-            return _trips(first, last, step, test.attributes["direction"])
-    return None
-
-
-def _trips(first: int, last: int, step: int, direction: str) -> int | None:
-    if direction in ("LE", "GE"):
-        last += 1 if direction == "LE" else -1
-    rising = direction in ("LT", "LE")
-    if rising != (step > 0):
-        return None
-    return max(0, -(-(last - first) // step))
-
-
-def _invariant_scalar(value: HloInstruction, loop: HloInstruction) -> int | None:
-    """The value of a constant in the condition, or of a constant that the loop carries unchanged; else None."""
-    found = _constant_value(value)
-    if found is not None or value.opcode != Opcode.GET_TUPLE_ELEMENT:
-        return found
-    root, init = loop.attributes["body"].root, loop.operand(0)
-    if root.opcode != Opcode.TUPLE or init.opcode != Opcode.TUPLE or value.operand(0).opcode != Opcode.PARAMETER:
-        return None
-    carried = root.operand(value.tuple_index)
-    if (
-        carried.opcode == Opcode.GET_TUPLE_ELEMENT
-        and carried.operand(0).opcode == Opcode.PARAMETER
-        and carried.tuple_index == value.tuple_index
-    ):
-        return _constant_value(init.operand(value.tuple_index))
-    return None
-
-
-def _peeled(value: HloInstruction) -> HloInstruction:
-    while value.opcode in (Opcode.COPY, Opcode.BITCAST, Opcode.RESHAPE) and value.shape.num_elements == 1:
-        value = value.operand(0)
-    return value
-
-
-def _constant_value(value: HloInstruction) -> int | None:
-    value = _peeled(value)
-    if value.opcode != Opcode.CONSTANT or value.shape.num_elements != 1 or not value.shape.element_type.is_integral:
-        return None
-    return int(value.literal.item().real)
 
 
 def _contracted(dot: HloInstruction) -> float:

@@ -1,94 +1,17 @@
-"""Analyzes and rebuilds while loops whose state is a tuple: dependences of elements, and changes to the tuple."""
+"""Rebuilds while loops whose state is a tuple, with other elements."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
 
+from xla_core.analysis.while_loop import Loop
 from xla_core.hlo.builder import Builder
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.effects import EffectAnalysis
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Loop:
-    """A while loop whose state is a tuple.
-
-    Body and condition use the tuple only through get-tuple-element, and the root of the body is a tuple instruction.
-    """
-
-    instruction: HloInstruction
-    body: HloComputation
-    condition: HloComputation
-
-    @staticmethod
-    def of(instruction: HloInstruction) -> Loop | None:
-        """The loop of a while instruction, or None if it does not have the form that `Loop` requires."""
-        if instruction.opcode != Opcode.WHILE or not instruction.shape.is_tuple:
-            return None
-        loop = Loop(instruction, instruction.attributes["body"], instruction.attributes["condition"])
-        for computation in (loop.body, loop.condition):
-            parameter = computation.parameters[0]
-            if parameter.is_root or any(u.opcode != Opcode.GET_TUPLE_ELEMENT for u in parameter.users):
-                return None
-        return loop if loop.body.root.opcode == Opcode.TUPLE else None
-
-    @property
-    def size(self) -> int:
-        """The number of elements of the state."""
-        return len(self.instruction.shape.tuple_shapes)
-
-    @property
-    def results(self) -> Sequence[HloInstruction]:
-        """The instructions that compute the next value of each element, in the body."""
-        return self.body.root.operands
-
-    def initial(self, index: int) -> HloInstruction | None:
-        """The initial value of an element if the initial state is a tuple instruction, else None."""
-        state = self.instruction.operands[0]
-        return state.operands[index] if state.opcode == Opcode.TUPLE else None
-
-    def elements(self, computation: HloComputation) -> dict[int, list[HloInstruction]]:
-        """The get-tuple-elements of the state in the body or the condition, by index."""
-        found: dict[int, list[HloInstruction]] = {}
-        for user in computation.parameters[0].users:
-            found.setdefault(user.tuple_index, []).append(user)
-        return found
-
-    def is_unchanged(self, index: int) -> bool:
-        """Whether the body returns the element unchanged."""
-        result = self.results[index]
-        return (
-            result.opcode == Opcode.GET_TUPLE_ELEMENT
-            and result.operands[0] is self.body.parameters[0]
-            and result.tuple_index == index
-        )
-
-    def dependencies(self, analysis: EffectAnalysis) -> tuple[list[set[int]], set[int]]:
-        """The elements of the state that each result of the body depends on, and those that its effects depend on."""
-        order = self.body.post_order()
-        sets: dict[HloInstruction, frozenset[int]] = {}
-        parameter = self.body.parameters[0]
-        empty: frozenset[int] = frozenset()
-        effects: set[int] = set()
-        for instruction in order:
-            if instruction.opcode == Opcode.GET_TUPLE_ELEMENT and instruction.operands[0] is parameter:
-                found = frozenset((instruction.tuple_index,))
-            elif instruction is parameter:
-                found = empty
-            else:
-                found = empty
-                for operand in instruction.operands:
-                    more = sets[operand]
-                    if not more <= found:
-                        found = found | more if found else more
-            sets[instruction] = found
-            if instruction is not self.body.root and analysis.of(instruction):
-                effects |= found
-        return [set(sets[r]) for r in self.results], effects
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from xla_core.analysis import HloCostAnalysis
-from xla_core.analysis.cost_analysis import known_trip_count
+from xla_core.analysis import HloCostAnalysis, known_trip_count
 from xla_core.hlo.parser import parse_hlo
 
 LOOP = """

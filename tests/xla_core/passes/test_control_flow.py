@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from xla_core.analysis.while_loop import Loop, induction, trip_count
 from xla_core.errors import DeadlineExceededError
 from xla_core.hlo.evaluator import evaluate
 from xla_core.hlo.parser import parse_hlo
-from xla_core.passes.control_flow.while_loop_analysis import induction, trip_count
-from xla_core.passes.while_util import Loop
 
 
 def loop(start=0, step=1, bound=5, direction="LT", kind="s32", extra_body="", swap=False):

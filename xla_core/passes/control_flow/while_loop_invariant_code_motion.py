@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
+from xla_core.analysis.while_loop import Loop
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.effects import EffectAnalysis
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import PINNED, Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.pass_manager import InstructionPass
-from xla_core.passes.while_util import Extra, Loop, rebuild_loop
+from xla_core.passes.while_util import Extra, rebuild_loop
 
 
 class WhileLoopInvariantCodeMotion(InstructionPass):

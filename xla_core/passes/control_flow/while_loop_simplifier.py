@@ -5,15 +5,15 @@
 
 from __future__ import annotations
 
+from xla_core.analysis.while_loop import Loop, trip_count
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.effects import EffectAnalysis
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.control_flow.while_loop_analysis import trip_count
 from xla_core.passes.inlining import inline_call
 from xla_core.passes.pass_manager import InstructionPass
-from xla_core.passes.while_util import Loop, narrow_loop, rebuild_loop
+from xla_core.passes.while_util import narrow_loop, rebuild_loop
 
 
 class WhileLoopSimplifier(InstructionPass):
