@@ -125,7 +125,7 @@ STRUCTURES: dict[str, Callable[[], str | bytes]] = {
     "parentheses": lambda: "(" * 1_000_000,
     "braces": lambda: "{" * 1_000_000,
     "modules in modules": lambda: _nested("module {\n", "", "}\n", 20_000),
-    "a string that never ends": lambda: 'module attributes {x = "' + "a" * 1_000_000,
+    "an unterminated string": lambda: 'module attributes {x = "' + "a" * 1_000_000,
     "a string of escapes": lambda: 'module attributes {x = "' + "\\22" * 300_000 + '"} {}',
     "a comment of a megabyte": lambda: "//" + "x" * 1_000_000,
     "many comments": lambda: "// x\n" * 200_000,
@@ -161,9 +161,9 @@ STRUCTURES: dict[str, Callable[[], str | bytes]] = {
     ),
     "HLO: comments that never end": lambda: _hlo(" ROOT p = f32[] parameter(0)") + "/* " * 100_000,
     "HLO: comments, and then no HLO": lambda: "/**/ " * 1000 + "module {}",
-    "HLO: quotes in a string that never ends": lambda: _hlo(' ROOT p = f32[] parameter(0), metadata={op_name="' + '\\"' * 100_000),
+    "HLO: quotes in an unterminated string": lambda: _hlo(' ROOT p = f32[] parameter(0), metadata={op_name="' + '\\"' * 100_000),
     "HLO: quotes and a comment": lambda: _hlo(' ROOT p = f32[] parameter(0), backend_config="' + '\\"' * 100_000 + "// "),
-    "HLO: braces in a string that never ends": lambda: _hlo(' ROOT p = f32[] parameter(0), sharding={"' + "{" * 1_000_000),
+    "HLO: braces in an unterminated string": lambda: _hlo(' ROOT p = f32[] parameter(0), sharding={"' + "{" * 1_000_000),
     "HLO: spaces between operands": lambda: _hlo(f" ROOT p = f32[] add({' ' * 200_000};"),
     "HLO: spaces in a value": lambda: _hlo(f" ROOT p = f32[] parameter(0), backend_config=a{' ' * 200_000}b;"),
     "HLO: a number that is none": lambda: _hlo(f" ROOT c = f32[] constant({'1' * 100_000}x)"),
@@ -192,13 +192,13 @@ STRUCTURES: dict[str, Callable[[], str | bytes]] = {
         f' %0 = stablehlo.custom_call @f(%a) {{mhlo.sharding = "{{devices=[{"9999999," * DEPTH}1]<=[2]}}"}}'
         " : (tensor<f32>) -> tensor<f32>\n return %0 : tensor<f32>"
     ),
-    "quotes in a string that never ends": lambda: _function(
+    "quotes in an unterminated string": lambda: _function(
         ' %0 = stablehlo.custom_call @f(%a) {backend_config = "' + '\\"' * 300_000
     ),
     "quotes in an unknown attribute": lambda: _function(' %0 = "stablehlo.add"(%a, %a) {x = #x.y<"' + '\\"' * 300_000),
     "a mesh's axis of many quotes": lambda: f'sdy.mesh @m = <["{chr(92)}22{"x" * DEPTH}{(chr(92) + "22") * 100_000}"=2]>\n'
     + _function(" return %a : tensor<f32>"),
-    "VHLO: quotes in a string that never ends": lambda: _function(
+    "VHLO: quotes in an unterminated string": lambda: _function(
         ' %0 = "vhlo.custom_call_v1"(%a) <{backend_config = #vhlo.string_v1<"' + '\\"' * 300_000
     ),
     "VHLO: types, deeply nested": lambda: _function(

@@ -56,10 +56,10 @@ class LiteralQueue:
             while not (self._items or self._closed):
                 left = _SIGNAL_SECONDS if deadline is None else deadline - time.monotonic()
                 if left <= 0:
-                    raise DeadlineExceededError(f"nothing came through {self.name} in {timeout} s")
+                    raise DeadlineExceededError(f"no value arrived in {self.name} within {timeout} s")
                 self._changed.wait(min(left, _SIGNAL_SECONDS))
             if not self._items:
-                raise CancelledError(f"{self.name} was closed while a value was waited for")
+                raise CancelledError(f"{self.name} was closed while a program waited for a value")
             return self._items.popleft()
 
     def close(self) -> None:

@@ -162,7 +162,7 @@ class _Reader:
         while self._position < len(self._text):
             match = _SKIPPED.match(self._text, self._position)
             if match is None:
-                raise ValueError("a string without an end")
+                raise ValueError("unterminated string")
             part = match[0]
             if not open_ and part in ",]}>":
                 break
@@ -173,7 +173,7 @@ class _Reader:
             elif open_ and part == open_[-1]:
                 open_.pop()
             elif part in _CLOSING.values():
-                raise ValueError("a bracket without its other")
+                raise ValueError("unmatched bracket")
             self._position = match.end()
         text = self._text[start : self._position].strip()
         if open_ or not (_ATTRIBUTE(text) or text in DTYPES or text in OTHER_FLOATS):

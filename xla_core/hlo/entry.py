@@ -63,7 +63,7 @@ def _flatten_parameters(entry: HloComputation) -> dict[tuple[int, ShapeIndex], i
         if shape.is_token:
             return entry.add(Opcode.AFTER_ALL)
         if not shape.is_array:
-            raise InvalidArgumentError(f"parameter {number} is {shape}, which has no place in memory")
+            raise InvalidArgumentError(f"parameter {number} is {shape}, which has no representation in memory")
         numbers[number, index] = len(entry.parameters)
         return entry.parameter(len(entry.parameters), shape, name)
 

@@ -128,7 +128,7 @@ class Rendezvous:
                     return
                 raise self._blaming(
                     DeadlineExceededError(
-                        f"{', '.join(device_name(d) for d in absent)} did not come to {what} within {self.timeout:g} s",
+                        f"{', '.join(device_name(d) for d in absent)} did not reach {what} within {self.timeout:g} s",
                         hint=f"{_ALIKE}; where one is only slow, raise {self.timeout_name}",
                     )
                 )
@@ -138,10 +138,10 @@ class Rendezvous:
         if error is not None and error in self._raised:
             return self._passed_on(error)  # that device was itself waiting for another
         if error is None:
-            failed = FailedPreconditionError(f"{device_name(device)} ended before it came to {what}", hint=_ALIKE)
+            failed = FailedPreconditionError(f"{device_name(device)} ended before it reached {what}", hint=_ALIKE)
         else:
             failed = FailedPreconditionError(
-                f"{device_name(device)} failed before it came to {what}: {error.code.name}: {error.message}",
+                f"{device_name(device)} failed before it reached {what}: {error.code.name}: {error.message}",
                 hint=error.hint or "that device's own error, with its place, is the cause of this one",
             )
             failed.__cause__ = error

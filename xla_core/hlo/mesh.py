@@ -39,7 +39,7 @@ def axis_sizes(axes: MeshAxes) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for name, size in axes:
         if size < 1:
-            raise InvalidArgumentError(f"the axis {name!r} of a mesh has size {size}; 1 is the least")
+            raise InvalidArgumentError(f"the axis {name!r} of a mesh has size {size}, but must be at least 1")
         if name in sizes:
             raise InvalidArgumentError(f"a mesh has two axes {name!r}")
         sizes[name] = size

@@ -35,7 +35,7 @@ def verify_structure(module: HloModule) -> None:
     names: set[str] = set()
     for computation in computations:
         if computation.module is not module:
-            raise InvalidArgumentError(f"computation {computation.name} believes that it is in another module")
+            raise InvalidArgumentError(f"computation {computation.name} has another module as its parent")
         if computation.name in names:
             raise InvalidArgumentError(f"two computations are named {computation.name}")
         names.add(computation.name)
@@ -151,7 +151,7 @@ def _verify_parameters(computation: HloComputation, instructions: Sequence[HloIn
         if parameter.attributes["parameter_number"] != number or parameter not in known:
             raise _error(parameter, f"two parameters of {computation.name} have one number, or {number} is missing")
     if len(computation.parameters) != len(parameters):
-        raise InvalidArgumentError(f"computation {computation.name} has lost a parameter")
+        raise InvalidArgumentError(f"computation {computation.name} has a parameter that is not in its parameter list")
 
 
 def _verify_attributes(instruction: HloInstruction, op: OpDef) -> None:

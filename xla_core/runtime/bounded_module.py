@@ -38,7 +38,7 @@ class BoundedModule(DynamicShapeProgram):
             ]
             if max(bounds, default=0) > INT_MAX:
                 raise InvalidArgumentError(
-                    f"parameter {parameter.name} is {shape}: a bound of more elements than s32 can say",
+                    f"parameter {parameter.name} is {shape}: its bound has more elements than s32 can count",
                     op=parameter.name,
                     location=parameter.location,
                 )

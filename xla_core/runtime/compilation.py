@@ -45,7 +45,9 @@ class Compilation:
         found = read(program, file=file)
         if isinstance(found, HloModule):
             if self._options.static_arguments:
-                raise InvalidArgumentError("static_arguments are for StableHLO; HLO's sizes follow from nothing")
+                raise InvalidArgumentError(
+                    "static_arguments are only for StableHLO programs; the sizes of HLO are static"
+                )
             if any(shape.is_dynamic for shape in found.parameter_shapes):
                 return self.of_dynamic_shapes(found, found.to_text())
             return self._static(lambda: found, found.name, None)

@@ -139,7 +139,7 @@ class ForeignTensor:
     def __init__(self, capsule: Any) -> None:
         name = next((name for name in _NAMES if _is_valid_object(capsule, name)), None)
         if name is None:
-            raise InvalidArgumentError(f"{type(capsule).__name__} is no DLPack capsule that is still unused")
+            raise InvalidArgumentError(f"{type(capsule).__name__} is not an unused DLPack capsule")
         kind = _Versioned if name == _NAMES[True] else _Managed
         self._managed = kind.from_address(_pointer_of(capsule, name))
         tensor = self._managed.tensor

@@ -70,7 +70,7 @@ class DynamicExecutable(LoadedExecutable):
             if self._dtypes[number].kind not in "biu":
                 raise InvalidArgumentError(
                     f"static_arguments names parameter {number} of {self.name}, {self._shapes[number]}",
-                    hint="the values of integers and pred alone can be static",
+                    hint="only arguments of integer types and pred can be static",
                 )
         return numbers
 

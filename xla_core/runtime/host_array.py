@@ -48,7 +48,9 @@ def as_argument(value: Any, dtype: np.dtype | None, index: int, program: str) ->
 
 def _convert(value: Any, dtype: np.dtype | None) -> np.ndarray:
     if isinstance(value, np.ma.MaskedArray):
-        raise InvalidArgumentError("a masked array has no form on a device", hint="call .filled() on it first")
+        raise InvalidArgumentError(
+            "a masked array cannot be transferred to a device", hint="call .filled() on it first"
+        )
     if isinstance(value, np.ndarray):
         return np.asarray(value)
     try:

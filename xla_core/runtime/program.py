@@ -54,7 +54,7 @@ def parse(
     found = read(program, file=file)
     if isinstance(found, HloModule):
         if argument_shapes is not None:
-            raise InvalidArgumentError("argument_shapes are for StableHLO; the shapes of HLO are its own")
+            raise InvalidArgumentError("argument_shapes are only for StableHLO programs; the shapes of HLO are static")
         return found
     from xla_core.stablehlo.shapes.polymorphism import PolymorphicProgram, has_polymorphic_entry
 
@@ -145,7 +145,7 @@ def _require_shapes(program: PolymorphicProgram) -> None:
     if unbounded:
         raise InvalidArgumentError(
             f"{program.name} has dynamic shapes: {', '.join(unbounded)}",
-            hint="say what they are: xla_core.parse(program, argument_shapes=[(2, 3), ...]); Client.compile and "
+            hint="give its shapes: xla_core.parse(program, argument_shapes=[(2, 3), ...]); Client.compile and "
             "xla_core.evaluate take them from the arguments of each call",
         )
 
@@ -183,8 +183,8 @@ def read(program: str | bytes | HloModule, *, file: str = "") -> HloModule | Mod
     program = program.removeprefix("\ufeff")  # the byte order mark
     if not file and _FILE_NAME.fullmatch(program):
         raise InvalidArgumentError(
-            f"{program!r} is no program, but looks like the name of a file",
-            hint="pass what the file holds: pathlib.Path(...).read_bytes()",
+            f"{program!r} is not a program, but looks like the name of a file",
+            hint="pass the content of the file: pathlib.Path(...).read_bytes()",
         )
     if not program.strip():
         raise InvalidArgumentError(
@@ -202,7 +202,7 @@ def _check_unicode(program: str, file: str) -> None:
         program.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
         raise InvalidArgumentError(
-            f"the program is no text: character {error.start} is a lone surrogate, {program[error.start]!a}",
+            f"the program is not valid text: character {error.start} is a lone surrogate, {program[error.start]!a}",
             location=SourceLocation(file) if file else None,
         ) from None
 

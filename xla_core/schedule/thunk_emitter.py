@@ -67,9 +67,7 @@ def emit_thunks(
     for place in emitter.slices(module.entry.root):
         if not _is_the_callers(place, module):
             if place.size:
-                raise InternalError(
-                    f"a result of {module.name} lies in {place.allocation}, not in memory that it may leave in"
-                )
+                raise InternalError(f"a result of {module.name} is in {place.allocation}, which cannot hold results")
             allocations.append(BufferAllocation(len(allocations), 0, AllocationKind.OUTPUT))  # an empty result
             place = BufferSlice(allocations[-1], 0, 0)
         results.append(place)

@@ -128,7 +128,7 @@ class CpuExecutable(Executable):
         """The error for a status other than OK. The error of a failed host call is in its `HostRun`."""
         if status == Status.OUT_OF_MEMORY:
             return ResourceExhaustedError(
-                f"{self.module.name} found no memory for what a kernel keeps while it runs",
+                f"{self.module.name} needs scratch memory for a kernel, and none is left",
                 hint="sorts and Fourier transforms of long rows need up to 40 bytes an element of a row and thread",
             )
         return CancelledError(f"the execution of {self.module.name} was cancelled")

@@ -233,7 +233,7 @@ def test_a_device_that_never_comes_is_named_after_the_timeout(devices):
     errors = [outcome(row[0]) for row in rows]
     for error in errors:  # the late one's too: the others have left
         assert type(error) is DeadlineExceededError
-        assert error.message == "replica 2, partition 0 did not come to a meeting of 3 devices within 0.3 s"
+        assert error.message == "replica 2, partition 0 did not reach a meeting of 3 devices within 0.3 s"
         assert 'CompileOptions(backend={"collective_timeout": 300})' in str(error.hint)
         assert "--set collective_timeout=300" in str(error.hint)
     (row, *_) = devices.compile(SUM.format(target=target)).execute_sharded([[np.ones(4, np.float32)]] * 3)

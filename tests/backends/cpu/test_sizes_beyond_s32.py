@@ -1,4 +1,4 @@
-"""Dimensions of more elements than s32 can say: ops that say sizes refuse them, at their place."""
+"""Dimensions of more elements than s32 can count: ops that say sizes refuse them, at their place."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_hlo(op: str) -> None:
 
 def test_bounds_of_hlos_parameters(client: xla.Client) -> None:
     text = f"HloModule m\nENTRY e {{\n p = f32[<={LONG},0] parameter(0)\n ROOT r = f32[<={LONG},0] negate(p)\n}}\n"
-    with pytest.raises(InvalidArgumentError, match=rf"^<input>:3:2: .*parameter p is f32\[<={LONG},0\]: a bound"):
+    with pytest.raises(InvalidArgumentError, match=rf"^<input>:3:2: .*parameter p is f32\[<={LONG},0\]: its bound"):
         client.compile(text)
     assert xla.evaluate(xla.parse(text), EMPTY)[0].shape == EMPTY.shape
 

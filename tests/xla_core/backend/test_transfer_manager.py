@@ -22,7 +22,7 @@ def test_a_queue_is_first_in_first_out() -> None:
         queue.put(Literal(np.int32(i)))
     assert len(queue) == 3
     assert [queue.get().item() for _ in range(3)] == [0, 1, 2]
-    with pytest.raises(DeadlineExceededError, match=r"nothing came through q in 0\.01 s"):
+    with pytest.raises(DeadlineExceededError, match=r"no value arrived in q within 0\.01 s"):
         queue.get(timeout=0.01)
 
 

@@ -205,7 +205,7 @@ def one_of_two(first: Callable[..., HloInstruction], timeout: float = 10) -> Non
 
 
 def test_a_device_that_ends_early_is_named() -> None:
-    with pytest.raises(FailedPreconditionError, match="replica 0, partition 0 ended before it came"):
+    with pytest.raises(FailedPreconditionError, match="replica 0, partition 0 ended before it reached"):
         one_of_two(lambda c, x: c.add("negate", x))
 
 
@@ -253,7 +253,7 @@ def test_all_who_wait_are_told_who_is_late() -> None:
     assert len({id(error) for error in errors.values()}) == 4  # each will have its own place
     for error in errors.values():
         assert type(error) is DeadlineExceededError
-        assert error.message == "replica 0, partition 0 did not come to a meeting of 3 devices within 0.4 s"
+        assert error.message == "replica 0, partition 0 did not reach a meeting of 3 devices within 0.4 s"
 
 
 def test_a_device_in_no_group_is_an_error() -> None:

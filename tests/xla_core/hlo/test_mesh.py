@@ -86,7 +86,7 @@ def test_groups_along_axes(text: str, groups: str) -> None:
         (f"{EIGHT} {{'b':(2)2,'b'}}", "parts of the axis 'b' of a mesh overlap", "{'b'"),
         ("mesh['a'=12] {'a':(1)2,'a':(3)2}", "sub-axes of a mesh do not divide it: those of 'a'", "{'a'"),
         ("mesh['a'=2,'a'=4] {'a'}", "a mesh has two axes 'a'", "mesh"),
-        ("mesh['a'=0] {'a'}", "the axis 'a' of a mesh has size 0; 1 is the least", "mesh"),
+        ("mesh['a'=0] {'a'}", "the axis 'a' of a mesh has size 0, but must be at least 1", "mesh"),
         ("mesh['a'=-2] {'a'}", "the axis 'a' of a mesh has size -2", "mesh"),
         ("mesh['a'=1000000000000] {'a'}", "a mesh has 1000000000000 devices; 1,048,576 is the most", "mesh"),
         ("mesh['a'=4], device_ids=([2,4]T(1,0)) {'a'}", "sizes of device_ids don't agree: they are 8, not 4", ", device"),

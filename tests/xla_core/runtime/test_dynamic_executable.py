@@ -220,7 +220,7 @@ def test_static_arguments(client: Client, compilations: Compilations) -> None:
     for numbers, message in (((2,), "names parameter 2, main has 2"), ((1,), r"parameter 1 of main, f32\[\]")):
         with pytest.raises(InvalidArgumentError, match=message):
             client.compile(COUNT_UP, xla_core.CompileOptions(static_arguments=numbers))
-    with pytest.raises(InvalidArgumentError, match="static_arguments are for StableHLO"):
+    with pytest.raises(InvalidArgumentError, match="static_arguments are only for StableHLO"):
         client.compile(exe.specialize(3, ()).executable.module, xla_core.CompileOptions(static_arguments=(0,)))
 
 

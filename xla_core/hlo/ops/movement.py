@@ -92,7 +92,7 @@ def _reshape(context: EvaluationContext, instruction: HloInstruction, values: li
         return operand.reshape(shape.dimensions)
     free = [d for d, flag in enumerate(shape.dynamic_dimensions) if flag]
     if len(free) != 1:
-        raise InvalidArgumentError(f"the sizes of {shape} cannot be told from {operand.size} elements")
+        raise InvalidArgumentError(f"the sizes of {shape} cannot be derived from {operand.size} elements")
     return operand.reshape([-1 if d in free else size for d, size in enumerate(shape.dimensions)])
 
 

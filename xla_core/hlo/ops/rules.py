@@ -154,7 +154,7 @@ def array(shape: Shape, what: str = "operand") -> Shape:
 def declared_array(declared: Shape | None) -> Shape:
     """Returns the declared shape, for an op whose operands don't determine it."""
     if declared is None:
-        raise InvalidArgumentError("the operands don't fix the result: its shape must be given")
+        raise InvalidArgumentError("the operands don't determine the result, so its shape must be given")
     return array(declared, "the result")
 
 

@@ -51,7 +51,7 @@ class Cursor:
         if text[0] == '"':
             return text
         if text[1] == "*" and (len(text) < 4 or not text.endswith("*/")):
-            raise self.error("this comment never ends", position=match.start())
+            raise self.error("unterminated comment", position=match.start())
         return re.sub(r"[^\n]", " ", text)
 
     @property

@@ -48,7 +48,7 @@ class ByteReader:
         return InvalidArgumentError(
             f"MLIR bytecode, byte {place}: {message}",
             location=SourceLocation(self.file),
-            hint="the file is damaged, or another program's",
+            hint="the file is damaged, or isn't MLIR bytecode",
         )
 
     def byte(self) -> int:
@@ -149,7 +149,7 @@ class ByteReader:
         """Reads a string that ends with a zero byte."""
         end = self.data.find(b"\0", self.position, self.end)
         if end < 0:
-            raise self.error("a string that never ends")
+            raise self.error("unterminated string")
         raw = self.data[self.position : end]
         self.position = end + 1
         return raw.decode("utf-8", "surrogateescape")

@@ -133,7 +133,7 @@ class OpKinds:
             values = properties.attribute()
             if not isinstance(values, dict) or properties.position != end:
                 raise UnimplementedError(
-                    f"MLIR bytecode, byte {start}: how the op {kind.written} writes its attributes is not known",
+                    f"MLIR bytecode, byte {start}: the encoding of the attributes of {kind.written} is not known",
                     location=SourceLocation(self.file),
                     op=kind.written,
                     hint="write the program as a portable artifact of StableHLO",
@@ -145,7 +145,7 @@ class OpKinds:
             if found is not None:
                 return found
         names = ", ".join(name for name, _ in kind.layouts[0])
-        raise properties.error(f"the properties of {kind.written} aren't as they should be: {names or 'none'}", start)
+        raise properties.error(f"the properties of {kind.written} are malformed; expected {names or 'none'}", start)
 
     def _by_layout(
         self, properties: DialectReader, candidate: Layout, has_segments: bool

@@ -104,7 +104,7 @@ class Pool:
             raise reader.error(f"data after {_WHAT[is_type]} of the dialect {entries.dialects[index]}")
         nodes = self._nodes
         if nodes > MAX_OP_NODES:
-            raise reader.error("this attribute or type stands for too much")
+            raise reader.error("this attribute or type expands to too much data")
         self._sizes[is_type][index] = nodes
         self._nodes = nodes_before + nodes
         self._depth -= 1

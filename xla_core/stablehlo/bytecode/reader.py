@@ -163,7 +163,7 @@ class _Reader:
         """Reserves `count` consecutive value numbers of those that the region announced; returns the first."""
         first = self.next_value
         if first + count > len(self.values):
-            raise reader.error("more values than the region has announced")
+            raise reader.error("more values than the region declares")
         self.next_value = first + count
         return first
 
@@ -250,7 +250,9 @@ class _Reader:
                             raise reader.error(f"the value {index} is used but not defined before", base + start)
                         operands.append(value)
             except IndexError:
-                raise reader.error("the op that begins here refers to what isn't there", base + start) from None
+                raise reader.error(
+                    "the op that begins here refers to an entry that doesn't exist", base + start
+                ) from None
             if p > end:
                 raise reader.error("an op ends after its section", base + start)
             if is_special or kind.is_special:
@@ -269,7 +271,7 @@ class _Reader:
                         values[next_value] = value
                         next_value += 1
                 except IndexError:
-                    raise reader.error("more values than the region has announced", base + start) from None
+                    raise reader.error("more values than the region declares", base + start) from None
             append(op)
         self.next_value = next_value
         reader.position = base + p
@@ -307,7 +309,7 @@ class _Reader:
         if mask & _SUCCESSORS:
             raise reader.error(f"{kind.written} has successors: StableHLO has no branches")
         if mask >> 7:
-            raise reader.error("an op with parts that this version of the format has not")
+            raise reader.error("an op has parts that this version of the format lacks")
         if mask & _USE_LISTS and self.version >= FormatVersion.USE_LIST_ORDERS:
             _skip_use_lists(reader, len(types))
         # The results are numbered before the values of the regions, but the regions can't use them.
@@ -348,7 +350,7 @@ class _Reader:
         """
         self.nodes += nodes
         if self.nodes > _MAX_NODES:
-            raise reader.error("the attributes of the ops stand for too much")
+            raise reader.error("the attributes of the ops expand to too much data")
 
     def _varint(self, reader: ByteReader, p: int) -> tuple[int, int]:
         """Reads an integer whose first byte is just before `p`. Returns it and the position after it."""

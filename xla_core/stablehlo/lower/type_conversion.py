@@ -44,7 +44,7 @@ def shape_of(type: ir.Type) -> Shape:
             )
         for i, bound in enumerate(bounds):
             if bound is not None and bound < 0:
-                raise InvalidArgumentError(f"the bound of dimension {i} is {bound}; 0 is the least")
+                raise InvalidArgumentError(f"the bound of dimension {i} is {bound}, but must be at least 0")
         dynamic = tuple(d == ir.DYNAMIC for d in type.shape)
         return Shape(element_type(type.element), tuple(d for d in dims if d is not None), dynamic_dimensions=dynamic)
     if isinstance(type, ir.TokenType):

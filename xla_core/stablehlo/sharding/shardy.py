@@ -44,7 +44,7 @@ def parse_shardings(attribute: object, module: ir.Module, op: ir.Op) -> list[Sha
     found = []
     for match in _SHARDING.finditer(str(attribute)):
         if "unreduced" in match[3]:
-            raise UnimplementedError("a sharding that leaves a sum to be done later (unreduced) needs a partitioner")
+            raise UnimplementedError("a sharding with unreduced axes needs a partitioner")
         mesh = _mesh(match[1], module, op)
         sizes = axis_sizes(mesh.axes)
         dimensions = tuple(_axes(part[1]) for part in _DIMENSION.finditer(match[2]))

@@ -307,7 +307,7 @@ class Cursor:
         self.nodes += alias.nodes
         self.deepest = max(self.deepest, self.depth + alias.depth)
         if self.nodes > MAX_OP_NODES or self.deepest > MAX_DEPTH:
-            raise self.error("the aliases here stand for too much", offset)
+            raise self.error("the aliases here expand to too much data", offset)
         return alias.value
 
     def alias(self, read: Callable[[], Any]) -> Alias:
@@ -315,7 +315,7 @@ class Cursor:
         start = self.skip()
         alias = Alias(read(), self.nodes, self.deepest)
         if self.nodes > MAX_ALIAS_NODES:
-            raise self.error("the alias stands for too much", start)
+            raise self.error("the alias expands to too much data", start)
         return alias
 
 

@@ -16,7 +16,7 @@ def test_negative_bounds(encoding: str) -> None:
     """MLIR reads and verifies them; no size is within them."""
     text = f"\nfunc.func @main(%a: tensor<?x2xf32, {encoding}>) {{\n  return\n}}\n"
     verify(parse_text(text))
-    with pytest.raises(InvalidArgumentError, match="the bound of dimension 0 is -4; 0 is the least") as caught:
+    with pytest.raises(InvalidArgumentError, match="the bound of dimension 0 is -4, but must be at least 0") as caught:
         xla.parse(text)
     assert caught.value.location is not None
     assert caught.value.location.line == 2

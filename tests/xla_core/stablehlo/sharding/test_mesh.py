@@ -59,7 +59,7 @@ def test_a_mesh_names_as_many_devices_as_it_has() -> None:
         ((4,), (1, 3), "there is no sub-axis (1)3"),
         ((4,), (2, 4), "there is no sub-axis (2)4"),
         ((4,), (-1, 2), "there is no sub-axis (-1)2"),
-        ((0,), (1, 1), "the axis 'x' of a mesh has size 0; 1 is the least"),
+        ((0,), (1, 1), "the axis 'x' of a mesh has size 0, but must be at least 1"),
         ((2, 2), (1, 2), "a mesh has two axes 'x'"),
     ],
 )

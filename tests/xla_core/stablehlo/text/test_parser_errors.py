@@ -219,9 +219,15 @@ DAG = "".join(f"!t{i + 1} = tuple<!t{i}, !t{i}>\n" for i in range(60))
         ("module { " * N + "}" * N, "nested more than 100 levels deep"),
         ("module {} loc(" + "callsite(" * N, "nested more than 100 levels deep"),
         (in_function("", "%a: tensor<1x!quant.uniform<i8:f32:{0:1}, " + "{" * N), "nested more than 100 levels deep"),
-        ("!t0 = tensor<f32>\n" + DAG, "the alias stands for too much"),
-        ("#a0 = 1\n" + "".join(f"#a{i + 1} = [#a{i}, #a{i}]\n" for i in range(60)), "the alias stands for too much"),
-        ("!t0 = tensor<f32>\n" + "".join(f"!t{i + 1} = tuple<!t{i}>\n" for i in range(5000)), "stand for too much"),
+        ("!t0 = tensor<f32>\n" + DAG, "the alias expands to too much data"),
+        (
+            "#a0 = 1\n" + "".join(f"#a{i + 1} = [#a{i}, #a{i}]\n" for i in range(60)),
+            "the alias expands to too much data",
+        ),
+        (
+            "!t0 = tensor<f32>\n" + "".join(f"!t{i + 1} = tuple<!t{i}>\n" for i in range(5000)),
+            "expand to too much data",
+        ),
         (in_function("", "%a: tensor<" + "9" * N + "xf32>"), "too many digits"),
         (in_function("%0:999999 = stablehlo.add %a, %a : tensor<f32>"), "was provided 999999 to bind"),
         (in_function("%0 = stablehlo.tuple " + "%a, " * N), "expected SSA operand"),
