@@ -194,3 +194,39 @@ def test_llvm_looks_for_no_vectors_among_the_arguments_of_kernels() -> None:
     callers = [line for line in functions if "kernel" not in line]
     assert len(callers) == 3
     assert all(" noimplicitfloat " in line for line in callers)
+
+
+def test_llvm_joins_few_of_many_nested_loops(client) -> None:
+    """It takes more than quadratic time in the depth: a minute for 100 loops."""
+    depth = 9
+    parts = ["HloModule nested"]
+    for level in range(depth):
+        inner = f"while(p), condition=c{level - 1}, body=b{level - 1}" if level else "copy(p)"
+        parts.append(f"""c{level} {{
+  p = (s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  one = s32[] constant({level + 1})
+  ROOT r = pred[] compare(i, one), direction=LT
+}}
+b{level} {{
+  p = (s32[], s32[]) parameter(0)
+  q = (s32[], s32[]) {inner}
+  one = s32[] constant(1)
+  i = s32[] get-tuple-element(q), index=0
+  n = s32[] get-tuple-element(q), index=1
+  j = s32[] add(i, one)
+  m = s32[] add(n, one)
+  ROOT r = (s32[], s32[]) tuple(j, m)
+}}""")
+    parts.append(f"""ENTRY main {{
+  x = s32[] parameter(0)
+  p = (s32[], s32[]) tuple(x, x)
+  ROOT q = (s32[], s32[]) while(p), condition=c{depth - 1}, body=b{depth - 1}
+}}""")
+    text = "\n".join(parts)
+    executable = client.compile(text, xla.CompileOptions(keep_artifacts=True))
+    lines = [line for line in str(executable.artifacts()["llvm-unoptimized"]).splitlines() if "@computation_" in line]
+    assert len([line for line in lines if line.startswith("define") and "noinline" in line]) == 2
+    expected = xla.evaluate(xla.parse(text), np.int32(0))
+    for result, reference in zip(executable(np.int32(0)), expected, strict=True):
+        np.testing.assert_array_equal(result, reference)

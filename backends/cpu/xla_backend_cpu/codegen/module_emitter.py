@@ -37,6 +37,9 @@ MODULE_OPCODES = (Opcode.REPLICA_ID, Opcode.PARTITION_ID, Opcode.RNG_GET_AND_UPD
 """Ops that read the run's context or the module's state."""
 
 
+_INLINED_LOOPS = 4
+"""How many nested loops LLVM may join in one function: the time of its passes grows with the square of the depth."""
+
 _FIRST_RANDOM_STATE = Environment.rng_state  # the initial state of the reference evaluator
 
 
@@ -80,6 +83,7 @@ class ModuleEmitter:
         self.has_loops = False
         self._kernels = NativeKernels(hlo, assignment, abi, isa, threads, self.module, blas)
         self._functions: dict[HloComputation, str] = {}
+        self._loop_depths: dict[HloComputation, int] = {}
 
     def emit(self) -> IrModule:
         """Emits the entry and all computations that it reaches; returns the LLVM module."""
@@ -105,6 +109,8 @@ class ModuleEmitter:
         prefix = "" if name else "internal"
         # noimplicitfloat stops LLVM from vectorizing the stores of kernel arguments, which takes it quadratic time.
         attributes = "noimplicitfloat nounwind"
+        if self._loop_depth(computation) % _INLINED_LOOPS == _INLINED_LOOPS - 1:
+            attributes += " noinline"
         function = IrFunction(symbol, "i32", [("ptr", "", "allocations")], prefix=prefix, attributes=attributes)
         builder = IrBuilder(self.module, function)
         order = self._order(computation)
@@ -119,6 +125,17 @@ class ModuleEmitter:
         builder.ret(builder.int_(Status.OK, "i32"))
         self.module.add_function(function)
         return symbol
+
+    def _loop_depth(self, computation: HloComputation) -> int:
+        """How many loops are nested in a computation."""
+        if computation not in self._loop_depths:
+            depth = 0
+            for instruction in computation.instructions:
+                if instruction.opcode in (Opcode.WHILE, Opcode.CONDITIONAL, Opcode.CALL):
+                    inner = max(map(self._loop_depth, instruction.called_computations))
+                    depth = max(depth, inner + (instruction.opcode is Opcode.WHILE))
+            self._loop_depths[computation] = depth
+        return self._loop_depths[computation]
 
     def _order(self, computation: HloComputation) -> Sequence[HloInstruction]:
         schedule = self.hlo.schedule or {}
