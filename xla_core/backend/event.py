@@ -76,10 +76,9 @@ _POLL_SECONDS = 0.001
 _IDLE_SECONDS = 5.0  # then the thread ends, and the next callback starts another
 
 _calls: queue.SimpleQueue[tuple[EventCallback, XlaError | None]] = queue.SimpleQueue()
-_watched: list[tuple[Event, EventCallback]] = []
-_lock = threading.Lock()  # guards the two threads and _watched
-_caller: threading.Thread | None = None
-_watcher: threading.Thread | None = None
+_watched: list[tuple[Event, EventCallback]] = []  # only the thread uses it
+_lock = threading.Lock()  # guards _thread
+_thread: threading.Thread | None = None
 
 
 def call_soon(callback: EventCallback, error: XlaError | None) -> None:
@@ -87,73 +86,54 @@ def call_soon(callback: EventCallback, error: XlaError | None) -> None:
 
     An exception in the callback is printed, because no caller waits for it.
     """
-    global _caller
+    global _thread
     if sys.is_finalizing():  # no thread runs any more
         callback(error)
         return
     _calls.put((callback, error))
     with _lock:
-        if _caller is None:
-            _caller = _started(_call_queued, "xla event callbacks")
+        if _thread is None:
+            thread = threading.Thread(target=_serve, name="xla event callbacks", daemon=True)
+            start_thread(thread)
+            _thread = thread
 
 
 def _watch(event: Event, callback: EventCallback) -> None:
-    """Calls `callback` when `event` is ready. A thread polls the event, for events that have no notification of their
-    own.
-    """
-    global _watcher
-    with _lock:
-        if _watcher is None:
-            _watcher = _started(_poll_watched, "xla event watcher")
-        _watched.append((event, callback))
+    """Has the callback thread poll the event, for events that have no notification of their own."""
+    call_soon(lambda _: _watched.append((event, callback)), None)
 
 
-def _started(target: Callable[[], None], name: str) -> threading.Thread:
-    thread = threading.Thread(target=target, name=name, daemon=True)
-    start_thread(thread)
-    return thread
-
-
-def _call_queued() -> None:
-    global _caller
+def _serve() -> None:
+    global _thread
     while True:
         try:
-            callback, error = _calls.get(timeout=_IDLE_SECONDS)
+            _call(*_calls.get(timeout=_POLL_SECONDS if _watched else _IDLE_SECONDS))
         except queue.Empty:
             with _lock:
-                if _calls.empty():
-                    _caller = None
+                if not _watched and _calls.empty():
+                    _thread = None
                     return
-            continue
-        try:
-            callback(error)
-        except Exception as problem:
-            sys.excepthook(type(problem), problem, problem.__traceback__)
-        del callback, error
+        _call_watched()
 
 
-def _poll_watched() -> None:
-    global _watcher, _watched
-    while True:
-        with _lock:
-            if not _watched:
-                _watcher = None
-                return
-            first = _watched[0][0]
-        first.synchronize(_POLL_SECONDS)
-        del first
-        with _lock:
-            ready = [pair for pair in _watched if pair[0].ready]
-            _watched = [pair for pair in _watched if pair not in ready]
-        for event, callback in ready:
-            call_soon(callback, event.error)
-        ready.clear()
+def _call_watched() -> None:
+    ready = [pair for pair in _watched if pair[0].ready]
+    for pair in ready:
+        _watched.remove(pair)
+    for event, callback in ready:
+        _call(callback, event.error)
+
+
+def _call(callback: EventCallback, error: XlaError | None) -> None:
+    try:
+        callback(error)
+    except Exception as problem:
+        sys.excepthook(type(problem), problem, problem.__traceback__)
 
 
 def _after_fork() -> None:
-    global _lock, _calls, _watched, _caller, _watcher
-    _lock, _calls, _watched = threading.Lock(), queue.SimpleQueue(), []
-    _caller = _watcher = None
+    global _lock, _calls, _watched, _thread
+    _lock, _calls, _watched, _thread = threading.Lock(), queue.SimpleQueue(), [], None
 
 
 os.register_at_fork(after_in_child=_after_fork)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 
 import numpy as np
@@ -15,21 +16,19 @@ from xla_core.errors import InternalError
 __all__ = ["DeviceConstants"]
 
 
+@dataclasses.dataclass(slots=True)
 class _Constant:
     """A constant's memory on one device, and the event of its last upload."""
 
-    __slots__ = ("_settled", "allocator", "memory", "uploaded")
-
-    def __init__(self, memory: DeviceMemory, allocator: Allocator) -> None:
-        self.memory = memory
-        self.allocator = allocator
-        self.uploaded: Event | None = None
-        self._settled = False
+    memory: DeviceMemory
+    allocator: Allocator
+    uploaded: Event | None = None
+    settled: bool = False
 
     def is_there(self) -> bool:
-        if not self._settled and self.uploaded is not None:
-            self._settled = self.uploaded.ready and self.uploaded.error is None
-        return self._settled
+        if not self.settled and self.uploaded is not None:
+            self.settled = self.uploaded.ready and self.uploaded.error is None
+        return self.settled
 
 
 class DeviceConstants:

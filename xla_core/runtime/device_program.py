@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
@@ -21,31 +22,25 @@ __all__ = ["DeviceProgram"]
 _READY = ready_event()
 
 
+@dataclasses.dataclass(eq=False)
 class DeviceProgram:
     """One executable on one device. It holds all that an execution needs, so that a call has nothing to look up."""
 
-    def __init__(
-        self,
-        executable: Executable,
-        device: Device,
-        run_options: RunOptions,
-        shapes: tuple[Shape, ...],
-        results: tuple[Shape, ...],
-        donated: tuple[int, ...],
-        name: str,
-    ) -> None:
+    executable: Executable
+    device: Device
+    run_options: RunOptions
+    shapes: tuple[Shape, ...]
+    results: tuple[Shape, ...]
+    donated: tuple[int, ...]
+    name: str
+
+    def __post_init__(self) -> None:
         self.execute: Callable[[RunOptions, Sequence[DeviceMemory]], Sequence[DeviceMemory]]
-        self.execute = executable.execute_async_on_stream
-        self.device = device
-        self.run_options = run_options
-        self.shapes = shapes
-        self.count = len(shapes)
-        self.results = results
-        self.donated = donated
-        self.lock = device.lock
-        self.stream = run_options.stream
-        self.finish = run_options.stream.finish
-        self.name = name
+        self.execute = self.executable.execute_async_on_stream
+        self.count = len(self.shapes)
+        self.lock = self.device.lock
+        self.stream = self.run_options.stream
+        self.finish = self.stream.finish
 
     def run(
         self,

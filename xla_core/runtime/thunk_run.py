@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 
 from xla_core.analysis import BufferSlice
@@ -17,31 +18,27 @@ Place = tuple[int, int, int]
 """An allocation's index, an offset and a size in bytes."""
 
 
+@dataclasses.dataclass(slots=True, eq=False)
 class ThunkRun:
-    """One execution of a program: its options, its stream, and the memory of each slice."""
+    """One execution of a program: its options, its stream, and the memory of each slice.
 
-    __slots__ = ("_memories", "communicator", "driving", "options", "stream")
+    Attributes:
+        communicator: None for a program without collectives.
+        driving: whether the caller drives control flow itself and may block.
+    """
 
-    def __init__(
-        self,
-        options: RunOptions,
-        stream: Stream,
-        memories: dict[Place, DeviceMemory],
-        communicator: Communicator | None = None,
-        driving: bool = False,
-    ) -> None:
-        self.options = options
-        self.stream = stream
-        self.communicator = communicator  # None for a program without collectives
-        self.driving = driving  # the caller drives control flow itself and may block
-        self._memories = memories
+    options: RunOptions
+    stream: Stream
+    memory_of: dict[Place, DeviceMemory]
+    communicator: Communicator | None = None
+    driving: bool = False
 
     def memory(self, place: BufferSlice) -> DeviceMemory:
         key = (place.allocation.index, place.offset, place.size)
-        memory = self._memories.get(key)
+        memory = self.memory_of.get(key)
         if memory is None:
-            whole = self._memories[place.allocation.index, 0, place.allocation.size]
-            memory = self._memories[key] = whole.slice(place.offset, place.size)
+            whole = self.memory_of[place.allocation.index, 0, place.allocation.size]
+            memory = self.memory_of[key] = whole.slice(place.offset, place.size)
         return memory
 
     def memories(self, places: Sequence[BufferSlice]) -> list[DeviceMemory]:
@@ -49,7 +46,7 @@ class ThunkRun:
 
     def on(self, stream: Stream) -> ThunkRun:
         """Returns the same run with another stream for its work."""
-        return ThunkRun(self.options, stream, self._memories, self.communicator, driving=True)
+        return dataclasses.replace(self, stream=stream, driving=True)
 
 
 ThunkHandler = Callable[[Thunk, ThunkRun], None]
