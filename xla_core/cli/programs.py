@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import ast
-import contextlib
 import json
 import os
 import sys
-import typing
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -141,24 +138,8 @@ def compile_options(settings: Sequence[str], **fields: Any) -> CompileOptions:
             value = json.loads(text)
         except ValueError:
             value = text
-        if name in CompileOptions.model_fields:
-            fields[name] = _as_tuple(value) if _is_tuple(CompileOptions.model_fields[name].annotation) else value
-        else:
-            backend[name] = value
+        (fields if name in CompileOptions.model_fields else backend)[name] = value
     return CompileOptions(**fields, backend=backend)
-
-
-def _is_tuple(annotation: Any) -> bool:
-    """Whether the type is a tuple, or a union with a tuple."""
-    return any(typing.get_origin(kind) is tuple for kind in (annotation, *typing.get_args(annotation)))
-
-
-def _as_tuple(value: Any) -> Any:
-    """Reads `0` and Python's `(0,)` as `[0]`."""
-    if isinstance(value, str) and value.startswith("("):
-        with contextlib.suppress(ValueError, SyntaxError):
-            return ast.literal_eval(value)
-    return [value] if type(value) is int else value
 
 
 def load_arguments(paths: Sequence[Path], shapes: Sequence[Shape]) -> list[np.ndarray]:
