@@ -9,7 +9,7 @@
     tracked_buffer              memory, its definition event and its users: the protocol for code that enqueues work
     device                      streams and memory of one device, and the devices of one client; allocator pools memory
     thunk_executor              runs a schedule of thunks, for backends; thunk_run, host_thunks, device_constants
-    host_stream, host_event     streams and events on host threads, for backends
+    host_stream, host_event     streams and events on host threads, for backends; host_queue runs their work
     program, bounded_module     read any program into HLO; shape_cache, host_array, handle and
                                 platform_choice import none of these
 
@@ -27,7 +27,8 @@ from xla_core.runtime.buffer import Buffer
 from xla_core.runtime.client import Client
 from xla_core.runtime.device import Device
 from xla_core.runtime.host_event import HostEvent
-from xla_core.runtime.host_stream import INLINE_MICROSECONDS, HostStream
+from xla_core.runtime.host_queue import INLINE_MICROSECONDS
+from xla_core.runtime.host_stream import HostStream
 from xla_core.runtime.loaded_executable import LoadedExecutable
 from xla_core.runtime.program import evaluate, parse
 from xla_core.runtime.signature import Signature

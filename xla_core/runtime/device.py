@@ -21,7 +21,7 @@ from xla_core.hlo.shape import Shape
 from xla_core.runtime.allocator import MemoryStats, PoolAllocator
 from xla_core.runtime.handle import Handle
 from xla_core.runtime.host_array import as_host_array
-from xla_core.runtime.host_stream import forked_error
+from xla_core.runtime.host_queue import forked_error
 
 if TYPE_CHECKING:
     from xla_core.target import DeviceDescription  # loading a device needs no compiler's data

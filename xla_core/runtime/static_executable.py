@@ -24,7 +24,7 @@ from xla_core.runtime.buffer import Buffer
 from xla_core.runtime.device import Device, DeviceSet
 from xla_core.runtime.device_program import DeviceProgram
 from xla_core.runtime.host_array import as_argument
-from xla_core.runtime.host_stream import as_xla_error
+from xla_core.runtime.host_queue import as_xla_error
 from xla_core.runtime.loaded_executable import LoadedExecutable
 from xla_core.runtime.shape_cache import intern_shape
 from xla_core.runtime.signature import Signature

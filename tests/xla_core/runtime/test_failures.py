@@ -141,8 +141,8 @@ def test_stuck_streams_share_one_deadline_at_exit() -> None:
     program = """
         import threading
         from types import SimpleNamespace
-        from xla_core.runtime import HostStream, host_stream
-        host_stream._EXIT_SECONDS = 1.0
+        from xla_core.runtime import HostStream, host_queue
+        host_queue._EXIT_SECONDS = 1.0
         never = threading.Event()
         streams = [HostStream(SimpleNamespace(ordinal=0)) for _ in range(20)]
         for stream in streams:

@@ -1,0 +1,245 @@
+"""HostQueue: work that host threads run in order.
+
+Short work runs at once in the caller if the queue is idle, because a handoff to a thread would cost more than the
+work itself. All other work runs in the queue's worker thread, so that enqueueing never blocks.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import os
+import sys
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable
+
+from xla_core import profiler
+from xla_core.errors import CancelledError, FailedPreconditionError, InternalError, ResourceExhaustedError, XlaError
+from xla_core.interruptible import start_thread
+from xla_core.runtime import host_event
+from xla_core.runtime.host_event import RecordedPoint
+
+__all__ = ["INLINE_MICROSECONDS", "HostQueue", "Work", "as_xla_error", "forked_error"]
+
+INLINE_MICROSECONDS = 20.0
+_EXIT_SECONDS = 10.0
+_IDLE_SECONDS = 2.0  # an idle worker ends after this; later work starts another
+
+Work = Callable[[], None]
+
+
+def as_xla_error(error: BaseException, what: str) -> XlaError:
+    """Returns `error` itself if it is an XlaError, else an InternalError with `error` as its cause."""
+    if isinstance(error, XlaError):
+        return error
+    wrapped = InternalError(f"{what} failed with {type(error).__name__}: {error}")
+    wrapped.__cause__ = error
+    return wrapped
+
+
+def forked_error() -> FailedPreconditionError:
+    return FailedPreconditionError(
+        "this client was made before a fork, and its threads and devices stayed in the parent process",
+        hint='make a new xla_core.Client in the child, or start processes with multiprocessing\'s "spawn"',
+    )
+
+
+def _label(work: Work) -> str:
+    """Returns the name of work in a profile: of the object that the method belongs to (a kernel), else the function."""
+    function = work.func if isinstance(work, functools.partial) else work
+    name = getattr(getattr(function, "__self__", None), "name", None)
+    if isinstance(name, str) and name:
+        return name
+    return getattr(function, "__qualname__", type(function).__name__).split(".<locals>")[0].rpartition(".")[2]
+
+
+class HostQueue:
+    """An in-order queue of work. An exception in the work poisons the queue: it skips later work until `recover`.
+
+    Args:
+        name: the name of the queue's row in a profile.
+        inline: False runs all work in the worker.
+
+    Attributes:
+        worker: the thread that runs the work that doesn't run inline; None while no thread runs.
+        turn, awaited: see `WorkQueue`.
+    """
+
+    def __init__(self, name: str, *, inline: bool = True) -> None:
+        self.name = name
+        self.worker: threading.Thread | None = None
+        self.turn = 0
+        self.awaited: RecordedPoint | None = None
+        self._inline_limit = INLINE_MICROSECONDS if inline else -1.0
+        self._busy = threading.Lock()  # held by the thread that runs this queue's work
+        self._changed = threading.Condition(threading.Lock())
+        self._queue: deque[Work | RecordedPoint] = deque()  # the first item is being run
+        self._closing = False
+        self._error: XlaError | None = None
+        self._sticky = False
+        _queues.add(self)
+
+    def enqueue(self, work: Work, microseconds: float = float("inf")) -> None:
+        """Enqueues `work`. It runs at once in the caller if the stream is idle and `microseconds` is small.
+
+        `microseconds` is an estimate of its duration. Other work runs in the worker. An exception in the work poisons
+        the stream.
+        """
+        if microseconds <= self._inline_limit and not self._queue and self._busy.acquire(False):
+            try:
+                if not self._queue:
+                    if self._error is None:
+                        self._run(work)
+                    return
+            finally:
+                self._busy.release()
+        self._push(work)
+
+    def run_inline(self) -> None:
+        self._inline_limit = float("inf")
+
+    def _run(self, work: Work, *, in_worker: bool = False) -> None:
+        start = time.perf_counter_ns() if profiler.active is not None else 0
+        self.turn = threading.get_ident()
+        try:
+            work()
+        except Exception as error:
+            # A traceback would keep the frames of the callers of inline work, and the buffers in them, alive.
+            self._error = as_xla_error(error, f"work on {self.name}").with_traceback(None)
+        except BaseException as error:  # Ctrl-C interrupted inline work, which poisons the stream too
+            self._error = CancelledError(f"work on {self.name} was interrupted by {type(error).__name__}")
+            if not in_worker:
+                raise
+        finally:
+            self.turn = 0
+        if start and (active := profiler.active) is not None:
+            active.add(_label(work), "stream", start, time.perf_counter_ns(), self.name)
+
+    def _idle(self) -> bool:
+        """Acquires `_busy` if no work runs or is queued. If it returns True, the caller must release `_busy`."""
+        if self._queue or not self._busy.acquire(False):
+            return False
+        if self._queue:
+            self._busy.release()
+            return False
+        return True
+
+    def _push(self, item: Work | RecordedPoint) -> None:
+        with self._changed:
+            if self._sticky:  # after a fork there is no worker
+                if isinstance(item, RecordedPoint):
+                    item.complete(self._error)
+                return
+            self._queue.append(item)
+            if self.worker is not None and not sys.is_finalizing():
+                self._changed.notify_all()
+                return
+            if not sys.is_finalizing():
+                worker = threading.Thread(target=self._work, name=self.name, daemon=True)
+                try:
+                    start_thread(worker)
+                except ResourceExhaustedError:
+                    self._queue.pop()
+                    raise
+                self.worker = worker
+                return
+        self._finish_at_exit()
+
+    def _finish_at_exit(self) -> None:
+        """Runs the queued work in the caller, because no other thread runs while the interpreter shuts down."""
+        if not self._busy.acquire(False):
+            self._queue.pop()
+            raise FailedPreconditionError(
+                f"{self.name} is at work, and the interpreter is shutting down",
+                hint="run programs before the end of the main program, not in a __del__ or atexit function",
+            )
+        try:
+            while self._queue:
+                self._do(self._queue[0])
+                self._queue.popleft()
+        finally:
+            self._busy.release()
+
+    def _do(self, item: Work | RecordedPoint) -> None:
+        if isinstance(item, RecordedPoint):
+            item.complete(self._error)
+        elif self._error is None or item == self._forget:
+            self._run(item, in_worker=True)
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                while not self._queue:
+                    if self._closing or (not self._changed.wait(_IDLE_SECONDS) and not self._queue):
+                        self.worker = None
+                        self._changed.notify_all()
+                        return
+                item = self._queue[0]
+            with self._busy:
+                self._do(item)
+                # Popped while `_busy` is held, because an empty queue with `_busy` free means an idle stream.
+                self._queue.popleft()
+            del item
+
+    def recover(self) -> None:
+        if self._idle():
+            self._forget()
+            self._busy.release()
+        else:
+            self._push(self._forget)
+
+    def _forget(self) -> None:
+        if not self._sticky:
+            self._error = None
+
+    @property
+    def error(self) -> XlaError | None:
+        return self._error
+
+    def close(self, timeout: float | None = None) -> None:
+        """Waits for the enqueued work, `timeout` seconds at most, and ends the worker."""
+        with self._changed:
+            self._closing = True
+            worker = self.worker
+            self._changed.notify_all()
+        if worker is not None and worker is not threading.current_thread():
+            worker.join(timeout)
+
+    def reset_after_fork(self) -> None:
+        """Resets the queue in a forked child, where the worker and the threads that held locks don't exist."""
+        self._busy = threading.Lock()
+        self._changed = threading.Condition(threading.Lock())
+        self.worker = None
+        self.turn = 0
+        self._sticky = True
+        self._error = forked_error()
+        queue, self._queue = self._queue, deque()
+        for item in queue:
+            if isinstance(item, RecordedPoint):
+                item.complete(self._error)
+
+
+_queues: weakref.WeakSet[HostQueue] = weakref.WeakSet()
+
+
+def _close_all() -> None:
+    """Lets the workers finish the enqueued work at exit, before modules are torn down.
+
+    The wait is bounded, because work may wait for something that never comes, such as an infeed.
+    """
+    deadline = time.monotonic() + _EXIT_SECONDS
+    for queue in list(_queues):
+        queue.close(max(0.0, deadline - time.monotonic()))
+
+
+def _after_fork() -> None:
+    host_event.reset_after_fork()
+    for queue in list(_queues):
+        queue.reset_after_fork()
+
+
+atexit.register(_close_all)
+os.register_at_fork(after_in_child=_after_fork)
