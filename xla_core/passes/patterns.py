@@ -9,11 +9,19 @@ import numpy as np
 
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.op_table import OPS
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
 MIRRORED = {"EQ": "EQ", "NE": "NE", "LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE"}
 """The direction of a compare whose operands are swapped."""
+
+POINTWISE = tuple(
+    op.opcode
+    for op in OPS.values()
+    if (op.is_elementwise or op.opcode == Opcode.BITCAST_CONVERT) and op.opcode not in (Opcode.COPY, Opcode.MAP)
+)
+"""Ops that compute result element i from element i of each operand; bitcast-convert does if the widths are equal."""
 
 
 def uniform_value(instruction: HloInstruction) -> np.ndarray | None:

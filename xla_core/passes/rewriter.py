@@ -34,8 +34,8 @@ class RewritePass(HloPass):
             all.
     """
 
-    rules: Mapping[Opcode | None, Sequence[Rule]]
-    """Opcode -> its rules, in the order in which they are tried. Rules under None are tried last, for all opcodes."""
+    rules: Mapping[Opcode, Sequence[Rule]]
+    """Opcode -> its rules, in the order in which they are tried."""
 
     def __init__(self, accept: Callable[[HloInstruction], bool] | None = None) -> None:
         self.accept = accept
@@ -65,67 +65,54 @@ class _Rewriter:
 
     def run(self) -> bool:
         """Applies the rules; returns whether the computation changed."""
-        for instruction in self.computation.post_order():
+        order = self.computation.post_order()
+        for instruction in order:
             self._push(instruction)
         changed = False
-        rules, skips = self.owner.rules, self.owner.skips
-        everywhere = rules.get(None, ())
+        queue, rules, skips, builder = self.queue, self.owner.rules, self.owner.skips, self.builder
         # The limit ends the loop if two rules undo each other.
-        steps = self._STEPS_PER_INSTRUCTION * len(self.queue) + 1000
-        while self.queue and steps:
+        steps = self._STEPS_PER_INSTRUCTION * len(order) + 1000
+        while queue and steps:
             steps -= 1
-            instruction = self.queue.popleft()
+            instruction = queue.popleft()
             self.queued.discard(instruction)
             if instruction.parent is not self.computation:
                 continue
-            if _is_dead(instruction):
-                self._remove(instruction)
+            if not instruction.user_count and _is_dead(instruction):
+                for operand in remove_dead(instruction):
+                    self._push(operand)
                 changed = True
                 continue
-            tried = (*rules.get(instruction.opcode, ()), *everywhere)
+            tried = rules.get(instruction.opcode)
             if not tried or skips(instruction):
                 continue
+            builder.metadata = instruction.metadata
             for rule in tried:
-                if self._apply(rule, instruction):
+                new = rule(instruction, builder)
+                if new is not None and self._accept(instruction, new):
                     changed = True
                     break
         return changed
 
-    def _apply(self, rule: Rule, instruction: HloInstruction) -> bool:
-        builder = self.builder
-        builder.metadata, builder.added = instruction.metadata, []
-        new = rule(instruction, builder)
-        if new is None:
+    def _accept(self, old: HloInstruction, new: HloInstruction) -> bool:
+        """Replaces an instruction, and queues those that may match now. Returns False if it undid the rule."""
+        added, accept = self.builder.added, self.owner.accept
+        if (new is not old and not new.shape.compatible(old.shape)) or not (accept is None or all(map(accept, added))):
+            self.builder.undo()
             return False
-        if not self._acceptable(instruction, new, builder.added):
-            builder.undo()
-            return False
-        for added in builder.added:
-            self._push(added)
-        operands = list(instruction.operands)
-        if new is not instruction:
-            new = replace(instruction, new)
-        self._push(new)
-        for user in new.users:
-            self._push(user)
-        for operand in operands:
-            if operand.parent is self.computation:
-                self._push(operand)
+        self.builder.added = []
+        operands = list(old.operands)
+        if new is not old:
+            new = replace(old, new)
+        for instruction in (*added, new, *new.users, *operands):
+            if instruction.parent is self.computation:
+                self._push(instruction)
         return True
 
-    def _acceptable(self, old: HloInstruction, new: HloInstruction, added: list[HloInstruction]) -> bool:
-        if new is not old and not new.shape.compatible(old.shape):
-            return False
-        return self.owner.accept is None or all(map(self.owner.accept, added))
-
     def _push(self, instruction: HloInstruction) -> None:
-        if instruction not in self.queued:
+        if instruction not in self.queued and (instruction.opcode in self.owner.rules or not instruction.user_count):
             self.queued.add(instruction)
             self.queue.append(instruction)
-
-    def _remove(self, instruction: HloInstruction) -> None:
-        for operand in remove_dead(instruction):
-            self._push(operand)
 
 
 def replace(old: HloInstruction, new: HloInstruction) -> HloInstruction:

@@ -7,15 +7,13 @@ from collections.abc import Mapping, Sequence
 from xla_core.hlo.builder import Builder
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.patterns import is_one_use
+from xla_core.passes.patterns import POINTWISE, is_one_use
 from xla_core.passes.rewriter import RewritePass, Rule
 
 
 def _move(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    if not i.is_elementwise or i.opcode in (Opcode.COPY, Opcode.MAP) or not i.operands:
-        return None
     moved = [o for o in dict.fromkeys(i.operands) if o.opcode in (Opcode.RESHAPE, Opcode.TRANSPOSE)]
-    if not moved or not _worthwhile(i, moved):
+    if not moved or not i.is_elementwise or not _worthwhile(i, moved):
         return None
     first = moved[0]
     source = first.operands[0].shape.dimensions
@@ -63,4 +61,4 @@ class ReshapeMover(RewritePass):
     """
 
     name = "reshape-mover"
-    rules: Mapping[Opcode | None, Sequence[Rule]] = {None: [_move]}
+    rules: Mapping[Opcode, Sequence[Rule]] = {opcode: [_move] for opcode in POINTWISE}

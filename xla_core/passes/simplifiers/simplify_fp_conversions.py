@@ -31,4 +31,4 @@ class SimplifyFpConversions(RewritePass):
     """
 
     name = "simplify-fp-conversions"
-    rules: Mapping[Opcode | None, Sequence[Rule]] = {Opcode.CONVERT: [_merge]}
+    rules: Mapping[Opcode, Sequence[Rule]] = {Opcode.CONVERT: [_merge]}

@@ -60,7 +60,7 @@ class TupleSimplifier(RewritePass):
     """
 
     name = "tuple-simplifier"
-    rules: Mapping[Opcode | None, Sequence[Rule]] = {
+    rules: Mapping[Opcode, Sequence[Rule]] = {
         Opcode.GET_TUPLE_ELEMENT: [lambda i, b: forwarded_element(i)],
         Opcode.TUPLE: [lambda i, b: forwarded_tuple(i)],
         Opcode.CONSTANT: [_expanded_constant],

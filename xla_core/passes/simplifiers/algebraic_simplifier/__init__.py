@@ -10,8 +10,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 
+from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
+from xla_core.passes.patterns import is_dynamic
 from xla_core.passes.rewriter import RewritePass, Rule
 from xla_core.passes.simplifiers.algebraic_simplifier import (
     arithmetic,
@@ -54,11 +56,11 @@ class AlgebraicSimplifier(RewritePass):
 
     def skips(self, instruction: HloInstruction) -> bool:
         """Rules also skip f8e8m0fnu, which has no zero and no sign."""
-        t = instruction.shape.element_type if instruction.shape.is_array else None
-        return super().skips(instruction) or (t is not None and t.is_floating and not t.has_zero)
+        shape = instruction.shape
+        return (shape.is_array and shape.element_type is ElementType.F8E8M0FNU) or is_dynamic(instruction)
 
 
-def _chosen(options: AlgebraicSimplifierOptions) -> Mapping[Opcode | None, list[Rule]]:
+def _chosen(options: AlgebraicSimplifierOptions) -> Mapping[Opcode, list[Rule]]:
     if not options.fast_math:
         return RULES
     return {opcode: [*RULES.get(opcode, ()), *FAST_RULES.get(opcode, ())] for opcode in {**RULES, **FAST_RULES}}

@@ -13,15 +13,15 @@ from xla_core.passes.rewriter import Rule
 PairRule = Callable[[HloInstruction, HloInstruction, Builder], HloInstruction | None]
 """(instruction, its first operand, builder) -> its replacement, or None."""
 
-RULES: dict[Opcode | None, list[Rule]] = {}
+RULES: dict[Opcode, list[Rule]] = {}
 """Rules that are exact for every value of the types that they match, including infinities, NaN and signed zeros."""
 
-FAST_RULES: dict[Opcode | None, list[Rule]] = {}
+FAST_RULES: dict[Opcode, list[Rule]] = {}
 """Rules that hold for real numbers only: they may change rounding, NaN, infinities, overflow or the sign of zero."""
 
 
-def rule(*opcodes: Opcode | None, fast: bool = False) -> Callable[[Rule], Rule]:
-    """Registers a rule for opcodes; None stands for every opcode. `fast` rules apply only if `fast_math` is set."""
+def rule(*opcodes: Opcode, fast: bool = False) -> Callable[[Rule], Rule]:
+    """Registers a rule for opcodes. `fast` rules apply only if `fast_math` is set."""
 
     def put(function: Rule) -> Rule:
         for opcode in opcodes:

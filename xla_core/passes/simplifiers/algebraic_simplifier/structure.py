@@ -7,6 +7,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.custom_calls import ANNOTATIONS
 from xla_core.hlo.ops.top_k_calls import top_k_attributes
+from xla_core.passes.patterns import POINTWISE
 from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import rule
 from xla_core.passes.simplifiers.tuple_simplifier import forwarded_element, forwarded_tuple
 
@@ -49,18 +50,15 @@ def call_of_top_k(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return b.add(Opcode.TOPK, i.operands[0], **top_k_attributes(i.shape))
 
 
-@rule(None)
+@rule(*POINTWISE)
 def operate_before_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """op(broadcast(x), broadcast(y)) -> broadcast(op(x, y)), for elementwise op and x, y of the same dimensions"""
-    if not i.operands or not i.is_elementwise or i.opcode in (Opcode.COPY, Opcode.MAP) or i.control_predecessors:
-        return None
-    lead: HloInstruction | None = None
     for operand in i.operands:
         if operand.opcode != Opcode.BROADCAST:
             return None
-        if lead is None or operand.operands[0].shape.rank > lead.operands[0].shape.rank:
-            lead = operand
-    assert lead is not None
+    if not i.operands or not i.is_elementwise or i.control_predecessors:
+        return None
+    lead = max(i.operands, key=lambda o: o.operands[0].shape.rank)
     source = lead.operands[0].shape
     dimensions = lead.attributes.get("dimensions", ())
     for operand in i.operands:
