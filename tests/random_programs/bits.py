@@ -1,4 +1,4 @@
-"""Bits: values under another type, random bits, random numbers (of which only the range is compared)."""
+"""Steps on bits: bitcasts, random bits, and random numbers, of which only the range is compared."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class BitSteps(Steps):
         return [*super().kinds(), self.bitcast_convert, self.bitcast_convert, self.rng_bit_generator, self.random]
 
     def bitcast_convert(self) -> None:
-        """Of values whose very bits are known."""
+        """Adds a bitcast of values whose bits are known."""
         x = self.pick(lambda v: (v.bits or v.type.is_integral) and v.type is not ElementType.PRED)
         if x is None:
             return
@@ -60,7 +60,7 @@ class BitSteps(Steps):
             self.keep(self.c.add("get-tuple-element", made, index=index), math.inf, bits=True)
 
     def random(self) -> None:
-        """Whether random numbers lie where they must."""
+        """Adds a test whether random numbers are in their range."""
         kinds = (ElementType.F32, ElementType.F64, ElementType.F16, ElementType.BF16, ElementType.S8, ElementType.S16,
                  ElementType.S32, ElementType.S64, ElementType.U8, ElementType.U16, ElementType.U32, ElementType.U64)  # fmt: skip
         kind = self.rng.choice(kinds)

@@ -1,11 +1,11 @@
-"""What is known of a value without running anything: how large it can be, how exact it is.
+"""Bounds of values that are known without running a program: their magnitude and their error.
 
-An error of 0 means that every right execution gives the same numbers. Of an op that rounds once (IEEE addition, say) that
-holds whatever the operands; of a sum in an order of its own it holds where no partial sum rounds, which the grid tells:
-the elements are multiples of 2^-grid, no larger than `bound`, and the type holds all of those. Everything else has an
-error, derived from the operands' errors, the steepness of the function and the units in the last place that a function is
-allowed; two right executions differ by no more than twice that. Whatever is discontinuous (a comparison, a rounding, a
-sort) takes only values without error.
+An error of 0 means that all right executions give the same numbers. This holds for an op that rounds once, such as an
+IEEE addition of exact operands. It also holds for a sum in any order if no partial sum rounds. The grid shows that: the
+elements are multiples of 2^-grid of at most `bound`, and the type holds all such numbers. Any other result has an error,
+which is derived from the operands' errors, the slope of the function, and the units in the last place that the function
+may be off. Two right executions differ by at most twice this error. Discontinuous ops (comparisons, roundings, sorts) take
+only values without error.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _format(element_type: ElementType) -> ml_dtypes.finfo:
 
 @functools.cache
 def mantissa(element_type: ElementType) -> int:
-    """Bits of the significand, the hidden one too."""
+    """The number of bits of the significand, including the implicit one."""
     return int(_format(element_type).nmant) + 1
 
 
@@ -38,7 +38,7 @@ def epsilon(element_type: ElementType) -> float:
 
 
 def unit(element_type: ElementType) -> float:
-    """The relative error of rounding once, perhaps through a wider format."""
+    """The relative error of one rounding, which may go through a wider format."""
     return 0.5 * epsilon(element_type) * (1 + 2.0**-6)
 
 
@@ -55,13 +55,13 @@ def has_infinity(element_type: ElementType) -> bool:
 
 @functools.cache
 def smallest(element_type: ElementType) -> float:
-    """The least positive number. Float64 and float32 are let go to zero early: nothing here is that small on purpose."""
+    """The smallest positive number. For float64 and float32 it is larger, because no program needs such small numbers."""
     return max(float(_format(element_type).smallest_subnormal), 1e-37)
 
 
 @functools.cache
 def value_range(element_type: ElementType) -> float:
-    """How large values may get that others are computed from."""
+    """The largest magnitude of values that are used as operands."""
     if element_type is ElementType.PRED:
         return 1
     if not element_type.is_integral:
@@ -71,10 +71,10 @@ def value_range(element_type: ElementType) -> float:
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
 class Value:
-    """An instruction, and bounds of its elements (of their parts, where they are complex).
+    """An instruction and the bounds of its elements, or of their parts if they are complex.
 
-    A bound of infinity may have any value, NaN too. A grid of None is no grid: any numbers of the type. `bits` says that
-    the very bits are known: those of zeros and NaNs too.
+    With an infinite bound, elements may have any value, including NaN. With a grid of None, they may be any numbers of the
+    type. `bits` tells whether the exact bits are known, including those of zeros and NaNs.
     """
 
     instruction: HloInstruction
@@ -93,7 +93,7 @@ class Value:
 
     @property
     def rounds(self) -> bool:
-        """Of a type whose arithmetic rounds."""
+        """Whether arithmetic of the type rounds."""
         return self.type.is_floating or self.type.is_complex
 
     @property
@@ -102,7 +102,7 @@ class Value:
 
     @property
     def is_usual(self) -> bool:
-        """Neither NaN nor infinite."""
+        """Whether no element is NaN or infinite."""
         return math.isfinite(self.bound)
 
     def fits(self, bound: float, grid: int | None, element_type: ElementType | None = None) -> bool:
@@ -115,9 +115,9 @@ class Value:
         return bound * 2.0**grid <= 2.0 ** mantissa(kind) and 2.0**-grid >= smallest(kind) and bound <= largest(kind)
 
     def settled(self, strict: bool, rounded: bool = False) -> Value | None:
-        """This value with the rounding of one more op, or None where it grew too large or too inexact to be of use.
+        """Adds the rounding of one op to this value. Returns None if it becomes too large or too inexact to be useful.
 
-        Where not `strict`, rounding once may give different numbers too. `rounded`: the error has the rounding in it.
+        If not `strict`, one rounding may give different numbers too. `rounded` says that the error includes the rounding.
         """
         if not self.rounds:
             return dataclasses.replace(self, bound=min(self.bound, value_range(self.type)), error=0.0, grid=0)

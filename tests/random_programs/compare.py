@@ -4,7 +4,7 @@
     python -m tests.random_programs.compare --programs 2000 --oracle jax      # the evaluator and XLA's own CPU compiler
     python -m tests.random_programs.compare --show 17                         # a program's text
 
-Prints how many programs agree, and of each that doesn't what differs and the smallest program that still shows it.
+Prints the number of programs that agree, and for each other one the difference and the smallest program that shows it.
 """
 
 from __future__ import annotations
@@ -33,8 +33,10 @@ __all__ = ["Outcome", "Task", "outcomes", "seeded"]
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What became of a program: "agree", "differ", "fail" (an error), "crash" (the process ended), or "skip" (the oracle
-    lacks something). `where` is the place of an error.
+    """The outcome of a program.
+
+    It is "agree", "differ", "fail" (an error), "crash" (the process ended), or "skip" (the oracle lacks something). `where`
+    is the location of an error.
     """
 
     seed: int
@@ -46,7 +48,7 @@ class Outcome:
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """What is compared with the evaluator: a backend, or XLA; and of what size programs are."""
+    """The size of programs, and what is compared with the evaluator: a backend or XLA."""
 
     backend: str
     oracle: str = ""
@@ -86,7 +88,7 @@ class Task:
 
 
 def _serve(task: Task, pipe: Connection) -> None:
-    """A worker: seeds come in, outcomes go out."""
+    """Runs a worker, which takes seeds and returns outcomes."""
     client = task.client()
     pipe.send(None)  # ready
     while (seed := pipe.recv()) is not None:
@@ -99,8 +101,9 @@ def _serve(task: Task, pipe: Connection) -> None:
 def _drive(
     task: Task, seeds: queue.SimpleQueue[int | None], done: queue.SimpleQueue[Outcome | RuntimeError | None]
 ) -> None:
-    """One worker process after another: a seed that ends its process costs nothing else. Puts None when there are no more
-    seeds, and an error where no worker starts.
+    """Runs one worker process after another, so that a seed that ends its process affects no other seed.
+
+    Puts None when there are no more seeds, or an error if no worker starts.
     """
     context = multiprocessing.get_context("spawn")
     process: multiprocessing.context.SpawnProcess | None = None
@@ -129,7 +132,7 @@ def _drive(
 
 
 def outcomes(task: Task, numbers: Sequence[int], jobs: int = 1) -> Iterator[Outcome]:
-    """One a seed, in no order. Raises RuntimeError where a worker can't start."""
+    """Yields an outcome for each seed, in any order. Raises RuntimeError if a worker can't start."""
     seeds: queue.SimpleQueue[int | None] = queue.SimpleQueue()
     done: queue.SimpleQueue[Outcome | RuntimeError | None] = queue.SimpleQueue()
     for item in [*numbers, *[None] * jobs]:

@@ -1,4 +1,4 @@
-"""One random program on a backend and on the reference evaluator; and the smallest one that still shows a difference."""
+"""Compares a random program on a backend with the reference evaluator, and reduces a program that shows a difference."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ LEVELS = {"cpu": {"llvm_optimization_level": (2, 0, 0, 0, 1, 0, 0, 0)}}
 
 
 def seeded(seed: int, size: int | None = None) -> Program:
-    """A program of HLO; every twentieth one is of quantized StableHLO."""
+    """Makes an HLO program. Every twentieth one is a program of quantized StableHLO."""
     rng = random.Random(seed)
     size = size or rng.randint(5, 60)
     return QuantizedProgram(rng, size) if seed % 20 == 19 else RandomProgram(rng, size)
 
 
 def compile_options(seed: int, backend: str) -> xla.CompileOptions:
-    """Mostly everything is optimized; some programs take cheaper ways."""
+    """Chooses options: mostly full optimization, and lower levels for some programs."""
     level = {5: 1, 13: 0}.get(seed % 25, 2)
     own = {name: values[seed % len(values)] for name, values in LEVELS.get(backend, {}).items()}
     return xla.CompileOptions(optimization_level=level, backend=own)
 
 
 class Difference(AssertionError):
-    """A result that is not the evaluator's. `index` is its number."""
+    """A result that differs from the evaluator's. `index` is its number."""
 
     def __init__(self, index: int, message: str) -> None:
         super().__init__(message)
@@ -47,8 +47,9 @@ class Difference(AssertionError):
 
 
 def difference(result: np.ndarray, want: np.ndarray, value: Value, strict: bool = True) -> str:
-    """What is wrong with a result, or nothing. Bits that only a NaN's payload or a zero's sign differ in count where
-    `strict`, and the bounds know them.
+    """Returns what is wrong with a result, or nothing.
+
+    The payload of a NaN and the sign of a zero count if `strict` and the bounds say that the bits are known.
     """
     if result.dtype != want.dtype or result.shape != want.shape:
         return f"{result.dtype}{list(result.shape)}, expected {want.dtype}{list(want.shape)}"
@@ -105,7 +106,7 @@ def check(program: Program, client: Any, seed: int = 0) -> None:
 
 
 def smallest(program: Program, client: Any, seed: int, index: int) -> str:
-    """The smallest program found whose result differs as that of this number does, and its arguments."""
+    """Finds the smallest program that shows the difference of the result with this number, and its arguments."""
     options = compile_options(seed, client.platform_name)
 
     def fails(module: HloModule, arguments: Sequence[np.ndarray], index: int) -> bool:
@@ -120,7 +121,7 @@ def smallest(program: Program, client: Any, seed: int, index: int) -> str:
 
 
 def smallest_error(program: Program, client: Any, seed: int, message: str) -> str:
-    """As `smallest`, of programs that don't compile or run, with one message."""
+    """Does the same as `smallest` for programs that don't compile or run, with the same message."""
     options = compile_options(seed, client.platform_name)
 
     def fails(module: HloModule, arguments: Sequence[np.ndarray], index: int) -> bool:

@@ -63,7 +63,7 @@ class ComplexSteps(ElementwiseSteps):
         self.keep(self.c.add(opcode, x.instruction), bound, error, None, rounded=True)
 
     def complex_guarded(self) -> None:
-        """Of (|re x| + 1, im x)."""
+        """Adds a function of (|re x| + 1, im x)."""
         x = self.number()
         if x is None:
             return

@@ -13,7 +13,7 @@ __all__ = ["argmax", "order", "selects"]
 
 
 def argmax(element_type: ElementType) -> HloComputation:
-    """(value, index) of the larger value; of equal ones, the lower index."""
+    """Returns (value, index) of the larger value, or of the lower index if the values are equal."""
     computation = HloComputation("argmax")
     shapes = [Shape(element_type), Shape(ElementType.S32)] * 2
     a, i, b, j = (computation.parameter(n, shape) for n, shape in enumerate(shapes))
@@ -28,7 +28,7 @@ def argmax(element_type: ElementType) -> HloComputation:
 
 
 def selects(element_type: ElementType, direction: str) -> HloComputation:
-    """Whether the first of two scalars is kept."""
+    """Makes a comparison that selects one of two scalars."""
     computation = HloComputation("selects")
     a, b = (computation.parameter(n, Shape(element_type)) for n in range(2))
     computation.set_root(computation.add("compare", a, b, direction=direction))

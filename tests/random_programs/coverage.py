@@ -1,4 +1,4 @@
-"""What random programs are made of: how many of them have each HLO op at each element type.
+"""Counts how many random programs have each HLO op in each element type.
 
 python -m tests.random_programs.coverage --programs 2000
 """
@@ -36,7 +36,7 @@ EXCLUDED = {name: why for name, op in OPS.items() for trait, why in _TRAITS.item
 
 
 def counted(programs: Iterable[Program]) -> dict[str, collections.Counter[ElementType]]:
-    """In how many programs each op is, by the element types of its operands or result."""
+    """Counts the programs that have each op, by the element types of its operands or result."""
     table: dict[str, collections.Counter[ElementType]] = {opcode: collections.Counter() for opcode in OPS}
     for program in programs:
         seen = {
@@ -51,7 +51,7 @@ def counted(programs: Iterable[Program]) -> dict[str, collections.Counter[Elemen
 
 
 def _live(computation: HloComputation) -> set[HloInstruction]:
-    """What the root needs: the rest is dropped before anything runs."""
+    """Returns the instructions that the root needs; the others are removed before the run."""
     live, stack = set[HloInstruction](), [computation.root]
     while stack:
         instruction = stack.pop()
@@ -68,7 +68,7 @@ def _types(instruction: HloInstruction) -> set[ElementType]:
 
 
 def missing(table: dict[str, collections.Counter[ElementType]]) -> list[str]:
-    """Ops that should be drawn, and never are."""
+    """Returns the ops that should occur and don't."""
     return [opcode for opcode, types in table.items() if not types and opcode not in EXCLUDED]
 
 

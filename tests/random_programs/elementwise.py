@@ -34,7 +34,7 @@ class ElementwiseSteps(Steps):
         return self.pick(lambda v: v.type.is_floating and v.type is not POWERS and (v.is_usual or not usual))
 
     def scaled(self, x: Value, limit: float) -> Value:
-        """x by a power of two, so that it is no larger than the limit."""
+        """Multiplies x by a power of two, so that it is no larger than the limit."""
         if x.bound <= limit:
             return x
         down = math.ceil(math.log2(x.bound / limit))
@@ -110,7 +110,7 @@ class ElementwiseSteps(Steps):
         return Value(made, bound, error, x.grid if fits else None)
 
     def guarded(self) -> None:
-        """Functions that are steep somewhere, kept away from there: of |x| + 1."""
+        """Adds functions with large slopes near 0, on |x| + 1."""
         x = self.floating()
         if x is None or x.bound + 2 > value_range(x.type):
             return
@@ -274,7 +274,7 @@ class ElementwiseSteps(Steps):
         self.keep(made, math.inf)
 
     def map(self) -> None:
-        """A computation of scalars over arrays."""
+        """Adds a map of a computation of scalars over arrays."""
         x = self.pick(lambda v: v.is_exact and v.type is not POWERS)
         if x is None:
             return
@@ -297,5 +297,5 @@ class ElementwiseSteps(Steps):
 
 
 def mantissa_room(element_type: ElementType) -> int:
-    """By how many powers of two small numbers of a type may be divided."""
+    """Returns by which power of two small numbers of a type may be divided."""
     return int(-math.log2(smallest(element_type))) - 3

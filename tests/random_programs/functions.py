@@ -1,4 +1,4 @@
-"""The elementary functions, with where they are tame, how large and how steep they are there."""
+"""The elementary functions: the ranges of arguments to use, and magnitudes and slopes in these ranges."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["COMPLEX", "GUARDED", "GUARDED_COMPLEX", "REAL", "Function", "check_n
 
 @dataclasses.dataclass(frozen=True)
 class Function:
-    """Over arguments (or parts, of complex ones) up to b <= limit: how large it is, and its steepest slope."""
+    """For arguments, or parts of complex ones, up to b <= limit: the largest magnitude and the largest slope."""
 
     limit: float
     bound: Callable[[float], float]

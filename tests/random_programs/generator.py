@@ -1,4 +1,4 @@
-"""Random HLO programs, with a bound of how far two right executions of one may be apart.
+"""Random HLO programs, with bounds on the difference of two right executions.
 
 `RandomProgram(rng, size)` takes any `random.Random`: hypothesis' own, whose draws it can shrink, or a seeded one.
 """
@@ -84,7 +84,7 @@ class RandomProgram(
     # -- parameters ----------------------------------------------------------------------------------------------------
 
     def new_parameter(self) -> None:
-        """An array, or a tuple of two."""
+        """Adds a parameter: an array, or a tuple of two arrays."""
         inputs = [self.new_input() for _ in range(1 if self.rng.random() < 0.9 else 2)]
         shapes = [shape for shape, _ in inputs]
         if len(shapes) == 1:
@@ -121,7 +121,7 @@ class RandomProgram(
         return sizes
 
     def arguments(self, seed: int) -> list[np.ndarray]:
-        """An array for every array among the parameters."""
+        """Makes an array for every array among the parameters."""
         generator = np.random.default_rng(seed)
         special = SPECIAL if self.strict else SPECIAL[:-1]  # XLA flushes denormals
         return [_argument(generator, shape, kind, special) for shape, kind in self.inputs]
@@ -133,7 +133,7 @@ class RandomProgram(
         return unused or self.values[-1:]
 
     def root(self) -> HloInstruction:
-        """The results as a tuple, with a tuple in it perhaps; or the only one as it is."""
+        """Returns the root: a single result, or a tuple of results, which may contain a tuple."""
         parts = [v.instruction for v in self.results]
         if len(parts) == 1 and self.rng.random() < 0.5:
             return parts[0]
@@ -156,7 +156,7 @@ class RandomProgram(
                     break
 
     def fix_layouts(self) -> None:
-        """Arguments and results in memory orders that the program chooses."""
+        """Chooses layouts of some arguments and results."""
         self.module.entry_layouts_fixed = True
         for parameter in self.c.parameters:
             parameter.shape = self.permuted(parameter.shape)
@@ -172,7 +172,7 @@ class RandomProgram(
 
 
 def _known(element_type: ElementType, kind: str) -> tuple[float, int | None]:
-    """Bound and grid of an argument's elements."""
+    """Returns the bound and the grid of an argument's elements."""
     if element_type is ElementType.PRED:
         return 1, 0
     if element_type is POWERS:
@@ -188,7 +188,7 @@ def _known(element_type: ElementType, kind: str) -> tuple[float, int | None]:
 
 
 def _grid(element_type: ElementType) -> tuple[int, int]:
-    """How many steps of 2^-grid from zero a type holds, up to 16."""
+    """Returns the number of multiples of 2^-grid above zero that a type holds, up to 16."""
     bits = mantissa(element_type)
     return min(16, 2**bits), 2 if bits >= 4 else 1
 

@@ -21,7 +21,7 @@ class IndexingSteps(Steps):
                 self.sort]  # fmt: skip
 
     def indices(self, dimensions: list[int]) -> Value:
-        """Integers of this shape, some outside of any array."""
+        """Makes indices of a shape, some of them out of bounds."""
         shape = Shape.array(self.rng.choice(INDEX_TYPES), dimensions)
         found = self.pick(lambda v: v.shape == shape) if self.rng.random() < 0.5 else None
         return found or self.constant(shape)
@@ -53,7 +53,7 @@ class IndexingSteps(Steps):
         return mapped, batching, sizes, where, batch, vector
 
     def gather(self) -> None:
-        """Rows, elements or windows."""
+        """Adds a gather of rows, elements or windows."""
         x = self.pick(lambda v: 0 < v.shape.rank <= 5 and 0 not in v.shape.dimensions)
         if x is None:
             return
@@ -76,7 +76,7 @@ class IndexingSteps(Steps):
         self.keep_like(made, x)
 
     def scatter(self) -> None:
-        """Windows combined into one array, or two, by ops that commute."""
+        """Adds a scatter that combines windows into one or two arrays by commutative ops."""
         x = self.pick(lambda v: 0 < v.shape.rank <= 5 and 0 not in v.shape.dimensions)
         if x is None:
             return
@@ -129,7 +129,7 @@ class IndexingSteps(Steps):
             self.keep(made, small.get(opcode, math.inf))
 
     def scatter_rows(self) -> None:
-        """Rows replaced by others, each once: no order is left to chance."""
+        """Adds a scatter that replaces each row at most once, so that the order doesn't matter."""
         x = self.pick(lambda v: 0 < v.shape.rank <= 4 and 0 not in v.shape.dimensions)
         if x is None:
             return
@@ -150,7 +150,7 @@ class IndexingSteps(Steps):
         self.keep_like(made, x, updates)
 
     def sort(self) -> None:
-        """One to three operands by one or two of them, stably unless all of them are keys."""
+        """Adds a sort of one to three operands by one or two of them. It is stable unless all operands are keys."""
         rng = self.rng
         x = self.pick(lambda v: v.shape.rank > 0 and v.is_exact and not v.type.is_complex)
         if x is None:

@@ -1,4 +1,4 @@
-"""Ops that move elements: all keep what is known of them."""
+"""Ops that move elements and keep their bounds."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class MovementSteps(Steps):
         self.keep_like(self.c.add("concatenate", *(p.instruction for p in parts), dimensions=(d,)), *parts)
 
     def starts(self, rank: int) -> list[HloInstruction]:
-        """Scalars of one integer type, constant or computed; they may lie outside, and are clamped."""
+        """Makes start indices of one integer type, constant or computed. Some are out of bounds and are clamped."""
         kind = self.rng.choice(INDEX_TYPES)
         found = self.pick(lambda v: v.type is kind and v.shape.rank == 0)
         numbers = range(0 if kind.is_unsigned else -2, 7)
@@ -142,7 +142,7 @@ class MovementSteps(Steps):
             self.keep(self.c.add("iota", shape=shape, iota_dimension=d), top, bits=True)
 
     def same_again(self) -> None:
-        """A copy; or the value after a token."""
+        """Adds a copy, or the value after a token."""
         x = self.any()
         if self.rng.random() < 0.5:
             self.keep_like(self.c.add("copy", x.instruction), x)
@@ -150,7 +150,7 @@ class MovementSteps(Steps):
             self.keep_like(self.c.add("add-dependency", x.instruction, self.c.add("after-all")), x)
 
     def barrier(self) -> None:
-        """Of one value, or of several together."""
+        """Adds an optimization barrier of one or several values."""
         x = self.any()
         if self.rng.random() < 0.5:
             self.keep_like(self.c.add("opt-barrier", x.instruction), x)

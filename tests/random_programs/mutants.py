@@ -1,4 +1,4 @@
-"""Programs with one mistake: what a check must tell from the right ones."""
+"""Programs with one mistake, which a check must find."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OTHERS = {
 
 
 def mutants(module: HloModule, rng: random.Random, count: int) -> Iterator[HloModule]:
-    """Copies of a module, each with one change in the entry that its shapes permit."""
+    """Yields copies of a module, each with one change in the entry that the shapes allow."""
     order = module.entry.post_order()
     for place in rng.sample(range(len(order)), len(order)):
         if not count:

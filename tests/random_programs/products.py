@@ -1,4 +1,4 @@
-"""Sums of products: dot, convolution; normalization; transforms and factorizations."""
+"""Steps of dots, convolutions, normalization, transforms and factorizations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ProductSteps(Steps):
                 self.scaled_dot, self.batch_norm, self.fft, self.cholesky, self.triangular_solve]  # fmt: skip
 
     def product(self, made: HloInstruction, x: Value, y: Value, count: int, scale: float = 1.0) -> None:
-        """Keeps sums of `count` products of elements of x and y."""
+        """Keeps a value whose elements are sums of `count` products of elements of x and y."""
         kind = made.shape.element_type
         parts = 2 if kind.is_complex else 1
         total = parts * count * x.bound * y.bound
@@ -41,7 +41,7 @@ class ProductSteps(Steps):
         return self.pick(lambda v: v.is_usual and v.type not in (ElementType.PRED, POWERS))
 
     def pairs(self, x: Value, y: Value) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-        """Dimensions of x and y of one size: batch ones, and contracted ones."""
+        """Chooses batch and contracting dimensions of x and y that have equal sizes."""
         pairs = [(i, j) for i, n in enumerate(x.shape.dimensions) for j, m in enumerate(y.shape.dimensions) if n == m]
         self.rng.shuffle(pairs)
         chosen: list[tuple[int, int]] = []
@@ -81,7 +81,7 @@ class ProductSteps(Steps):
         self.product(made, x, y, math.prod(x.shape.dimensions[i] for i, _ in contracted))
 
     def convolution(self) -> None:
-        """Of an array's dimensions, in any roles, with a kernel that is a constant or comes of another array."""
+        """Adds a convolution, with any roles of the dimensions, and with a kernel that is constant or made from another array."""
         x = self.pick(lambda v: v.is_usual and v.type not in (ElementType.PRED, POWERS) and 2 <= v.shape.rank <= 5
                       and 0 not in v.shape.dimensions)  # fmt: skip
         if x is None:
@@ -125,7 +125,7 @@ class ProductSteps(Steps):
             self.product(made, x, kernel, count)
 
     def ragged_dot(self) -> None:
-        """Rows in groups, each by a matrix of its own."""
+        """Adds a product of groups of rows, each with its own matrix."""
         x = self.pick(lambda v: v.is_usual and v.shape.rank == 2 and v.type not in (ElementType.PRED, POWERS))
         if x is None or self.rng.random() < 0.5:
             return
@@ -161,7 +161,7 @@ class ProductSteps(Steps):
     # -- normalization -------------------------------------------------------------------------------------------------
 
     def batch_norm(self) -> None:
-        """Inference, training and its gradient. The variance gets 1 or more added, so that nothing is steep."""
+        """Adds batch norm inference, training or gradient. The variance is at least 1, so that slopes are small."""
         x = self.pick(lambda v: v.is_usual and v.type in (ElementType.F32, ElementType.F64) and v.shape.rank > 0
                       and v.bound < 1e4 and 0 not in v.shape.dimensions)  # fmt: skip
         if x is None:
@@ -262,7 +262,7 @@ class ProductSteps(Steps):
         return Value(made, x.bound, x.error, x.grid), one
 
     def cholesky(self) -> None:
-        """Of x x^H + s, s as large as x x^H may be: its condition number is 2 at most."""
+        """Adds cholesky of x x^H + s, where s is as large as x x^H can be, so that the condition number is at most 2."""
         x = self.square()
         if x is None:
             return
@@ -286,7 +286,7 @@ class ProductSteps(Steps):
         self.keep(made, top, n * error / math.sqrt(shift) * 2 + 4 * (n + 1) * eps * top, None)
 
     def triangular_solve(self) -> None:
-        """By a matrix whose diagonal outweighs the rest of each row and column."""
+        """Adds a triangular solve with a diagonally dominant matrix."""
         x = self.square()
         if x is None:
             return

@@ -1,6 +1,6 @@
-"""Random StableHLO programs of quantized arithmetic, which the lowering writes out in integers and floats.
+"""Random StableHLO programs of quantized arithmetic, which the lowering rewrites to integers and floats.
 
-Every op is defined as dequantize, compute, quantize, each step rounded once: two right executions give the same numbers.
+Every op is defined as dequantize, compute, quantize, and each step rounds once, so that right executions are equal.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class _Value:
 
 
 def _attributes(**numbers: Iterable[int]) -> str:
-    """Arrays of integers, as attributes are written."""
+    """Formats an array of integers as an attribute."""
     return f" {{{', '.join(f'{name} = {_array(list(values))}' for name, values in numbers.items())}}}"
 
 
@@ -43,7 +43,7 @@ def _array(values: list[int]) -> str:
 
 
 class QuantizedProgram:
-    """`module`, its `arguments()`, and the `results`: what values are dequantized to."""
+    """A program. It has the `module`, its `arguments()`, and the `results`, which are dequantized values."""
 
     strict = True
 
@@ -86,7 +86,7 @@ class QuantizedProgram:
     # -- types ---------------------------------------------------------------------------------------------------------
 
     def parameters(self) -> tuple[str, str]:
-        """A storage type, and scale:zero point."""
+        """Chooses a storage type, a scale and a zero point."""
         storage = self.rng.choice(["i8"] * 6 + [*_STORAGE])
         low, high = _STORAGE[storage]
         zero = self.rng.choice([0, 0, 1, 3, -2, -5])
@@ -114,7 +114,7 @@ class QuantizedProgram:
         return self.emit("uniform_quantize", [x], x.sizes, element_type)
 
     def pick(self) -> _Value | None:
-        """One that is quantized as a whole."""
+        """Picks a value that is quantized per tensor."""
         found = [v for v in self.values if "{" not in v.quantized]
         return self.rng.choice(found) if found else None
 
@@ -142,7 +142,7 @@ class QuantizedProgram:
             self.values.append(self.emit(op, [x], x.sizes, x.quantized))
 
     def move(self) -> None:
-        """Into another order or shape, or a part."""
+        """Adds a transpose, a reshape or a slice."""
         x = self.pick()
         if x is None:
             return
@@ -166,11 +166,11 @@ class QuantizedProgram:
             self.values.append(self.emit(op, [x], sizes, x.quantized, attributes))
 
     def like(self, x: _Value) -> _Value:
-        """One of the same type, x itself perhaps."""
+        """Picks a value of the same type, which may be x."""
         return self.rng.choice([v for v in self.values if v.type == x.type])
 
     def choose(self) -> None:
-        """The one or the other, as they compare; or the one between two others."""
+        """Adds a select by a comparison, or a clamp."""
         x = self.pick()
         if x is None:
             return
@@ -197,7 +197,7 @@ class QuantizedProgram:
             self.values.append(self.quantize(x, self.per_tensor()))
 
     def dot(self) -> None:
-        """x by itself, over its first dimension."""
+        """Adds a product of x with itself, contracted over its first dimension."""
         x = self.pick()
         if x is None or not x.quantized.startswith("!quant.uniform<i8") or len(x.sizes) != 2:
             return

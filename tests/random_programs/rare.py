@@ -1,4 +1,4 @@
-"""Ops at element types that other steps leave out: powers of two, booleans, formats of less than 16 bits."""
+"""Ops on element types that other steps leave out: f8e8m0fnu, pred, and floats of less than 16 bits."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class RareSteps(Steps):
         self.keep(self.c.add("convolution", p.instruction, other.instruction, window=window, dim_labels=numbers), 1)
 
     def narrow_precision(self) -> None:
-        """A format of less than 16 bits rounded to a narrower one, or a wider one."""
+        """Adds a conversion from a float of less than 16 bits to a narrower or wider type."""
         x = self.pick(lambda v: v.type.is_floating and v.type.bit_width < 16 and v.type is not POWERS and v.is_exact)
         if x is not None:
             least = 0 if x.bits else 1  # without a mantissa, a NaN becomes an infinity of its sign, which may be any

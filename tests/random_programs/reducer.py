@@ -1,7 +1,7 @@
-"""Makes a program that shows a difference small: one result, no instruction that isn't needed.
+"""Reduces a program that shows a difference to one result and the instructions that it needs.
 
-Cuts are sound: an instruction of the entry becomes a parameter that is given what the evaluator computed there, so that
-what the bounds promise still holds. Inside called computations an instruction is replaced by an operand of its shape.
+To cut the entry, an instruction becomes a parameter whose argument is the evaluator's value of it, so that the bounds still
+hold. Inside called computations an instruction is replaced by an operand of its shape.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _leaves(root: HloInstruction) -> list[HloInstruction]:
 
 
 def _sequential(module: HloModule) -> list[HloComputation]:
-    """Computations that run as a whole. What combines scalars must stay what it is: a sum, an order."""
+    """Returns the computations that may be reduced. Those that combine scalars must remain sums and orders."""
     return [
         callee
         for computation in module.post_order()
@@ -70,7 +70,7 @@ def _sequential(module: HloModule) -> list[HloComputation]:
 
 
 def _tidy(module: HloModule, arguments: list[np.ndarray]) -> tuple[HloModule, list[np.ndarray]]:
-    """Without dead instructions, and without parameters that nothing uses."""
+    """Removes dead instructions and unused parameters."""
     create_pass("hlo-dce").run(module)
     entry = module.entry
     kept = list(arguments)
@@ -86,7 +86,7 @@ def _tidy(module: HloModule, arguments: list[np.ndarray]) -> tuple[HloModule, li
 
 
 def _cut(module: HloModule, arguments: list[np.ndarray], place: int) -> tuple[HloModule, list[np.ndarray]] | None:
-    """An instruction of the entry as a parameter: what it depended on falls away. Late ones first."""
+    """Replaces an instruction of the entry by a parameter, so that its operands become dead. Tries late instructions first."""
     module = module.clone()
     entry = module.entry
     order = entry.post_order()

@@ -1,4 +1,4 @@
-"""Many elements into one: reductions, windows, scans, the largest k."""
+"""Steps that reduce: reductions, windows, scans, and the largest k elements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ReductionSteps(Steps):
                 self.select_and_scatter, self.topk, self.cumulative]  # fmt: skip
 
     def reduce(self) -> None:
-        """Of one to three operands, each with an op of its own."""
+        """Adds a reduction of one to three operands, each with its own op."""
         x = self.any()
         values = [x]
         while len(values) < 3 and self.rng.random() < 0.25:
@@ -35,7 +35,7 @@ class ReductionSteps(Steps):
             self.combined(part, value, start, opcode, count)
 
     def arg_reduce(self) -> None:
-        """The largest element and where it is: a reduction of two operands, as argmax is."""
+        """Adds an argmax: a reduction of two operands to the largest element and its index."""
         x = self.pick(lambda v: v.is_exact and v.is_usual and v.shape.rank > 0 and not v.type.is_complex
                       and v.type not in (ElementType.PRED, POWERS))  # fmt: skip
         if x is None:
@@ -124,7 +124,7 @@ class ReductionSteps(Steps):
         self.keep(self.c.add("get-tuple-element", made, index=1), max(last, 1))
 
     def cumulative(self) -> None:
-        """The op `scan`: a carry, and what it was at each step."""
+        """Adds the op `scan`, whose results are the last carry and the carry at each step."""
         x = self.pick(lambda v: v.shape.rank > 0 and v.is_exact and v.is_usual and v.type is not POWERS)
         if x is None or self.rng.random() < 0.5:
             return

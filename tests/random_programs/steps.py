@@ -1,4 +1,4 @@
-"""What the kinds of steps share: picking values, adding results, small computations."""
+"""The base class of steps: it picks values, adds results, and makes small computations."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Steps:
         bits: bool = False,
         rounded: bool = False,
     ) -> Value | None:
-        """Adds a result, where it is small, tame and exact enough to go on with."""
+        """Adds a result if it is small and exact enough for further steps."""
         value = Value(instruction, bound, error, grid, bits).settled(self.strict, rounded)
         if value is None or instruction.shape.num_elements > self.max_elements:
             return None  # what is left of it is dead code
@@ -55,14 +55,14 @@ class Steps:
         return value
 
     def keep_like(self, instruction: HloInstruction, *values: Value) -> Value | None:
-        """A result whose elements are those of some values."""
+        """Adds a result whose elements are elements of some values."""
         grids = [v.grid for v in values]
         grid = None if None in grids else max(g for g in grids if g is not None)
         bound, error = max(v.bound for v in values), max(v.error for v in values)
         return self.keep(instruction, bound, error, grid, all(v.bits for v in values))
 
     def pick(self, accept: Accept = lambda v: True) -> Value | None:
-        """The newest more often: chains are where passes meet."""
+        """Picks a value, with a preference for new ones, because passes interact in chains."""
         found = [v for v in self.values if accept(v)]
         if not found:
             return None
@@ -72,7 +72,7 @@ class Steps:
         return self.pick() or self.values[-1]
 
     def partner(self, x: Value, accept: Accept = lambda v: True) -> Value:
-        """A value of x's shape: one that there is, or a new constant."""
+        """Returns a value of x's shape: an existing one, or a new constant."""
         shape = x.shape.without_layout()
         found = None
         if self.rng.random() < 0.7:
@@ -81,7 +81,7 @@ class Steps:
         return found or self.constant(shape)
 
     def numbers(self, element_type: ElementType) -> list[complex]:
-        """A few small numbers that a type holds exactly."""
+        """Returns a few small numbers that a type holds exactly."""
         if element_type is ElementType.PRED:
             return [0, 1]
         if element_type is POWERS:
@@ -95,7 +95,7 @@ class Steps:
         return [v for v in (0, 1, -1, 2, 3, 7) if (-limit if element_type.is_signed else 0) <= v < limit]
 
     def constant(self, shape: Shape, choices: Sequence[complex] | None = None) -> Value:
-        """Of one value, or of many."""
+        """Makes a constant with one value or many."""
         element_type, shape = shape.element_type, shape.without_layout()
         choices = choices or self.numbers(element_type)
         if self.rng.random() < 0.5 or shape.num_elements > 64:
@@ -114,7 +114,7 @@ class Steps:
         return self.c.constant(np.asarray(value).astype(element_type.dtype), Shape(element_type))
 
     def filled(self, value: complex, shape: Shape) -> HloInstruction:
-        """An array of one value."""
+        """Makes an array of equal elements."""
         scalar, shape = self.scalar(value, shape.element_type), shape.without_layout()
         return self.c.add("broadcast", scalar, shape=shape, dimensions=()) if shape.rank else scalar
 
@@ -126,7 +126,7 @@ class Steps:
     def summed(
         self, x: Value, count: int, start: float, element_type: ElementType | None = None
     ) -> tuple[float, float, int | None]:
-        """Bound, error and grid of a sum, in any order, of up to `count` elements of x and a start of grid 2."""
+        """Computes bound, error and grid of a sum of up to `count` elements of x, in any order, and an initial value of grid 2."""
         kind = element_type or x.type
         total = count * x.bound + start
         grid = None if x.grid is None else max(x.grid, 2)
@@ -138,7 +138,7 @@ class Steps:
     # -- computations of scalars ---------------------------------------------------------------------------------------
 
     def monoid(self, x: Value, ordered: bool = False) -> str:
-        """An op that combines values like x in any order."""
+        """Chooses an op that combines values of x's type in any order."""
         rng = self.rng
         if x.type is ElementType.PRED:
             return rng.choice(["and", "or", "xor", "maximum", "minimum", "add", "multiply"])
@@ -151,7 +151,7 @@ class Steps:
         return rng.choice(["add", "multiply", "maximum", "minimum", "and", "or", "xor"])
 
     def start(self, opcode: str, x: Value) -> Value:
-        """What a reduction starts from. Only the evaluator says what another value than the neutral one means."""
+        """Makes the initial value of a reduction. If it isn't the identity, only the evaluator defines the result."""
         if self.strict:
             return self.constant(x.shape.with_dimensions(()))
         value = self.neutral(opcode, x.type)
@@ -212,7 +212,7 @@ class Steps:
         return self.module.add_computation(computation)
 
     def combined(self, made: HloInstruction, x: Value, start: Value, opcode: str, count: int) -> Value | None:
-        """Keeps a combination, by a monoid, of up to `count` elements of x and a start."""
+        """Keeps a value that combines up to `count` elements of x and an initial value."""
         if not x.rounds:
             small = {"add": count * x.bound + start.bound, "maximum": max(x.bound, start.bound),
                      "minimum": max(x.bound, start.bound)}  # fmt: skip

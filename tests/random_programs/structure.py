@@ -19,7 +19,7 @@ class StructureSteps(Steps):
         return [*super().kinds(), *([self.loop, self.branches, self.call, self.fusion] if self.depth < 2 else [])]
 
     def inside(self, name: str, parameters: list[Value], shapes: list[Shape], flat: bool = False) -> list[Value]:
-        """A computation of one tuple parameter (or of flat ones), entered: the steps that follow go into it."""
+        """Begins a computation with a tuple parameter or flat ones. The following steps add to it."""
         computation = HloComputation(name)
         if flat:
             parts = [computation.parameter(i, s) for i, s in enumerate(shapes)]
@@ -32,7 +32,7 @@ class StructureSteps(Steps):
         return list(self.values)
 
     def leave(self, root: HloInstruction) -> HloComputation:
-        """Ends what `inside` began."""
+        """Ends the computation that `inside` began."""
         computation = self.c
         computation.set_root(root)
         self.module.add_computation(computation)
@@ -49,7 +49,7 @@ class StructureSteps(Steps):
     # -- loops ---------------------------------------------------------------------------------------------------------
 
     def tamed(self, value: Value) -> HloInstruction:
-        """Within what the loop promises of each turn's values: whole, and no larger than the limit."""
+        """Rounds and clamps values to whole numbers up to the limit, so that they satisfy the loop's bounds."""
         if value.type.is_complex:
             parts = [self.c.add(opcode, value.instruction) for opcode in ("real", "imag")]
             return self.c.add("complex", *(self.tamed(Value(p, value.bound)) for p in parts))
@@ -128,7 +128,7 @@ class StructureSteps(Steps):
         self.one_of(made, [chosen for _, chosen in branches])
 
     def call(self) -> None:
-        """A call, of a composite perhaps; or the same, asynchronously. Perhaps twice: one computation, two callers."""
+        """Adds a call, a call of a composite, or an asynchronous call; some computations have two callers."""
         given = self.some(self.rng.randint(1, 3))
         shapes = [v.shape.without_layout() for v in given]
         called, chosen = self.branch("called", given, shapes, flat=True)
@@ -143,7 +143,7 @@ class StructureSteps(Steps):
         self.one_of(made, [chosen])
 
     def fusion(self) -> None:
-        """A fusion that the program already has: elementwise ops on arrays of one shape."""
+        """Adds a fusion of elementwise ops on arrays of one shape."""
         x = self.pick(lambda v: v.is_exact and v.is_usual and v.type not in (POWERS, ElementType.PRED))
         if x is None or not self.strict or x.bound > (largest(x.type) if x.rounds else 2.0**62):
             return

@@ -1,4 +1,4 @@
-"""What the random programs know of elementary functions comes from the table of accuracy, under the names it has there."""
+"""The errors of elementary functions in random programs come from the table of accuracy."""
 
 from __future__ import annotations
 

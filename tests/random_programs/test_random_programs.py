@@ -1,4 +1,4 @@
-"""Random programs give on a backend what the reference evaluator says, to within bounds known beforehand."""
+"""Results of random programs on a backend agree with the reference evaluator's, within bounds that are known beforehand."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_a_seed_always_gives_the_same_program():
 
 
 def test_most_bounds_are_exact_or_tight():
-    """Most results are exact, some are not, and none may be anything."""
+    """Most results are exact, some are not, and all have finite bounds."""
     results = [v for seed in range(60) for v in RandomProgram(random.Random(seed), 20).results]
     exact = sum(v.is_exact for v in results)
     assert 0.6 * len(results) < exact < len(results)
@@ -148,7 +148,7 @@ def test_most_bounds_are_exact_or_tight():
 
 @pytest.mark.parametrize("count", [60, pytest.param(2000, marks=pytest.mark.slow)])
 def test_values_lie_within_their_bounds_and_on_their_grids(count):
-    """What the generator says of every value of the entry holds for what the evaluator computes there."""
+    """The evaluator's values of the entry satisfy the generator's bounds."""
     for seed in range(count):
         program = RandomProgram(random.Random(seed), 5 + seed % 40)
         usual = [v for v in program.values if v.is_usual]
@@ -182,7 +182,7 @@ def test_a_mutant_differs_from_its_program():
 
 
 def test_a_failing_program_is_reduced():
-    """A "difference" wherever a program multiplies: what is left is that product."""
+    """If every product counts as a difference, the reduced program consists of one product."""
 
     def fails(module, arguments, result):
         return any(i.opcode == "multiply" for i in module.entry.instructions)

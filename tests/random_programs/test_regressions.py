@@ -1,4 +1,4 @@
-"""Programs that once came out wrong, made small."""
+"""Reduced programs whose results were once wrong."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""XLA's own CPU compiler, through JAX, as one more thing that runs programs: an oracle from outside.
+"""Runs programs with XLA's CPU compiler, through JAX, as an independent oracle.
 
-What jaxlib 0.10.2 was found to do in its own way, and programs for it leave out:
+The programs leave out these cases, in which jaxlib 0.10.2 differs:
 
 - a scatter of several operands that are one array gives all of them the last result;
 - a scatter without indices (an index vector of no elements) does its last update alone;
@@ -70,7 +70,7 @@ LACKS = (
 
 
 class XlaCpu:
-    """What `check` needs of a client."""
+    """The methods of a client that `check` uses."""
 
     platform_name = "xla"
 
@@ -82,7 +82,7 @@ class XlaCpu:
         return array
 
     def compile(self, module: HloModule, options: object = None) -> Callable[..., list[Any]]:
-        """Raises UnimplementedError for what StableHLO can't say, or XLA says that it lacks."""
+        """Compiles. Raises UnimplementedError for what StableHLO can't express or XLA lacks."""
         text = write_text(from_hlo(module))
         wanted = xla_client.CompileOptions()
         wanted.env_option_overrides = [("xla_allow_excess_precision", False)]
