@@ -15,7 +15,18 @@ from xla_core.checks import require
 from xla_core.errors import InvalidArgumentError, SourceLocation
 from xla_core.stablehlo.ir.types import FunctionType, Type
 
-__all__ = ["Block", "LazyLocation", "Module", "Op", "Region", "Value", "new_op", "op_names", "require_module"]
+__all__ = [
+    "Block",
+    "LazyLocation",
+    "Module",
+    "Op",
+    "Region",
+    "Value",
+    "captured_values",
+    "new_op",
+    "op_names",
+    "require_module",
+]
 
 _NO_ATTRIBUTES: Mapping[str, Any] = MappingProxyType({})
 
@@ -163,6 +174,14 @@ class Region:
     @property
     def block(self) -> Block:
         return self.blocks[0]
+
+
+def captured_values(region: Region) -> list[Value]:
+    """Returns the operands in a region, in order, that are defined outside of it."""
+    ops = [op for block in region.blocks for outer in block.ops for op in outer.walk()]
+    blocks = [*region.blocks, *(block for op in ops for nested in op.regions for block in nested.blocks)]
+    inside = {result for op in ops for result in op.results}.union(*(block.arguments for block in blocks))
+    return [value for op in ops for value in op.operands if value not in inside]
 
 
 @dataclasses.dataclass(slots=True)

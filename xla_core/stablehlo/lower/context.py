@@ -246,21 +246,8 @@ class LoweringContext(Builder):
 
     def captures(self, regions: Iterable[ir.Region]) -> list[ir.Value]:
         """Returns the values that regions capture, each once, without constants, which are created again inside."""
-        found: dict[ir.Value, None] = {}
-        for region in regions:
-            inside: set[ir.Value] = set()
-            used: list[ir.Value] = []
-            for block in region.blocks:
-                inside.update(block.arguments)
-                for outer in block.ops:
-                    for op in outer.walk():
-                        used += op.operands
-                        inside.update(op.results)
-                        for nested in op.regions:
-                            for b in nested.blocks:
-                                inside.update(b.arguments)
-            found.update((v, None) for v in used if v not in inside and not _is_constant(v))
-        return list(found)
+        used = [value for region in regions for value in ir.captured_values(region)]
+        return [value for value in dict.fromkeys(used) if not _is_constant(value)]
 
     def capturing_region(
         self,

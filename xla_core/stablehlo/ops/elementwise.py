@@ -47,17 +47,28 @@ def _add_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     return same_type(op, module)
 
 
-# HLO has ops of the same names.
-for _name, _types in (
-    ("ceil", ELEMENTWISE_FLOAT),
-    ("count_leading_zeros", INTEGER),
-    ("floor", ELEMENTWISE_FLOAT),
-    ("negate", NUMBER),
-    ("not", PRED_OR_INTEGER),
-    ("popcnt", INTEGER),
-    ("round_nearest_afz", ELEMENTWISE_FLOAT),
-    ("round_nearest_even", ELEMENTWISE_FLOAT),
-    ("sign", SIGNED_NUMBER),
+for _name, _types, _releases in (
+    ("cbrt", FLOAT_OR_COMPLEX, "0.9 1.10"),
+    ("ceil", ELEMENTWISE_FLOAT, ""),
+    ("cosine", FLOAT_OR_COMPLEX, "0.9 1.10"),
+    ("count_leading_zeros", INTEGER, ""),
+    ("exponential", FLOAT_OR_COMPLEX, "0.9 1.9"),
+    ("exponential_minus_one", FLOAT_OR_COMPLEX, "0.9 1.10"),
+    ("floor", ELEMENTWISE_FLOAT, ""),
+    ("log", FLOAT_OR_COMPLEX, "0.9 1.10"),
+    ("log_plus_one", FLOAT_OR_COMPLEX, "0.9 1.10"),
+    ("logistic", FLOAT_OR_COMPLEX, "0.9 1.10"),
+    ("negate", NUMBER, ""),
+    ("not", PRED_OR_INTEGER, ""),
+    ("popcnt", INTEGER, ""),
+    ("round_nearest_afz", ELEMENTWISE_FLOAT, ""),
+    ("round_nearest_even", ELEMENTWISE_FLOAT, ""),
+    ("rsqrt", FLOAT_OR_COMPLEX, "0.9 1.10"),
+    ("sign", SIGNED_NUMBER, ""),
+    ("sine", FLOAT_OR_COMPLEX, "0.9 1.10"),
+    ("sqrt", FLOAT_OR_COMPLEX, "0.9 1.10"),
+    ("tan", FLOAT_OR_COMPLEX, "1.4 1.10"),
+    ("tanh", FLOAT_OR_COMPLEX, "0.9 1.10"),
 ):
     define(
         f"stablehlo.{_name}",
@@ -66,33 +77,9 @@ for _name, _types in (
         lower=OneOp(Opcode(_name.replace("_", "-"))),
         types=_types,
         type_traits=_COMPATIBLE,
+        attributes=_ACCURACY if _releases else None,  # the second version of an op added it
         assembly=UNARY_ASSEMBLY,
-    )
-
-for _name, _releases in (
-    ("cbrt", "0.9 1.10"),
-    ("cosine", "0.9 1.10"),
-    ("exponential", "0.9 1.9"),
-    ("exponential_minus_one", "0.9 1.10"),
-    ("log", "0.9 1.10"),
-    ("log_plus_one", "0.9 1.10"),
-    ("logistic", "0.9 1.10"),
-    ("rsqrt", "0.9 1.10"),
-    ("sine", "0.9 1.10"),
-    ("sqrt", "0.9 1.10"),
-    ("tan", "1.4 1.10"),
-    ("tanh", "0.9 1.10"),
-):
-    define(
-        f"stablehlo.{_name}",
-        "operand",
-        rule=same_type,
-        lower=OneOp(Opcode(_name.replace("_", "-"))),
-        types=FLOAT_OR_COMPLEX,
-        type_traits=_COMPATIBLE,
-        attributes=_ACCURACY,
-        assembly=UNARY_ASSEMBLY,
-        releases=_releases,
+        releases=_releases or None,
     )
 
 BINARY_OPS: tuple[tuple[str, TypeConstraint, bool], ...] = (

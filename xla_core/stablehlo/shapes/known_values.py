@@ -43,7 +43,7 @@ class ValueFolder:
             size = type.shape[int(op.attributes["dimension"])] if isinstance(type, ir.TensorType) else ir.DYNAMIC
             # The lowering raises the error for a size that doesn't fit i32.
             return None if size == ir.DYNAMIC or size > INT_MAX else [np.asarray(size, np.int32)]
-        needed = [*op.operands, *_captured(op)]
+        needed = [*op.operands, *(value for region in op.regions for value in ir.captured_values(region))]
         values = [known_value(v) for v in needed]
         if not values or any(k is None for k in values):
             return None
@@ -108,16 +108,6 @@ def _may_compute(op: ir.Op) -> bool:
         return False
     inside = [op_table.OPS.get(nested.name) for nested in op.walk()]
     return all(d is not None and not d.traits & _UNKNOWN for d in inside)
-
-
-def _captured(op: ir.Op) -> list[ir.Value]:
-    """Returns the values that the regions of an op capture."""
-    if not op.regions:
-        return []
-    nested = list(op.walk())[1:]
-    inside = {r for n in nested for r in n.results}
-    inside |= {a for n in (op, *nested) for region in n.regions for b in region.blocks for a in b.arguments}
-    return [v for n in nested for v in n.operands if v not in inside]
 
 
 def _alone(op: ir.Op, needed: Sequence[ir.Value]) -> ir.Module:
