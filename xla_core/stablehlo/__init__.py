@@ -9,7 +9,6 @@
 | `sharding` | meshes and shardings |
 | `text`, `bytecode` | readers of MLIR text and MLIR bytecode |
 | `lower` | the lowering to HLO of programs without unbounded sizes |
-| `special_functions` | formulas of functions that HLO has no op for |
 | `ops` | the entries of the op table: rules and lowerings |
 | `shapes` | refinement, and the lowering of programs with dynamic shapes |
 | `reference` | what the documentation says of an op |

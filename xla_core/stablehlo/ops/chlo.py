@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
+from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.opcode import Opcode
-from xla_core.stablehlo import ir, special_functions
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.common import OneOp, same_type, tensor_of
-from xla_core.stablehlo.special_functions.expressions import Expression, in_float32, select, wrap
 from xla_core.stablehlo.table.assembly_format import CHLO_BINARY_ASSEMBLY, CHLO_UNARY_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Lower, Values, define
 from xla_core.stablehlo.table.type_constraints import (
@@ -31,39 +30,41 @@ from xla_core.stablehlo.verify.compatibility import element_of
 __all__ = ["BROADCASTING"]
 
 
-def formula(function: Callable[..., Expression], *, through_f32: bool = True) -> Lower:
-    """Makes a lowering from a formula over expressions. `through_f32` computes types other than f32 and f64 in f32."""
+def _special(name: str, doc: str) -> Lower:
+    """Makes a lowering by a formula of `elementary.special_functions`. Types other than f32 and f64 go through f32."""
 
     def lower(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
-        values = wrap(ctx, *operands)
-        return (in_float32(function, *values) if through_f32 else function(*values)).node
+        from xla_core.elementary import special_functions  # only for programs with such ops
+        from xla_core.elementary.expression import Expression
+        from xla_core.hlo.decompositions.hlo_arithmetic import HloArithmetic
 
-    lower.__doc__ = (function.__doc__ or "").split("\n")[0]
+        shape = operands[0].shape
+        is_computed = shape.element_type in (ElementType.F32, ElementType.F64)
+        computed = shape if is_computed else shape.with_element_type(ElementType.F32)
+        m = HloArithmetic(ctx, computed)
+        values = [Expression(m, ctx.convert(o, computed)) for o in operands]
+        return ctx.convert(getattr(special_functions, name)(*values).value, shape)
+
+    lower.__doc__ = doc
+    return lower
+
+
+def _of_type(name: str, doc: str) -> Lower:
+    """Makes a lowering by a formula of `chlo_formulas`, in the operands' own type."""
+
+    def lower(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
+        from xla_core.elementary.expression import Expression
+        from xla_core.stablehlo.ops import chlo_formulas  # only for programs with such ops
+
+        m = chlo_formulas.AnyType(ctx, operands[0].shape)
+        result: HloInstruction = getattr(chlo_formulas, name)(*(Expression(m, o) for o in operands)).value
+        return result
+
+    lower.__doc__ = doc
     return lower
 
 
 # -- functions of one operand ----------------------------------------------------------------------------------------
-
-
-def _square(x: Expression) -> Expression:
-    """The square. A complex a + bi gives (a - b)(a + b) + 2ab i, which cancels and overflows less than a^2 - b^2."""
-    if not x.element_type.is_complex:
-        return x * x
-    a, b = x.real(), x.imag()
-    real = select(abs(a).equal(abs(b)) & abs(a).op(Opcode.IS_FINITE), 0.0, (a - b) * (a + b))
-    return real.op(Opcode.COMPLEX, 2.0 * (a * b))
-
-
-def _conj(x: Expression) -> Expression:
-    """The complex conjugate."""
-    return x.real().op(Opcode.COMPLEX, -x.imag()) if x.element_type.is_complex else x
-
-
-def _asin_acos_kernel(z: Expression) -> Expression:
-    """The w with asin(z) = atan2(re z, re w) + sign(im z) (im w) i; acos uses the same w."""
-    arc = z.op(Opcode.ASIN)
-    a, b = arc.real(), abs(arc.imag())
-    return (b.cosh() * a.cos()).op(Opcode.COMPLEX, b)
 
 
 _UNARY: tuple[tuple[str, Lower, TypeConstraint], ...] = (
@@ -72,14 +73,38 @@ _UNARY: tuple[tuple[str, Lower, TypeConstraint], ...] = (
         for name in ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "sinh", "tan")
     ),
     ("erf", OneOp(Opcode.ERF), FLOAT),
-    ("bessel_i1e", formula(special_functions.bessel_i1e), PLAIN_FLOAT_OR_COMPLEX),
-    ("digamma", formula(special_functions.digamma), FLOAT),
-    ("erf_inv", formula(special_functions.erf_inv), FLOAT),
-    ("erfc", formula(special_functions.erfc), FLOAT),
-    ("lgamma", formula(special_functions.lgamma), FLOAT),
-    ("square", formula(_square, through_f32=False), PLAIN_FLOAT_OR_COMPLEX),
-    ("conj", formula(_conj, through_f32=False), PLAIN_FLOAT_OR_COMPLEX),
-    ("_asin_acos_kernel", formula(_asin_acos_kernel, through_f32=False), COMPLEX),
+    (
+        "bessel_i1e",
+        _special(
+            "bessel_i1e", "exp(-|x|) I1(x), computed with a polynomial in x^2 for |x| < 2, and in 1 / |x| beyond."
+        ),
+        PLAIN_FLOAT_OR_COMPLEX,
+    ),
+    ("digamma", _special("digamma", "The derivative of lgamma: NaN at 0, at negative integers and at -inf."), FLOAT),
+    ("erf_inv", _special("erf_inv", "The y with erf(y) = x: infinite at -1 and 1, NaN outside."), FLOAT),
+    ("erfc", _special("erfc", "1 - erf(x)."), FLOAT),
+    (
+        "lgamma",
+        _special("lgamma", "The logarithm of |gamma(x)|: +inf at 0, at negative integers and at both infinities."),
+        FLOAT,
+    ),
+    (
+        "square",
+        _of_type(
+            "square",
+            "The square; of a complex a + bi, (a - b)(a + b) + 2ab i, which cancels and overflows less than a^2 - b^2.",
+        ),
+        PLAIN_FLOAT_OR_COMPLEX,
+    ),
+    ("conj", _of_type("conj", "The complex conjugate."), PLAIN_FLOAT_OR_COMPLEX),
+    (
+        "_asin_acos_kernel",
+        _of_type(
+            "asin_acos_kernel",
+            "The w with asin(z) = atan2(re z, re w) + sign(im z) (im w) i; acos uses the same w.",
+        ),
+        COMPLEX,
+    ),
 )
 for _name, _lower, _types in _UNARY:
     define(
@@ -100,16 +125,12 @@ def _with_element(operand: ir.Type, element: str | ir.QuantizedType) -> list[ir.
     return [ir.TensorType(operand.shape, element, operand.bounds)]
 
 
-for _name, _infinite, _function in (
-    ("is_inf", "infinite", lambda x: abs(x).equal(math.inf)),
-    ("is_pos_inf", "+inf", lambda x: x.equal(math.inf)),
-    ("is_neg_inf", "-inf", lambda x: x.equal(-math.inf)),
-):
+for _name, _infinite in (("is_inf", "infinite"), ("is_pos_inf", "+inf"), ("is_neg_inf", "-inf")):
     define(
         f"chlo.{_name}",
         "operand",
         rule=lambda op, module: _with_element(op.operands[0].type, "i1"),
-        lower=formula(_function, through_f32=False),
+        lower=_of_type(_name, ""),
         types=FLOAT,
         result_types=PRED,
         type_traits=("elementwise",),
@@ -121,9 +142,24 @@ for _name, _infinite, _function in (
 # -- functions of two operands ---------------------------------------------------------------------------------------
 
 BROADCASTING: tuple[tuple[str, str, Lower], ...] = (
-    ("next_after", "x y", formula(special_functions.next_after, through_f32=False)),
-    ("polygamma", "n x", formula(special_functions.polygamma)),
-    ("zeta", "x q", formula(special_functions.zeta)),
+    (
+        "next_after",
+        "x y",
+        _of_type(
+            "next_after",
+            "The next representable number from x toward y: y if they are equal, NaN if either is NaN.",
+        ),
+    ),
+    (
+        "polygamma",
+        "n x",
+        _special("polygamma", "The n-th derivative of digamma: NaN for an n that is negative or not an integer."),
+    ),
+    (
+        "zeta",
+        "x q",
+        _special("zeta", "The sum of (k + q)^-x over k >= 0: +inf at its poles, NaN where it isn't real."),
+    ),
 )
 """Functions of floats that have a form that broadcasts: name, operands, lowering."""
 

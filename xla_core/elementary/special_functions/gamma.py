@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.opcode import Opcode
-from xla_core.stablehlo.special_functions.coefficients import (
+from xla_core.elementary.arithmetic import V
+from xla_core.elementary.expression import Expression, fitted, polynomial, select
+from xla_core.elementary.special_functions.coefficients import (
     COTANGENT,
     DIGAMMA_FAR,
     DIGAMMA_FROM_1,
@@ -19,29 +19,28 @@ from xla_core.stablehlo.special_functions.coefficients import (
     STIRLING,
     TANGENT,
 )
-from xla_core.stablehlo.special_functions.expressions import Expression, fitted, polynomial, select
 
 __all__ = ["digamma", "lgamma"]
 
 # The minimum of lgamma for x > 0, which is the zero of digamma, and lgamma's value there. Each is a sum of two numbers.
 _MINIMUM = {
-    ElementType.F32: (1.4616321325302124, 1.243815006546356e-08),
-    ElementType.F64: (1.4616321449683622, 9.549995429965697e-17),
+    "f32": (1.4616321325302124, 1.243815006546356e-08),
+    "f64": (1.4616321449683622, 9.549995429965697e-17),
 }
 _AT_MINIMUM = {
-    ElementType.F32: (-0.12148629128932953, 7.534799207130792e-10),
-    ElementType.F64: (-0.12148629053584961, 3.364991468473138e-18),
+    "f32": (-0.12148629128932953, 7.534799207130792e-10),
+    "f64": (-0.12148629053584961, 3.364991468473138e-18),
 }
 
 
-def lgamma(x: Expression) -> Expression:
+def lgamma(x: Expression[V]) -> Expression[V]:
     """The logarithm of |gamma(x)|: +inf at 0, at negative integers and at both infinities."""
     negative = x < 0.0
     near = x > -0.5
     positive = _lgamma_positive(select(negative, select(near, 1.0 - x, -x), x))
     # Reflection: gamma(x) gamma(-x) = pi / (-x sin(pi x)). Near 0 we use gamma(1 - x) = -x gamma(-x) instead of
     # gamma(-x); further out 1 - x would be rounded. The sine of the distance to the nearest integer is accurate.
-    distance = abs(x - x.op(Opcode.ROUND_NEAREST_EVEN))
+    distance = abs(x - x.op("round-nearest-even"))
     sine = distance * fitted(distance * distance - 0.125, SINE_RATIO)
     reflected = -(select(near, sine, -x * sine).log() + positive)
     pole = negative & distance.equal(0.0)
@@ -49,32 +48,32 @@ def lgamma(x: Expression) -> Expression:
     return select(abs(x).equal(math.inf), math.inf, result)
 
 
-def _lgamma_positive(x: Expression) -> Expression:
+def _lgamma_positive(x: Expression[V]) -> Expression[V]:
     """Computes lgamma for x >= 0.
 
     Polynomials around the zeros 1 and 2 and around the minimum between them are accurate there; Stirling's formula
     serves large x.
     """
-    element_type = x.element_type
+    kind = x.kind
     small = x < 0.5
     at_one = select(small, x, x - 1.0)  # gamma(x) = gamma(x + 1) / x
-    near_one = at_one * polynomial(at_one, LGAMMA_AT_1[element_type])
+    near_one = at_one * polynomial(at_one, LGAMMA_AT_1[kind])
     near_one = select(small, near_one - x.log(), select(at_one.equal(0.0), 0.0, near_one))
-    from_minimum = x - _MINIMUM[element_type][0]
-    high, low = _AT_MINIMUM[element_type]
+    from_minimum = x - _MINIMUM[kind][0]
+    high, low = _AT_MINIMUM[kind]
     between = (from_minimum * from_minimum * fitted(x - 1.5, LGAMMA_MINIMUM) + low) + high
     at_two = x - 2.0
-    near_two = at_two * polynomial(at_two, LGAMMA_AT_2[element_type])
+    near_two = at_two * polynomial(at_two, LGAMMA_AT_2[kind])
     beyond = at_two * fitted(x - 4.5, LGAMMA_FROM_5_2)
     v = 12.5 / (x * x) - 1.0
-    rest = polynomial(v, STIRLING[element_type]) / x
+    rest = polynomial(v, STIRLING[kind]) / x
     # (x - 0.5) * (log(x) - 1) avoids the difference of two large numbers, (x - 0.5) * log(x) - x.
     stirling = (x - 0.5) * (x.log() - 1.0) + (rest + (0.5 * math.log(2 * math.pi) - 0.5))
     result = select(x < 2.5, near_two, select(x < 6.5, beyond, stirling))
     return select(x < 1.25, near_one, select(x < 1.75, between, result))
 
 
-def digamma(x: Expression) -> Expression:
+def digamma(x: Expression[V]) -> Expression[V]:
     """The derivative of lgamma: NaN at 0, at negative integers and at -inf."""
     reflect = x <= 0.0
     start = select(reflect, 1.0 - x, x)
@@ -82,11 +81,11 @@ def digamma(x: Expression) -> Expression:
     y = select(below, start + 1.0, start)
     # The rounding error of 1 - x or x + 1, which matters near the zero of digamma.
     lost = select(reflect, (1.0 - y) - x, select(below, x - (y - 1.0), 0.0))
-    high, low = _MINIMUM[x.element_type]
+    high, low = _MINIMUM[x.kind]
     factor = select(y < 2.0, fitted(y - 1.5, DIGAMMA_FROM_1), fitted(y - 3.0, DIGAMMA_FROM_2))
     near = ((y - high) + (lost - low)) * factor
     inverse = 1.0 / y
-    series = polynomial(32.0 * inverse * inverse - 1.0, DIGAMMA_FAR[x.element_type]) * inverse * inverse
+    series = polynomial(32.0 * inverse * inverse - 1.0, DIGAMMA_FAR[x.kind]) * inverse * inverse
     far = y.log() - (0.5 * inverse + series)
     positive = select(y < 4.0, near, far)
     positive = select(below, positive - 1.0 / start, positive)
@@ -95,9 +94,9 @@ def digamma(x: Expression) -> Expression:
     return select(pole, math.nan, result)
 
 
-def _pi_cotangent(x: Expression) -> Expression:
+def _pi_cotangent(x: Expression[V]) -> Expression[V]:
     """Computes pi / tan(pi x), which has period 1. Near its zeros it uses the distance to the zero."""
-    distance = x - x.op(Opcode.ROUND_NEAREST_EVEN)
+    distance = x - x.op("round-nearest-even")
     size = abs(distance)
     near_zero = size > 0.25
     gap = select(near_zero, 0.5 - size, size)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from xla_core.stablehlo.special_functions.coefficients import I1_NEAR, I1E_FAR, I1E_MIDDLE
-from xla_core.stablehlo.special_functions.expressions import Expression, fitted, select
+from xla_core.elementary.arithmetic import V
+from xla_core.elementary.expression import Expression, fitted, select
+from xla_core.elementary.special_functions.coefficients import I1_NEAR, I1E_FAR, I1E_MIDDLE
 
 __all__ = ["bessel_i1e"]
 
 
-def bessel_i1e(x: Expression) -> Expression:
+def bessel_i1e(x: Expression[V]) -> Expression[V]:
     """exp(-|x|) I1(x), computed with a polynomial in x^2 for |x| < 2, and in 1 / |x| beyond."""
     y = abs(x)
     near = y * fitted(y * y - 2.0, I1_NEAR) * (-y).exp()

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import math
 
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.opcode import Opcode
-from xla_core.stablehlo.special_functions.coefficients import BERNOULLI
-from xla_core.stablehlo.special_functions.expressions import Expression, select
-from xla_core.stablehlo.special_functions.gamma import digamma, lgamma
+from xla_core.elementary.arithmetic import V
+from xla_core.elementary.expression import Expression, select, with_mantissa_bits
+from xla_core.elementary.special_functions.coefficients import BERNOULLI
+from xla_core.elementary.special_functions.gamma import digamma, lgamma
 
 __all__ = ["polygamma", "zeta"]
 
 # How many terms of the series are summed, and how many terms of the expansion of the rest.
-_TERMS = {ElementType.F32: (6, 10), ElementType.F64: (10, 12)}
+_TERMS = {"f32": (6, 10), "f64": (10, 12)}
 _LARGEST_EXPONENT = 1e30  # powers with much smaller exponents are already 0, 1 or infinite
 
 
-def zeta(x: Expression, q: Expression) -> Expression:
+def zeta(x: Expression[V], q: Expression[V]) -> Expression[V]:
     """The sum of (k + q)^-x over k >= 0: +inf at its poles, NaN where it isn't real.
 
     For q < 0 let q = f - m with 0 < f < 1. The terms with a negative base are (-1)^x (j - f)^-x for j from 1 to m.
@@ -25,11 +24,11 @@ def zeta(x: Expression, q: Expression) -> Expression:
     return _scaled_zeta(x, q, q.like(1.0))
 
 
-def _scaled_zeta(x: Expression, q: Expression, unit: Expression) -> Expression:
+def _scaled_zeta(x: Expression[V], q: Expression[V], unit: Expression[V]) -> Expression[V]:
     """Computes zeta(x, q) unit^-x."""
     below = q < 0.0
     right, error = _plus(q, -select(below, q.floor(), 0.0))
-    left = select(below, q.op(Opcode.CEIL) - q, 1.0)  # exact
+    left = select(below, q.op("ceil") - q, 1.0)  # exact
     zero = q.like(0.0)
     total = _of_positive(x, right, error, unit)
     reflected = _of_positive(x, left, zero, unit) - _of_positive(x, select(below, 1.0 - q, 1.0), zero, unit)
@@ -39,20 +38,20 @@ def _scaled_zeta(x: Expression, q: Expression, unit: Expression) -> Expression:
     total = select(below, both, total)
     total = select(q.equal(math.inf), 0.0, total)
     total = select(x.is_nan() | q.is_nan(), math.nan, total)
-    whole_q, whole_x = q.equal(q.floor()), x.equal(x.floor()) & x.op(Opcode.IS_FINITE)
+    whole_q, whole_x = q.equal(q.floor()), x.equal(x.floor()) & x.op("is-finite")
     total = select(below & ~whole_x, math.nan, total)
     pole = (q <= 0.0) & whole_q
     total = select(pole, select(even, x.like(math.inf), math.nan), total)
     return select(x.equal(1.0), math.inf, select(x < 1.0, math.nan, total))
 
 
-def _of_positive(x: Expression, q: Expression, low: Expression, unit: Expression) -> Expression:
+def _of_positive(x: Expression[V], q: Expression[V], low: Expression[V], unit: Expression[V]) -> Expression[V]:
     """Computes zeta(x, q + low) unit^-x for x > 1, q > 0: the first terms, then the Euler-Maclaurin formula.
 
     The smallest terms are added first. A relative rounding error of q + k grows x times in its power; a first-order
     correction of the power removes it.
     """
-    terms, expansion = _TERMS[x.element_type]
+    terms, expansion = _TERMS[x.kind]
     x = x.minimum(_LARGEST_EXPONENT)
     a, error = _plus(q, q.like(float(terms)), low)
     power = (a * unit).power(1.0 - x)  # 1 - x is exact where it matters: 1 is a multiple of x's last place
@@ -78,7 +77,7 @@ def _of_positive(x: Expression, q: Expression, low: Expression, unit: Expression
     return total + integral
 
 
-def _plus(q: Expression, k: Expression, low: Expression | None = None) -> tuple[Expression, Expression]:
+def _plus(q: Expression[V], k: Expression[V], low: Expression[V] | None = None) -> tuple[Expression[V], Expression[V]]:
     """Returns the rounded sum q + k, and its rounding error plus `low`."""
     total = q + k
     part = total - q
@@ -86,13 +85,13 @@ def _plus(q: Expression, k: Expression, low: Expression | None = None) -> tuple[
     return total, error if low is None else error + low
 
 
-def _factorial(n: Expression) -> Expression:
+def _factorial(n: Expression[V]) -> Expression[V]:
     """Computes n!.
 
     It multiplies a tabulated factorial of a multiple of 8 (f32: 4) by the factors up to n. From the `limit` on, where
     n! overflows, it computes exp(lgamma(n + 1)).
     """
-    step, limit = (4, 35) if n.element_type is ElementType.F32 else (8, 171)
+    step, limit = (4, 35) if n.kind == "f32" else (8, 171)
     product = base = n.like(1.0)
     start = n.like(0.0)
     for k in range(step, limit, step):
@@ -105,17 +104,16 @@ def _factorial(n: Expression) -> Expression:
     return select(n >= float(limit), lgamma(n + 1.0).exp(), base * product)
 
 
-def polygamma(n: Expression, x: Expression) -> Expression:
+def polygamma(n: Expression[V], x: Expression[V]) -> Expression[V]:
     """The n-th derivative of digamma: NaN for an n that is negative or not an integer.
 
     The value is (-1)^(n + 1) n! zeta(n + 1, x). The zeta function is scaled by a power of two near its largest term,
     because n! may be huge while the zeta function is tiny.
     """
     order = n + 1.0
-    nearest = select(x < 0.0, (x - x.floor()).minimum(x.op(Opcode.CEIL) - x), x)
-    bits, limit = (8, 2.0**120) if x.element_type is ElementType.F32 else (11, 2.0**1000)
-    power_of_two = nearest.op(Opcode.REDUCE_PRECISION, exponent_bits=bits, mantissa_bits=0)
-    unit = 1.0 / power_of_two.maximum(1 / limit).minimum(limit)
+    nearest = select(x < 0.0, (x - x.floor()).minimum(x.op("ceil") - x), x)
+    limit = 2.0**120 if x.kind == "f32" else 2.0**1000
+    unit = 1.0 / with_mantissa_bits(nearest, 0).maximum(1 / limit).minimum(limit)
     half = (order * 0.5).floor()
     value = _factorial(n) * unit.power(half) * _scaled_zeta(order, x, unit) * unit.power(order - half)
     value = select((n % 2.0).equal(0.0), -value, value)
