@@ -9,8 +9,9 @@ import pytest
 
 @pytest.fixture(autouse=True, scope="session")
 def _interruptible() -> None:
-    """Lets Ctrl-C interrupt the tests and their child processes also in a background job of a shell (`pytest &`,
-    `nohup`), which starts with SIGINT ignored; children inherit that.
+    """Restores the handler of SIGINT for the tests and their child processes.
+
+    A background job of a shell (`pytest &`, `nohup`) starts with SIGINT ignored.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,4 +1,4 @@
-"""Results against those of another implementation, with differences counted in roundings."""
+"""Compares results with those of another implementation, within a number of roundings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark harness: fair turns, honest verdicts, and programs that are what their source exports."""
+"""The benchmark harness: its turns, its verdicts, and programs that equal what their sources export."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_inputs_repeat() -> None:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replaces the clock by one that only sleeping moves."""
+    """Replaces the clock by one that advances only by sleeping."""
     now = [0.0]
     monkeypatch.setattr(time, "perf_counter", lambda: now[0])
     monkeypatch.setattr(time, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))

@@ -1,4 +1,4 @@
-"""Backends for the suite to judge, made from the template and one mistake."""
+"""Backends to test the suite with: the template with one mistake."""
 
 from __future__ import annotations
 

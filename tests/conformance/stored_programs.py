@@ -1,4 +1,4 @@
-"""Writes the suite's programs anew from tests/programs: `python -m tests.conformance.stored_programs`."""
+"""Writes the suite's programs from tests/programs: `python -m tests.conformance.stored_programs`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cases themselves: they cover the op table, and their tolerances let the reference evaluator through."""
+"""The cases cover the op table, and the reference evaluator is within their tolerances."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_the_evaluator_is_within_its_own_tolerance(opcode: str) -> None:
 
 
 def test_a_wrong_result_is_out_of_tolerance() -> None:
-    """By the least step that a type has, for exact ops; by one part in a hundred for every float in the others."""
+    """The result is off by one ULP for exact ops, and by a hundredth for other ops."""
     for case in CASES:
         if case.element_type not in (ElementType.F32, ElementType.S32) or case.opcode == "iota":
             continue

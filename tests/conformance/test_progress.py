@@ -1,4 +1,4 @@
-"""What a long command says of itself, where nobody sees a bar."""
+"""The progress of a long command without a terminal."""
 
 from __future__ import annotations
 

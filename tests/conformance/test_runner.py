@@ -1,4 +1,4 @@
-"""The suite tells right backends from wrong ones, and outlives those that crash or hang."""
+"""The suite passes right backends, fails wrong ones, and survives backends that crash or hang."""
 
 from __future__ import annotations
 

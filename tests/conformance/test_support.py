@@ -1,4 +1,4 @@
-"""The support matrix: what its cells say, what becomes of a crash, and that the documented one is of these ops."""
+"""The support matrix: its cells, crashes, and that the documented matrix has the same ops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The code blocks of a page: read, run, and compared with the output that the page shows.
+"""Reads and runs the code blocks of a page, and compares what they print with the outputs on the page.
 
     python             run, in one namespace a page, in a directory of the page's own
     bash               run by bash; `xla` is this environment's
@@ -55,7 +55,7 @@ class Block:
 
 @dataclasses.dataclass(slots=True)
 class PageRun:
-    """What became of a page: how many blocks ran, what was wrong, what should stand in which output block."""
+    """The result of a page: the number of blocks that ran, the failures, and the right text of each output block."""
 
     ran: int = 0
     left_out: list[str] = dataclasses.field(default_factory=list)
@@ -83,7 +83,7 @@ def read_blocks(page: Path) -> list[Block]:
 
 
 def matches(shown: str, printed: str) -> bool:
-    """Whether the page shows what was printed."""
+    """Whether the output on the page matches what was printed."""
     shown, printed = (_GAP.sub(" ", _MADE_UP.sub("", text)) for text in (shown, printed))
     rows = [row.rstrip() for row in shown.strip("\n").splitlines()]
     pattern = ""
@@ -186,7 +186,7 @@ def _write_corrections(page: Path, run: PageRun) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Runs pages; writes outputs into them. 1 where a block failed."""
+    """Runs pages and writes outputs into them. Returns 1 if a block failed."""
     failed = 0
     for name in arguments:
         page = Path(name).resolve()

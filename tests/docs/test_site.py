@@ -1,4 +1,4 @@
-"""The site builds, and the tables that it takes from the code are complete."""
+"""The site builds, and its tables that are made from the code are complete."""
 
 from __future__ import annotations
 

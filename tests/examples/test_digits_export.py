@@ -1,4 +1,4 @@
-"""The committed programs of the digits example are what its source exports today."""
+"""The committed programs of the digits example equal what its source exports."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_signature_is_what_the_source_says(exported: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_are_what_the_source_exports(name: str, exported: dict[str, str]) -> None:
-    """Word for word under the JAX that wrote them; under another one, the interface and the costly ops."""
+    """The text is equal under the JAX version that wrote it. Under another one, the interface and the costly ops are equal."""
     committed, fresh = (DIGITS / f"{name}.mlir").read_text(), exported[f"{name}.mlir"]
     if jax_version(committed) == jax_version(fresh):
         assert without_locations(committed) == without_locations(fresh)

@@ -1,6 +1,6 @@
-"""What factorizations satisfy, whatever the signs, phases and bases that an algorithm chooses.
+"""Properties of factorizations that don't depend on the signs, phases and bases that an algorithm chooses.
 
-Each check gives numbers, in units of n * eps * (the matrix's largest singular value, or 1 for unitary factors).
+Each check returns numbers, in units of n * eps * (the matrix's largest singular value, or 1 for unitary factors).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a distribution imports it depends on, and nothing else."""
+"""A distribution depends on exactly the packages that it imports."""
 
 from __future__ import annotations
 

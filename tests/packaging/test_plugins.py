@@ -1,4 +1,4 @@
-"""Backends come and go by pip alone, and a broken one costs nobody else anything."""
+"""Backends are installed and removed by pip, and a broken one doesn't affect the others."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ packages = ["{module}"]
 
 
 def make_plugin(directory: Path, wheels: Path, distribution: str, name: str, source: str) -> None:
-    """A wheel of a distribution with one backend, built like anyone's."""
+    """Builds a wheel of a distribution with one backend."""
     module = distribution.replace("-", "_")
     root = directory / f"source_of_{module}"
     (root / module).mkdir(parents=True)
@@ -43,7 +43,7 @@ def make_plugin(directory: Path, wheels: Path, distribution: str, name: str, sou
 
 
 def digest(scratch: Scratch) -> str:
-    """Of every file of the core, as it is installed."""
+    """Computes a digest of all installed files of the core."""
     files = sorted(p for p in (scratch.site / "xla_core").rglob("*") if p.is_file() and p.suffix != ".pyc")
     return hashlib.sha256(b"".join(str(p).encode() + p.read_bytes() for p in files)).hexdigest()
 

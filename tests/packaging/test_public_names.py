@@ -1,4 +1,4 @@
-"""The other distributions use public names of xla_core alone: nothing that a vendor outside could not."""
+"""The other distributions use only public names of xla_core, as a vendor must."""
 
 from __future__ import annotations
 

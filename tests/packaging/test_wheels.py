@@ -1,4 +1,4 @@
-"""What is in the wheels, and that nothing of a clone is needed to use them."""
+"""The content of the wheels, and that they work without a clone."""
 
 from __future__ import annotations
 

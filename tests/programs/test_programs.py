@@ -1,4 +1,4 @@
-"""The stored programs hang together: texts, inputs and expected outputs, and JAX itself still agrees with them."""
+"""The texts, inputs and expected outputs of stored programs fit each other, and JAX agrees with them."""
 
 from __future__ import annotations
 

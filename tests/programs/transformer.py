@@ -1,4 +1,4 @@
-"""The text of a transformer's training step, made anew each time: for tests of reading and compiling speed."""
+"""Makes the text of a transformer's training step, for tests of the speed of reading and compiling."""
 
 from __future__ import annotations
 

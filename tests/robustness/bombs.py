@@ -1,4 +1,4 @@
-"""Small programs that ask for much: deep nesting, sizes that no machine has, growth that doubles at each step."""
+"""Small programs that need much time or memory: deep nesting, huge sizes, sizes that double at each step."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def sections(data: bytes | bytearray) -> list[tuple[int, int, int]]:
 
 
 def _place(data: bytearray, rng: random.Random) -> int:
-    """A byte, of each section as likely as of the next, since the small ones hold the tables."""
+    """Chooses a byte. All sections are equally likely, because the small ones contain the tables."""
     spans = [(start, end) for _, start, end in sections(data) if end > start]
     start, end = rng.choice([*spans, (0, len(data))])
     return rng.randrange(start, end)
@@ -66,7 +66,7 @@ def another_byte(data: bytearray, rng: random.Random) -> None:
 
 
 def next_byte(data: bytearray, rng: random.Random) -> None:
-    """A small number one or two more or less: the neighbouring string, type, attribute or value."""
+    """Changes a small number by one or two, so that it names another string, type, attribute or value."""
     at = _place(data, rng)
     data[at] = (data[at] + rng.choice((-4, -2, 2, 4))) % 256
 

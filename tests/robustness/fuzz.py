@@ -1,5 +1,6 @@
-"""Mutants of real programs, read, verified, lowered and, some of them, compiled and evaluated: an XlaError or a module,
-and nothing else, in bounded time and memory.
+"""Reads, verifies and lowers mutants of programs, and compiles and evaluates some of them.
+
+Each must give a module or an XlaError, in bounded time and memory.
 
     python -m tests.robustness.fuzz --mutants 100000 -j 2           # each failure with what reproduces it
     python -m tests.robustness.fuzz --show 1234                     # the mutant itself
@@ -39,7 +40,7 @@ def run_mutants(
     evaluate_every: int = 2,
     processes: int = 1,
 ) -> Iterator[Outcome]:
-    """An outcome for each seed, in the order in which they end. Every n-th mutant is compiled, every m-th evaluated."""
+    """Yields an outcome for each seed as it ends. Every n-th mutant is compiled, and every m-th evaluated."""
     todo: queue.SimpleQueue[int | None] = queue.SimpleQueue()
     done: queue.SimpleQueue[Outcome | None] = queue.SimpleQueue()
     for seed in seeds:

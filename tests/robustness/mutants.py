@@ -24,7 +24,7 @@ class Mutant(NamedTuple):
 
 
 def mutant(seed: int, formats: Sequence[str] = ALL_FORMATS) -> Mutant:
-    """Each format is as likely as the next; of a format the smaller programs are likelier, since they cost less."""
+    """Makes the mutant. All formats are equally likely; small programs are more likely, because they take less time."""
     rng = random.Random(seed)
     format = rng.choice(list(formats))
     corpus = sources(format)

@@ -67,7 +67,7 @@ def swap_tokens(text: str, rng: random.Random) -> str:
 
 
 def copy_token(text: str, rng: random.Random) -> str:
-    """One token in another's place: names that are used twice, or before they are defined; other operands."""
+    """Copies a token over another, which changes operands, or uses names twice or before their definition."""
     first, second = _near(TOKEN, text, rng), _near(TOKEN, text, rng)
     return _replaced(text, first, second[0]) if first and second else text
 
@@ -118,7 +118,7 @@ def near_number(text: str, rng: random.Random) -> str:
 
 
 def same_number(text: str, rng: random.Random) -> str:
-    """Every use of one number as another: a size that changes everywhere, so that the types still fit."""
+    """Replaces a number everywhere, so that types still match if it is a size."""
     match = _near(NUMBER, text, rng)
     if match is None:
         return text
@@ -136,7 +136,7 @@ def another_type(text: str, rng: random.Random) -> str:
 
 
 def same_type(text: str, rng: random.Random) -> str:
-    """Every use of one element type as another: programs that are often valid."""
+    """Replaces an element type everywhere, which often gives a valid program."""
     hlo = text.lstrip().startswith("HloModule")
     if hlo:
         match = _near(HLO_TYPE, text, rng)
@@ -153,7 +153,7 @@ def another_op(text: str, rng: random.Random) -> str:
 
 
 def splice(text: str, other: str, rng: random.Random) -> str:
-    """Some lines of another program among this one's."""
+    """Inserts some lines of another program."""
     lines, others = text.split("\n"), other.split("\n")
     at = rng.randrange(len(others))
     place = rng.randrange(len(lines))
@@ -190,7 +190,7 @@ MUTATORS: list[Mutator] = [
 
 
 def mutate(text: str, rng: random.Random, other: str) -> str:
-    """One to three mutations; mostly one, since the second seldom meets a program that is still whole."""
+    """Applies one to three mutations, mostly one, because a mutated program is rarely still valid."""
     for _ in range(rng.choice((1, 1, 1, 1, 2, 3))):
         if rng.randrange(len(MUTATORS) + 1) == 0:
             text = splice(text, other, rng)

@@ -1,4 +1,4 @@
-"""Makes a failing mutant small: pieces are left out for as long as it fails in the same way."""
+"""Reduces a failing mutant by leaving out pieces while it still fails in the same way."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T", str, bytes)
 
 
 def shrink(data: T, fails: Callable[[T], bool], seconds: float = 60.0) -> T:
-    """The smallest that was found in `seconds`; halves first, then ever smaller pieces."""
+    """Returns the smallest mutant found in `seconds`. Leaves out halves first, then smaller pieces."""
     deadline = time.monotonic() + seconds
     size = len(data) // 2
     while size and time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""Malformed programs, as a user sees them: what is wrong, where, and what to do; and the client goes on."""
+"""Malformed programs: the error says what is wrong, where, and what to do, and the client stays usable."""
 
 from __future__ import annotations
 

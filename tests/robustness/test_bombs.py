@@ -1,4 +1,4 @@
-"""Small programs that ask for much, each read (and compiled and evaluated, where it is well-formed) within fixed limits."""
+"""Small programs that need much time or memory are read, compiled and evaluated within fixed limits."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def client():
 
 
 def test_temporaries_whose_offsets_pass_64_bits(client):
-    """Buffer assignment added up offsets that no machine has."""
+    """The offsets in buffer assignment would exceed 64 bits."""
     size = f"f32[{2**40},{2**21}]"
     text = f"""HloModule m
 lt {{ a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = pred[] compare(a, b), direction=LT }}

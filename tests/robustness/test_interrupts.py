@@ -1,4 +1,4 @@
-"""Ctrl-C, for real: SIGINT to a process that compiles or runs for long. It goes on with its client, and ends in order."""
+"""SIGINT to a process that compiles or runs for long. Its client stays usable, and the process ends normally."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_sigint(backend, source, wait, words):
 
 
 def test_interrupts_are_tested_where_sigint_is_ignored():
-    """A background job of a shell starts so; without a handler the tests that send SIGINT would wait for ever."""
+    """A background job of a shell ignores SIGINT; without a handler, tests that send it would hang."""
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "control_c"]
     words.append("tests/xla_core/backend/test_transfer_manager.py")
     ignoring = f"import os, signal; signal.signal(signal.SIGINT, signal.SIG_IGN); os.execv({words[0]!r}, {words!r})"

@@ -1,4 +1,4 @@
-"""More memory than there is, none at all, and what compiling leaves behind."""
+"""Programs that need too much memory, no memory at all, and the memory that a compilation keeps."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ done:
 
 
 def own_kilobytes():
-    """What this process alone has in memory."""
+    """Returns the private memory of this process."""
     lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("Private_Dirty"))
 

@@ -1,4 +1,4 @@
-"""Processes that examine mutants, so that a crash or a hang costs one mutant and no more."""
+"""Processes that examine mutants, so that a crash or a hang affects only one mutant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bitcasts that a program comes with: to another type and another layout, in fusions and called computations."""
+"""Bitcasts in programs, to another type and another layout, also in fusions and called computations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenBLAS, where there is no room for it."""
+"""OpenBLAS without enough address space."""
 
 from __future__ import annotations
 

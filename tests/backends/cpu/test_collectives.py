@@ -1,5 +1,6 @@
-"""Collectives between virtual devices, eight of them and in loops, against the evaluator's; and devices that fail or never
-come. test_hlo_collectives.py has the oracle that is not their own definition.
+"""Collectives between eight virtual devices, also in loops, compared with the evaluator; devices that fail or don't arrive.
+
+test_hlo_collectives.py compares them with numpy, which doesn't use their definition in the op table.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The attributes of typed custom calls, by every way in that a program has."""
+"""The attributes of typed custom calls, in every format of programs."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def mlir_bytecode(target):
 
 
 def raised(target):
-    """From HLO, to StableHLO and back to HLO text."""
+    """Converts HLO to StableHLO and back to HLO text."""
     return lower(parse_text(write_text(from_hlo(xla.parse(hlo_text(target)))))).to_text()
 
 

@@ -94,7 +94,7 @@ def test_every_kernel(agree, size, element, left_t, right_t):
 @pytest.mark.parametrize("size", [(2, 70, 3, 64, 130), (2, 5, 3, 64, 7), (3, 90, 2, 500, 150)])
 @pytest.mark.parametrize("element", ["f32", "c64"])
 def test_batch_dimensions_between_the_others(agree, size, element):
-    """As attention has them: batch, position, head, feature."""
+    """The dimensions of attention: batch, position, head, feature."""
     batch, m, heads, k, n = size
     left, right, result = (batch, m, heads, k), (batch, n, heads, k), (batch, heads, m, n)
     dims = "lhs_batch_dims={0,2}, lhs_contracting_dims={3}, rhs_batch_dims={0,2}, rhs_contracting_dims={3}"
@@ -103,7 +103,7 @@ def test_batch_dimensions_between_the_others(agree, size, element):
 
 
 def test_padding_is_neither_read_nor_written(agree):
-    """Of infinities and NaNs, each stays in its own row and column."""
+    """Infinities and NaNs affect only their own row and column."""
     left, right = inputs((6, 37), (19, 37))
     left[2, 5], right[18, 36] = np.inf, np.nan
     agree(dot_text((6, 37), (19, 37), (6, 19), "lhs_contracting_dims={1}, rhs_contracting_dims={1}"), left, right)

@@ -1,4 +1,4 @@
-"""Programs with dynamic shapes in native code: StableHLO's own, what they cost to call, serialization."""
+"""Programs with dynamic shapes in native code: StableHLO's tests, the time of a call, serialization."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def test_artifacts(client):
 
 
 def test_a_large_program_is_linked_from_several_objects(client):
-    """Their number is the program's alone, and the threads that compile them don't change them."""
+    """The number of objects depends only on the program, and not on the number of threads that compile it."""
     lines, value = [], "x"
     for i in range(12):
         lines += [f"  s{i} = f32[64,{64 + i}] sort({value}), dimensions={{1}}, to_apply=less"]
@@ -188,7 +188,7 @@ ENTRY main {
 
 
 def test_llvm_looks_for_no_vectors_among_the_arguments_of_kernels() -> None:
-    """It takes quadratic time, 30 s of 400 kernels; a function that has this attribute it leaves alone."""
+    """LLVM takes quadratic time for that, 30 s for 400 kernels. It skips functions that have the attribute."""
     exe = xla.Client("cpu").compile(LOOP, xla.CompileOptions(keep_artifacts=True))
     functions = [line for line in str(exe.artifacts()["llvm-unoptimized"]).splitlines() if line.startswith("define")]
     callers = [line for line in functions if "kernel" not in line]

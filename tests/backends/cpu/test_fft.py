@@ -1,4 +1,4 @@
-"""FFT against numpy in float64 (its transforms compute in the type that they are given)."""
+"""FFT compared with numpy in float64."""
 
 from __future__ import annotations
 

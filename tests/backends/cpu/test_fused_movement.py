@@ -28,7 +28,7 @@ LARGEST = 1500  # elements of a value
 
 
 class Chains:
-    """Draws a module whose entry computes some chains from its parameters, in a loop now and then."""
+    """Makes a module whose entry computes some chains from its parameters, sometimes in a loop."""
 
     def __init__(self, seed: int, length: int = 6, chains: int = 3) -> None:
         self.rng = rng = random.Random(seed)

@@ -1,7 +1,7 @@
 """HLO's collectives between two and four devices, against numpy; evaluator and CPU backend.
 
-The CPU backend runs a collective by the evaluator's definition: comparing the two says nothing of what is wrong in both.
-Device i is replica i // partitions, partition i % partitions; groups are of these numbers here.
+The CPU backend computes a collective by the evaluator's definition, so that comparing the two can't find an error of both.
+Device i is replica i // partitions and partition i % partitions; the groups contain these numbers.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def run(request, client):
 
 
 def numbers(count, *shapes, dtype=np.float32):
-    """Of each device, an array of each shape. Small whole numbers: their sums are exact."""
+    """Makes an array of each shape for each device, of small whole numbers, whose sums are exact."""
     rng = np.random.default_rng(count)
     return [[rng.integers(-9, 9, shape).astype(dtype) for shape in shapes] for _ in range(count)]
 
@@ -242,7 +242,7 @@ def test_collective_permute(run, name, asynchronous):
 
 
 def ragged_arguments(groups, count, ranges, rows):
-    """Each device sends ranges of random sizes to those of its group, which lay them one after the other."""
+    """Each device sends ranges of random sizes to the devices of its group, which concatenate them."""
     rng = np.random.default_rng(rows)
     sizes = {}
     for group in groups:
@@ -306,7 +306,7 @@ GOOD = {"input_offsets": [0, 1], "send_sizes": [1, 1], "output_offsets": [0, 1],
     ],
 )
 def test_rows_that_are_not_there(run, wrong, message):
-    """All devices of the group say it, and from which device to which: device 1 is the first of the group."""
+    """The error of every device of the group names the sender and the receiver. Device 1 is the first of the group."""
     fine, bad = ([np.array(v, np.int32) for v in (GOOD | w).values()] for w in ({}, wrong))
     data = numbers(2, (2,), (4,))
     with pytest.raises(InvalidArgumentError, match=message) as caught:
@@ -343,7 +343,7 @@ def test_an_empty_range_may_be_anywhere(run):
     ],
 )
 def test_a_program_that_its_devices_cannot_run_is_not_compiled(client, op, message):
-    """One replica, which the text doesn't say, may mean any number to who reads it, but not to who compiles it."""
+    """Text without a number of replicas can be read for any number, but is compiled for one."""
     text = f"HloModule m\nENTRY e {{\n  x0 = f32[2] parameter(0)\n  ROOT y = {op}\n}}"
     with pytest.raises(InvalidArgumentError, match=message):
         client.compile(text)

@@ -1,4 +1,4 @@
-"""Custom calls in Python, infeed and outfeed: what native code leaves to the host."""
+"""Custom calls in Python, infeed and outfeed, which native code runs on the host."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from xla_core.errors import (
 
 
 def register(function, target=None):
-    """Under a name of its own; returns it."""
+    """Registers a function under a unique name and returns the name."""
     target = target or f"test.{uuid.uuid4().hex}"
     xla_backend_cpu.register_custom_call(target, function)
     return target

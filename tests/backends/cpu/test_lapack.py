@@ -223,7 +223,7 @@ def test_rank_of_a_rectangle(run, rng, shape):
 
 
 def test_eigenvectors_of_a_tridiagonal_matrix(run, rng):
-    """By inverse iteration, whose systems are singular but for rounding."""
+    """They are computed by inverse iteration, whose systems are singular except for rounding."""
     if "perturb_singular" not in inspect.signature(lax.linalg.tridiagonal_solve).parameters:
         pytest.skip("this JAX has no perturb_singular")
     d, e = random(rng, 7, np.float64), random(rng, 6, np.float64)

@@ -1,4 +1,4 @@
-"""Machine code is linked wherever its parts come to lie in the process's memory."""
+"""Machine code is linked at any distance between its parts in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HLO text of programs that XLA's partitioner made of JAX's: every device computes what JAX's does."""
+"""HLO text of JAX's programs after XLA's partitioner: every device computes what JAX's device computes."""
 
 from __future__ import annotations
 

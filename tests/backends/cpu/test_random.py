@@ -1,4 +1,4 @@
-"""rng: the executable's own state moves on with every use."""
+"""rng: the state of an executable advances with every use."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_integers_fill_their_interval(cpu):
 
 
 def test_the_state_starts_where_the_evaluators_does(cpu):
-    """At XLA's number, and moves on as there."""
+    """The state starts at XLA's number, and advances as in XLA."""
     text = """HloModule m
 ENTRY e {
   a = u64[2] rng-get-and-update-state(), delta=7

@@ -1,4 +1,4 @@
-"""Kernels that find no memory for what they keep while they run end with an error, not with the process."""
+"""A kernel that gets no scratch memory ends with an error, and doesn't end the process."""
 
 from __future__ import annotations
 

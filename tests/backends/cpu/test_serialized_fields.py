@@ -1,4 +1,4 @@
-"""Serialized programs whose fields are wrong: an InvalidArgumentError, whatever the field, before any code runs."""
+"""A wrong field in a serialized program is an InvalidArgumentError before any code runs."""
 
 from __future__ import annotations
 

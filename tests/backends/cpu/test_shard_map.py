@@ -125,7 +125,7 @@ def client() -> Any:
 
 @pytest.mark.parametrize("name", NAMES.split())
 def test_shard_map_computes_what_jax_does(programs: dict[str, Any], client: xla.Client, name: str) -> None:
-    """Every device is given the whole arguments, and has the whole results."""
+    """Every device takes the whole arguments and returns the whole results."""
     program = programs[name]
     arguments = [[np.array(a, np.float32) for a in program["arguments"]]] * 4
     want = [np.array(r) for r in program["results"]]

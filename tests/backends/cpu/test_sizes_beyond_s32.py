@@ -1,4 +1,4 @@
-"""Dimensions of more elements than s32 can count: ops that say sizes refuse them, at their place."""
+"""Dimensions of more elements than s32 can count: ops that return sizes raise an error with their location."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""StableHLO's own tests of programs that run on several devices at once, and ours of different programs a device."""
+"""StableHLO's tests of programs on several devices, and tests of different programs on each device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The native pool: every piece runs once, from any number of callers, and a forked child isn't stuck."""
+"""The native thread pool: every task runs once, with any number of callers, and a forked child doesn't hang."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def _bits(x):
 
 
 def values(element, shape, seed=0):
-    """Random bits: of floats, infinities, NaNs of both signs and both zeros are among them."""
+    """Makes random bits. Floats include infinities, NaNs of both signs, and both zeros."""
     dtype = ElementType(element).dtype
     rng = np.random.default_rng(seed)
     if element == "pred":

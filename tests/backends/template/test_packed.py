@@ -1,4 +1,4 @@
-"""Elements of 4 and 2 bits lie packed in the template's memory; programs and transfers don't show it."""
+"""Elements of 4 and 2 bits are packed in the template's memory. Results of programs and transfers don't depend on it."""
 
 from __future__ import annotations
 

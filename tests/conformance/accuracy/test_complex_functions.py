@@ -1,4 +1,4 @@
-"""Complex functions of the evaluator and the CPU backend keep to the table of bounds; so does what measures them."""
+"""Errors of complex functions on the evaluator and the CPU backend are within the bounds; the oracle is right."""
 
 from __future__ import annotations
 

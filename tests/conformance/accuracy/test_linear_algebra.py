@@ -1,4 +1,4 @@
-"""Residuals of linear algebra keep to the table of bounds, on the evaluator and on the CPU backend."""
+"""Residuals of linear algebra on the evaluator and the CPU backend are within the bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks in several processes find what they find in one, in the same order."""
+"""Checks in several processes have the same results, in the same order, as in one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of real numbers keep to the table of bounds, on the evaluator, the CPU backend and the template."""
+"""Errors of real functions on the evaluator, the CPU and the template backend are within the bounds."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_wrong_special_values_are_found(change, element_type):
 
 @pytest.mark.parametrize("element_type", [t for t in T if t.is_floating and t.bit_width <= 16], ids=str)
 def test_rounding_is_that_of_ml_dtypes(element_type):
-    """Between all neighbours, at the middles, and beyond the ends; values that f32 holds, which ml_dtypes rounds once."""
+    """Compares rounding between all neighbours, at midpoints and beyond the ends, on f32 values, which ml_dtypes rounds once."""
     values = np.unique(all_values(element_type).astype(np.float32))
     values = values[np.isfinite(values)].astype(np.float64)
     middles = (values[:-1] + values[1:]) / 2

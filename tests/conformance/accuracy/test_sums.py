@@ -1,4 +1,4 @@
-"""Sums of many terms and Fourier transforms keep to the table of bounds, on the evaluator and on the CPU backend."""
+"""Errors of sums and Fourier transforms on the evaluator and the CPU backend are within the bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Probes, prints and checks of StableHLO's test files, wherever in a program they stand."""
+"""Probes, prints and checks of StableHLO's test files, at any place of a program."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a harness's results may differ by, by its group (the name of JAX's primitive).
+"""The allowed differences of a harness's results, by its group (the name of JAX's primitive).
 
-Whatever has no entry equals JAX's result, to the bit: integers, comparisons, data movement, what rounds once. A function
-is near JAX's value, whose formula may be in the program, or near the oracle's.
+A group without an entry must equal JAX's result bit by bit: integers, comparisons, data movement, ops that round once. The
+result of a function must be near JAX's value or near the oracle's.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ FACTORIZED = 10.0
 
 
 def differences(harness: Any, arguments: Arrays, got: Arrays, want: Arrays) -> list[str]:
-    """What is wrong with these results; `want` are JAX's."""
+    """Returns what is wrong with the results; `want` are JAX's."""
     forms = [(a.dtype, a.shape) for a in got], [(a.dtype, a.shape) for a in want]
     if forms[0] != forms[1]:
         return [f"results are {forms[0]}, JAX's {forms[1]}"]
@@ -99,8 +99,9 @@ def _difference(group: str, got: np.ndarray, want: np.ndarray) -> str:
 
 
 def normwise_error(got: np.ndarray, want: np.ndarray) -> np.ndarray:
-    """The error of the part that is further off, in units in the last place of the larger part; NaN beside those and
-    infinities.
+    """Returns the larger error of the two parts, in units in the last place of the larger part.
+
+    It is NaN if a part is NaN or infinite.
     """
     with np.errstate(invalid="ignore"):
         unit = np.spacing(np.maximum(np.abs(want.real), np.abs(want.imag)))

@@ -1,4 +1,4 @@
-"""JAX's primitive harness, imported for its table alone: which functions, of which arguments."""
+"""Imports JAX's primitive harness for its table of functions and arguments."""
 
 from __future__ import annotations
 

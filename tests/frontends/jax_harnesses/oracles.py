@@ -1,4 +1,4 @@
-"""What functions are, in a wider type than they are asked for: where JAX's own values are further off than ours."""
+"""Oracles that compute functions in a wider type, for functions where JAX's errors are larger than ours."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Array = np.ndarray
 
 
 def _precise(function: Callable[..., mpmath.mpf]) -> Callable[..., Array]:
-    """mpmath's, of 40 digits."""
+    """Computes with mpmath to 40 digits."""
 
     def element(*x: float) -> float:
         with mpmath.workdps(40):

@@ -1,4 +1,4 @@
-"""One harness as a program: what JAX exports of it, its flat arguments, and what JAX's own CPU compiler makes of them."""
+"""A harness as a program: JAX's export, the flat arguments, and the results of JAX's CPU compiler."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Exported", "export", "export_batches", "flat_arrays"]
 
 @dataclasses.dataclass(frozen=True)
 class Exported:
-    """`artifact` is None where JAX promises no compatibility for a custom call in it, and so serializes none."""
+    """An exported harness. `artifact` is None if JAX can't serialize a custom call in it."""
 
     text: str
     artifact: bytes | None
@@ -22,7 +22,7 @@ class Exported:
 
 
 def flat_arrays(tree: Any) -> list[np.ndarray]:
-    """The leaves, random keys as their words."""
+    """Returns the leaves as arrays; a random key is its words."""
     import jax
 
     arrays = [jax.numpy.asarray(leaf) for leaf in jax.tree.leaves(tree)]
@@ -31,7 +31,7 @@ def flat_arrays(tree: Any) -> list[np.ndarray]:
 
 
 def export(harness: Any) -> Exported:
-    """With 64-bit types; each operation of JAX's own results is rounded to its type."""
+    """Exports with 64-bit types. Each operation of JAX's results is rounded to its type."""
     import jax
     import jax.export
 
@@ -51,7 +51,7 @@ def export(harness: Any) -> Exported:
 
 
 def export_batches(harness: Any, sizes: tuple[int, ...]) -> list[Exported]:
-    """The function mapped over a first dimension of symbolic size: one program, called with each of these sizes.
+    """Exports the function mapped over a first dimension of symbolic size, as one program for all sizes.
 
     Raises what JAX raises where it can't export that.
     """

@@ -1,4 +1,4 @@
-"""Programs that older JAX versions serialized, with inputs and results, of JAX's tests of backward compatibility."""
+"""Programs with inputs and results that older JAX versions serialized, from JAX's tests of backward compatibility."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Stored:
 
 
 def load_stored() -> list[Stored]:
-    """All of them, by name; skips the module that asks where this JAX has none."""
+    """Loads all programs by name. Skips the calling module if this JAX has none."""
     pytest.importorskip("jax")
     try:
         package = importlib.import_module(DATA)
@@ -48,7 +48,7 @@ def load_stored() -> list[Stored]:
 
 
 def _entries(name: str, value: Any) -> Iterator[Stored]:
-    """In dictionaries and lists of any depth, those that are a program."""
+    """Yields the programs in nested dictionaries and lists."""
     import jax
 
     if not isinstance(value, dict | list | tuple):

@@ -1,4 +1,4 @@
-"""The harness's functions over batches of symbolic size: one program, specialized here for each size that it is given."""
+"""The harness's functions over batches of symbolic size: one program, which is specialized for each size."""
 
 from __future__ import annotations
 

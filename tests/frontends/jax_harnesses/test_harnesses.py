@@ -21,7 +21,7 @@ CHUNKS = 152
 
 @pytest.fixture(scope="module")
 def harnesses() -> list[Any]:
-    """In an order of their own: the harness makes them in that of sets."""
+    """Returns the harnesses in a fixed order, because JAX makes them in the order of sets."""
     made = sorted(load_harnesses(), key=lambda harness: harness.fullname)
     chosen = [harness for harness in made if harness.filter("cpu")]
     random.Random(1).shuffle(chosen)

@@ -1,4 +1,4 @@
-"""What older JAX versions serialized still reads, and gives the results that are stored with it."""
+"""Programs that older JAX versions serialized are read, and compute the stored results."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def client():
 
 
 def runs_here(stored: Stored) -> bool:
-    """Whether each custom call in it has a meaning that isn't another device's own."""
+    """Whether each custom call of the program can run here."""
     own = ("shape_assertion", "stablehlo.", "Sharding", "xla.sdy.", "annotate_device_placement")
     return all(t.startswith(own) or is_custom_call_registered(t) for t in stored.targets)
 
@@ -98,7 +98,7 @@ def test_programs_for_one_device(stored: list[Stored], client: xla.Client) -> No
 
 
 def test_programs_for_several_devices(stored: list[Stored]) -> None:
-    """Each device is given the whole arrays, of which it takes its part, and has the whole result."""
+    """Each device takes the whole arrays, computes its shard, and returns the whole result."""
     chosen = [s for s in stored if s.devices == 2 and not GSPMD & set(s.targets)]
     assert chosen
     for program in chosen:

@@ -1,4 +1,4 @@
-"""Programs of each kind that JAX's documentation shows, compiled from what JAX exports and compared with JAX.
+"""Programs of each kind in JAX's documentation, exported by JAX and compared with JAX.
 
 `KINDS` is the table: a kind, the modules' own order, and its programs. It needs JAX to be imported.
 """

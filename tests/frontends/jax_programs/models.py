@@ -1,4 +1,4 @@
-"""Training and inference of models; optimizers written out; what JAX's own libraries minimize with."""
+"""Training and inference of models, optimizers, and JAX's minimization functions."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ SEED = typed("uint32", low=0, high=2**31)
 
 
 def drawing(draw, impl="threefry2x32"):
-    """Draws from a key that is made of the argument."""
+    """Makes a program that draws from a key made from the argument."""
     return lambda seed, *rest: draw(random.key(seed, impl=impl), *rest)
 
 

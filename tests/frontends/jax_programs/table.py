@@ -1,4 +1,4 @@
-"""The table of programs by kind, which the modules beside this one fill, and short names for inputs."""
+"""The table of programs by kind, which the other modules fill, and functions that make inputs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Function = Callable[..., Any]
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """A jitted function and what it is called with.
+    """A jitted function and its arguments.
 
     `roundings` is how many roundings of its largest intermediate a floating-point result may be away from JAX's:
     |ours - JAX's| <= roundings * eps(type of the result) * largest magnitude in JAX's result. Sums of n terms have

@@ -1,4 +1,4 @@
-"""Programs that call back into the Python process that exported them can't run elsewhere, and say so."""
+"""Programs with callbacks into the Python process that exported them can't run, and the error says why."""
 
 from __future__ import annotations
 

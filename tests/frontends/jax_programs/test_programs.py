@@ -88,7 +88,7 @@ def test_agrees_with_jax(program: Program, client: xla.Client) -> None:
 
 @seeded(6, seed=4)
 def test_an_artifact_of_export_is_the_same_program(program: Program, client: xla.Client) -> None:
-    """`jax.export`'s bytes compute what its text does: bit for bit, since both become the same HLO."""
+    """The bytes of `jax.export` and its text become the same HLO, so their results are equal bit by bit."""
     arguments = arguments_of(program)
     with surroundings(program) as jitted:
         try:

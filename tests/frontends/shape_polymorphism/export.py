@@ -1,4 +1,4 @@
-"""Writes stored/: exported programs, with arguments and JAX's results, for tests where JAX isn't.
+"""Writes stored/: exported programs with arguments and JAX's results, for tests without JAX.
 
 python -m tests.frontends.shape_polymorphism.export
 """

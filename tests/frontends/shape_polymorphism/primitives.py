@@ -1,4 +1,4 @@
-"""One program a primitive, or a form of it, over sizes that are symbols."""
+"""A program with symbolic sizes for each primitive and each form of it."""
 
 from __future__ import annotations
 

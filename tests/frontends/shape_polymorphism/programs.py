@@ -1,4 +1,4 @@
-"""The functions, by name: what shapes they take, and the sizes that they are tried with."""
+"""The functions by name, with their symbolic shapes and the sizes to run them with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Portable artifacts that JAX exported with symbolic shapes: on every backend that is here, without JAX."""
+"""Portable artifacts that JAX exported with symbolic shapes, on every installed backend, without JAX."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def test_every_method_of_the_contract_says_what_it_does(cls: type) -> None:
 
 
 def test_what_a_vendor_must_write_is_this() -> None:
-    """Every change of this list is a decision: an addition breaks all backends."""
+    """A change of this list is a decision, because an addition breaks all backends."""
     required = {cls.__name__: sorted(getattr(cls, "__abstractmethods__", ())) for cls in CONTRACT}
     assert required == {
         "Platform": ["create_compiler", "create_executor", "visible_device_count"],

@@ -1,4 +1,4 @@
-"""A plugin package of our own, built, installed and uninstalled for real, in an environment of its own."""
+"""A plugin package is built, installed and uninstalled in a separate environment."""
 
 from __future__ import annotations
 

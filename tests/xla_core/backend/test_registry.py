@@ -1,4 +1,4 @@
-"""Finding, loading and checking backends: each by itself, each blamed by itself."""
+"""Finding, loading and checking backends. An error of one doesn't affect the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Composites and CHLO ops stay whole for a target that declares them, and are written out for every other."""
+"""Composites and CHLO ops are kept for a target that declares them, and decomposed for others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line as a whole: help is quick, others' commands are guarded."""
+"""The command line: help is quick, and a broken command of another distribution is an error."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_help_names_every_command(xla: Callable[..., Any]) -> None:
 
 
 def test_help_imports_nothing_heavy() -> None:
-    """A clock would measure the machine; what is imported decides how long it takes."""
+    """The imported modules determine the time, so the test checks them and no clock."""
     code = (
         "import sys; from xla_core.cli import main; main(['--help']); "
         "print([m for m in ('numpy', 'pydantic', 'llvmlite', 'ml_dtypes') if m in sys.modules], file=sys.stderr)"

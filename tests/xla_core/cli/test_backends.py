@@ -1,4 +1,4 @@
-"""`xla backends` and `xla doctor`: what is there, what is broken and why, and that one costs no other."""
+"""`xla backends` and `xla doctor`: installed and broken backends, which don't affect each other."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from xla_core.passes import HloPass
 
 @pytest.fixture
 def artifacts(toy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The toy makes "code" and "asm", but only for those who keep artifacts."""
+    """The toy makes "code" and "asm" only with `keep_artifacts`."""
 
     def made(executable: Any) -> dict[str, str | bytes]:
         return {"hlo": executable.as_text(), "asm": "nop", "code": b"\0\1"}

@@ -1,4 +1,4 @@
-"""A plugin as it was written for version 1.0 of the contract. Never changed: later cores of major 1 must run it."""
+"""A plugin for version 1.0 of the contract. It must not change, because later cores of major version 1 must run it."""
 
 from __future__ import annotations
 
