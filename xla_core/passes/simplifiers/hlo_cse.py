@@ -35,7 +35,8 @@ class HloCse(HloPass):
 
 
 def _merge_instructions(computation: HloComputation, keys: StructuralKeys, fixed: EffectAnalysis) -> bool:
-    seen: dict[Hashable, HloInstruction] = {}
+    # (opcode, operands) -> the only such instruction, or all of them by their whole keys, which take longer to compute.
+    seen: dict[Hashable, HloInstruction | dict[Hashable, HloInstruction]] = {}
     changed = False
     for instruction in computation.post_order():
         if instruction.opcode == Opcode.PARAMETER or fixed.of(instruction):
@@ -45,8 +46,12 @@ def _merge_instructions(computation: HloComputation, keys: StructuralKeys, fixed
         operands = [id(o) for o in instruction.operands]
         if Trait.COMMUTATIVE in instruction.op.traits:
             operands.sort()
-        key = (tuple(operands), keys.instruction(instruction))
-        first = seen.setdefault(key, instruction)
+        alike = seen.setdefault((instruction.opcode, *operands), instruction)
+        if alike is instruction:
+            continue
+        if isinstance(alike, HloInstruction):
+            alike = seen[instruction.opcode, *operands] = {keys.instruction(alike): alike}
+        first = alike.setdefault(keys.instruction(instruction), instruction)
         if first is not instruction:
             computation.replace_with(instruction, first)
             changed = True

@@ -63,8 +63,9 @@ class _Term:
                 return False
             if self.directions and i.attributes["direction"] not in self.directions:
                 return False
-            if not all(term.matches(o, found) for term, o in zip(self.operands, i.operands, strict=True)):
-                return False
+            for term, operand in zip(self.operands, i.operands, strict=True):
+                if not term.matches(operand, found):
+                    return False
         elif self.value:
             value = _value(self.value, i.shape.element_type)
             if value is None or not is_all(i, value):
