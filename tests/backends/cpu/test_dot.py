@@ -132,18 +132,20 @@ ENTRY main {{
 
 @pytest.mark.parametrize("k", [64, 1024, 2500])
 @pytest.mark.parametrize(("left", "right", "result"), [("s8", "s8", "s32"), ("u8", "u8", "s32"), ("s8", "u8", "s32"), ("s8", "s8", "s8"), ("u8", "u8", "u32"), ("s4", "s4", "s32")])  # fmt: skip
-def test_narrow_integers_are_exact(agree, left, right, result, k):
+@pytest.mark.parametrize(("rows", "transposed"), [(33, False), (7, False), (7, True)])
+def test_narrow_integers_are_exact(agree, left, right, result, k, rows, transposed):
     """Of the largest values too."""
     bounds = {"s8": (-128, 128), "u8": (0, 256), "s4": (-8, 8)}
     rng = np.random.default_rng(0)
     a, b = (
-        rng.integers(*bounds[t], size).astype(ElementType(t).dtype) for t, size in ((left, (33, k)), (right, (k, 40)))
+        rng.integers(*bounds[t], size).astype(ElementType(t).dtype) for t, size in ((left, (rows, k)), (right, (k, 40)))
     )
     a[0], b[:, 0] = bounds[left][0] or bounds[left][1] - 1, bounds[right][0] or bounds[right][1] - 1
+    b = np.ascontiguousarray(b.T) if transposed else b
     text = f"""HloModule dot
 ENTRY main {{
-  a = {left}[33,{k}] parameter(0)
-  b = {right}[{k},40] parameter(1)
-  ROOT c = {result}[33,40] dot(a, b), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  a = {left}[{rows},{k}] parameter(0)
+  b = {right}[{",".join(map(str, b.shape))}] parameter(1)
+  ROOT c = {result}[{rows},40] dot(a, b), lhs_contracting_dims={{1}}, rhs_contracting_dims={{{int(transposed)}}}
 }}"""
     agree(text, a, b, roundings=0)

@@ -173,34 +173,36 @@ class _Body:
         rest, row_block = split_index(b, loop.index, 1 if plan.packed else plan.row_blocks)
         rest, feature_block = split_index(b, rest, plan.feature_pieces)
         left, right, out = (
-            b.gep(v.scalar, base, offset)
-            for base, offset in zip(self.frame.buffers, split_groups(b, rest, p.groups), strict=True)
+            b.gep(type_, base, offset)
+            for type_, base, offset in zip(
+                (v.left, v.right, v.out), self.frame.buffers, split_groups(b, rest, p.groups), strict=True
+            )
         )
         rows = features = None
         if plan.packed:
             start = block_start(b, feature_block, plan.stored, p.features)
-            right = self._pack(b.gep(v.scalar, right, b.mul(start, b.int_(p.right_feature))))
-            out = b.gep(v.scalar, out, start)
+            right = self._pack(b.gep(v.right, right, b.mul(start, b.int_(p.right_feature))))
+            out = b.gep(v.out, out, start)
             rows, _ = b.open_loop(b.int_(0), b.int_(plan.row_blocks), name="rows")
             row_block = rows.index
         row = block_start(b, row_block, plan.block.rows, p.rows[0])
-        left, out = b.gep(v.scalar, left, b.mul(row, b.int_(p.rows[1]))), self._out(out, row, p.rows)
+        left, out = b.gep(v.left, left, b.mul(row, b.int_(p.rows[1]))), self._out(out, row, p.rows)
         if not plan.packed:
             if plan.feature_pieces == 1:
                 features, _ = b.open_loop(b.int_(0), b.int_(-(-p.features // plan.width)), name="features")
                 feature_block = features.index
             start = block_start(b, feature_block, plan.stored, p.features)
-            right, out = b.gep(v.scalar, right, start), b.gep(v.scalar, out, start)
+            right, out = b.gep(v.right, right, start), b.gep(v.out, out, start)
         columns, _ = b.open_loop(b.int_(0), b.int_(-(-p.columns[0] // plan.block.columns)), name="columns")
         column = block_start(b, columns.index, plan.block.columns, p.columns[0])
-        left = b.gep(v.scalar, left, b.mul(column, b.int_(p.columns[1])))
+        left = b.gep(v.left, left, b.mul(column, b.int_(p.columns[1])))
         self._tile(left, right, self._out(out, column, p.columns))
         for inner in (columns, features, rows, loop):
             if inner is not None:
                 b.close_loop(inner)
 
     def _out(self, out: Value, point: Value, dimension: tuple[int, int, int]) -> Value:
-        return self.b.gep(self.v.scalar, out, self.b.mul(point, self.b.int_(dimension[2])))
+        return self.b.gep(self.v.out, out, self.b.mul(point, self.b.int_(dimension[2])))
 
     def _pack(self, right: Value) -> Value:
         """Copies the features at `right` into scratch memory, where tap t has `width` elements at t * width."""
@@ -215,7 +217,7 @@ class _Body:
             # Reads the last feature in place of features beyond it, whose results are not stored.
             feature = b.intrinsic("umin", b.add(first, b.int_(i)), b.int_(plan.stored - 1))
             rows.append(
-                v.masked_load(b.gep(v.scalar, right, b.add(tap, b.mul(feature, b.int_(p.right_feature)))), mask)
+                v.masked_load(b.gep(v.right, right, b.add(tap, b.mul(feature, b.int_(p.right_feature)))), mask, v.right)
             )
         for t, row in enumerate(v.transpose(rows)):
             place = b.add(b.mul(b.add(tap, b.int_(t)), b.int_(plan.width)), first)
@@ -240,21 +242,21 @@ class _Body:
                 loops.append(loop)
                 offset = b.add(offset, b.mul(loop.index, b.int_(step)))
                 tap = b.add(b.mul(tap, b.int_(count)), loop.index)
-        here = b.gep(v.scalar, left, offset)
-        there = b.gep(v.scalar, right, b.mul(tap, b.int_(plan.width if plan.packed else p.right_row)))
-        places = [b.gep(v.scalar, there, b.int_(i * v.lanes)) for i in range(len(lanes))]
-        weights = [v.load(place, count) for place, count in zip(places, lanes, strict=True)]
+        here = b.gep(v.left, left, offset)
+        there = b.gep(v.right, right, b.mul(tap, b.int_(plan.width if plan.packed else p.right_row)))
+        places = [b.gep(v.right, there, b.int_(i * v.lanes)) for i in range(len(lanes))]
+        weights = [v.load_right(place, count) for place, count in zip(places, lanes, strict=True)]
         if plan.large and not plan.packed:
             for place in places:
-                v.prefetch(b.gep(v.scalar, place, b.int_(_PREFETCHED_TAPS * p.right_row)))
+                v.prefetch(b.gep(v.right, place, b.int_(_PREFETCHED_TAPS * p.right_row)))
         new = []
         for position, (r, c) in enumerate(points):
-            value = v.splat_load(b.gep(v.scalar, here, b.int_(r * p.rows[1] + c * p.columns[1])))
+            value = v.splat_left(b.gep(v.left, here, b.int_(r * p.rows[1] + c * p.columns[1])))
             for i, weight in enumerate(weights):
                 new.append(v.multiply_add(value, weight, sums[position * len(lanes) + i]))
         for loop in reversed(loops):
             new = b.close_loop(loop, new)
         for position, (r, c) in enumerate(points):
             for i, count in enumerate(lanes):
-                place = b.gep(v.scalar, out, b.int_(r * p.rows[2] + c * p.columns[2] + i * v.lanes))
+                place = b.gep(v.out, out, b.int_(r * p.rows[2] + c * p.columns[2] + i * v.lanes))
                 v.store(new[position * len(lanes) + i], place, count)

@@ -13,6 +13,7 @@ that none of them can read.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 
 from xla_backend_cpu.codegen.blocked_product import BlockedProduct, Group
@@ -20,9 +21,10 @@ from xla_backend_cpu.codegen.library_product import LibraryProduct
 from xla_backend_cpu.codegen.row_product import RowProduct
 from xla_core.hlo import ElementType, HloInstruction
 
-__all__ = ["dot_kernel"]
+__all__ = ["dot_kernel", "longest_exact_sum"]
 
 _REAL = (ElementType.F32, ElementType.F64)
+_BYTES = {ElementType.S8, ElementType.U8}
 _LARGE_BYTES = 1 << 19  # half of a usual second-level cache
 _FEW_ROWS = 48  # with fewer rows, each element of the right operand is used too seldom for packing to pay
 _LONGEST_PANEL_BYTES = 1 << 13  # the most bytes of one feature in a packed panel
@@ -33,10 +35,11 @@ _SMALL_FLOPS = 2 * 8 * 8 * 8  # for smaller products, the call costs more than t
 def dot_kernel(dot: HloInstruction, blas: bool) -> BlockedProduct | RowProduct | LibraryProduct | None:
     """The kernel of a dot, or None if no kernel supports its operands' layout. `blas` allows calls of OpenBLAS."""
     types = {dot.shape.element_type, *(o.shape.element_type for o in dot.operands)}
-    element_type = types.pop()
     left, right = (_Operand(dot, side) for side in ("lhs", "rhs"))
-    if types or not _row_major(dot) or 0 in (*left.shape, *right.shape):
+    integral = _is_exact_in_f32(dot)
+    if (len(types) > 1 and not integral) or not _row_major(dot) or 0 in (*left.shape, *right.shape):
         return None
+    element_type = dot.operand(1).shape.element_type
     out = _strides(dot.shape.dimensions)
     rank = len(left.batch)
     groups = [
@@ -66,21 +69,42 @@ def dot_kernel(dot: HloInstruction, blas: bool) -> BlockedProduct | RowProduct |
     blocked = BlockedProduct(
         tuple(groups), rows, (1, 0, 0), tuple((count, step) for count, step, _ in taps), n, right_row
     )
-    real = element_type in _REAL
+    real = integral or element_type in _REAL
     reads_rows = real and feature_step == 1 and n >= _FEWEST_FEATURES
     if reads_rows and (k * n * element_type.byte_width <= _LARGE_BYTES or rows[0] <= _FEW_ROWS):
         return blocked
     if len(taps) <= 1:
         transposed = feature_step != 1 and right_row == 1 and left_tap == 1
         small = k * n * element_type.byte_width <= _LARGE_BYTES and k * element_type.byte_width <= _LONGEST_PANEL_BYTES
-        if real and transposed and rows[0] > 4 and small and n >= _FEWEST_FEATURES:
+        if real and not integral and transposed and rows[0] > 4 and small and n >= _FEWEST_FEATURES:
             return dataclasses.replace(blocked, right_feature=feature_step)
         if real and transposed and rows[0] <= _FEW_ROWS and k >= 16:
             return RowProduct(tuple(groups), rows, k, (n, feature_step))
         library = LibraryProduct.of(element_type, groups, rows, (k, left_tap, right_row), (n, feature_step))
-        if blas and library is not None and 2 * rows[0] * n * k >= _SMALL_FLOPS:
+        if blas and library is not None and not integral and 2 * rows[0] * n * k >= _SMALL_FLOPS:
             return library
     return blocked if reads_rows else None
+
+
+def _is_exact_in_f32(dot: HloInstruction) -> bool:
+    """Whether a dot of bytes has sums that f32 represents. Kernels then convert the elements that they load."""
+    left, right = (o.shape for o in dot.operands)
+    k = math.prod(left.dimensions[d] for d in dot.attribute("lhs_contracting_dims"))
+    return (
+        {left.element_type, right.element_type} <= _BYTES
+        and dot.shape.element_type in (ElementType.S32, ElementType.U32)
+        and k <= longest_exact_sum(left.element_type, right.element_type)
+    )
+
+
+def longest_exact_sum(left: ElementType, right: ElementType) -> int:
+    """How many products of two integer types f32 sums exactly in any order: it has all integers up to 2^24."""
+    return (1 << 24) // (_largest(left) * _largest(right))
+
+
+def _largest(element_type: ElementType) -> int:
+    """The largest magnitude of an integer type."""
+    return int(2 ** (element_type.bit_width - 1 if element_type.is_signed else element_type.bit_width))
 
 
 class _Operand:

@@ -143,7 +143,7 @@ class NativeKernels:
             if isinstance(emitter, LibraryEmitter):
                 emitter.emit(frame)
             else:
-                emitter.emit(frame, VectorOps(frame.builder, element_type, self._isa))
+                emitter.emit(frame, VectorOps(frame.builder, instruction, self._isa))
         self._abi.end_kernel(frame)
         return NativeKernel(name, emitter.pieces, 1, product.flops / flops_per_nanosecond, routine)
 

@@ -6,9 +6,19 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 
 from xla_core.codegen.llvm import IrBuilder, Value
-from xla_core.hlo import ElementType
+from xla_core.hlo import ElementType, HloInstruction
 
 __all__ = ["VectorIsa", "VectorOps"]
+
+_STORAGE = {
+    ElementType.F32: "float",
+    ElementType.F64: "double",
+    ElementType.S8: "i8",
+    ElementType.U8: "i8",
+    ElementType.S32: "i32",
+    ElementType.U32: "i32",
+}
+_ALIGN = {"i8": 1, "i32": 4, "float": 4, "double": 8}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -29,36 +39,60 @@ class VectorIsa:
 
 
 class VectorOps:
-    """Emits operations on vectors of one floating element type (f32 or f64)."""
+    """Emits the vector operations of a product, which is computed in f32 or f64.
 
-    def __init__(self, builder: IrBuilder, element_type: ElementType, isa: VectorIsa) -> None:
+    Operands and results that are integers are converted where they are loaded and stored. `left`, `right` and `out` are
+    the LLVM types of their elements in memory, `scalar` is the type of the sums.
+    """
+
+    def __init__(self, builder: IrBuilder, product: HloInstruction, isa: VectorIsa) -> None:
         self.b = builder
-        self.scalar = {ElementType.F32: "float", ElementType.F64: "double"}[element_type]
-        self.element_bytes = element_type.byte_width
+        types = [o.shape.element_type for o in product.operands]
+        self.left, self.right, self.out = (_STORAGE[t] for t in (*types, product.shape.element_type))
+        self._signed = [t.is_signed for t in types]
+        self.scalar = "double" if self.out == "double" else "float"
+        self.element_bytes = 8 if self.scalar == "double" else 4
         self.lanes = isa.register_bytes // self.element_bytes
-        self.type = f"<{self.lanes} x {self.scalar}>"
+        self.type = self._vector(self.scalar)
+
+    def _vector(self, scalar: str) -> str:
+        return f"<{self.lanes} x {scalar}>"
 
     def zero(self) -> Value:
         return Value(self.type, "zeroinitializer")
 
-    def splat_load(self, pointer: Value) -> Value:
-        """Loads one element and copies it to every lane."""
-        one = self.b.load(self.scalar, pointer, align=self.element_bytes)
+    def splat_left(self, pointer: Value) -> Value:
+        """Loads one element of the left operand and copies it to every lane."""
+        one = self._number(self.b.load(self.left, pointer, align=_ALIGN[self.left]), 0, self.scalar)
         first = self.b.emit(self.type, f"insertelement {self.type} poison, {one}, i64 0")
         mask = f"<{self.lanes} x i32> zeroinitializer"
         return self.b.emit(self.type, f"shufflevector {first}, {self.type} poison, {mask}")
 
-    def load(self, pointer: Value, lanes: int) -> Value:
-        """Loads `lanes` elements from `pointer`; the other lanes are zero, and their memory is not accessed."""
-        if lanes >= self.lanes:
-            return self.b.load(self.type, pointer, align=self.element_bytes)
-        return self.masked_load(pointer, self._mask(lanes))
+    def load_left(self, pointer: Value, lanes: int) -> Value:
+        """Loads `lanes` elements of the left operand; the other lanes are zero, and their memory is not accessed."""
+        return self._number(self._load(self.left, pointer, lanes), 0, self.type)
 
-    def masked_load(self, pointer: Value, mask: Value) -> Value:
+    def load_right(self, pointer: Value, lanes: int) -> Value:
+        """Loads `lanes` elements of the right operand; see `load_left`."""
+        return self._number(self._load(self.right, pointer, lanes), 1, self.type)
+
+    def _load(self, scalar: str, pointer: Value, lanes: int) -> Value:
+        type_ = self._vector(scalar)
+        if lanes >= self.lanes:
+            return self.b.load(type_, pointer, align=_ALIGN[scalar])
+        return self.masked_load(pointer, self._mask(lanes), scalar)
+
+    def masked_load(self, pointer: Value, mask: Value, scalar: str) -> Value:
         """Loads the lanes whose mask bit is set; the other lanes are zero, and their memory is not accessed."""
-        return self.b.intrinsic(
-            "masked.load", pointer, mask, self.zero(), suffixes=(self.type, "ptr"), result=self.type
-        )
+        type_ = self._vector(scalar)
+        zero = Value(type_, "zeroinitializer")
+        return self.b.intrinsic("masked.load", pointer, mask, zero, suffixes=(type_, "ptr"), result=type_)
+
+    def _number(self, value: Value, operand: int, type_: str) -> Value:
+        """A loaded value in the type of the sums."""
+        if (self.left, self.right)[operand] == self.scalar:
+            return value
+        return self.b.cast("sitofp" if self._signed[operand] else "uitofp", value, type_)
 
     def mask_below(self, count: Value) -> Value:
         """A mask that selects the first `count` lanes."""
@@ -74,11 +108,24 @@ class VectorOps:
         self.b.intrinsic("prefetch", pointer, read, most, data, suffixes=("p0",), result="void")
 
     def store(self, vector: Value, pointer: Value, lanes: int) -> None:
-        """Stores the first `lanes` elements."""
+        """Stores the first `lanes` elements of a result."""
+        type_ = self._vector(self.out)
+        if self.out != self.scalar:
+            vector = self.b.cast("fptosi", vector, type_)
         if lanes >= self.lanes:
-            self.b.store(vector, pointer, align=self.element_bytes)
+            self.b.store(vector, pointer, align=_ALIGN[self.out])
             return
-        self.b.intrinsic("masked.store", vector, pointer, self._mask(lanes), suffixes=(self.type, "ptr"), result="void")
+        self.b.intrinsic("masked.store", vector, pointer, self._mask(lanes), suffixes=(type_, "ptr"), result="void")
+
+    def store_sum(self, vector: Value, pointer: Value) -> None:
+        """Stores the sum of all lanes, added in the order that LLVM chooses."""
+        name = f"llvm.vector.reduce.fadd.v{self.lanes}f{8 * self.element_bytes}"
+        start = self.b.float_(-0.0, self.scalar)
+        self.b.module.declare(name, self.scalar, [self.scalar, self.type])
+        total = self.b.emit(self.scalar, f"call reassoc {self.scalar} @{name}({start}, {vector})")
+        if self.out != self.scalar:
+            total = self.b.cast("fptosi", total, self.out)
+        self.b.store(total, pointer, align=_ALIGN[self.out])
 
     def multiply_add(self, a: Value, b: Value, c: Value) -> Value:
         """`a * b + c` with a single rounding."""
@@ -100,13 +147,6 @@ class VectorOps:
     def _shuffle(self, a: Value, b: Value, lanes: Sequence[int]) -> Value:
         mask = ", ".join(f"i32 {i}" for i in lanes)
         return self.b.emit(self.type, f"shufflevector {a}, {b}, <{self.lanes} x i32> <{mask}>")
-
-    def sum(self, vector: Value) -> Value:
-        """The sum of all lanes, added in the order that LLVM chooses."""
-        name = f"llvm.vector.reduce.fadd.v{self.lanes}f{8 * self.element_bytes}"
-        start = self.b.float_(-0.0, self.scalar)
-        self.b.module.declare(name, self.scalar, [self.scalar, self.type])
-        return self.b.emit(self.scalar, f"call reassoc {self.scalar} @{name}({start}, {vector})")
 
     def _mask(self, lanes: int) -> Value:
         bits = ", ".join(f"i1 {'true' if i < lanes else 'false'}" for i in range(self.lanes))

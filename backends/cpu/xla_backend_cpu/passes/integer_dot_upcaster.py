@@ -1,20 +1,20 @@
 """Computes dots of integers of at most 8 bits in f32, which has faster kernels, without rounding.
 
-f32 represents every integer up to 2^24. A sum of k products is therefore exact in any order if k times the largest
-product is at most 2^24. A longer contraction becomes a sum of dots of slices.
+A contraction whose sums f32 may not represent becomes a sum of dots of slices. Dots of few rows or columns stay as they
+are: the kernels of `codegen/dot.py` convert their elements.
 """
 
 from __future__ import annotations
 
 import math
 
+from xla_backend_cpu.codegen.dot import longest_exact_sum
 from xla_core.hlo import ElementType, HloInstruction, Opcode
 from xla_core.passes import Builder, OpExpander
 
 __all__ = ["IntegerDotUpcaster"]
 
-_LARGEST_SUM = 1 << 24
-_FEWEST_ROWS = 16  # with fewer rows or columns, the conversions cost more than they save
+_FEWEST_ROWS = 16  # with fewer rows or columns, converting whole operands costs more than it saves
 _FEWEST_PRODUCTS = 32**3
 
 
@@ -34,7 +34,7 @@ class IntegerDotUpcaster(OpExpander):
         k = math.prod(left.dimensions[d] for d in instruction.attribute("lhs_contracting_dims"))
         batch = math.prod(left.dimensions[d] for d in instruction.attribute("lhs_batch_dims"))
         rows, columns = left.num_elements // (k * batch), right.num_elements // (k * batch)
-        one_slice = k * _largest(left.element_type) * _largest(right.element_type) <= _LARGEST_SUM
+        one_slice = k <= longest_exact_sum(left.element_type, right.element_type)
         return (
             min(rows, columns) >= _FEWEST_ROWS
             and rows * columns * k >= _FEWEST_PRODUCTS
@@ -45,7 +45,7 @@ class IntegerDotUpcaster(OpExpander):
         left, right = instruction.operands
         lhs, rhs = (instruction.attribute(f"{side}_contracting_dims") for side in ("lhs", "rhs"))
         whole = math.prod(left.shape.dimensions[d] for d in lhs)
-        longest = _LARGEST_SUM // (_largest(left.shape.element_type) * _largest(right.shape.element_type))
+        longest = longest_exact_sum(left.shape.element_type, right.shape.element_type)
         floats = instruction.shape.with_element_type(ElementType.F32).without_layout()
         total: HloInstruction | None = None
         for begin in range(0, whole, longest):
@@ -63,8 +63,3 @@ class IntegerDotUpcaster(OpExpander):
             total = part if total is None else b.add(Opcode.ADD, total, part)
         assert total is not None
         return total
-
-
-def _largest(element_type: ElementType) -> int:
-    """The largest magnitude of an integer type."""
-    return int(2 ** (element_type.bit_width - 1 if element_type.is_signed else element_type.bit_width))
