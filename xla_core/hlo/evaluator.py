@@ -112,13 +112,7 @@ def evaluate_instruction(instruction: HloInstruction, operands: Sequence[Literal
     """Evaluates one instruction on constant operands, for constant folding."""
     with np.errstate(all="ignore"):
         value = EvaluationContext().evaluate(instruction, [o.value for o in operands])
-    return _literal(value, instruction.shape)
-
-
-def _literal(value: Value, shape: Shape) -> Literal:
-    if shape.is_tuple:
-        return Literal([_literal(v, s) for v, s in zip(value, shape.tuple_shapes, strict=True)], shape)
-    return Literal(np.asarray(value), shape)
+    return Literal.of_value(value, instruction.shape)
 
 
 def evaluate_replicas(

@@ -53,6 +53,14 @@ class Literal:
         require("shape", shape, Shape, "a Shape")
         return Literal(np.broadcast_to(np.asarray(value).astype(shape.dtype), shape.dimensions), shape)
 
+    @staticmethod
+    def of_value(value: Any, shape: Shape | None = None) -> Literal:
+        """Makes a literal of a value in the evaluator's form (see `value`)."""
+        if not isinstance(value, tuple):
+            return Literal(value, shape)
+        shapes = [None] * len(value) if shape is None else shape.tuple_shapes
+        return Literal([Literal.of_value(v, s) for v, s in zip(value, shapes, strict=True)], shape)
+
     @property
     def value(self) -> Any:
         """The value in the evaluator's form: the array, or a tuple of the elements' values."""

@@ -16,6 +16,7 @@ from xla_core.errors import InvalidArgumentError, XlaError
 from xla_core.hlo.shape import Shape
 from xla_core.runtime.device import Device, wait_for
 from xla_core.runtime.host_event import ready_event
+from xla_core.runtime.host_queue import raiser
 from xla_core.runtime.shape_cache import intern_shape, row_major_bytes
 from xla_core.runtime.tracked_buffer import TrackedBuffer
 
@@ -85,11 +86,7 @@ class Buffer(TrackedBuffer):
     @staticmethod
     def of_error(error: XlaError, device: Device, shape: Shape) -> Buffer:
         """Makes a buffer whose value could not be computed. Every use of the value fails with `error`."""
-
-        def fail() -> None:
-            raise error
-
-        return _written(device, intern_shape(shape), lambda stream, memory: stream.host_callback(fail))
+        return _written(device, intern_shape(shape), lambda stream, memory: stream.host_callback(raiser(error)))
 
     # -- what it is --------------------------------------------------------------------------------------------------
 

@@ -132,7 +132,7 @@ class Device(Handle):
     def transfer_from_outfeed(self, timeout: float | None = None) -> Any:
         self.require_alive()
         require_limit("timeout", timeout, "seconds")
-        return _arrays(self.platform.transfer_manager.outfeed(self.local_ordinal).get(timeout))
+        return self.platform.transfer_manager.outfeed(self.local_ordinal).get(timeout).value
 
     def synchronize(self) -> None:
         """Waits for everything that was enqueued on this device."""
@@ -257,10 +257,6 @@ def _literal(value: Any) -> Literal:
     if isinstance(value, tuple):
         return Literal([_literal(v) for v in value])
     return Literal(np.array(as_host_array(value)))
-
-
-def _arrays(literal: Literal) -> Any:
-    return tuple(_arrays(e) for e in literal.elements) if literal.shape.is_tuple else literal.array
 
 
 _devices: weakref.WeakSet[Device] = weakref.WeakSet()

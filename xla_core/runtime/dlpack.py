@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import math
 from collections.abc import Sequence
 from ctypes import POINTER, Structure, c_char_p, c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
 from typing import Any
@@ -113,11 +114,8 @@ def export(
     """
     code, bits = _type_of(element_type)
     rank = len(dimensions)
-    strides = [1] * rank
-    for i in range(rank - 2, -1, -1):
-        strides[i] = strides[i + 1] * dimensions[i + 1]
     shape_array = (c_int64 * max(rank, 1))(*dimensions)
-    stride_array = (c_int64 * max(rank, 1))(*strides)
+    stride_array = (c_int64 * max(rank, 1))(*_row_major_strides(dimensions))
     tensor = _Tensor(address, *device, rank, code, bits, 1, shape_array, stride_array, 0)
     versioned = max_version is not None and max_version[0] >= 1
     managed: _Versioned | _Managed
@@ -163,15 +161,13 @@ class ForeignTensor:
             managed.deleter(ctypes.addressof(managed))
 
 
+def _row_major_strides(dimensions: Sequence[int]) -> list[int]:
+    return [math.prod(dimensions[i + 1 :]) for i in range(len(dimensions))]
+
+
 def _is_row_major(dimensions: Sequence[int], strides: Sequence[int]) -> bool:
-    expected = 1
-    for size, stride in zip(reversed(dimensions), reversed(strides), strict=True):
-        if size == 0:
-            return True
-        if size != 1 and stride != expected:
-            return False
-        expected *= size
-    return True
+    wanted = zip(dimensions, strides, _row_major_strides(dimensions), strict=True)
+    return 0 in dimensions or all(size == 1 or stride == row_major for size, stride, row_major in wanted)
 
 
 _ELEMENT_TYPES: dict[tuple[int, int], ElementType] = {}

@@ -15,6 +15,7 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable
+from typing import Any, NoReturn
 
 from xla_core import profiler
 from xla_core.errors import CancelledError, FailedPreconditionError, InternalError, ResourceExhaustedError, XlaError
@@ -22,7 +23,7 @@ from xla_core.interruptible import start_thread
 from xla_core.runtime import host_event
 from xla_core.runtime.host_event import RecordedPoint
 
-__all__ = ["INLINE_MICROSECONDS", "HostQueue", "Work", "as_xla_error", "forked_error"]
+__all__ = ["INLINE_MICROSECONDS", "HostQueue", "Work", "as_xla_error", "forked_error", "raiser"]
 
 INLINE_MICROSECONDS = 20.0
 _EXIT_SECONDS = 10.0
@@ -38,6 +39,15 @@ def as_xla_error(error: BaseException, what: str) -> XlaError:
     wrapped = InternalError(f"{what} failed with {type(error).__name__}: {error}")
     wrapped.__cause__ = error
     return wrapped
+
+
+def raiser(error: Exception) -> Callable[..., Any]:
+    """Returns a function that raises `error`, whatever its arguments are."""
+
+    def fail(*arguments: object) -> NoReturn:
+        raise error.with_traceback(None)
+
+    return fail
 
 
 def forked_error() -> FailedPreconditionError:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from xla_core.analysis import BufferSlice
 from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.evaluation_context import flatten_value, unflatten_value
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.shape import Shape
 from xla_core.runtime.thunk_run import ThunkRun, drive_from_host
@@ -37,7 +38,7 @@ def _host_callback(thunk: HostCallbackThunk, run: ThunkRun) -> None:
 def _infeed(thunk: InfeedThunk, run: ThunkRun) -> None:
     def drive(run: ThunkRun) -> None:
         manager = run.options.transfer_manager
-        leaves = list(_leaves(manager.infeed(run.options.executor.ordinal).get()))
+        leaves = flatten_value(manager.infeed(run.options.executor.ordinal).get().value)
         if len(leaves) != len(thunk.results):
             raise InvalidArgumentError(f"{thunk.name} takes {len(thunk.results)} arrays, the infeed gave {len(leaves)}")
         for array, place, shape in zip(leaves, thunk.results, thunk.result_shapes, strict=True):
@@ -56,7 +57,7 @@ def _outfeed(thunk: OutfeedThunk, run: ThunkRun) -> None:
                 for place, shape in zip(thunk.operands, shapes, strict=True)
             ]
         )
-        manager.outfeed(run.options.executor.ordinal).put(_as_literal(thunk.shape, arrays))
+        manager.outfeed(run.options.executor.ordinal).put(Literal.of_value(unflatten_value(thunk.shape, arrays)))
 
     drive_from_host(drive, run)
 
@@ -79,18 +80,6 @@ def _write(run: ThunkRun, thunk: Thunk, array: np.ndarray, place: BufferSlice, s
         got = f"{array.dtype}{list(array.shape)}"
         raise InvalidArgumentError(f"{thunk.name} expected an array of {shape.without_layout()}, not {got}")
     run.options.transfer_manager.transfer_to_device_async(run.stream, array, run.memory(place), shape)
-
-
-def _leaves(literal: Literal) -> list[np.ndarray]:
-    if literal.shape.is_tuple:
-        return [leaf for element in literal.elements for leaf in _leaves(element)]
-    return [literal.array]
-
-
-def _as_literal(shape: Shape, arrays: Iterator[np.ndarray]) -> Literal:
-    if shape.is_tuple:
-        return Literal([_as_literal(s, arrays) for s in shape.tuple_shapes])
-    return Literal(next(arrays))
 
 
 HOST_HANDLERS: Mapping[type[Thunk], Callable[[Any, ThunkRun], None]] = {

@@ -9,12 +9,11 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from xla_core import profiler
-from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.executable import Executable
 from xla_core.backend.in_process_communicator import report_failure
 from xla_core.backend.stream_executor import RunOptions
 from xla_core.compile_options import CompileOptions
-from xla_core.errors import FailedPreconditionError, XlaError
+from xla_core.errors import FailedPreconditionError
 from xla_core.hlo.dynamic_results import dynamic_results
 from xla_core.hlo.entry import donated_parameters
 from xla_core.hlo.opcode import Opcode
@@ -24,7 +23,7 @@ from xla_core.runtime.buffer import Buffer
 from xla_core.runtime.device import Device, DeviceSet
 from xla_core.runtime.device_program import DeviceProgram
 from xla_core.runtime.host_array import as_argument
-from xla_core.runtime.host_queue import as_xla_error
+from xla_core.runtime.host_queue import as_xla_error, raiser
 from xla_core.runtime.loaded_executable import LoadedExecutable
 from xla_core.runtime.shape_cache import intern_shape
 from xla_core.runtime.signature import Signature
@@ -32,13 +31,6 @@ from xla_core.runtime.signature import Signature
 __all__ = ["StaticExecutable"]
 
 _run_ids = itertools.count(1)
-
-
-def _raiser(error: XlaError) -> Callable[[RunOptions, Sequence[DeviceMemory]], Sequence[DeviceMemory]]:
-    def refuse(run_options: RunOptions, arguments: Sequence[DeviceMemory]) -> Sequence[DeviceMemory]:
-        raise error.with_traceback(None)
-
-    return refuse
 
 
 class StaticExecutable(LoadedExecutable):
@@ -179,7 +171,7 @@ class StaticExecutable(LoadedExecutable):
     def _delete(self, error: FailedPreconditionError) -> None:
         self._deleted = True
         for program in self._programs:
-            program.execute = _raiser(error)
+            program.execute = raiser(error)
         self._executable.close()
 
     # -- what it is --------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from xla_core.backend.communicator import Communicator
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.stream import Stream
 from xla_core.backend.stream_executor import RunOptions
+from xla_core.runtime.host_queue import raiser
 from xla_core.schedule import Thunk
 
 __all__ = ["Place", "ThunkHandler", "ThunkRun", "drive_from_host"]
@@ -64,7 +65,7 @@ def drive_from_host(drive: Callable[[ThunkRun], None], run: ThunkRun) -> None:
         try:
             drive(run)
         except Exception as error:  # poisons the stream, so that the results have the error
-            run.stream.host_callback(_raiser(error))
+            run.stream.host_callback(raiser(error))
         return
 
     def in_turn() -> None:
@@ -80,10 +81,3 @@ def drive_from_host(drive: Callable[[ThunkRun], None], run: ThunkRun) -> None:
             stream.close()
 
     run.stream.host_callback(in_turn)
-
-
-def _raiser(error: Exception) -> Callable[[], None]:
-    def fail() -> None:
-        raise error
-
-    return fail

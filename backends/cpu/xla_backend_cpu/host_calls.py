@@ -229,12 +229,8 @@ class HostRun:
         if written:
             queue = self.options.transfer_manager.outfeed(self.options.executor.ordinal)
             for value in written:
-                queue.put(_literal(value))
+                queue.put(Literal.of_value(value))
             written.clear()
-
-
-def _literal(value: Value) -> Literal:
-    return Literal([_literal(v) for v in value]) if isinstance(value, tuple) else Literal(value)
 
 
 # -- the one function that native code calls ---------------------------------------------------------------------------

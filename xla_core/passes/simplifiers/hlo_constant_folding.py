@@ -21,7 +21,6 @@ from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.op_table import PINNED, Trait
 from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.patterns import uniform_value
 from xla_core.passes.rewriter import remove_dead
@@ -114,8 +113,8 @@ class HloConstantFolding(HloPass):
 def _evaluate(instruction: HloInstruction, max_steps: int) -> Literal | None:
     """The value of an instruction, or None if the evaluator cannot compute it within its limits."""
     context = EvaluationContext(max_steps=max_steps, max_bytes=1 << 28)
-    value = _run(context, instruction, [_value(o.literal) for o in instruction.operands])
-    return None if value is None else _literal(value, instruction.shape)
+    value = _run(context, instruction, [o.literal.value for o in instruction.operands])
+    return None if value is None else Literal.of_value(value, instruction.shape)
 
 
 def _run(context: EvaluationContext, instruction: HloInstruction, operands: list[Value]) -> Value | None:
@@ -126,16 +125,6 @@ def _run(context: EvaluationContext, instruction: HloInstruction, operands: list
         raise  # a defect of the evaluator must not be hidden
     except XlaError:
         return None
-
-
-def _value(literal: Literal) -> Value:
-    return tuple(_value(e) for e in literal.elements) if literal.shape.is_tuple else literal.array
-
-
-def _literal(value: object, shape: Shape) -> Literal:
-    if isinstance(value, tuple):
-        return Literal([_literal(v, s) for v, s in zip(value, shape.tuple_shapes, strict=True)], shape)
-    return Literal(np.asarray(value), shape)
 
 
 def _fold_uniform(computation: HloComputation, instruction: HloInstruction) -> HloInstruction | None:
