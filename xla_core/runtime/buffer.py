@@ -281,7 +281,8 @@ class Buffer(TrackedBuffer):
             return self
         device.require_alive()
         if device.platform is self.device.platform and device.executor.features.peer_copies:
-            with self.device.lock:
+            first, second = sorted((self.device, device), key=id)  # copies in both directions must not deadlock
+            with first.lock, second.lock:
                 copy = _written(
                     device, self.shape, lambda stream, memory: stream.memcpy_d2d(memory, self.acquire(stream))
                 )

@@ -58,42 +58,34 @@ class DeviceProgram:
         device = self.device
         if device.dead is not None:
             raise device.dead.with_traceback(None)
+        originals: dict[int, Buffer] = {}
+        for argument, shape in zip(arguments, self.shapes, strict=True):
+            if argument.__class__ is not Buffer or argument.shape is not shape or argument.device is not device:
+                arguments, originals = self._adapted(arguments)  # may wait for a value, so the lock is not held
+                break
         memories: list[DeviceMemory] = []
         waited = None
-        foreign: list[Buffer] | None = None
-        originals: list[tuple[int, Buffer]] = []
+        foreign: list[Buffer] = []
         with self.lock:
-            for argument, shape in zip(arguments, self.shapes, strict=True):
-                if (
-                    argument.__class__ is not Buffer
-                    or argument.shape is not shape
-                    or argument.device is not device
-                    or argument.memory is None
-                ):
-                    adapted = self._adapted(argument, shape, len(memories))
-                    if adapted is not argument:
-                        arguments = [*arguments[: len(memories)], adapted, *arguments[len(memories) + 1 :]]
-                        originals.append((len(memories), argument))
-                        argument = adapted
-                event = argument.definition_event
-                if event is not None and event is not waited:
-                    argument.acquire(self.stream)
-                    if argument.is_foreign:
-                        foreign = [*(foreign or ()), argument]
-                    else:
-                        waited = event
-                memories.append(argument.memory)  # type: ignore[arg-type]  # not None: checked above, or by _adapted
             try:
+                for argument in arguments:
+                    event = argument.definition_event
+                    if argument.memory is None or (event is not None and event is not waited):
+                        argument.acquire(self.stream)
+                        if argument.is_foreign:
+                            foreign.append(argument)
+                        else:
+                            waited = event
+                    memories.append(argument.memory)  # type: ignore[arg-type]  # not None: `acquire` checks it
                 if self.donated:
                     results = self._run_donating(arguments, memories, run_options or self.run_options, non_donatable)
-                    for index, original in originals:
+                    for index, original in originals.items():
                         if index in self.donated and index not in non_donatable:
                             original.give_up(f"donated to {self.name}")
                 else:
                     results = self.execute(run_options or self.run_options, memories)
             finally:
                 done = self.finish()  # after a refused run too: its arguments may have poisoned the stream
-        if foreign is not None:
             for argument in foreign:
                 argument.add_usage(done)
         event = None if done is _READY else done
@@ -147,15 +139,28 @@ class DeviceProgram:
 
     # -- uncommon cases ----------------------------------------------------------------------------------------------
 
-    def _adapted(self, argument: Any, shape: Shape, index: int) -> Buffer:
-        """Converts an argument to the program's shape and layout. Raises an XlaError if it can't be used."""
+    def _adapted(self, arguments: Sequence[Any]) -> tuple[list[Buffer], dict[int, Buffer]]:
+        """Gives arguments the program's layouts. Returns them, and by index the originals of those that were copied.
+
+        Raises an XlaError if an argument can't be used. Waits for the values of those that have another layout.
+        """
+        for index, (argument, shape) in enumerate(zip(arguments, self.shapes, strict=True)):
+            self._check_argument(argument, shape, index)
+        adapted, originals = list(arguments), {}
+        for index, (argument, shape) in enumerate(zip(arguments, self.shapes, strict=True)):
+            if argument.shape != shape:
+                adapted[index] = Buffer.from_host(argument.to_numpy(), self.device, shape)
+                originals[index] = argument
+        return adapted, originals
+
+    def _check_argument(self, argument: Any, shape: Shape, index: int) -> None:
         if argument.__class__ is not Buffer:
             raise InvalidArgumentError(
                 f"argument {index} of {self.name} is a {type(argument).__name__}, not a Buffer",
                 hint="call the executable itself, exe(...), which takes arrays, or use Client.buffer_from_host",
             )
+        argument.require_memory()
         if argument.device is not self.device:
-            argument.require_memory()
             if not self.device.is_beside(argument.device):
                 raise InvalidArgumentError(
                     f"argument {index} of {self.name} is a buffer of another client", hint="copy it: np.asarray(buffer)"
@@ -164,13 +169,8 @@ class DeviceProgram:
                 f"argument {index} of {self.name} is on {argument.device}, the program runs on {self.device}",
                 hint="use buffer.copy_to_device(device)",
             )
-        argument.require_memory()
-        have = argument.shape
-        if have == shape:
-            return argument
-        if not have.compatible(shape):
-            raise self.mismatch(index, shape, have)
-        return Buffer.from_host(argument.to_numpy(), self.device, shape)
+        if not argument.shape.compatible(shape):
+            raise self.mismatch(index, shape, argument.shape)
 
     def mismatch(self, index: int, want: Shape, have: Shape) -> InvalidArgumentError:
         same = want.dimensions == have.dimensions

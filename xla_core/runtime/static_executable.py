@@ -104,9 +104,10 @@ class StaticExecutable(LoadedExecutable):
             options = dataclasses.replace(program.run_options, run_id=run_id)
             try:
                 return self._profiled(program, rows[index], options, non_donatable)
-            except BaseException as error:  # the other devices must not wait for this one and those after it
+            except BaseException as error:
                 cause = as_xla_error(error, f"starting {self.name}")
-                for missing in self._programs[index:]:
+                # The other devices must not wait for this one, nor for those that would be started after it.
+                for missing in [program] if self._blocks else self._programs[index:]:
                     place = (missing.run_options.replica_id, missing.run_options.partition_id)
                     report_failure(run_id, place, cause)
                 raise

@@ -145,6 +145,33 @@ def test_the_failure_of_a_value_is_its_copys(on: xla_core.Client) -> None:
     assert np.array_equal(np.asarray(on.compile(STEP)(A, A)[0]), A + A)
 
 
+def test_a_refused_run_leaves_no_failure_for_the_next_one(on: xla_core.Client) -> None:
+    bad = on.error_buffer(InternalError("upstream"), Shape(ElementType.F32, (64,)))
+    deleted = on.buffer_from_host(A)
+    deleted.delete()
+    exe = on.compile(STEP)
+    for other, error in ((on.buffer_from_host(A[:3]), InvalidArgumentError), (deleted, FailedPreconditionError)):
+        with pytest.raises(error):
+            exe.execute([bad, other])
+        assert np.array_equal(np.asarray(on.buffer_from_host(A)), A)
+        assert np.array_equal(np.asarray(exe(A, A)[0]), A + A)
+
+
+def test_copies_in_both_directions_at_once_end(on: xla_core.Client) -> None:
+    buffers = [on.buffer_from_host(A, device=device) for device in on.devices[:2]]
+
+    def copy_often(index: int) -> None:
+        for _ in range(300):
+            buffers[index].copy_to_device(1 - index)
+
+    threads = [threading.Thread(target=copy_often, args=(index,), daemon=True) for index in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+        assert not thread.is_alive()
+
+
 def test_callbacks_come_off_the_devices_thread(on: xla_core.Client, gate: threading.Event) -> None:
     (out,) = on.compile(STEP)(A, A)
     called: list[object] = []
