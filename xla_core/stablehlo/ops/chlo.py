@@ -53,12 +53,11 @@ def _of_type(name: str, doc: str) -> Lower:
     """Makes a lowering by a formula of `chlo_formulas`, in the operands' own type."""
 
     def lower(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
-        from xla_core.elementary.expression import Expression
+        from xla_core.hlo.decompositions.expression import Expression, expressions
         from xla_core.stablehlo.ops import chlo_formulas  # only for programs with such ops
 
-        m = chlo_formulas.AnyType(ctx, operands[0].shape)
-        result: HloInstruction = getattr(chlo_formulas, name)(*(Expression(m, o) for o in operands)).value
-        return result
+        result: Expression = getattr(chlo_formulas, name)(*expressions(ctx, *operands))
+        return result.i
 
     lower.__doc__ = doc
     return lower
