@@ -132,6 +132,15 @@ PINNED = frozenset(
 """Traits of ops whose meaning changes when they run elsewhere, at another time, or a different number of times."""
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class GroupRule:
+    """A collective's requirements on its device groups. (XLA: CheckReplicaGroups in xla/service/hlo_verifier.cc.)"""
+
+    of_partitions: bool = False  # with a channel, the groups contain partitions
+    equal: bool = True  # all groups have one size
+    complete: bool = True  # every device is in a group
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class OpDef:
     """The definition of an opcode.
@@ -155,6 +164,7 @@ class OpDef:
         calls: the names of the attributes that hold computations, in order.
         identity: element type -> the value e for which op(e, x) == x for every x, including the sign of a zero (which
             products of complex numbers may change); None where there is no such value.
+        groups: for a collective, the requirements on its device groups.
         group: the file of `xla_core/hlo/ops` that has its entry.
     """
 
@@ -173,6 +183,7 @@ class OpDef:
     operands_at: tuple[int, ...] | None = None
     result_at: tuple[int, ...] | None = None
     identity: Callable[[ElementType], complex | None] = lambda element_type: None
+    groups: GroupRule | None = None
     group: str = ""
     calls: tuple[str, ...] = dataclasses.field(init=False)
 

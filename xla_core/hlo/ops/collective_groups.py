@@ -13,7 +13,7 @@ from xla_core.hlo.attributes import ReplicaGroups
 from xla_core.hlo.environment import Device, Value
 from xla_core.hlo.evaluation_context import EvaluationContext
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Attributes
+from xla_core.hlo.op_table import OPS, Attributes, GroupRule
 from xla_core.hlo.opcode import Opcode
 
 DeviceCounts = tuple[int | None, int | None]
@@ -36,25 +36,6 @@ class GroupMode(enum.Enum):
         return {GroupMode.CROSS_PARTITION: "partition", GroupMode.FLATTENED_ID: "device"}.get(self, "replica")
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Rule:
-    """The requirements of an op on its groups. (XLA: CheckReplicaGroups in xla/service/hlo_verifier.cc.)"""
-
-    of_partitions: bool = False  # with a channel, the groups contain partitions
-    equal: bool = True  # all groups have one size
-    complete: bool = True  # every device is in a group
-
-
-_RULES = {
-    Opcode.ALL_REDUCE: _Rule(equal=False),
-    Opcode.ALL_GATHER: _Rule(),
-    Opcode.REDUCE_SCATTER: _Rule(),
-    Opcode.ALL_TO_ALL: _Rule(of_partitions=True),
-    Opcode.RAGGED_ALL_TO_ALL: _Rule(of_partitions=True),
-    Opcode.COLLECTIVE_BROADCAST: _Rule(of_partitions=True, equal=False, complete=False),
-    Opcode.COLLECTIVE_REDUCE: _Rule(equal=False, complete=False),
-    Opcode.COLLECTIVE_PERMUTE: _Rule(of_partitions=True),
-}
 _SHOWN = 8
 """How many groups, and how many devices of a group, an error lists."""
 
@@ -79,7 +60,7 @@ class CollectiveGroups:
             InvalidArgumentError: for groups that no program can have, or that cannot run on `counts`.
         """
         return _checked(
-            opcode.removesuffix("-start"),
+            opcode,
             tuple(map(tuple, attributes.get("replica_groups") or ())),
             (attributes.get("channel_id") or 0) > 0,
             bool(attributes.get("use_global_device_ids")),
@@ -143,7 +124,8 @@ class CollectiveGroups:
 def _checked(
     opcode: Opcode, groups: ReplicaGroups, channel: bool, flattened: bool, replicas: int | None, partitions: int | None
 ) -> CollectiveGroups:
-    rule = _RULES[opcode]
+    rule = OPS[opcode].groups
+    assert rule is not None
     made = CollectiveGroups(_mode(rule, channel, flattened), groups, replicas, partitions)
     if not groups:
         return made
@@ -180,7 +162,7 @@ def _missing(seen: set[int], count: int | None) -> int | None:
     return next(number for number in range(least) if number not in seen)
 
 
-def _mode(rule: _Rule, channel: bool, flattened: bool) -> GroupMode:
+def _mode(rule: GroupRule, channel: bool, flattened: bool) -> GroupMode:
     """Returns the group mode of an op's attributes. (XLA: GetCollectiveOpGroupMode.)"""
     if flattened and not channel:
         raise InvalidArgumentError("use_global_device_ids without a channel", hint="give it a channel_id of 1 or more")

@@ -9,7 +9,7 @@ import numpy as np
 from xla_core.hlo.environment import Value
 from xla_core.hlo.evaluation_context import EvaluationContext
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Evaluate, ShapeRule, Trait
+from xla_core.hlo.op_table import Evaluate, GroupRule, ShapeRule, Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops import collective_evaluation as evaluation
 from xla_core.hlo.ops import collective_shapes as shapes
@@ -27,12 +27,14 @@ _ROOT: dict[str, Any] = {"has_dynamic_root": attr("bool", False)}
 _AXES: dict[str, Any] = {"dimensions": attr("ints")}
 _MAYBE_AXES: dict[str, Any] = {"dimensions": attr("ints", None)}
 _COMBINES: dict[str, Any] = {"to_apply": attr("computation")}
-_ALL_REDUCE = {**_GROUPS_SHOWN, **_LAYOUT, **_GLOBAL, **_MODE, **_COMBINES}
-_ALL_GATHER = {**_GROUPS_SHOWN, **_AXES, **_LAYOUT, **_GLOBAL}
+_ALL_REDUCE = {**_GROUPS_SHOWN, **_LAYOUT, **_GLOBAL, **_MODE, **_COMBINES, "groups": GroupRule(equal=False)}
+_ALL_GATHER = {**_GROUPS_SHOWN, **_AXES, **_LAYOUT, **_GLOBAL, "groups": GroupRule()}
+_PARTITIONS = GroupRule(of_partitions=True)
 _PERMUTE: dict[str, Any] = {
     "channel_id": attr("int", None),
     "source_target_pairs": attr("source_target_pairs"),
     "slice_sizes": attr("int_lists", ()),
+    "groups": _PARTITIONS,
 }
 
 _Collective = tuple[Opcode, int | tuple[int, int | None], ShapeRule, Evaluate, dict[str, Any], str]
@@ -58,7 +60,7 @@ _COLLECTIVES: tuple[_Collective, ...] = (
         _SOME,
         shapes.reduce_scatter,
         evaluation.reduce_scatter,
-        {**_GROUPS_SHOWN, **_LAYOUT, **_GLOBAL, **_MODE, **_AXES, **_COMBINES},
+        {**_GROUPS_SHOWN, **_LAYOUT, **_GLOBAL, **_MODE, **_AXES, **_COMBINES, "groups": GroupRule()},
         "all-reduce, then each device of a group keeps its part along a dimension.",
     ),
     (
@@ -66,7 +68,7 @@ _COLLECTIVES: tuple[_Collective, ...] = (
         _SOME,
         shapes.all_to_all,
         evaluation.all_to_all,
-        {**_GROUPS_SHOWN, **_LAYOUT, **_MAYBE_AXES},
+        {**_GROUPS_SHOWN, **_LAYOUT, **_MAYBE_AXES, "groups": _PARTITIONS},
         "Part j of device i's operand becomes part i of device j's result.",
     ),
     (
@@ -74,7 +76,7 @@ _COLLECTIVES: tuple[_Collective, ...] = (
         6,
         shapes.ragged_all_to_all,
         evaluation.ragged_all_to_all,
-        {**_GROUPS, **_MAYBE_AXES},
+        {**_GROUPS, **_MAYBE_AXES, "groups": _PARTITIONS},
         "all-to-all of row ranges given by offsets and sizes.",
     ),
     (
@@ -82,7 +84,7 @@ _COLLECTIVES: tuple[_Collective, ...] = (
         _SOME,
         shapes.rooted_broadcast,
         evaluation.collective_broadcast,
-        {**_GROUPS, **_ROOT},
+        {**_GROUPS, **_ROOT, "groups": GroupRule(of_partitions=True, equal=False, complete=False)},
         "The operand of a group's root: the first device, or what the last operand says.",
     ),
     (
@@ -90,7 +92,7 @@ _COLLECTIVES: tuple[_Collective, ...] = (
         _SOME,
         shapes.rooted_reduce,
         evaluation.collective_reduce,
-        {**_GROUPS, **_ROOT, **_LAYOUT, **_GLOBAL, **_COMBINES},
+        {**_GROUPS, **_ROOT, **_LAYOUT, **_GLOBAL, **_COMBINES, "groups": GroupRule(equal=False, complete=False)},
         "A group's root (the first device, or what the last operand says) gets the combined operands, others zeros.",
     ),
     (

@@ -10,28 +10,19 @@ import numpy as np
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ops.collective_groups import CollectiveGroups
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
 from xla_core.stablehlo.translate.raising.contraction import i64_matrix
 from xla_core.stablehlo.translate.raising.data import started
 from xla_core.stablehlo.translate.raising.values import Raised, single, type_of
 
-_OF_PARTITIONS = (Opcode.ALL_TO_ALL, Opcode.COLLECTIVE_BROADCAST, Opcode.RAGGED_ALL_TO_ALL)
-"""With a channel, the groups of these are of partitions."""
-
 
 def _groups(ctx: RaisingContext, instruction: HloInstruction) -> list[tuple[int, ...]]:
     """Returns the groups. An empty list stands for one group of all participants."""
-    groups = list(instruction.attribute("replica_groups") or ())
-    if groups:
-        return groups
-    source = ctx.program.source
-    count = source.num_replicas
-    if instruction.attributes.get("use_global_device_ids"):
-        count *= source.num_partitions
-    elif instruction.opcode in _OF_PARTITIONS and instruction.attributes.get("channel_id"):
-        count = source.num_partitions
-    return [tuple(range(count))]
+    counts = ctx.program.source.num_replicas, ctx.program.source.num_partitions
+    groups = CollectiveGroups.of(instruction.opcode, instruction.attributes, counts)
+    return list(groups.groups) or [tuple(range(groups.count or 1))]
 
 
 def _attributes(ctx: RaisingContext, instruction: HloInstruction) -> dict[str, Any]:
