@@ -11,8 +11,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Literal
 
-import numpy as np
-
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import ElementType
 
@@ -51,7 +49,4 @@ def wide(element_type: ElementType) -> ElementType:
 def epsilon(element_type: ElementType) -> float:
     """Returns the spacing above 1 of a floating-point type (or of a complex type's parts), and 0 for other types."""
     part = element_type.component
-    if not part.is_floating:
-        return 0.0
-    one = np.ones((), part.dtype)
-    return float(np.nextafter(one, one + one).astype(np.float64)) - 1
+    return 2.0**-part.mantissa_bits if part.is_floating else 0.0

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from xla_conformance.accuracy.frame import Check, Measured, Worst
+from xla_conformance.ops.tolerances import epsilon
 from xla_conformance.subjects import Subject
 from xla_core.hlo import ElementType
 
-__all__ = ["Case", "Expected", "Trial", "check_of", "epsilon", "inputs", "wide"]
+__all__ = ["Case", "Expected", "Trial", "check_of", "inputs", "wide"]
 
 Array = np.ndarray
 
@@ -46,15 +47,6 @@ class Case:
     types: Sequence[ElementType]
     trials: Callable[[ElementType], Iterator[Trial]]
     epsilon: Callable[[ElementType], float] | None = None
-
-
-def epsilon(element_type: ElementType) -> float:
-    """Returns the spacing above 1 of a floating-point type or of a complex type's parts, and 0 for other types."""
-    part = element_type.component
-    if not part.is_floating:
-        return 0.0
-    one = np.ones((), part.dtype)
-    return float(np.nextafter(one, one + one).astype(np.float64)) - 1
 
 
 def wide(x: Array) -> Array:
