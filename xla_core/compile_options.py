@@ -24,24 +24,25 @@ class CompileOptions(CheckedModel):
     """Options of one compilation. Apart from `backend`, they are the same for every backend.
 
     Attributes:
-        num_replicas, num_partitions: None takes what the program says.
-        device_assignment: device ids, one row a replica, one column a partition; None takes the first ones.
-        donate: parameter numbers whose arguments are donated in place of what the program says; None leaves it to the
-            program, () donates nothing.
-        static_arguments: parameter numbers whose values, integers, are known when the program is compiled: sizes may
-            follow from them, and each value is one more compilation.
-        max_specializations: how many signatures of a program with dynamic shapes stay compiled; then the least recently
-            called one is dropped.
-        fallback: "host" runs what the device can't do on the host, with a backend that can (`Compiler.host_fallback`);
-            "none" makes that an error.
-        precision: "default" leaves it to each instruction's own precision; "fast" allows reassociation and approximate
+        num_replicas, num_partitions: None takes the program's own numbers.
+        device_assignment: device ids, a row for each replica and a column for each partition. None takes the first
+            devices.
+        donate: numbers of the parameters whose arguments are donated. None takes the program's own choice; () donates
+            nothing.
+        static_arguments: numbers of integer parameters whose values are compiled into the program, so that sizes can
+            depend on them. Each new value is compiled anew.
+        max_specializations: how many compilations of a program with dynamic shapes are kept. The least recently called
+            one is dropped first.
+        fallback: "host" runs unsupported instructions on the host if the backend can (`Compiler.host_fallback`); with
+            "none" they are an error.
+        precision: "default" uses each instruction's own precision; "fast" allows reassociation and approximate
             functions.
-        optimization_level: 0 only what is needed to run, 1 cheap passes, 2 everything.
-        use_entry_layouts: the layouts of the program's entry are binding; otherwise the compiler chooses.
-        dump_to: a directory for dumps; None leaves it to the flags.
-        keep_artifacts: keep what the compiler makes on the way (LLVM IR, assembly, ...) for `Executable.artifacts`.
-        backend: the backend's own options, an instance of its `BackendSpec.options` or a mapping for it.
-        name: the program's name in dumps and profiles; "" takes the module's.
+        optimization_level: 0 runs only the passes that a program needs, 1 also cheap ones, 2 all.
+        use_entry_layouts: keeps the layouts of the program's entry. Otherwise the compiler chooses them.
+        dump_to: a directory for dumps; None takes the one in XLA_FLAGS.
+        keep_artifacts: keeps the intermediate forms (LLVM IR, assembly, ...) for `Executable.artifacts`.
+        backend: the backend's own options: an instance of its `BackendSpec.options`, or a mapping.
+        name: the program's name in dumps and profiles; "" takes the module's name.
     """
 
     num_replicas: int | None = Field(default=None, ge=1)

@@ -1,11 +1,11 @@
 """Flags and environment variables.
 
-    XLA_FLAGS        belongs to every XLA in the process: the flags in `XlaFlags` are read, the rest is left to others
-    XLA_CORE_FLAGS   ours and the plugins': an unknown flag is an error that names the nearest known one
-    XLA_PLATFORM     the backend of `Client()` without a name
+    XLA_FLAGS        is shared by every XLA in the process: only the flags in `XlaFlags` are read
+    XLA_CORE_FLAGS   has the flags of xla-core and its plugins; an unknown flag is an error
+    XLA_PLATFORM     names the backend of `Client()`
 
-Both are read when asked for, not at import, so that a program may set them first. A plugin declares its own flags as a
-pydantic model (`BackendSpec.flags`); `register_flags` makes them known, `plugin_flags` reads them.
+They are read when they are needed, not at import, so that a program can set them first. A plugin declares its flags as
+a pydantic model (`BackendSpec.flags`); `register_flags` makes them known, `plugin_flags` reads them.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ class XlaFlags(BaseModel):
 
     Attributes:
         xla_dump_to: a directory; dumps go into DIR/xla_core/.
-        xla_dump_hlo_pass_re: dump before and after each pass whose name this matches; without it, only before and
-            after all of them.
-        xla_dump_hlo_module_re: dump only modules whose name this matches.
-        xla_dump_hlo_as_text: write HLO text; the only form there is, so that giving a directory is enough.
-        xla_dump_large_constants: print them; text without them can't be read back.
-        xla_force_host_platform_device_count: virtual devices of a host platform.
+        xla_dump_hlo_pass_re: a regular expression: dumps the module before and after each pass with a matching name.
+            Without it, the module is dumped before and after all passes.
+        xla_dump_hlo_module_re: a regular expression: dumps only modules with a matching name.
+        xla_dump_hlo_as_text: has no effect, because dumps are always HLO text.
+        xla_dump_large_constants: prints large constants; text without them can't be read back.
+        xla_force_host_platform_device_count: the number of virtual devices of a host platform.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
