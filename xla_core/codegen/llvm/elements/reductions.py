@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from xla_core.codegen.llvm.elements.data_movement import parts, whole
 from xla_core.codegen.llvm.elements.fused import FusedIrEmitter, call_computation, generator
 from xla_core.codegen.llvm.ir.module import Value
-from xla_core.codegen.llvm.loops.index import Digit, Index
+from xla_core.codegen.llvm.loops.index import Digit, Index, compose
 from xla_core.codegen.llvm.loops.ir_array import ElementValue
 from xla_core.codegen.llvm.scalars.elemental import ElementalIrEmitter, elemental
 from xla_core.codegen.llvm.scalars.float_ops import FLOAT_OPS
@@ -98,18 +98,13 @@ def operand_index(
     fused: FusedIrEmitter, dimensions: Sequence[int], reduced: Sequence[int], kept: Index, inner: Index
 ) -> Index:
     """The operand's index from the indices of the kept and of the reduced dimensions."""
-    runs: list[list[int]] = []
+    where: list[tuple[int, int]] = []
+    found = [0, 0]
     for dimension in range(len(dimensions)):
-        if runs and (dimension in reduced) == (runs[-1][0] in reduced):
-            runs[-1].append(dimension)
-        else:
-            runs.append([dimension])
-    extents = {run[0]: math.prod(dimensions[d] for d in run) for run in runs}
-    outer_runs = [run[0] for run in runs if run[0] not in reduced]
-    inner_runs = [run[0] for run in runs if run[0] in reduced]
-    groups = dict(zip(outer_runs, kept.regroup(fused.b, [extents[r] for r in outer_runs]), strict=True))
-    groups.update(zip(inner_runs, inner.regroup(fused.b, [extents[r] for r in inner_runs]), strict=True))
-    return Index(dimensions, [digit for run in runs for digit in groups[run[0]]])
+        source = int(dimension in reduced)
+        where.append((source, found[source]))
+        found[source] += 1
+    return compose(fused.b, dimensions, (kept, inner), where)
 
 
 @generator(Opcode.REDUCE)
