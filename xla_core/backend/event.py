@@ -10,9 +10,10 @@ import os
 import queue
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable
 
-from xla_core.errors import XlaError
+from xla_core.errors import InternalError, XlaError
 from xla_core.interruptible import start_thread
 
 __all__ = ["Event", "EventCallback", "call_soon"]
@@ -76,7 +77,7 @@ _POLL_SECONDS = 0.001
 _IDLE_SECONDS = 5.0  # then the thread ends, and the next callback starts another
 
 _calls: queue.SimpleQueue[tuple[EventCallback, XlaError | None]] = queue.SimpleQueue()
-_watched: list[tuple[Event, EventCallback]] = []  # only the thread uses it
+_watched: deque[tuple[Event, EventCallback]] = deque()  # only the thread uses it
 _lock = threading.Lock()  # guards _thread
 _thread: threading.Thread | None = None
 
@@ -105,35 +106,50 @@ def _watch(event: Event, callback: EventCallback) -> None:
 
 def _serve() -> None:
     global _thread
-    while True:
-        try:
-            _call(*_calls.get(timeout=_POLL_SECONDS if _watched else _IDLE_SECONDS))
-        except queue.Empty:
-            with _lock:
-                if not _watched and _calls.empty():
-                    _thread = None
-                    return
-        _call_watched()
+    try:
+        while True:
+            try:
+                _call(*_calls.get(timeout=_POLL_SECONDS if _watched else _IDLE_SECONDS))
+            except queue.Empty:
+                with _lock:
+                    if not _watched and _calls.empty():
+                        _thread = None
+                        return
+            _call_watched()
+    except BaseException:  # only sys.excepthook raises here
+        _thread = None  # so that the next callback starts another thread
+        raise
 
 
 def _call_watched() -> None:
-    ready = [pair for pair in _watched if pair[0].ready]
-    for pair in ready:
-        _watched.remove(pair)
-    for event, callback in ready:
-        _call(callback, event.error)
+    error: XlaError | None
+    for _ in range(len(_watched)):
+        event, callback = _watched.popleft()
+        try:
+            if not event.ready:
+                _watched.append((event, callback))
+                continue
+            error = event.error
+        except BaseException as problem:
+            text = f"{type(problem).__name__}: {problem}"
+            name = type(event).__name__
+            error = InternalError(
+                f"{name}.ready or .error raised {text}", hint="neither may raise: correct the backend"
+            )
+            error.__cause__ = problem
+        _call(callback, error)
 
 
 def _call(callback: EventCallback, error: XlaError | None) -> None:
     try:
         callback(error)
-    except Exception as problem:
+    except BaseException as problem:  # also SystemExit, which would end the thread
         sys.excepthook(type(problem), problem, problem.__traceback__)
 
 
 def _after_fork() -> None:
     global _lock, _calls, _watched, _thread
-    _lock, _calls, _watched, _thread = threading.Lock(), queue.SimpleQueue(), [], None
+    _lock, _calls, _watched, _thread = threading.Lock(), queue.SimpleQueue(), deque(), None
 
 
 os.register_at_fork(after_in_child=_after_fork)
