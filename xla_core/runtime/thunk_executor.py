@@ -14,6 +14,7 @@ from xla_core.backend.in_process_communicator import InProcessCommunicator
 from xla_core.backend.stream_executor import RunOptions
 from xla_core.errors import CancelledError, UnimplementedError
 from xla_core.runtime.device_constants import DeviceConstants
+from xla_core.runtime.host_queue import as_xla_error
 from xla_core.runtime.host_thunks import HOST_HANDLERS, read
 from xla_core.runtime.thunk_run import Place, ThunkHandler, ThunkRun, drive_from_host
 from xla_core.schedule import (
@@ -77,6 +78,7 @@ class ThunkExecutor:
         memories: dict[Place, DeviceMemory] = {}
         temporaries: list[DeviceMemory] = []
         taken: list[DeviceMemory] = []
+        communicator: Communicator | None = None
         try:
             for allocation, places in self._needed(options.executor.features.memory_slices):
                 if allocation.kind is AllocationKind.CONSTANT:
@@ -91,20 +93,23 @@ class ThunkExecutor:
             for parameter, argument in zip(self.program.parameters, arguments, strict=True):
                 if parameter is not None:
                     memories[parameter.index, 0, parameter.size] = argument
-            run = ThunkRun(options, options.stream, memories, self._communicator(options))
+            communicator = self._communicator(options)
+            run = ThunkRun(options, options.stream, memories, communicator)
             for thunk in self.program.thunks:
                 self.enqueue(thunk, run)
             results = run.memories(self.program.results)
-        except BaseException:
+            if communicator is not None:
+                event = options.stream.create_event()
+                options.stream.record(event)
+                event.when_ready(communicator.end)
+        except BaseException as error:
             for memory in taken:  # the stream reuses it only after the work enqueued so far
                 allocator.free(memory)
+            if communicator is not None:
+                communicator.end(as_xla_error(error, "enqueueing the program"))
             raise
         for memory in temporaries:
             allocator.free(memory)
-        if run.communicator is not None:
-            event = options.stream.create_event()
-            options.stream.record(event)
-            event.when_ready(run.communicator.end)
         return results
 
     def _communicator(self, options: RunOptions) -> Communicator | None:

@@ -1,0 +1,96 @@
+"""ThunkExecutor: what an execution gives back where a thunk can't be enqueued."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from xla_core.analysis import assign_buffers
+from xla_core.backend import Communicator, DeviceMemory, Kernel, RunOptions, Stream
+from xla_core.errors import InternalError, XlaError
+from xla_core.hlo.parser import parse_hlo
+from xla_core.passes.pipeline import run_hlo_passes
+from xla_core.runtime import ThunkExecutor
+from xla_core.schedule import CollectiveThunk, KernelThunk, ThunkProgram, emit_thunks
+from xla_core.target import Capabilities, TargetConfig
+
+MEET = """HloModule meet, replica_count=2
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+}
+
+ENTRY e {
+  x = f32[64] parameter(0)
+  sum = f32[64] all-reduce(x), replica_groups={{0,1}}, to_apply=add
+  ROOT n = f32[64] negate(sum)
+}
+"""
+
+
+class LaunchedKernel(Kernel):
+    def __init__(self, fault: Exception | None) -> None:
+        self.fault = fault
+
+    def launch(self, stream: Stream, arguments: Sequence[DeviceMemory], dimensions) -> None:
+        if self.fault is not None:
+            raise self.fault
+
+
+class Collectives(Communicator):
+    def __init__(self, fault: Exception | None = None) -> None:
+        self.ends: list[XlaError | None] = []
+        self.fault = fault
+
+    def enqueue(self, stream, collective: CollectiveThunk, operands, results) -> None:
+        if self.fault is not None:
+            raise self.fault
+
+    def end(self, error: XlaError | None) -> None:
+        self.ends.append(error)
+
+
+def program(fault: Exception | None) -> ThunkProgram:
+    target = TargetConfig(name="toy", capabilities=Capabilities.all_of())
+    module = run_hlo_passes(parse_hlo(MEET), target)
+
+    def kernel(instruction, operands, results) -> KernelThunk:
+        return KernelThunk(instruction.name, LaunchedKernel(fault), operands, results)
+
+    return emit_thunks(assign_buffers(module), kernel)
+
+
+@pytest.mark.parametrize("where", ["nowhere", "kernel", "communicator", "event"])
+def test_a_communicator_is_ended_once(client, monkeypatch, where: str) -> None:
+    device = client.devices[0]
+    fault = RuntimeError("no such queue")
+    communicator = Collectives(fault if where == "communicator" else None)
+    monkeypatch.setattr(device.executor, "create_communicator", lambda *_: communicator, raising=False)
+    executor = ThunkExecutor(program(fault if where == "kernel" else None))
+    options = RunOptions(device.executor, device.compute_stream, device.allocator, client.platform.transfer_manager)
+    argument = device.allocator.allocate(256)
+    if where == "nowhere":
+        (result,) = executor.execute(options, [argument])
+        device.allocator.free(result)
+    else:
+        if where == "event":
+
+            def create_event() -> None:
+                raise fault
+
+            monkeypatch.setattr(device.compute_stream, "create_event", create_event)
+        with pytest.raises(RuntimeError, match="no such queue"):
+            executor.execute(options, [argument])
+        monkeypatch.undo()
+    client.synchronize()
+    device.allocator.free(argument)
+    assert device.memory_stats().bytes_in_use == 0
+    (error,) = communicator.ends
+    if where == "nowhere":
+        assert error is None
+    else:
+        assert isinstance(error, InternalError)
+        assert error.__cause__ is fault
