@@ -26,9 +26,9 @@ class Event(abc.ABC):
 
     An event that was never recorded is ready. Events are thread-safe. A wait, by the host or by a stream, waits for the
     last record made before the wait; recording the event again doesn't prolong it.
-
-    The core calls `close` once, when it no longer uses the event.
     """
+
+    _closed = False
 
     @property
     @abc.abstractmethod
@@ -64,10 +64,17 @@ class Event(abc.ABC):
         else:
             _watch(self, callback)
 
-    def close(self) -> None:  # noqa: B027  (nothing to give back is the common case)
-        """Frees the driver's resources of the event. It may be called from any thread, also after the device was
-        closed.
+    def destroy(self) -> None:  # noqa: B027  (nothing to give back is the common case)
+        """Frees the driver's resources of the event. The core calls this once, when nobody uses the event any longer.
+
+        It may be called from any thread, also after the device was closed.
         """
+
+    def close(self) -> None:
+        """Calls `destroy`, unless that was done. Dropping the last reference to the event does this, too."""
+        if not self._closed:
+            self._closed = True
+            self.destroy()
 
     def __del__(self) -> None:
         self.close()

@@ -110,6 +110,7 @@ class HostEvent(Event):
     """
 
     __slots__ = ("point",)
+    _closed = True  # there is nothing to destroy
 
     def __init__(self) -> None:
         self.point = _NEVER_RECORDED

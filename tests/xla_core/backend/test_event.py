@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 from typing import Any
@@ -19,7 +20,6 @@ class DriverEvent(Event):
     def __init__(self) -> None:
         self.reached = False
         self.fault: BaseException | None = None
-        self.destroyed = 0
 
     @property
     def ready(self) -> bool:
@@ -33,9 +33,6 @@ class DriverEvent(Event):
 
     def synchronize(self, timeout: float | None = None) -> bool:
         return self.ready
-
-    def destroy(self) -> None:
-        self.destroyed += 1
 
 
 class Callback:
@@ -99,3 +96,22 @@ def test_a_hook_that_raises_stops_no_later_callback(monkeypatch: pytest.MonkeyPa
     good = Callback()
     call_soon(good, None)
     assert good.called.wait(10)
+
+
+def test_a_closed_event_is_destroyed_once() -> None:
+    counts: list[int] = []
+
+    class Counted(DriverEvent):
+        def destroy(self) -> None:
+            counts.append(1)
+
+    event = Counted()
+    event.close()
+    event.close()
+    assert counts == [1]
+    del event
+    gc.collect()
+    assert counts == [1]
+    Counted()
+    gc.collect()
+    assert counts == [1, 1]
