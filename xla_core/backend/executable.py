@@ -53,9 +53,7 @@ class ExecutableMemoryStats:
 
     @property
     def peak_bytes(self) -> int:
-        """Device memory during an execution: arguments, unaliased results, temporaries,
-        constants and code, in bytes.
-        """
+        """Device memory during an execution: arguments, unaliased results, temporaries, constants and code."""
         own = self.argument_bytes + self.output_bytes - self.alias_bytes
         return own + self.temp_bytes + self.constant_bytes + self.generated_code_bytes
 
@@ -65,8 +63,7 @@ class Executable(abc.ABC):
 
     Args:
         module: the optimized module from which it was made. Its entry is flat: parameters are arrays, and the root is
-            an
-            array or a tuple of arrays and tokens. Tokens are neither passed nor returned.
+            an array or a tuple of arrays. Tokens of the program are neither passed nor returned.
     """
 
     def __init__(self, module: HloModule, report: CompilationReport | None = None) -> None:

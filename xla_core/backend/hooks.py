@@ -61,10 +61,8 @@ class BackendSpec:
         contract_versions: the versions of the contract (major, minor) that the backend accepts.
         platform: the platform's class; called without arguments, at most once for each process and client.
         compiler, executable, stream_executor, transfer_manager, stream, event, kernel: the classes that the platform
-            uses,
-            so that loading can check them without a device. `stream` and `event` may stay None for the core's own
-                classes,
-            `kernel` where the backend has none.
+            uses, so that loading can check them without a device. `stream` and `event` may stay None for the core's
+            own classes, `kernel` where the backend has none.
         probe: returns whether the backend's requirements are met. It is quick, opens no device and raises nothing.
         priority: the default platform is the available one with the highest priority.
         options: the model of `CompileOptions.backend`.

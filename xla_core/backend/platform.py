@@ -49,10 +49,12 @@ class Platform(abc.ABC):
 
     @cached_property
     def compiler(self) -> Compiler:
+        """The platform's compiler, which is made on first use."""
         return self.create_compiler()
 
     @cached_property
     def transfer_manager(self) -> TransferManager:
+        """The platform's transfer manager, which is made on first use."""
         return self.create_transfer_manager()
 
     def executor(self, ordinal: int) -> StreamExecutor:
@@ -75,6 +77,7 @@ class Platform(abc.ABC):
             self.transfer_manager.close()
 
     def close(self) -> None:
+        """Closes the open devices."""
         with self._lock:
             while self._executors:
                 self._executors.popitem()[1].close()

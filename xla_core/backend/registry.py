@@ -118,6 +118,7 @@ def clear_cache() -> None:
 
 
 def unavailable_error(name: str, availability: Availability) -> UnavailableError:
+    """Makes the error that says why the backend can't be used, with the hints of the requirements that aren't met."""
     hints = [r.hint for r in availability.requirements if not r.met and r.hint]
     return UnavailableError(
         f"backend {name!r} cannot be used: {availability.cause or 'its probe gives no cause'}",
