@@ -114,6 +114,7 @@ class Compiler(abc.ABC):
         with profiler.span("run_backend", category="compile", module=module.name):
             executable = self.run_backend(module, options, executor)
         end = time.perf_counter()
+        executable.target_config = self.target_config
         report: CompilationReport = executable.report
         report.instructions_before, report.instructions_after = before, after
         report.fusions = report.fusions or fusions

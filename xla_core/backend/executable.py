@@ -6,11 +6,15 @@ import abc
 import dataclasses
 import hashlib
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.stream_executor import RunOptions
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
+
+if TYPE_CHECKING:
+    from xla_core.target import TargetConfig  # loading a device needs no compiler's data
 
 __all__ = ["CompilationReport", "Executable", "ExecutableMemoryStats"]
 
@@ -64,7 +68,12 @@ class Executable(abc.ABC):
     Args:
         module: the optimized module from which it was made. Its entry is flat: parameters are arrays, and the root is
             an array or a tuple of arrays. Tokens of the program are neither passed nor returned.
+
+    Attributes:
+        target_config: the target that it was compiled for, set by the core.
     """
+
+    target_config: TargetConfig | None = None
 
     def __init__(self, module: HloModule, report: CompilationReport | None = None) -> None:
         self.module = module
@@ -131,13 +140,17 @@ class Executable(abc.ABC):
         }
 
     def memory_stats(self) -> ExecutableMemoryStats:
-        arguments = self.parameter_shapes
-        results = self.result_shapes
+        """Returns the memory use of one execution. Arguments and results have the sizes that the target gives them.
+
+        The default knows no constants and no code.
+        """
+        target = self.target_config
+        results = [target.shape_size_bytes(s) if target else s.byte_size for s in self.result_shapes]
         aliased = {a.output_index[0] if a.output_index else 0 for a in self.module.input_output_aliases}
         return ExecutableMemoryStats(
-            argument_bytes=sum(s.byte_size for s in arguments),
-            output_bytes=sum(s.byte_size for s in results),
-            alias_bytes=sum(results[i].byte_size for i in aliased if i < len(results)),
+            argument_bytes=sum(target.shape_size_bytes(s) if target else s.byte_size for s in self.parameter_shapes),
+            output_bytes=sum(results),
+            alias_bytes=sum(results[i] for i in aliased if i < len(results)),
             temp_bytes=self.report.temp_bytes,
         )
 

@@ -122,6 +122,7 @@ def _load(
     options = _checked_options(header.options, model)
     compiler, executor = devices.platform.compiler, devices.devices[0].executor
     executable = run_interruptible(lambda: compiler.deserialize(payload, options, executor), "xla deserialize")
+    executable.target_config = compiler.target_config
     return StaticExecutable(devices, executable, options, header.name)
 
 

@@ -106,3 +106,13 @@ def test_scalar_constants_are_packed_too(client: xla.Client, element: str) -> No
     }}""".replace("dense<1>", "dense<1.0>" if element.startswith("f") else "dense<1>")
     want = np.pad(x.astype(np.float32), 1, constant_values=1)
     np.testing.assert_array_equal(np.asarray(client.compile(text)(x)[0]).astype(np.float32), want)
+
+
+def test_memory_stats_count_packed_bytes(client: xla.Client) -> None:
+    exe = client.compile(
+        "HloModule m, input_output_alias={ {}: (0, {}, may-alias) }\n\n"
+        "ENTRY e {\n  x = s4[1000] parameter(0)\n  ROOT n = s4[1000] negate(x)\n}\n"
+    )
+    for executable in (exe, client.deserialize(exe.serialize())):
+        stats = executable.memory_stats()
+        assert (stats.argument_bytes, stats.output_bytes, stats.alias_bytes) == (500, 500, 500)
