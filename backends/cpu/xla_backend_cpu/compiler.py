@@ -29,9 +29,9 @@ class CpuOptions(BackendOptions):
     """Options of the CPU backend.
 
     Attributes:
-        threads: how many threads a program may use; None takes the process's affinity mask.
-        llvm_optimization_level: 0 to 3.
-        collective_timeout: seconds that a device waits in a collective for the others.
+        threads: the number of threads that a program may use; None takes the size of the process's affinity mask.
+        llvm_optimization_level: LLVM's optimization level, 0 to 3.
+        collective_timeout: the seconds that a device waits for the others in a collective.
     """
 
     threads: int | None = Field(default=None, ge=1, le=1024)

@@ -67,8 +67,8 @@ class _Finding:
 def doctor() -> None:
     """Examine the environment, every backend and every custom call. The last line is the diagnosis.
 
-    Exit code 1 where no program can run, or what is installed doesn't load or open; a backend that says itself that it
-    can't be used is no failure.
+    Exit code 1 if no program can run, or if an installed backend or custom call can't be imported or opened. A backend
+    whose probe reports that it can't be used is not a failure.
     """
     from xla_core.backend import inspect_backends
     from xla_core.hlo.ops.custom_calls import broken_custom_calls

@@ -41,7 +41,7 @@ def translate(
         typer.Option("--target-version", metavar="1.17.0", help="The StableHLO that reads it; default: the newest."),
     ] = None,
     locations: Annotated[
-        bool | None, typer.Option(help="Say where ops come from; default: in artifacts alone.", show_default=False)
+        bool | None, typer.Option(help="Write the locations of ops; default: only in artifacts.", show_default=False)
     ] = None,
     output_file: Annotated[Path | None, typer.Option("--output", "-o", metavar="OUT", help="Default: stdout.")] = None,
     shape: Shapes = None,
