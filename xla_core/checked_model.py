@@ -101,9 +101,7 @@ _OF_TYPE_AND_RANGE = frozenset(
 
 
 def allowed_values(annotation: Any, metadata: Iterable[Any] = ()) -> str:
-    """Describes a field's type and range: `an integer from 0 to 2`, `'none' or 'host'`, `a
-    tuple of integers or None`.
-    """
+    """Describes a field's type and range: `an integer from 0 to 2`, `'none' or 'host'`, `a tuple of integers`."""
     if isinstance(annotation, types.UnionType) and annotation.__args__[-1] is type(None):
         rest = annotation.__args__[:-1]
         return f"{allowed_values(functools.reduce(operator.or_, rest), metadata)} or None"

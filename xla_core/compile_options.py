@@ -25,18 +25,15 @@ class CompileOptions(CheckedModel):
 
     Attributes:
         num_replicas, num_partitions: None takes the program's own numbers.
-        device_assignment: device ids, a row for each replica and a column for each partition. None takes the first
-            devices.
-        donate: numbers of the parameters whose arguments are donated. None takes the program's own choice; () donates
-            nothing.
+        device_assignment: device ids, a row for each replica, a column for each partition; None takes the first ones.
+        donate: numbers of the parameters whose arguments are donated; None takes the program's own choice.
         static_arguments: numbers of integer parameters whose values are compiled into the program, so that sizes can
             depend on them. Each new value is compiled anew.
         max_specializations: how many compilations of a program with dynamic shapes are kept. The least recently called
             one is dropped first.
         fallback: "host" runs unsupported instructions on the host if the backend can (`Compiler.host_fallback`); with
             "none" they are an error.
-        precision: "default" uses each instruction's own precision; "fast" allows reassociation and approximate
-            functions.
+        precision: "default" is each instruction's own; "fast" allows reassociation and approximate functions.
         optimization_level: 0 runs only the passes that a program needs, 1 also cheap ones, 2 all.
         use_entry_layouts: keeps the layouts of the program's entry. Otherwise the compiler chooses them.
         dump_to: a directory for dumps; None takes the one in XLA_FLAGS.

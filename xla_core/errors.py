@@ -65,9 +65,7 @@ class SourceLocation:
 
 
 def snippet(line: str, column: int) -> str:
-    """Returns at most about 160 characters of a program's line, with a caret below its
-    `column`, which counts from 1.
-    """
+    """Returns about 160 characters of a program's line at most, with a caret below its `column` (from 1)."""
     first = max(0, column - 1 - 100)
     head = "..." if first else ""
     tail = "..." if len(line) - first > 160 else ""

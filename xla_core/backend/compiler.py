@@ -139,9 +139,7 @@ class Compiler(abc.ABC):
     def deserialize(
         self, data: bytes, options: CompileOptions | None = None, executor: StreamExecutor | None = None
     ) -> Executable:
-        """Restores the executable that `Executable.serialize` was called on. The core has checked the header and the
-        target.
-        """
+        """Restores a serialized executable. The core has checked the header and the target."""
         from xla_core.hlo.parser import parse_hlo  # deferred, so that only programs that read HLO text load the parser
 
         return self.run_backend(parse_hlo(data.decode()), options or CompileOptions(), executor)

@@ -38,15 +38,11 @@ class Event(abc.ABC):
     @property
     @abc.abstractmethod
     def error(self) -> XlaError | None:
-        """The first failure of the work before the point.
-
-        None while the event isn't ready, and where nothing failed.
-        """
+        """The first failure of the work before the point; None if nothing failed, or while the event isn't ready."""
 
     @abc.abstractmethod
     def synchronize(self, timeout: float | None = None) -> bool:
-        """Blocks the host until the event is ready, for at most `timeout` seconds; returns `ready`. It doesn't raise
-        `error`.
+        """Blocks the host until the event is ready, for `timeout` seconds at most. Returns `ready`; raises no `error`.
 
         It must not hold a lock that native work needs (such as the GIL), and must let Ctrl-C through.
         """

@@ -28,8 +28,7 @@ class CompilationReport:
         fusions: fusion instructions of the optimized module.
         kernels: kernels that were generated.
         library_calls: number of calls into a library (dot, convolution, ...), by library function.
-        temp_bytes: planned temporary memory in bytes; temp_bytes_without_reuse: the same if no two values shared
-            memory.
+        temp_bytes: planned temporary memory in bytes; temp_bytes_without_reuse: the same without sharing of memory.
         compile_seconds: seconds of the whole `Compiler.compile`; stage_seconds: seconds by stage.
     """
 
@@ -123,9 +122,7 @@ class Executable(abc.ABC):
         return self.module.to_text().encode()
 
     def fingerprint(self) -> str:
-        """Returns a text that is equal for equivalent executables of one target. The default is a digest of
-        `serialize()`.
-        """
+        """Returns a text that is equal for equivalent executables of a target: by default a digest of `serialize()`."""
         return hashlib.sha256(self.serialize()).hexdigest()
 
     def cost_analysis(self) -> Mapping[str, float]:

@@ -67,9 +67,7 @@ class Stream(abc.ABC):
 
     @abc.abstractmethod
     def host_callback(self, callback: Callable[[], None]) -> None:
-        """Enqueues a call on the host. An exception in it poisons the stream, wrapped as an XlaError that keeps the
-        cause.
-        """
+        """Enqueues a call on the host. An exception in it poisons the stream, wrapped in an XlaError."""
 
     @abc.abstractmethod
     def synchronize(self) -> None:
@@ -82,9 +80,7 @@ class Stream(abc.ABC):
 
     @abc.abstractmethod
     def recover(self) -> None:
-        """Enqueues the end of the poisoned state, so that later work runs again. A device that can't go on stays
-        poisoned.
-        """
+        """Enqueues the end of the poisoned state, so that later work runs again, unless the device can't go on."""
 
     @abc.abstractmethod
     def create_event(self) -> Event:

@@ -26,9 +26,7 @@ _SIGNAL_SECONDS = 0.1  # a signal just before a wait doesn't wake it, so waits a
 
 
 class LiteralQueue:
-    """A queue of literals into (infeed) or out of (outfeed) a running program. It is thread-safe and first in, first
-    out.
-    """
+    """A thread-safe first-in-first-out queue of literals into (infeed) or out of (outfeed) a running program."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -14,7 +14,5 @@ def version_text(version: tuple[int, int] = CONTRACT_VERSION) -> str:
 
 
 def accepts(versions: Iterable[tuple[int, int]]) -> bool:
-    """Whether a backend for contract `versions` runs with this core: the same major, and a
-    minor not above this one's.
-    """
+    """Whether a backend for contract `versions` runs with this core: same major, and no higher minor version."""
     return any(major == CONTRACT_VERSION[0] and minor <= CONTRACT_VERSION[1] for major, minor in versions)
