@@ -48,11 +48,13 @@ class MultiOutputFusion(HloPass):
 class _Node:
     """Instructions that will become one fusion."""
 
-    __slots__ = ("members", "position", "reads", "users")
+    __slots__ = ("members", "outputs", "position", "reads", "size", "users")
 
     def __init__(self, member: HloInstruction, position: int) -> None:
         self.members = [member]
         self.position = position
+        self.outputs = len(fused_roots(member))
+        self.size: int | None = None  # of the code, computed when it is needed
         self.reads: dict[_Node, None] = {}
         self.users: dict[_Node, None] = {}
 
@@ -142,20 +144,28 @@ class _Joiner:
         second.reads.pop(first, None)
         self._order[first.position] = None
         second.members = [*first.members, *second.members]
+        second.outputs += first.outputs
+        second.size = self._size(first) + self._size(second)
         for member in first.members:
             self._nodes[member] = second
         return True
 
     def _small_enough(self, first: _Node, second: _Node) -> bool:
         preferences = self._policy.preferences
+        if first.outputs + second.outputs > preferences.max_outputs:
+            return False
+        if self._size(first) + self._size(second) > preferences.max_instructions:
+            return False
         members = [*first.members, *second.members]
         inside = set(members)
-        if sum(len(fused_roots(m)) for m in members) > preferences.max_outputs:
-            return False
-        if len({o for m in members for o in m.operands if o not in inside}) > preferences.max_operands:
-            return False
-        inner = [i for m in members for i in (m.attributes["calls"].instructions if m.opcode == Opcode.FUSION else [m])]
-        return sum(map(self._policy.code_size, inner)) <= preferences.max_instructions
+        return len({o for m in members for o in m.operands if o not in inside}) <= preferences.max_operands
+
+    def _size(self, node: _Node) -> int:
+        if node.size is None:
+            (member,) = node.members
+            inner = member.attributes["calls"].instructions if member.opcode == Opcode.FUSION else [member]
+            node.size = sum(map(self._policy.code_size, inner))
+        return node.size
 
     def _clear_way(self, first: _Node, second: _Node) -> bool:
         """Moves the nodes between the two that depend on `first` behind `second`, where the merged kernel will be.
