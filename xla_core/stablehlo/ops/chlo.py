@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.opcode import Opcode
@@ -30,80 +29,44 @@ from xla_core.stablehlo.verify.compatibility import element_of
 __all__ = ["BROADCASTING"]
 
 
-def _special(name: str, doc: str) -> Lower:
-    """Makes a lowering by a formula of `elementary.special_functions`. Types other than f32 and f64 go through f32."""
+_FORMULAS = {
+    "_asin_acos_kernel": "The w with asin(z) = atan2(re z, re w) + sign(im z) (im w) i; acos uses the same w.",
+    "bessel_i1e": "exp(-|x|) I1(x), computed with a polynomial in x^2 for |x| < 2, and in 1 / |x| beyond.",
+    "conj": "The complex conjugate.",
+    "digamma": "The derivative of lgamma: NaN at 0, at negative integers and at -inf.",
+    "erf_inv": "The y with erf(y) = x: infinite at -1 and 1, NaN outside.",
+    "erfc": "1 - erf(x).",
+    "is_inf": "Whether the element is infinite.",
+    "is_neg_inf": "Whether the element is -inf.",
+    "is_pos_inf": "Whether the element is +inf.",
+    "lgamma": "The logarithm of |gamma(x)|: +inf at 0, at negative integers and at both infinities.",
+    "next_after": "The next representable number from x toward y: y if they are equal, NaN if either is NaN.",
+    "polygamma": "The n-th derivative of digamma: NaN for an n that is negative or not an integer.",
+    "square": "The square. A complex a + bi gives (a - b)(a + b) + 2ab i, which cancels less than a^2 - b^2.",
+    "zeta": "The sum of (k + q)^-x over k >= 0: +inf at its poles, NaN where it isn't real.",
+}
+"""What the ops compute that are lowered by a formula."""
 
+
+def _formula(name: str) -> Lower:
     def lower(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
-        from xla_core.elementary import special_functions  # only for programs with such ops
-        from xla_core.elementary.expression import Expression
-        from xla_core.hlo.decompositions.hlo_arithmetic import HloArithmetic
-
-        shape = operands[0].shape
-        is_computed = shape.element_type in (ElementType.F32, ElementType.F64)
-        computed = shape if is_computed else shape.with_element_type(ElementType.F32)
-        m = HloArithmetic(ctx, computed)
-        values = [Expression(m, ctx.convert(o, computed)) for o in operands]
-        return ctx.convert(getattr(special_functions, name)(*values).value, shape)
-
-    lower.__doc__ = doc
-    return lower
-
-
-def _of_type(name: str, doc: str) -> Lower:
-    """Makes a lowering by a formula of `chlo_formulas`, in the operands' own type."""
-
-    def lower(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
-        from xla_core.hlo.decompositions.expression import Expression, expressions
         from xla_core.stablehlo.ops import chlo_formulas  # only for programs with such ops
 
-        result: Expression = getattr(chlo_formulas, name)(*expressions(ctx, *operands))
-        return result.i
+        return chlo_formulas.lower(ctx, name, operands)
 
-    lower.__doc__ = doc
+    lower.__doc__ = _FORMULAS[name]
     return lower
 
 
 # -- functions of one operand ----------------------------------------------------------------------------------------
 
-
+_SAME_OPS = ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "sinh", "tan")
 _UNARY: tuple[tuple[str, Lower, TypeConstraint], ...] = (
-    *(
-        (name, OneOp(Opcode(name)), PLAIN_FLOAT_OR_COMPLEX)
-        for name in ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "sinh", "tan")
-    ),
+    *((name, OneOp(Opcode(name)), PLAIN_FLOAT_OR_COMPLEX) for name in _SAME_OPS),
     ("erf", OneOp(Opcode.ERF), FLOAT),
-    (
-        "bessel_i1e",
-        _special(
-            "bessel_i1e", "exp(-|x|) I1(x), computed with a polynomial in x^2 for |x| < 2, and in 1 / |x| beyond."
-        ),
-        PLAIN_FLOAT_OR_COMPLEX,
-    ),
-    ("digamma", _special("digamma", "The derivative of lgamma: NaN at 0, at negative integers and at -inf."), FLOAT),
-    ("erf_inv", _special("erf_inv", "The y with erf(y) = x: infinite at -1 and 1, NaN outside."), FLOAT),
-    ("erfc", _special("erfc", "1 - erf(x)."), FLOAT),
-    (
-        "lgamma",
-        _special("lgamma", "The logarithm of |gamma(x)|: +inf at 0, at negative integers and at both infinities."),
-        FLOAT,
-    ),
-    (
-        "square",
-        _of_type(
-            "square",
-            "The square; of a complex a + bi, (a - b)(a + b) + 2ab i, which cancels and overflows less than a^2 - b^2.",
-        ),
-        PLAIN_FLOAT_OR_COMPLEX,
-    ),
-    ("conj", _of_type("conj", "The complex conjugate."), PLAIN_FLOAT_OR_COMPLEX),
-    (
-        "_asin_acos_kernel",
-        _of_type(
-            "asin_acos_kernel",
-            "The w with asin(z) = atan2(re z, re w) + sign(im z) (im w) i; acos uses the same w.",
-        ),
-        COMPLEX,
-    ),
+    *((name, _formula(name), PLAIN_FLOAT_OR_COMPLEX) for name in ("bessel_i1e", "square", "conj")),
+    *((name, _formula(name), FLOAT) for name in ("digamma", "erf_inv", "erfc", "lgamma")),
+    ("_asin_acos_kernel", _formula("_asin_acos_kernel"), COMPLEX),
 )
 for _name, _lower, _types in _UNARY:
     define(
@@ -124,50 +87,30 @@ def _with_element(operand: ir.Type, element: str | ir.QuantizedType) -> list[ir.
     return [ir.TensorType(operand.shape, element, operand.bounds)]
 
 
-for _name, _infinite in (("is_inf", "infinite"), ("is_pos_inf", "+inf"), ("is_neg_inf", "-inf")):
+for _name in ("is_inf", "is_pos_inf", "is_neg_inf"):
     define(
         f"chlo.{_name}",
         "operand",
         rule=lambda op, module: _with_element(op.operands[0].type, "i1"),
-        lower=_of_type(_name, ""),
+        lower=_formula(_name),
         types=FLOAT,
         result_types=PRED,
         type_traits=("elementwise",),
         assembly=CHLO_UNARY_ASSEMBLY,
-        doc=f"Whether the element is {_infinite}.",
     )
 
 
 # -- functions of two operands ---------------------------------------------------------------------------------------
 
-BROADCASTING: tuple[tuple[str, str, Lower], ...] = (
-    (
-        "next_after",
-        "x y",
-        _of_type(
-            "next_after",
-            "The next representable number from x toward y: y if they are equal, NaN if either is NaN.",
-        ),
-    ),
-    (
-        "polygamma",
-        "n x",
-        _special("polygamma", "The n-th derivative of digamma: NaN for an n that is negative or not an integer."),
-    ),
-    (
-        "zeta",
-        "x q",
-        _special("zeta", "The sum of (k + q)^-x over k >= 0: +inf at its poles, NaN where it isn't real."),
-    ),
-)
-"""Functions of floats that have a form that broadcasts: name, operands, lowering."""
+BROADCASTING = (("next_after", "x y"), ("polygamma", "n x"), ("zeta", "x q"))
+"""Functions of floats that have a form that broadcasts: name, operands."""
 
-for _name, _operands, _lower in BROADCASTING:
+for _name, _operands in BROADCASTING:
     define(
         f"chlo.{_name}",
         _operands,
         rule=same_type,
-        lower=_lower,
+        lower=_formula(_name),
         types=FLOAT,
         type_traits=("compatible-types",),
         assembly=CHLO_BINARY_ASSEMBLY,

@@ -88,7 +88,7 @@ _TYPE_TRAITS: dict[str, tuple[str, ...]] = {
 }
 for _inner in (
     *(OPS[f"stablehlo.{name}"] for name, _, _ in BINARY_OPS),
-    *(OPS[f"chlo.{name}"] for name, _, _ in BROADCASTING),
+    *(OPS[f"chlo.{name}"] for name, _ in BROADCASTING),
 ):
     assert _inner.lower is not None
     _name = _inner.name.partition(".")[2]

@@ -1,28 +1,54 @@
-"""Formulas of CHLO's ops that depend on the element type. They are imported when one is lowered."""
+"""Lowers ops of CHLO by formulas. It is imported when the first such op is lowered."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import ml_dtypes
 
-from xla_core.hlo.decompositions.expression import Expression
+from xla_core.elementary import special_functions
+from xla_core.elementary.expression import Expression, select
+from xla_core.hlo.decompositions.hlo_arithmetic import HloArithmetic
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.shape import Shape
+from xla_core.stablehlo.lower.context import LoweringContext
 
-__all__ = [
-    "asin_acos_kernel",
-    "conj",
-    "is_inf",
-    "is_neg_inf",
-    "is_pos_inf",
-    "next_after",
-    "square",
-]
+__all__ = ["lower"]
 
 
-def square(x: Expression) -> Expression:
+
+class AnyType(HloArithmetic):
+    """Emits elementwise HLO ops on arrays of any element type, whose kind is its name."""
+
+    def kind(self, x: HloInstruction) -> str:
+        return x.shape.element_type.value
+
+    def number(self, value: float, kind: str) -> HloInstruction:
+        element_type = ElementType(kind)
+        array = np.asarray(value).astype(element_type.dtype)
+        return self.b.constant(array, self._shape.with_element_type(element_type))
+
+
+def _element_type(x: Value) -> ElementType:
+    return x.value.shape.element_type
+
+
+def _bitcast(x: Value, element_type: ElementType) -> Value:
+    """Reinterprets the bits as another type of the same width."""
+    assert isinstance(x.m, AnyType)
+    shape = x.value.shape.with_element_type(element_type)
+    return Expression(x.m, x.m.b.add(Opcode.BITCAST_CONVERT, x.value, shape=shape))
+
+
+def _convert(x: Value, element_type: ElementType) -> Value:
+    assert isinstance(x.m, AnyType)
+    return Expression(x.m, x.m.b.convert(x.value, Shape(element_type)))
+
+
+def _square(x: Value) -> Value:
     """Computes the square; of a complex a + bi, (a - b)(a + b) + 2ab i, which cancels less than a^2 - b^2."""
     if not x.element_type.is_complex:
         return x * x
@@ -31,30 +57,18 @@ def square(x: Expression) -> Expression:
     return real.op(Opcode.COMPLEX, 2.0 * (a * b))
 
 
-def conj(x: Expression) -> Expression:
-    return x.real().op(Opcode.COMPLEX, -x.imag()) if x.element_type.is_complex else x
+def _conj(x: Value) -> Value:
+    return x.op("real").op("complex", -x.op("imag")) if _element_type(x).is_complex else x
 
 
-def asin_acos_kernel(z: Expression) -> Expression:
+def _asin_acos_kernel(z: Value) -> Value:
     """Computes the w with asin(z) = atan2(re z, re w) + sign(im z) (im w) i."""
     arc = z.op(Opcode.ASIN)
     a, b = arc.real(), abs(arc.imag())
     return (b.cosh() * a.cos()).op(Opcode.COMPLEX, b)
 
 
-def is_inf(x: Expression) -> Expression:
-    return abs(x).equals(math.inf)
-
-
-def is_pos_inf(x: Expression) -> Expression:
-    return x.equals(math.inf)
-
-
-def is_neg_inf(x: Expression) -> Expression:
-    return x.equals(-math.inf)
-
-
-def next_after(x: Expression, y: Expression) -> Expression:
+def _next_after(x: Value, y: Value) -> Value:
     """The next representable number from x toward y: y if they are equal, NaN if either is NaN."""
     element_type = x.element_type
     if element_type is ElementType.F8E8M0FNU:
@@ -102,5 +116,33 @@ def _by_step(x: Expression, y: Expression) -> Expression:
 
 def _next_power(x: Expression, y: Expression) -> Expression:
     """Handles f8E8M0FNU, which has only exponent bits: the next number is the next power of two."""
-    bits = x.bits(ElementType.U8)
-    return (bits + (y > x).where(bits.like(1), 255)).bits(x.element_type)
+    bits = _bitcast(x, ElementType.U8)
+    return _bitcast(bits + select(y > x, bits.like(1), 255), _element_type(x))
+
+
+_OF_ANY_TYPE: dict[str, Callable[..., Value]] = {
+    "_asin_acos_kernel": _asin_acos_kernel,
+    "conj": _conj,
+    "is_inf": lambda x: abs(x).equal(math.inf),
+    "is_neg_inf": lambda x: x.equal(-math.inf),
+    "is_pos_inf": lambda x: x.equal(math.inf),
+    "next_after": _next_after,
+    "square": _square,
+}
+
+
+def lower(ctx: LoweringContext, name: str, operands: Sequence[HloInstruction]) -> HloInstruction:
+    """Lowers an op by its formula.
+
+    The formulas of `elementary.special_functions` compute types other than f32 and f64 in f32.
+    """
+    shape = operands[0].shape
+    formula = _OF_ANY_TYPE.get(name)
+    if formula is not None:
+        own = AnyType(ctx, shape)
+        return formula(*(Expression(own, o) for o in operands)).value
+    is_computed = shape.element_type in (ElementType.F32, ElementType.F64)
+    computed = shape if is_computed else shape.with_element_type(ElementType.F32)
+    m = HloArithmetic(ctx, computed)
+    values = [Expression(m, ctx.convert(o, computed)) for o in operands]
+    return ctx.convert(getattr(special_functions, name)(*values).value, shape)
