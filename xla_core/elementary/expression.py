@@ -10,8 +10,6 @@ from typing import Generic
 
 from xla_core.elementary.arithmetic import Arithmetic, V
 
-__all__ = ["Expression", "fitted", "polynomial", "select", "with_mantissa_bits"]
-
 
 def _unary(opcode: str) -> Callable[[Expression[V]], Expression[V]]:
     return lambda x: x.op(opcode)

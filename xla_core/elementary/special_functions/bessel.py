@@ -6,8 +6,6 @@ from xla_core.elementary.arithmetic import V
 from xla_core.elementary.expression import Expression, fitted, select
 from xla_core.elementary.special_functions.coefficients import I1_NEAR, I1E_FAR, I1E_MIDDLE
 
-__all__ = ["bessel_i1e"]
-
 
 def bessel_i1e(x: Expression[V]) -> Expression[V]:
     """exp(-|x|) I1(x), computed with a polynomial in x^2 for |x| < 2, and in 1 / |x| beyond."""

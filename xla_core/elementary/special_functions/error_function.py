@@ -16,8 +16,6 @@ from xla_core.elementary.special_functions.coefficients import (
     ERFCX_MIDDLE,
 )
 
-__all__ = ["erf_inv", "erfc"]
-
 
 def erfc(x: Expression[V]) -> Expression[V]:
     """1 - erf(x).

@@ -20,8 +20,6 @@ from xla_core.elementary.special_functions.coefficients import (
     TANGENT,
 )
 
-__all__ = ["digamma", "lgamma"]
-
 # The minimum of lgamma for x > 0, which is the zero of digamma, and lgamma's value there. Each is a sum of two numbers.
 _MINIMUM = {
     "f32": (1.4616321325302124, 1.243815006546356e-08),

@@ -9,8 +9,6 @@ from xla_core.elementary.expression import Expression, select, with_mantissa_bit
 from xla_core.elementary.special_functions.coefficients import BERNOULLI
 from xla_core.elementary.special_functions.gamma import digamma, lgamma
 
-__all__ = ["polygamma", "zeta"]
-
 # How many terms of the series are summed, and how many terms of the expansion of the rest.
 _TERMS = {"f32": (6, 10), "f64": (10, 12)}
 _LARGEST_EXPONENT = 1e30  # powers with much smaller exponents are already 0, 1 or infinite

@@ -16,20 +16,6 @@ from xla_core.stablehlo.bytecode.locations import location_reader
 from xla_core.stablehlo.bytecode.pool import Decoder, DialectReader
 from xla_core.stablehlo.ir.quantized_types import canonical, problem_of
 
-__all__ = [
-    "ATTRIBUTES",
-    "QUANT_TYPES",
-    "TYPES",
-    "complex_type",
-    "function_type",
-    "named",
-    "quantized_per_axis",
-    "quantized_per_tensor",
-    "shape",
-    "tensor_type",
-    "tensor_with_encoding",
-]
-
 _SMALLEST = -(1 << 63)
 _SIGNED = 1
 

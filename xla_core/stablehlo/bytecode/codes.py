@@ -9,8 +9,6 @@ import enum
 
 from xla_core.hlo.element_type import ElementType
 
-__all__ = ["ENUM_CODES", "LOCATION_CODES", "SCALAR_CODES", "BuiltinAttribute", "VhloAttribute", "VhloType"]
-
 
 class VhloAttribute(enum.IntEnum):
     """Attributes of the dialect vhlo."""

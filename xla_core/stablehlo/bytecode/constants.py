@@ -13,8 +13,6 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.bytecode.encoding import ByteReader, wrap_bits
 from xla_core.stablehlo.bytecode.pool import DialectReader
 
-__all__ = ["dense_array", "dense_elements", "float_number", "integer_number"]
-
 
 def integer_number(reader: DialectReader) -> Any:
     """Reads an integer attribute: type and bits."""

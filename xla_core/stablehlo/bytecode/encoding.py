@@ -12,8 +12,6 @@ from typing import Any, TypeVar
 
 from xla_core.errors import InvalidArgumentError, SourceLocation
 
-__all__ = ["MAGIC", "SHORT", "ByteReader", "wrap_bits"]
-
 MAGIC = b"ML\xefR"
 
 SHORT = [byte >> 1 if byte & 1 else None for byte in range(256)]

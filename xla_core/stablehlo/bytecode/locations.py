@@ -10,8 +10,6 @@ from xla_core.errors import SourceLocation, XlaError
 from xla_core.stablehlo.bytecode.codes import BuiltinAttribute
 from xla_core.stablehlo.bytecode.pool import DialectReader, Pool
 
-__all__ = ["BytecodeLocation", "location_reader"]
-
 _NOWHERE = SourceLocation()
 
 

@@ -16,8 +16,6 @@ from xla_core.stablehlo.bytecode.sections import FormatVersion, OpName
 from xla_core.stablehlo.vhlo.conversion import convert_attributes
 from xla_core.stablehlo.vhlo.ops import ConversionError, VhloOp, find_vhlo_op
 
-__all__ = ["CAST", "SMALL", "OpKind", "OpKinds", "References"]
-
 CAST = "builtin.unrealized_conversion_cast"
 """The cast between a value of a VHLO op and a value of another dialect's op."""
 

@@ -12,8 +12,6 @@ from xla_core.stablehlo.bytecode.sections import Entry, Sections
 from xla_core.stablehlo.text.cursor import MAX_DEPTH, MAX_OP_NODES
 from xla_core.stablehlo.text.op_reader import OpReader
 
-__all__ = ["Decoder", "DialectReader", "Pool", "Table", "enum_reader", "plain"]
-
 Decoder = Callable[["DialectReader"], Any]
 """Reads the fields of an attribute or type after its code."""
 

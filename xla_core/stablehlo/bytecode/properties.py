@@ -11,8 +11,6 @@ from xla_core.stablehlo.table.op_table import OPS, REQUIRED
 from xla_core.stablehlo.table.other_dialects import OTHER_OPS
 from xla_core.stablehlo.vhlo.ops import vhlo_ops
 
-__all__ = ["SEGMENTED", "Layout", "layouts"]
-
 _CALL = "arg_attrs? res_attrs? no_inline?"
 """The properties of func.call that are not in the op table."""
 

@@ -20,8 +20,6 @@ from xla_core.stablehlo.ir import Block, Module, Op, Region, Type, Value, new_op
 from xla_core.stablehlo.ir.garbage_collection import without_collector
 from xla_core.stablehlo.text.cursor import MAX_DEPTH
 
-__all__ = ["parse_bytecode"]
-
 _ATTRIBUTES, _RESULTS, _OPERANDS, _SUCCESSORS, _REGIONS, _USE_LISTS, _PROPERTIES = (1 << i for i in range(7))
 _SPECIAL = _SUCCESSORS | _REGIONS | _USE_LISTS | 1 << 7
 _READ = (_ATTRIBUTES, _PROPERTIES, _RESULTS, _OPERANDS, _SPECIAL)

@@ -11,8 +11,6 @@ from typing import Any
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.bytecode.pool import Decoder, DialectReader
 
-__all__ = ["ATTRIBUTES"]
-
 _LETTERS = "ijklmnopqrstuvwxyz"
 _REDUCTIONS = ("", "max", "min")
 

@@ -14,8 +14,6 @@ from typing import NamedTuple
 from xla_core.errors import SourceLocation, UnimplementedError
 from xla_core.stablehlo.bytecode.encoding import MAGIC, ByteReader
 
-__all__ = ["Entry", "FormatVersion", "OpName", "Places", "SectionId", "Sections"]
-
 
 class FormatVersion(enum.IntEnum):
     """The version of the bytecode format that introduced a feature."""

@@ -10,19 +10,6 @@ from typing import Any
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.bytecode.pool import Decoder, DialectReader, enum_reader
 
-__all__ = [
-    "ATTRIBUTES",
-    "CHLO_ATTRIBUTES",
-    "TYPES",
-    "axis_ref",
-    "device_ids",
-    "mesh_axes",
-    "output_operand_alias",
-    "pair",
-    "result_accuracy",
-    "type_extensions",
-]
-
 
 def _struct(cls: Any) -> Decoder:
     """Makes the decoder of a struct whose fields are signed integers and lists of signed integers."""

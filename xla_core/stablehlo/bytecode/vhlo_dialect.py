@@ -22,8 +22,6 @@ from xla_core.stablehlo.bytecode.stablehlo_dialect import (
     type_extensions,
 )
 
-__all__ = ["ATTRIBUTES", "TYPES", "mesh_or_name"]
-
 
 def _boolean(reader: DialectReader) -> bool:
     start = reader.position

@@ -36,8 +36,6 @@ from xla_core.stablehlo.ir.attributes import (
     Unit,
 )
 
-__all__ = ["attribute_text", "dictionary_text", "location_text", "quoted", "struct_text", "symbol_text"]
-
 _BARE_KEY = re.compile(r"[A-Za-z_][\w$.]*\Z", re.ASCII).match
 _BARE_SYMBOL = re.compile(r"[A-Za-z_][\w$.]*\Z", re.ASCII).match
 _MLIR_TYPES = (ir.TensorType, ir.TokenType, ir.TupleType, ir.FunctionType, ir.OpaqueType, ir.ScalarType)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from xla_core.stablehlo.ir.attributes import DotAlgorithm
 
-__all__ = ["KNOWN_ALGORITHMS", "algorithm_name", "algorithm_of", "algorithm_problem"]
-
 # (lhs, rhs, accumulation types, primitive operations) -> XLA's name; every operand is one component.
 _ALGORITHMS = {
     ("f16", "f16", "f16", 1): "dot_f16_f16_f16",

@@ -14,8 +14,6 @@ import ml_dtypes
 from xla_core.hlo.scalar_types import DTYPES, FLOATS, OTHER_FLOATS
 from xla_core.stablehlo.ir.types import DYNAMIC, QuantizedType, TensorType, Type
 
-__all__ = ["axis_problem", "canonical", "element_problem", "problem_of", "quantized_hint"]
-
 _STORAGE = re.compile(r"(si|ui|u|i)([0-9]{1,9})\Z").match
 _MAX_BITS = 32
 _STORAGE_BITS = (2, 4, 8, 16, 32)

@@ -13,8 +13,6 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
 from xla_core.stablehlo import ir
 
-__all__ = ["HINT", "CaptureLimits"]
-
 _MAX_OPS = 20_000
 HINT = "pass it as an operand of the op that has the region"
 

@@ -29,8 +29,6 @@ from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.sharding.mhlo_sharding import sharding_of
 from xla_core.stablehlo.table import op_table
 
-__all__ = ["LoweringContext", "ModuleLowering", "body_of", "recursion"]
-
 _MAX_DEPTH = 120  # regions and calls together
 
 

@@ -18,8 +18,6 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import INT_MAX, Shape
 from xla_core.stablehlo import ir
 
-__all__ = ["as_declared"]
-
 
 def as_declared(ctx: Builder, value: HloInstruction, type: ir.Type, op: ir.Op) -> HloInstruction:
     """Makes the dimensions of `value` static that `type` declares static; elements beyond the run-time size are 0."""

@@ -16,8 +16,6 @@ from xla_core.stablehlo.lower.context import LoweringContext, ModuleLowering
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.sharding.mhlo_sharding import sharding_of
 
-__all__ = ["argument_attributes", "device_counts", "entry_function", "lower_entry", "lower_static"]
-
 
 def lower_entry(lowering: ModuleLowering, function: ir.Op) -> None:
     """Lowers the entry function with flat parameters and results: tuples taken apart, tokens left out."""

@@ -19,8 +19,6 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.table.op_table import OpDef, Trait
 
-__all__ = ["dequantize", "expressed", "has_quantized_types", "is_quantized", "lower_quantized", "quantize"]
-
 
 def is_quantized(type: ir.Type) -> bool:
     return isinstance(type, ir.TensorType) and isinstance(type.element, ir.QuantizedType)

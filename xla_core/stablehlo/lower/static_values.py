@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from xla_core.hlo.environment import Value
     from xla_core.hlo.evaluation_context import EvaluationContext
 
-__all__ = ["StaticValues"]
-
 _MAX_STEPS = 200_000
 _MAX_BYTES = 256 << 20
 

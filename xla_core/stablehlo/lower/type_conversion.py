@@ -9,8 +9,6 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 
-__all__ = ["element_type", "shape_of"]
-
 _BY_NAME = {t.mlir_name: t for t in ElementType if t.is_array} | {"index": ElementType.S64}
 _STORAGE = {t.value: t for t in ElementType if t.is_unsigned}  # quantized types say u8 where tensors say ui8
 

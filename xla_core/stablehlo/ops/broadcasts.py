@@ -14,8 +14,6 @@ from xla_core.stablehlo.table.op_table import Trait, define
 from xla_core.stablehlo.table.type_constraints import STATIC_OR_BOUNDED, TENSOR_OR_PER_AXIS
 from xla_core.stablehlo.verify.compatibility import shape_text
 
-__all__ = ["broadcast_in_dim", "check_broadcast_dimensions"]
-
 
 def check_broadcast_dimensions(op: ir.Op, operand: ir.TensorType, result: ir.TensorType) -> tuple[int, ...]:
     """Checks `broadcast_dimensions` of broadcast_in_dim and dynamic_broadcast_in_dim. Returns the dimensions."""

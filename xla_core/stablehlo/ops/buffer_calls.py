@@ -9,8 +9,6 @@ from collections.abc import Iterator, Sequence
 
 from xla_core.stablehlo import ir
 
-__all__ = ["check_buffer_call"]
-
 
 def check_buffer_call(op: ir.Op) -> None:
     """Checks the buffers of a custom call. The caller has already checked the indices in `output_operand_aliases`."""

@@ -26,9 +26,6 @@ from xla_core.stablehlo.table.type_constraints import (
 )
 from xla_core.stablehlo.verify.compatibility import element_of
 
-__all__ = ["BROADCASTING"]
-
-
 _FORMULAS = {
     "_asin_acos_kernel": "The w with asin(z) = atan2(re z, re w) + sign(im z) (im w) i; acos uses the same w.",
     "bessel_i1e": "exp(-|x|) I1(x), computed with a polynomial in x^2 for |x| < 2, and in 1 / |x| beyond.",

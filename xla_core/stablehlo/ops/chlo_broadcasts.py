@@ -22,8 +22,6 @@ from xla_core.stablehlo.table.op_table import OPS, Lower, Rule, Values, define
 from xla_core.stablehlo.table.type_constraints import ANY_TENSOR, COMPLEX, FLOAT, PRED
 from xla_core.stablehlo.verify.compatibility import compatible_elements, element_of, list_text
 
-__all__ = ["broadcast_dimensions", "broadcast_shape", "broadcast_type"]
-
 
 def _broadcast_rule(element: Callable[[str], str] | None = None, first: int = 0) -> Rule:
     """Makes a rule that infers the operands' common shape.

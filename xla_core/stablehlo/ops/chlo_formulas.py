@@ -16,8 +16,7 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo.lower.context import LoweringContext
 
-__all__ = ["lower"]
-
+Value = Expression[HloInstruction]
 
 
 class AnyType(HloArithmetic):

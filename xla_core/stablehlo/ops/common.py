@@ -15,27 +15,6 @@ from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.table.op_table import OPS, REQUIRED, Attribute, Kind
 from xla_core.stablehlo.verify.compatibility import compatible_elements, compatible_shapes, most_specific
 
-__all__ = [
-    "CHANNEL",
-    "FALSE",
-    "INDEX",
-    "INTS",
-    "OPTIONAL_INTS",
-    "PRECISION",
-    "SIZE",
-    "ZERO_INDEX",
-    "OneOp",
-    "check_accuracy",
-    "check_dimension_list",
-    "check_same_operands",
-    "enum",
-    "ints",
-    "matrix",
-    "same_type",
-    "tensor",
-    "tensor_of",
-]
-
 INTS = Attribute(Kind.INTS)
 OPTIONAL_INTS = Attribute(Kind.INTS, None)
 FALSE = Attribute(Kind.BOOL, False)

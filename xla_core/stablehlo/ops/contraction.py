@@ -17,8 +17,6 @@ from xla_core.stablehlo.table.op_table import Attribute, Kind, Values, define
 from xla_core.stablehlo.table.type_constraints import TENSOR_OR_PER_AXIS
 from xla_core.stablehlo.verify.compatibility import compatible_dimensions, dimensions, if_declared, merge_dimension
 
-__all__ = ["check_dot_dimensions", "check_precision", "check_result_shape", "dot_attributes"]
-
 
 def dot_attributes(op: ir.Op) -> dict[str, Any]:
     """Returns HLO's `operand_precision` and `algorithm` where the op gives them."""

@@ -24,9 +24,6 @@ from xla_core.stablehlo.table.type_constraints import COMPOSITE_VALUE, CUSTOM_CA
 from xla_core.stablehlo.text.cursor import Cursor
 from xla_core.stablehlo.verify.attribute_constraints import are_ints
 
-__all__ = ["IS_NAMESPACED"]
-
-
 _NAMESPACED = "^[a-zA-Z][a-zA-Z0-9_]*([.][a-zA-Z0-9_$]+)+$"
 IS_NAMESPACED = re.compile(_NAMESPACED).match
 """Matches the names that a composite may have."""

@@ -9,8 +9,6 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.ops.common import check_dimension_list
 from xla_core.stablehlo.verify.compatibility import compatible_dimensions, list_text
 
-__all__ = ["Wording", "check_batching", "check_disjoint", "check_sorted", "given"]
-
 
 class Wording(NamedTuple):
     """The words in which MLIR's errors of gather and of scatter differ."""

@@ -29,8 +29,6 @@ from xla_core.stablehlo.table.type_constraints import (
 )
 from xla_core.stablehlo.verify.compatibility import compatible_shapes, inferred_or_known
 
-__all__ = ["BINARY_OPS"]
-
 _ACCURACY = {"result_accuracy": Attribute(Kind.STRUCT, None, classes=(ir.ResultAccuracy,), since=2)}
 
 _COMPATIBLE = ("compatible-types",)

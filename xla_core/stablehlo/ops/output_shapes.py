@@ -14,8 +14,6 @@ from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import tensor_of
 from xla_core.stablehlo.verify.compatibility import compatible, if_declared, list_text
 
-__all__ = ["bounded_dimensions", "check_output_shape", "result_dimensions", "scalar_at", "sized", "with_sizes"]
-
 
 def result_dimensions(ctx: LoweringContext, op: ir.Op, shape: HloInstruction, what: str) -> tuple[int, ...]:
     """Returns the result's sizes: those of its type if that is static, else the value of the shape operand.

@@ -11,18 +11,6 @@ from typing import Any
 
 from xla_core.stablehlo import ir
 
-__all__ = [
-    "any_quantized",
-    "check_convolution_axes",
-    "check_quantized_broadcast",
-    "check_quantized_contraction",
-    "check_quantized_dot",
-    "check_quantized_reshape",
-    "check_quantized_sum",
-    "check_quantized_transpose",
-    "check_same_scale",
-]
-
 
 def any_quantized(*types: ir.TensorType) -> bool:
     return any(isinstance(t.element, ir.QuantizedType) for t in types)

@@ -11,8 +11,6 @@ from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.table.type_constraints import Elements, elements_of
 from xla_core.stablehlo.verify.compatibility import compatible_dimensions, compatible_shapes, promotable
 
-__all__ = ["check_reducer", "promote"]
-
 
 def check_reducer(
     op: ir.Op,

@@ -17,20 +17,6 @@ from xla_core.stablehlo.ops.common import CHANNEL, tensor
 from xla_core.stablehlo.sharding.mesh import mesh_groups
 from xla_core.stablehlo.table.op_table import Attribute, Kind
 
-__all__ = [
-    "CHANNEL_AND_GROUPS",
-    "GLOBAL_IDS",
-    "channel_attributes",
-    "check_broadcast_groups",
-    "check_channel",
-    "check_groups",
-    "check_mesh",
-    "collective_attributes",
-    "data_operands",
-    "listed_groups",
-    "with_roots",
-]
-
 CHANNEL_AND_GROUPS = {
     "replica_groups": Attribute(
         Kind.STRUCT,

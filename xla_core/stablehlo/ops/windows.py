@@ -9,8 +9,6 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.ops.common import ints, matrix
 from xla_core.stablehlo.verify.compatibility import list_text
 
-__all__ = ["check_padding_shape", "check_window"]
-
 
 def check_window(op: ir.Op, sizes: Sequence[int], base: str = "", dilation: str = "", reversal: str = "") -> Window:
     """Checks that the attributes of a window fit each other, and returns the window.

@@ -25,8 +25,6 @@ import string
 from xla_core.errors import NotFoundError
 from xla_core.stablehlo.table.op_table import OPS, REQUIRED, Arity, OpDef
 
-__all__ = ["OpExample", "op_example"]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OpExample:

@@ -21,8 +21,6 @@ from xla_core.stablehlo.table.op_table import OPS, REQUIRED, Arity, Attribute, K
 from xla_core.stablehlo.text.parser import parse_text
 from xla_core.stablehlo.verify.verifier import verify
 
-__all__ = ["OpReference", "op_reference"]
-
 _ELEMENTS = ("f32", "complex<f32>", "i32", "i1", "!quant.uniform<i8:f32, 5.000000e-01:-1>")
 """Element types in which an example is shown: the first that the op takes."""
 

@@ -9,8 +9,6 @@ import numpy as np
 from xla_core.errors import UnimplementedError
 from xla_core.stablehlo import ir
 
-__all__ = ["static_op"]
-
 Operands = Sequence[ir.Value]
 
 

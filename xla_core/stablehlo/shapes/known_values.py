@@ -16,8 +16,6 @@ from xla_core.stablehlo.table import op_table
 from xla_core.stablehlo.table.op_table import Trait
 from xla_core.stablehlo.table.type_constraints import Elements, elements_of
 
-__all__ = ["ValueFolder", "constant_like", "known_value"]
-
 _MAX_KNOWN = 1024  # elements: shape arithmetic is on short vectors
 _MAX_KNOWN_FLOATS = 64
 _MAX_STEPS = 100_000  # of one op, its regions included

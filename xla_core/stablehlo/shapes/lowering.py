@@ -9,8 +9,6 @@ from xla_core.stablehlo.lower.entry import entry_function, lower_static
 from xla_core.stablehlo.shapes.refine import has_dynamic_types, refine
 from xla_core.stablehlo.verify.verifier import verify
 
-__all__ = ["lower"]
-
 
 def lower(module: ir.Module, entry: str | None = None) -> HloModule:
     """The HLO of a verified module.

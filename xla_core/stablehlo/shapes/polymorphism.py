@@ -19,8 +19,6 @@ from xla_core.stablehlo.shapes.lowering import lower
 from xla_core.stablehlo.shapes.refine import refine
 from xla_core.stablehlo.verify.verifier import verify
 
-__all__ = ["PolymorphicProgram", "has_polymorphic_entry", "source_lines"]
-
 
 def has_polymorphic_entry(module: ir.Module) -> bool:
     """Tells whether an argument of the entry has a dynamic size, bounded or not."""

@@ -23,8 +23,6 @@ from xla_core.stablehlo.table import op_table
 from xla_core.stablehlo.table.op_table import Trait
 from xla_core.stablehlo.verify.compatibility import compatible, merge
 
-__all__ = ["has_dynamic_types", "refine"]
-
 _MAX_DEPTH = 120  # regions and calls together
 _MAX_OPS = 20_000
 _MAX_GROWTH = 16

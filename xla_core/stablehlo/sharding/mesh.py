@@ -14,8 +14,6 @@ from xla_core.hlo.attributes import ReplicaGroups
 from xla_core.hlo.mesh import groups_along, mesh_devices
 from xla_core.stablehlo import ir
 
-__all__ = ["device_ids", "find_mesh", "mesh_groups", "parse_mesh"]
-
 _AXIS = re.compile(r'"((?:[^"\\]|\\.)*)"\s*=\s*(\d+)')
 _DEVICE_IDS = re.compile(r"device_ids\s*=\s*\[([\d,\s]*)\]")
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from xla_core.errors import InvalidArgumentError, SourceLocation
 
-__all__ = ["sharding_of"]
-
 
 def sharding_of(attributes: Mapping[str, Any], location: SourceLocation | None) -> dict[str, str]:
     """Returns HLO's attribute `sharding` for `mhlo.sharding`, which is text or the bytes of a proto.

@@ -16,8 +16,6 @@ from xla_core.hlo.mesh import axis_sizes, sub_axis
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.sharding.mesh import device_ids, find_mesh, parse_mesh
 
-__all__ = ["Sharding", "axis_names", "parse_shardings", "shard_count", "shard_indices"]
-
 _AXIS = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(?::\s*\(\s*(\d+)\s*\)\s*(\d+))?')
 _DIMENSION = re.compile(r"\{([^{}]*)\}")
 _SHARDING = re.compile(r'<\s*(@"(?:[^"\\]|\\.)*"|@[\w$.\-]+|mesh\s*<[^<>]*>)\s*,\s*\[([^\[\]]*)\]([^<>]*)>')

@@ -20,19 +20,6 @@ Two readers and the writer follow the same format: `text/op_reader.py` takes any
 
 from __future__ import annotations
 
-__all__ = [
-    "BINARY_ASSEMBLY",
-    "CHLO_BINARY_ASSEMBLY",
-    "CHLO_BROADCAST_ASSEMBLY",
-    "CHLO_UNARY_ASSEMBLY",
-    "FUNCTIONAL_ASSEMBLY",
-    "GENERIC_ASSEMBLY",
-    "RESULTS_ASSEMBLY",
-    "RETURN_ASSEMBLY",
-    "UNARY_ASSEMBLY",
-    "words_of",
-]
-
 UNARY_ASSEMBLY = "% attr-dict : :same:"
 BINARY_ASSEMBLY = "% , % attr-dict : :same:"
 FUNCTIONAL_ASSEMBLY = "%* attr-dict : :functional:"

@@ -25,22 +25,6 @@ from xla_core.stablehlo.table.type_constraints import ANY_TENSOR, TENSOR, TypeCo
 if TYPE_CHECKING:
     from xla_core.hlo.instruction import HloInstruction
 
-__all__ = [
-    "OPS",
-    "REQUIRED",
-    "Arity",
-    "Attribute",
-    "Kind",
-    "Lower",
-    "OpDef",
-    "Rule",
-    "Trait",
-    "Values",
-    "commutative_ops",
-    "define",
-    "lookup",
-]
-
 
 class Kind(enum.Enum):
     """The kind of an attribute. The value is the kind's name in MLIR's diagnostics."""

@@ -6,8 +6,6 @@ import dataclasses
 
 from xla_core.stablehlo.table.assembly_format import CHLO_UNARY_ASSEMBLY
 
-__all__ = ["OTHER_OPS", "OtherOp"]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OtherOp:

@@ -16,18 +16,6 @@ from xla_core.stablehlo.text.region_reader import OpState, RegionReader
 from xla_core.stablehlo.text.type_directives import SIGNATURES
 from xla_core.stablehlo.verify.attribute_constraints import attribute_problem
 
-__all__ = [
-    "BARE_NAMES",
-    "GENERIC_STEPS",
-    "KNOWN_DIALECTS",
-    "Step",
-    "assembly_of",
-    "dictionary_problem",
-    "is_known",
-    "known_names",
-    "steps_of",
-]
-
 Step = Callable[[RegionReader, OpState], None]
 
 _WORD = re.compile(r"[a-z_]+\Z").match

@@ -14,8 +14,6 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.text.cursor import MAX_INTEGER_DIGITS, Alias
 from xla_core.stablehlo.text.types import TypeReader
 
-__all__ = ["AttributeReader"]
-
 _NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]+|[0-9]+(\.[0-9]*(?:[eE][-+]?[0-9]+)?)?)").match
 _SYMBOL = re.compile(r"@([A-Za-z_][\w$.\-]*)", re.ASCII).match
 _NAME = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII).match

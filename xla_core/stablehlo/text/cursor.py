@@ -10,17 +10,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from xla_core.errors import InvalidArgumentError, SourceLocation, snippet
 
-__all__ = [
-    "MAX_ALIAS_NODES",
-    "MAX_DEPTH",
-    "MAX_INTEGER_DIGITS",
-    "MAX_OP_NODES",
-    "Alias",
-    "Cursor",
-    "TextLocation",
-    "TextMap",
-]
-
 _T = TypeVar("_T")
 
 MAX_DEPTH = 100

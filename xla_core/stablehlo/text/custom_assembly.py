@@ -12,8 +12,6 @@ from xla_core.stablehlo.text.cursor import TextLocation
 from xla_core.stablehlo.text.directives import kept
 from xla_core.stablehlo.text.region_reader import Argument, OpState, RegionReader
 
-__all__ = ["CUSTOM", "generic_regions", "reducer", "type_of_value", "value_types"]
-
 
 def type_of_value(value: Any) -> ir.Type | None:
     """Returns the type that an attribute such as a constant has."""

@@ -10,8 +10,6 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.dot_algorithms import algorithm_problem
 from xla_core.stablehlo.text.attribute_reader import AttributeReader
 
-__all__ = ["DialectAttributeReader"]
-
 _DIGITS_AND_SIGN = tuple("0123456789-")
 _CONV_LETTERS = (("b", "f"), ("i", "o"), ("b", "f"))
 

@@ -11,8 +11,6 @@ import numpy as np
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.text.dialect_attributes import DialectAttributeReader
 
-__all__ = ["ATTRIBUTES", "ATTRIBUTE_GROUPS", "attribute_dictionary", "kept"]
-
 Reader = DialectAttributeReader
 _EXPONENT_MANTISSA = re.compile(r"e([0-9]+)m([0-9]+)\Z").match
 _NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]+|[0-9]+)(\.[0-9]*)?").match

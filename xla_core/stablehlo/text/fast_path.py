@@ -25,8 +25,6 @@ from xla_core.stablehlo.text.directives import ATTRIBUTE_GROUPS, ATTRIBUTES, att
 from xla_core.stablehlo.text.region_reader import RegionReader
 from xla_core.stablehlo.text.type_directives import SIGNATURES, Signature
 
-__all__ = ["LINE_START", "FastForm", "fast_form"]
-
 LINE_START = re.compile(
     r"(?:[ \t\r\n]++|//[^\n]*+)*+"
     r"(?:%([\w$.\-]+)(?::([0-9]{1,6}))? = )?+"

@@ -12,8 +12,6 @@ from typing import Any
 from xla_core.errors import SourceLocation
 from xla_core.stablehlo.text.cursor import Cursor
 
-__all__ = ["LocationReader", "LocationTree"]
-
 # ("file", name, line, column), ("name", name, child or None), ("fused", children), ("alias", "#loc1"), None (unknown)
 Node = tuple[Any, ...] | None
 

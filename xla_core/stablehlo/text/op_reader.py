@@ -14,8 +14,6 @@ from xla_core.stablehlo.text.cursor import TextLocation
 from xla_core.stablehlo.text.fast_path import LINE_START, FastForm, fast_form
 from xla_core.stablehlo.text.region_reader import OpState, RegionReader
 
-__all__ = ["OpReader"]
-
 _RESULTS = re.compile(r"%([\w$.\-]+)(?::([0-9]{1,6}))?", re.ASCII).match
 
 Name = tuple[str, int, int]

@@ -10,8 +10,6 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.garbage_collection import without_collector
 from xla_core.stablehlo.text.op_reader import OpReader
 
-__all__ = ["parse_text", "split_modules"]
-
 _ALIAS = re.compile(r"([#!])([A-Za-z_$.][\w$.\-]*|[0-9]+)", re.ASCII).match
 _SEPARATOR = re.compile(r"^// -----.*$", re.MULTILINE)
 

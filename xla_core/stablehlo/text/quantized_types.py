@@ -12,8 +12,6 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.quantized_types import problem_of
 from xla_core.stablehlo.text.cursor import Cursor
 
-__all__ = ["read_quantized"]
-
 _NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?").match
 
 

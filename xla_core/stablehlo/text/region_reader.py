@@ -9,8 +9,6 @@ from xla_core.errors import SourceLocation
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.text.dialect_attributes import DialectAttributeReader
 
-__all__ = ["Argument", "OpState", "RegionReader"]
-
 _VALUE = re.compile(r"%([\w$.\-]+)(#[0-9]{1,9})?", re.ASCII).match
 _NAME = re.compile(r"%([\w$.\-]+)", re.ASCII).match
 _LABEL = re.compile(r"\^[\w$.\-]+", re.ASCII).match

@@ -11,8 +11,6 @@ from collections.abc import Callable
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.text.types import TypeReader
 
-__all__ = ["SIGNATURES", "Signature"]
-
 Signature = tuple[tuple[ir.Type, ...], tuple[ir.Type, ...]]
 """Operand types, result types."""
 

@@ -11,8 +11,6 @@ from xla_core.stablehlo.text.cursor import Alias
 from xla_core.stablehlo.text.locations import LocationReader
 from xla_core.stablehlo.text.quantized_types import read_quantized
 
-__all__ = ["TypeReader"]
-
 _SIMPLE_TENSOR = re.compile(r"tensor<((?:(?:[0-9]{1,19}|\?)x)*)([a-z]\w*)>", re.ASCII).match
 _DIMENSION = re.compile(r"([0-9]+|\?)[ ]*x").match
 _SYMBOL_NAME = re.compile(r"[A-Za-z_$.][\w$.\-]*", re.ASCII).match

@@ -15,8 +15,6 @@ from xla_core.hlo.scalar_types import DTYPES
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.text.dialect_attributes import DialectAttributeReader
 
-__all__ = ["read_attribute"]
-
 _VERSIONED = re.compile(r"(\w+)_v1\Z").match
 
 

@@ -11,8 +11,6 @@ from xla_core.stablehlo.text.region_reader import Argument, OpState, RegionReade
 from xla_core.stablehlo.vhlo.conversion import convert_attributes
 from xla_core.stablehlo.vhlo.ops import ConversionError, find_vhlo_op
 
-__all__ = ["convert_ops", "read_function"]
-
 
 def read_function(reader: RegionReader, state: OpState) -> None:
     """Reads `@name(%a: type, ...) -> (types) {region} {attributes}`."""

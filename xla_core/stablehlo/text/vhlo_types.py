@@ -14,8 +14,6 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.quantized_types import canonical, problem_of
 from xla_core.stablehlo.text.dialect_attributes import DialectAttributeReader
 
-__all__ = ["read_type"]
-
 _DIMENSION = re.compile(r"([0-9]{1,19}|\?)x").match
 _VERSIONED = re.compile(r"(\w+)_v1\Z").match
 _SCALARS = {

@@ -10,8 +10,6 @@ import dataclasses
 from xla_core.errors import SourceLocation, XlaError
 from xla_core.stablehlo import ir
 
-__all__ = ["locate"]
-
 
 def locate(error: XlaError, module: ir.Module) -> None:
     """Replaces an error's location that is only a name with the place of the function's call, and keeps the name."""

@@ -25,8 +25,6 @@ from xla_core.stablehlo.translate.raising.decomposed import meaning_of
 from xla_core.stablehlo.verify.compatibility import element_bits
 from xla_core.stablehlo.vhlo.versions import MIXED_DIALECTS, Version
 
-__all__ = ["attributes_for", "expand"]
-
 _CHLO = "chlo."
 _COPY = "mhlo.copy"
 _TAN = Version(1, 4)

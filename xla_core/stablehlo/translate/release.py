@@ -10,8 +10,6 @@ from xla_core.stablehlo.translate.call_sites import locate
 from xla_core.stablehlo.translate.expansion import expand
 from xla_core.stablehlo.vhlo.versions import Version
 
-__all__ = ["for_release"]
-
 
 def for_release(module: ir.Module, version: Version) -> ir.Module:
     """Rewrites a module to use only ops, types and attributes of the release.

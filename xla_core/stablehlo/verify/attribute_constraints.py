@@ -8,8 +8,6 @@ from typing import Any
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.table.op_table import Attribute, Kind
 
-__all__ = ["are_ints", "attribute_problem"]
-
 _MOST_INTS = 1 << 20
 
 

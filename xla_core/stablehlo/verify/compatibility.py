@@ -10,30 +10,6 @@ from typing import NoReturn
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.table.type_constraints import Elements, elements_of
 
-__all__ = [
-    "Dimension",
-    "compatible",
-    "compatible_dimensions",
-    "compatible_elements",
-    "compatible_shapes",
-    "dimensions",
-    "element_bits",
-    "element_of",
-    "fail_inferred",
-    "if_declared",
-    "inferred_or_known",
-    "least_specific",
-    "list_text",
-    "merge",
-    "merge_dimension",
-    "most_specific",
-    "promotable",
-    "shape_text",
-    "types_text",
-    "with_dimensions",
-]
-
-
 Dimension = tuple[int, int | None]
 """The size of a dimension, and the bound if the size is dynamic."""
 

@@ -24,8 +24,6 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.table.op_table import OpDef
 from xla_core.stablehlo.verify.compatibility import compatible, compatible_elements, compatible_shapes, element_of
 
-__all__ = ["check_type_traits"]
-
 
 def check_type_traits(op: ir.Op, definition: OpDef) -> None:
     """Raises InvalidArgumentError, in MLIR's words, for the first of the op's type traits that doesn't hold."""

@@ -19,8 +19,6 @@ from xla_core.stablehlo.verify.attribute_constraints import attribute_problem
 from xla_core.stablehlo.verify.compatibility import compatible, fail_inferred, types_text
 from xla_core.stablehlo.verify.type_traits import check_type_traits
 
-__all__ = ["verify"]
-
 _DIALECTS = ("stablehlo.", "chlo.")
 
 

@@ -12,8 +12,6 @@ from typing import Any
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.vhlo.ops import ConversionError, VhloOp
 
-__all__ = ["DEFAULTS", "EMPTY", "PerDimension", "convert_attributes", "is_default"]
-
 
 def _array(value: Any, element: str) -> ir.DenseArray:
     if not isinstance(value, ir.DenseElements) or value.type.element != element:

@@ -16,8 +16,6 @@ from typing import Any, NamedTuple
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.table.op_table import OPS, REQUIRED, Attribute, Kind, OpDef, Trait
 
-__all__ = ["ConversionError", "VhloOp", "by_operands", "find_vhlo_op", "versions_of", "vhlo_ops"]
-
 _STRUCTS = (
     ir.ConvDimensionNumbers,
     ir.DotAlgorithm,

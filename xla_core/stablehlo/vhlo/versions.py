@@ -11,8 +11,6 @@ from typing import NamedTuple
 from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.hlo.element_type import ElementType
 
-__all__ = ["CURRENT", "MINIMUM", "MIXED_DIALECTS", "TYPE_VERSIONS", "Version", "VersionError"]
-
 
 class Version(NamedTuple):
     """A release of StableHLO."""

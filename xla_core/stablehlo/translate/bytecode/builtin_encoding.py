@@ -20,8 +20,6 @@ from xla_core.stablehlo.ir.attribute_text import attribute_text
 from xla_core.stablehlo.translate.bytecode.output import Entries, Strings, signed, varint
 from xla_core.stablehlo.vhlo.versions import MIXED_DIALECTS, Version, VersionError
 
-__all__ = ["BuiltinEncoder", "float_bits", "number_bits"]
-
 
 class BuiltinEncoder:
     """The strings, attributes and types of one file for a release of StableHLO, by number."""

@@ -10,8 +10,6 @@ import dataclasses
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.bytecode.op_kinds import CAST
 
-__all__ = ["BuiltinType", "is_foreign", "with_casts"]
-
 
 class BuiltinType(ir.OpaqueType):
     """A type that is written as a type of the dialect builtin, not of VHLO."""

@@ -11,8 +11,6 @@ from collections.abc import Iterable, Sequence
 
 from xla_core.stablehlo.bytecode.sections import SectionId
 
-__all__ = ["SMALL", "Entries", "Strings", "section", "signed", "varint"]
-
 Part = bytes | memoryview
 
 

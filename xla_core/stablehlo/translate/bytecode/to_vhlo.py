@@ -20,8 +20,6 @@ from xla_core.stablehlo.vhlo.conversion import DEFAULTS, EMPTY, PerDimension, is
 from xla_core.stablehlo.vhlo.ops import VhloOp, versions_of
 from xla_core.stablehlo.vhlo.versions import Version, VersionError
 
-__all__ = ["to_vhlo"]
-
 _ELSEWHERE = {
     "func.call": "call",
     "func.func": "func",

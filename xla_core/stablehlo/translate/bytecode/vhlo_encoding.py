@@ -21,8 +21,6 @@ from xla_core.stablehlo.translate.bytecode.foreign_ops import BuiltinType
 from xla_core.stablehlo.translate.bytecode.output import signed, varint
 from xla_core.stablehlo.vhlo.versions import MIXED_DIALECTS, TYPE_VERSIONS, Version
 
-__all__ = ["Encoder"]
-
 _DYNAMIC = -(1 << 63)
 _LARGE = 256
 _MLIR_TYPES = (ir.TensorType, ir.TokenType, ir.TupleType, ir.FunctionType, ir.OpaqueType, ir.ScalarType)

@@ -24,8 +24,6 @@ from xla_core.stablehlo.verify.verifier import verify
 from xla_core.stablehlo.vhlo.ops import by_operands
 from xla_core.stablehlo.vhlo.versions import CURRENT, MIXED_DIALECTS, Version
 
-__all__ = ["write_portable_artifact"]
-
 _ATTRIBUTES, _RESULTS, _OPERANDS, _REGIONS, _PROPERTIES = 1, 2, 4, 16, 64
 _FORMATS = ((Version(0, 10), 0), (Version(0, 12), 1), (Version(0, 14), 3), (Version(0, 15), 4))
 """Before each of these releases, the version of the bytecode format; from the last one on it is the newest."""

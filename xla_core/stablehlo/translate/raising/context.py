@@ -19,8 +19,6 @@ from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.translate.raising.values import Raised, leaves, packed, type_of
 
-__all__ = ["RULES", "Program", "RaisingContext", "Rule", "raises"]
-
 Rule = Callable[["RaisingContext", HloInstruction, Sequence[Raised]], Raised]
 """Raises an instruction: (context, instruction, raised operands) -> raised result."""
 

@@ -19,8 +19,6 @@ from xla_core.stablehlo.translate.raising.data import i64s
 from xla_core.stablehlo.translate.raising.decomposed import meaning_of
 from xla_core.stablehlo.translate.raising.values import Raised, single
 
-__all__ = ["i64_matrix"]
-
 
 def i64_matrix(rows: Sequence[Sequence[int]], width: int = 2) -> ir.DenseElements:
     data = np.array(rows, np.int64).reshape(len(rows), width)

@@ -16,8 +16,6 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
 from xla_core.stablehlo.translate.raising.values import Raised, single, type_of
 
-__all__ = ["constant", "i64s", "numbers", "started"]
-
 
 def i64s(values: Sequence[int]) -> ir.DenseArray:
     return ir.DenseArray([int(value) for value in values], "i64")

@@ -18,8 +18,6 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
 from xla_core.stablehlo.translate.raising.values import Raised, element_name, single
 
-__all__ = ["meaning_of"]
-
 
 @raises(Opcode.STOCHASTIC_CONVERT)
 def _stochastic_convert(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:

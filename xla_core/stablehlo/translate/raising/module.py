@@ -13,8 +13,6 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.translate.raising.context import Program
 from xla_core.stablehlo.verify.verifier import verify
 
-__all__ = ["from_hlo", "raised_entry"]
-
 
 def from_hlo(module: HloModule, *, has_chlo: bool = True) -> ir.Module:
     """The StableHLO op tree of an HLO module: its function `main` is the entry, with flat parameters and results.

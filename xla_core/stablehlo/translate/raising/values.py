@@ -12,8 +12,6 @@ from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.type_conversion import element_type
 
-__all__ = ["Raised", "element_name", "leaves", "packed", "single", "type_of"]
-
 Raised = ir.Value | tuple["Raised", ...]
 """What an instruction became: a value, or a tuple of them for a tuple shape."""
 

@@ -12,8 +12,6 @@ from xla_core.stablehlo.text.custom_assembly import type_of_value
 from xla_core.stablehlo.translate.text.directives import ATTRIBUTES, NotPretty, body_of, functional, types_text
 from xla_core.stablehlo.translate.text.region_writer import RegionWriter
 
-__all__ = ["CUSTOM"]
-
 _Writer = Callable[[RegionWriter, ir.Op, dict[str, Any], str], str]
 """(writer, op, its attributes, of which what is written is taken away, indentation) -> text."""
 

@@ -13,17 +13,6 @@ from typing import Any
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.attribute_text import attribute_text, quoted, struct_text, symbol_text
 
-__all__ = [
-    "ATTRIBUTES",
-    "ATTRIBUTE_GROUPS",
-    "SIGNATURES",
-    "NotPretty",
-    "body_of",
-    "functional",
-    "type_text",
-    "types_text",
-]
-
 
 class NotPretty(Exception):
     """An op can't be written in its pretty form."""

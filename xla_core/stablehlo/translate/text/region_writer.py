@@ -9,8 +9,6 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.attribute_text import location_text
 from xla_core.stablehlo.translate.text.directives import type_text
 
-__all__ = ["RegionWriter"]
-
 
 class RegionWriter:
     """Writes the regions of ops, and names the values in them."""

@@ -26,8 +26,6 @@ from xla_core.stablehlo.translate.text.directives import (
 from xla_core.stablehlo.translate.text.region_writer import RegionWriter
 from xla_core.stablehlo.vhlo.versions import Version
 
-__all__ = ["write_text"]
-
 _SEGMENTS = frozenset(("operandSegmentSizes", "resultSegmentSizes"))
 
 
