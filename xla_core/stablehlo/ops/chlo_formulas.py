@@ -8,68 +8,37 @@ from typing import Any
 
 import ml_dtypes
 
-from xla_core.elementary import special_functions
-from xla_core.elementary.expression import Expression, select
+from xla_core.elementary import expression, special_functions
+from xla_core.hlo.decompositions.expression import Expression, expressions
 from xla_core.hlo.decompositions.hlo_arithmetic import HloArithmetic
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
 from xla_core.stablehlo.lower.context import LoweringContext
 
-Value = Expression[HloInstruction]
 
-
-class AnyType(HloArithmetic):
-    """Emits elementwise HLO ops on arrays of any element type, whose kind is its name."""
-
-    def kind(self, x: HloInstruction) -> str:
-        return x.shape.element_type.value
-
-    def number(self, value: float, kind: str) -> HloInstruction:
-        element_type = ElementType(kind)
-        array = np.asarray(value).astype(element_type.dtype)
-        return self.b.constant(array, self._shape.with_element_type(element_type))
-
-
-def _element_type(x: Value) -> ElementType:
-    return x.value.shape.element_type
-
-
-def _bitcast(x: Value, element_type: ElementType) -> Value:
-    """Reinterprets the bits as another type of the same width."""
-    assert isinstance(x.m, AnyType)
-    shape = x.value.shape.with_element_type(element_type)
-    return Expression(x.m, x.m.b.add(Opcode.BITCAST_CONVERT, x.value, shape=shape))
-
-
-def _convert(x: Value, element_type: ElementType) -> Value:
-    assert isinstance(x.m, AnyType)
-    return Expression(x.m, x.m.b.convert(x.value, Shape(element_type)))
-
-
-def _square(x: Value) -> Value:
+def _square(x: Expression) -> Expression:
     """Computes the square; of a complex a + bi, (a - b)(a + b) + 2ab i, which cancels less than a^2 - b^2."""
-    if not x.element_type.is_complex:
+    if not x.shape.element_type.is_complex:
         return x * x
-    a, b = x.real(), x.imag()
-    real = (abs(a).equals(abs(b)) & abs(a).op(Opcode.IS_FINITE)).where(0.0, (a - b) * (a + b))
-    return real.op(Opcode.COMPLEX, 2.0 * (a * b))
+    a, b = x.op(Opcode.REAL), x.op(Opcode.IMAG)
+    is_imaginary = abs(a).equals(abs(b)) & abs(a).op(Opcode.IS_FINITE)
+    return is_imaginary.where(0.0, (a - b) * (a + b)).op(Opcode.COMPLEX, a * b * 2.0)
 
 
-def _conj(x: Value) -> Value:
-    return x.op("real").op("complex", -x.op("imag")) if _element_type(x).is_complex else x
+def _conj(x: Expression) -> Expression:
+    return x.op(Opcode.REAL).op(Opcode.COMPLEX, -x.op(Opcode.IMAG)) if x.shape.element_type.is_complex else x
 
 
-def _asin_acos_kernel(z: Value) -> Value:
+def _asin_acos_kernel(z: Expression) -> Expression:
     """Computes the w with asin(z) = atan2(re z, re w) + sign(im z) (im w) i."""
     arc = z.op(Opcode.ASIN)
-    a, b = arc.real(), abs(arc.imag())
-    return (b.cosh() * a.cos()).op(Opcode.COMPLEX, b)
+    a, b = arc.op(Opcode.REAL), abs(arc.op(Opcode.IMAG))
+    return (b.op(Opcode.COSH) * a.op(Opcode.COSINE)).op(Opcode.COMPLEX, b)
 
 
-def _next_after(x: Value, y: Value) -> Value:
-    """The next representable number from x toward y: y if they are equal, NaN if either is NaN."""
-    element_type = x.element_type
+def _next_after(x: Expression, y: Expression) -> Expression:
+    """Computes the next representable number from x toward y: y if they are equal, NaN if either is NaN."""
+    element_type = x.shape.element_type
     if element_type is ElementType.F8E8M0FNU:
         result = _next_power(x, y)
     elif element_type.bit_width <= 8:
@@ -77,20 +46,19 @@ def _next_after(x: Value, y: Value) -> Value:
     else:
         result = _by_bits(x, y)
     result = x.equals(y).where(y, result)
-    return (x.is_nan() | y.is_nan()).where(math.nan, result)
+    return (x.differs(x) | y.differs(y)).where(math.nan, result)
 
 
 def _by_bits(x: Expression, y: Expression) -> Expression:
     """Handles IEEE formats of 16 bits and more: a step away from 0 adds one to the bits, a step toward 0 takes one."""
-    width = x.element_type.bit_width
-    bits = ElementType(f"u{width}")
-    x_bits, y_bits = x.bits(bits), y.bits(bits)
+    width = x.shape.element_type.bit_width
+    x_bits, y_bits = x.bits(ElementType(f"u{width}")), y.bits(ElementType(f"u{width}"))
     sign = 1 << (width - 1)
     magnitude, y_magnitude = x_bits & (sign - 1), y_bits & (sign - 1)
     x_sign, y_sign = x_bits & sign, y_bits & sign
     down = (magnitude > y_magnitude) | x_sign.differs(y_sign)
-    stepped = x_bits + down.where(x_bits.like((1 << width) - 1), 1)
-    return magnitude.equals(0).where(y_sign | 1, stepped).bits(x.element_type)
+    stepped = down.where(x_bits - 1, x_bits + 1)
+    return magnitude.equals(0).where(y_sign | 1, stepped).bits(x.shape.element_type)
 
 
 def _by_step(x: Expression, y: Expression) -> Expression:
@@ -98,7 +66,7 @@ def _by_step(x: Expression, y: Expression) -> Expression:
 
     Some of these formats have no -0, and some have a width that no integer type has, so their bits can't be counted.
     """
-    element_type = x.element_type
+    element_type = x.shape.element_type
     finfo: Any = ml_dtypes.finfo  # its stub has no types
     limits = finfo(element_type.dtype)
     least, eps = float(limits.smallest_subnormal), float(limits.eps)
@@ -115,16 +83,16 @@ def _by_step(x: Expression, y: Expression) -> Expression:
 
 def _next_power(x: Expression, y: Expression) -> Expression:
     """Handles f8E8M0FNU, which has only exponent bits: the next number is the next power of two."""
-    bits = _bitcast(x, ElementType.U8)
-    return _bitcast(bits + select(y > x, bits.like(1), 255), _element_type(x))
+    bits = x.bits(ElementType.U8)
+    return (y > x).where(bits + 1, bits - 1).bits(x.shape.element_type)
 
 
-_OF_ANY_TYPE: dict[str, Callable[..., Value]] = {
+_OF_ANY_TYPE: dict[str, Callable[..., Expression]] = {
     "_asin_acos_kernel": _asin_acos_kernel,
     "conj": _conj,
-    "is_inf": lambda x: abs(x).equal(math.inf),
-    "is_neg_inf": lambda x: x.equal(-math.inf),
-    "is_pos_inf": lambda x: x.equal(math.inf),
+    "is_inf": lambda x: abs(x).equals(math.inf),
+    "is_neg_inf": lambda x: x.equals(-math.inf),
+    "is_pos_inf": lambda x: x.equals(math.inf),
     "next_after": _next_after,
     "square": _square,
 }
@@ -135,13 +103,12 @@ def lower(ctx: LoweringContext, name: str, operands: Sequence[HloInstruction]) -
 
     The formulas of `elementary.special_functions` compute types other than f32 and f64 in f32.
     """
-    shape = operands[0].shape
     formula = _OF_ANY_TYPE.get(name)
     if formula is not None:
-        own = AnyType(ctx, shape)
-        return formula(*(Expression(own, o) for o in operands)).value
+        return formula(*expressions(ctx, *operands)).i
+    shape = operands[0].shape
     is_computed = shape.element_type in (ElementType.F32, ElementType.F64)
     computed = shape if is_computed else shape.with_element_type(ElementType.F32)
     m = HloArithmetic(ctx, computed)
-    values = [Expression(m, ctx.convert(o, computed)) for o in operands]
+    values = [expression.Expression(m, ctx.convert(o, computed)) for o in operands]
     return ctx.convert(getattr(special_functions, name)(*values).value, shape)
