@@ -1,4 +1,4 @@
-"""StableHLO: what frameworks write, read into an op tree, verified and lowered to HLO.
+"""StableHLO, which frameworks write: reads it into an op tree, verifies it and lowers it to HLO.
 
 | room | what is in it |
 |---|---|
@@ -11,8 +11,8 @@
 | `lower` | the lowering to HLO of programs without unbounded sizes |
 | `ops` | the entries of the op table: rules and lowerings |
 | `shapes` | refinement, and the lowering of programs with dynamic shapes |
-| `reference` | what the documentation says of an op |
-| `translate` | writers, raising from HLO, releases: loaded by nothing that compiles |
+| `reference` | the documentation of ops, and examples |
+| `translate` | writers, raising from HLO, releases; compiling a program doesn't load them |
 
 A room imports only from those above it in this list (`translate` from all); import-linter checks it.
 """
@@ -66,7 +66,7 @@ _LAZY = {
     "write_portable_artifact": "xla_core.stablehlo.translate.bytecode.writer",
     "write_text": "xla_core.stablehlo.translate.text",
 }
-"""What loads when it is first used: a program that is only compiled is never written or explained."""
+"""Names by the module that is imported when they are first used. Compiling a program uses none of them."""
 
 __all__ = [
     "OPS",

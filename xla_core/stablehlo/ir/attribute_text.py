@@ -43,7 +43,7 @@ _LONGEST_LIST = 64
 """Tensors of more elements are written as a dump of their bytes."""
 
 _SUB_BYTE = frozenset(name for name, bits in BIT_WIDTHS.items() if bits < 8)
-"""Elements that are smaller than a byte, whose dump MLIR's versions read in different ways."""
+"""Elements smaller than a byte. MLIR's versions read dumps of them in different ways."""
 
 
 def attribute_text(value: Any, dialect: str = "stablehlo") -> str:
@@ -276,4 +276,4 @@ _STRUCTS: dict[type, tuple[str, Callable[[Any], str]]] = {
     ScatterDimensionNumbers: ("stablehlo.scatter", _fields),
     TypeExtensions: ("stablehlo.bounds", _extensions),
 }
-"""Structs: the name of each, and how what follows it is written."""
+"""Structs: the name of each, and the writer of what follows the name."""

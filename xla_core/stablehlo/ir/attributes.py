@@ -1,4 +1,4 @@
-"""What attributes of StableHLO ops hold: plain Python data where that is enough, small frozen classes where not.
+"""The values of attributes of StableHLO ops: plain Python data if that is enough, else small frozen classes.
 
 | MLIR | here |
 |---|---|
@@ -162,14 +162,14 @@ class OpaqueAttribute:
 
 
 class DenseElements:
-    """A constant: `type` and read-only data; a splat holds one element, whatever the type claims.
+    """A constant: a type and read-only data. A splat holds one element for a type of any size.
 
     Args:
         type: a static TensorType.
-        data: for a splat a 0-d array, else an array of the type's shape; its dtype is that of the type's element. It is
+        data: an array of the type's shape, or a 0-d array for a splat. Its dtype is that of the type's element. It is
             shared, not copied.
 
-    Raises InvalidArgumentError where the data don't go with the type.
+    Raises InvalidArgumentError if the data don't fit the type.
     """
 
     __slots__ = ("data", "type")
@@ -224,12 +224,12 @@ class DenseElements:
 
 
 class MissingElements(DenseElements):
-    """`dense_resource<name>` without its data: reading a program and its types needs none; whoever asks gets the error.
+    """`dense_resource<name>` without its data. A program can be read without them; using them raises the error.
 
     Args:
         type: a static TensorType.
-        name: what the data are called.
-        error: why they aren't there.
+        name: the resource's name.
+        error: the error to raise.
     """
 
     __slots__ = ("error", "name")

@@ -40,7 +40,7 @@ class LazyLocation(Protocol):
 class Value:
     """One SSA value: the result of `owner` (an Op) or an argument of `owner` (a Block).
 
-    `name` is what the text called it, without % ("0", "arg1"); the results of `%0:2` are both named "0".
+    `name` is the name in the text without % ("0", "arg1"). The results of `%0:2` are both named "0".
     """
 
     __slots__ = ("index", "name", "owner", "type")
@@ -58,9 +58,9 @@ class Value:
 class Op:
     """One op.
 
-    `name` carries the dialect ("stablehlo.add", "func.func", "chlo.top_k"); `attributes` holds inherent and
-    discardable ones alike; ops may share them, so they are replaced, never changed in place. `func.func` has sym_name,
-    function_type, sym_visibility, arg_attrs and res_attrs as in MLIR, and one region, empty where it is only declared.
+    `name` has the dialect ("stablehlo.add", "func.func", "chlo.top_k"). `attributes` has inherent and discardable
+    attributes. Ops may share the mapping, so it is replaced, never changed. `func.func` has sym_name, function_type,
+    sym_visibility, arg_attrs and res_attrs as in MLIR, and one region, which is empty for a declaration.
     """
 
     __slots__ = ("_location", "attributes", "name", "operands", "regions", "results")
@@ -144,7 +144,7 @@ def new_op(
 class Block:
     """A list of ops with arguments; its last op is its terminator.
 
-    `argument_locations` has an entry per argument where the text gave any, else it is empty.
+    `argument_locations` has an entry for each argument, or none if the text gives no location.
     """
 
     __slots__ = ("_argument_locations", "arguments", "ops")
@@ -188,8 +188,8 @@ def captured_values(region: Region) -> list[Value]:
 class Module:
     """`builtin.module`: its functions by name, its own attributes (mhlo.num_replicas, ...), other top-level ops.
 
-    `others` holds what is neither: `sdy.mesh`, a nested `builtin.module`. `source` is the text it was read from
-    (empty for bytecode), `file` that text's name.
+    `others` has the other ops, such as `sdy.mesh` or a nested `builtin.module`. `source` is the text of the module
+    (empty for bytecode), and `file` the name of the text.
     """
 
     name: str = ""

@@ -33,8 +33,8 @@ DYNAMIC = -1
 class QuantizedType:
     """`!quant.uniform<storage:expressed, ...>`.
 
-    `scales` and `zero_points` have one entry per tensor (`axis` None), one per slice of `axis`, or, with `block_sizes`
-    ((dimension, size) pairs, sub-channel quantization), one per block in row-major order.
+    `scales` and `zero_points` have one entry for the tensor (`axis` is None), for each index of `axis`, or for each
+    block in row-major order. `block_sizes` has (dimension, size) pairs (sub-channel quantization).
     """
 
     storage: str
@@ -121,9 +121,9 @@ class FunctionType:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OpaqueType:
-    """Any other type (`!stablehlo.future<...>`, memref, vector, `tensor<*xf32>`, another dialect's), as written.
+    """Any other type (`!stablehlo.future<...>`, memref, vector, `tensor<*xf32>`, another dialect's) as its text.
 
-    `elements` has the types inside, where the reader knows how to find them (future: what it will hold).
+    `elements` has the types inside a future; for other types it is empty.
     """
 
     text: str

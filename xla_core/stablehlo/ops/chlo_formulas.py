@@ -12,33 +12,34 @@ from xla_core.elementary import expression, special_functions
 from xla_core.hlo.decompositions.expression import Expression, expressions
 from xla_core.hlo.decompositions.hlo_arithmetic import HloArithmetic
 from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo.lower.context import LoweringContext
 
 
 def _square(x: Expression) -> Expression:
     """Computes the square; of a complex a + bi, (a - b)(a + b) + 2ab i, which cancels less than a^2 - b^2."""
-    if not x.shape.element_type.is_complex:
+    if not x.element_type.is_complex:
         return x * x
-    a, b = x.op(Opcode.REAL), x.op(Opcode.IMAG)
+    a, b = x.real(), x.imag()
     is_imaginary = abs(a).equals(abs(b)) & abs(a).op(Opcode.IS_FINITE)
     return is_imaginary.where(0.0, (a - b) * (a + b)).op(Opcode.COMPLEX, a * b * 2.0)
 
 
 def _conj(x: Expression) -> Expression:
-    return x.op(Opcode.REAL).op(Opcode.COMPLEX, -x.op(Opcode.IMAG)) if x.shape.element_type.is_complex else x
+    return x.real().op(Opcode.COMPLEX, -x.imag()) if x.element_type.is_complex else x
 
 
 def _asin_acos_kernel(z: Expression) -> Expression:
     """Computes the w with asin(z) = atan2(re z, re w) + sign(im z) (im w) i."""
     arc = z.op(Opcode.ASIN)
-    a, b = arc.op(Opcode.REAL), abs(arc.op(Opcode.IMAG))
-    return (b.op(Opcode.COSH) * a.op(Opcode.COSINE)).op(Opcode.COMPLEX, b)
+    a, b = arc.real(), abs(arc.imag())
+    return (b.cosh() * a.cos()).op(Opcode.COMPLEX, b)
 
 
 def _next_after(x: Expression, y: Expression) -> Expression:
     """Computes the next representable number from x toward y: y if they are equal, NaN if either is NaN."""
-    element_type = x.shape.element_type
+    element_type = x.element_type
     if element_type is ElementType.F8E8M0FNU:
         result = _next_power(x, y)
     elif element_type.bit_width <= 8:
@@ -51,14 +52,14 @@ def _next_after(x: Expression, y: Expression) -> Expression:
 
 def _by_bits(x: Expression, y: Expression) -> Expression:
     """Handles IEEE formats of 16 bits and more: a step away from 0 adds one to the bits, a step toward 0 takes one."""
-    width = x.shape.element_type.bit_width
+    width = x.element_type.bit_width
     x_bits, y_bits = x.bits(ElementType(f"u{width}")), y.bits(ElementType(f"u{width}"))
     sign = 1 << (width - 1)
     magnitude, y_magnitude = x_bits & (sign - 1), y_bits & (sign - 1)
     x_sign, y_sign = x_bits & sign, y_bits & sign
     down = (magnitude > y_magnitude) | x_sign.differs(y_sign)
     stepped = down.where(x_bits - 1, x_bits + 1)
-    return magnitude.equals(0).where(y_sign | 1, stepped).bits(x.shape.element_type)
+    return magnitude.equals(0).where(y_sign | 1, stepped).bits(x.element_type)
 
 
 def _by_step(x: Expression, y: Expression) -> Expression:
@@ -66,7 +67,7 @@ def _by_step(x: Expression, y: Expression) -> Expression:
 
     Some of these formats have no -0, and some have a width that no integer type has, so their bits can't be counted.
     """
-    element_type = x.shape.element_type
+    element_type = x.element_type
     finfo: Any = ml_dtypes.finfo  # its stub has no types
     limits = finfo(element_type.dtype)
     least, eps = float(limits.smallest_subnormal), float(limits.eps)
@@ -84,7 +85,7 @@ def _by_step(x: Expression, y: Expression) -> Expression:
 def _next_power(x: Expression, y: Expression) -> Expression:
     """Handles f8E8M0FNU, which has only exponent bits: the next number is the next power of two."""
     bits = x.bits(ElementType.U8)
-    return (y > x).where(bits + 1, bits - 1).bits(x.shape.element_type)
+    return (y > x).where(bits + 1, bits - 1).bits(x.element_type)
 
 
 _OF_ANY_TYPE: dict[str, Callable[..., Expression]] = {

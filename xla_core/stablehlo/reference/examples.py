@@ -1,17 +1,18 @@
-"""A small program for every op: those in `ops/GROUP.mlir`, beside the entries, each under a comment that names its op.
+"""A small program for every op. The programs are in `ops/GROUP.mlir`, each below a comment that names its op.
 
-In a program, $T is an element type, $R that of its parts (complex numbers), $B an integer of its width; $zero, $one and
-$four are its literals, $order is a comparison that it has. Comments right below the op's name direct who runs it:
+In a program, $T is an element type, $R the type of a complex number's parts, $B an integer type of the same width;
+$zero, $one and $four are literals of the type, $order is a comparison that it has. Comments below the op's name say how
+to run the program:
 
-    // replicas: 2      it runs as so many replicas
-    // partitions: 2    or as so many partitions
+    // replicas: 2      the number of replicas
+    // partitions: 2    or of partitions
     // infeed: 1        it takes a value from the infeed
     // positive: 0 3    these arguments must be above 0
-    // values: random   no two runs give the same
-    // types: f32       the only element types that it is written for
-    // shown: ui32      the element type to show it in, where that isn't the first that it takes
+    // values: random   each run gives other values
+    // types: f32       the only element types of the program
+    // shown: ui32      the element type to show, if it isn't the first that the op accepts
 
-An op of one or two tensors that needs no more than its name has no program in a file: it is made from its entry.
+The program of an op that needs only one or two tensors is made from its entry in the table.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What the op table says of an op, as text: `xla ops` and the documentation show it.
+"""Describes an op as text, for `xla ops` and the documentation.
 
-Everything is read from the op's entry and from the HLO that its example becomes.
+Everything comes from the op's entry in the table and from the HLO of its example.
 """
 
 from __future__ import annotations

@@ -115,23 +115,19 @@ Lower = Callable[..., "HloInstruction | Sequence[HloInstruction] | None"]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class OpDef:
-    """What an op is.
+    """The definition of an op.
 
     Attributes:
-        name: with its dialect.
-        operands: in order, with the types that they take.
-        results: likewise.
-        attributes: by name.
-        regions: how many; None for any number.
+        name: the name with the dialect.
+        regions: the number of regions; None for any number.
         type_traits: what the types of operands and results must have in common: see `verify/type_traits.py`.
-        rule: checks an op beyond what this says, and infers its result types.
-        symbols: checks the names of functions and meshes that an op uses, once all else holds; None where it uses none.
-        lower: makes HLO of it; None where the op is part of another, or has no meaning on a device.
-        traits: what else is true of it.
-        assembly: its pretty form, in the words of `assembly_format`; None where it has the generic form alone.
-        releases: the release of StableHLO that brought each version of the op; none where portable artifacts lack it.
-        doc: what it means, in words.
-        lowering: what HLO it becomes, in words.
+        rule: checks an op further, and infers its result types.
+        symbols: checks the functions and meshes that an op names, after all other checks; None if it names none.
+        lower: lowers it to HLO; None if the op is part of another, or has no meaning on a device.
+        assembly: the pretty form, in the words of `assembly_format`; None if it has only the generic form.
+        releases: the release of StableHLO that added each version of the op; empty if portable artifacts lack it.
+        doc: the meaning, in words.
+        lowering: the HLO that it becomes, in words.
         group: the file of `xla_core/stablehlo/ops` that has its entry.
     """
 

@@ -82,7 +82,7 @@ def _attribute_group(kind: str) -> Step:
 
     def step(reader: RegionReader, state: OpState) -> None:
         for name, value in read(reader).items():
-            state.attributes.setdefault(name, value)  # of a property and an attribute the property counts, as in MLIR
+            state.attributes.setdefault(name, value)  # a property wins over an attribute, as in MLIR
 
     return step
 
@@ -91,7 +91,7 @@ def _checked_dictionary(reader: RegionReader, state: OpState) -> None:
     """Reads the dictionary of a pretty form. As in MLIR, its attributes are checked where it stands."""
     start = reader.skip()
     values = attribute_dictionary(reader)
-    state.attributes.update(values)  # of two values of one attribute the later counts, as in MLIR
+    state.attributes.update(values)  # the later of two values wins, as in MLIR
     problem = dictionary_problem(state.name, values)
     if problem is not None:
         raise reader.form_error(f"'{state.name}' op {problem}", start)
@@ -139,7 +139,7 @@ GENERIC_STEPS: tuple[Step, ...] = (
     _attribute_group("attr-dict"),
     *steps_of(": :functional:"),
 )
-"""What follows the quoted name of an op."""
+"""The steps that read what follows the quoted name of an op."""
 
 
 BARE_NAMES = {"call": "func.call", "func": "func.func", "module": "builtin.module", "return": "func.return"}

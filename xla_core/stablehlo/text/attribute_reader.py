@@ -91,7 +91,7 @@ class AttributeReader(TypeReader):
         start = self.position
         self.position += len(word)
         affine = _AFFINE(self.source, self.position) if word.startswith("affine") else None
-        if affine is not None:  # whose comparisons are no brackets
+        if affine is not None:  # < and > are comparisons in it
             self.position = affine.end()
             return ir.OpaqueAttribute(self.source[start : self.position])
         while self.source[self.position : self.position + 1] in ("<", "["):

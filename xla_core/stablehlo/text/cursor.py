@@ -13,17 +13,17 @@ from xla_core.errors import InvalidArgumentError, SourceLocation, snippet
 _T = TypeVar("_T")
 
 MAX_DEPTH = 100
-"""How deeply types, attributes and regions may nest, counted together."""
+"""The greatest nesting depth of types, attributes and regions together."""
 
 MAX_ALIAS_NODES = 10_000
 MAX_OP_NODES = 1_000_000
-"""How many types and attributes an alias, and all that one op is written with, may stand for.
+"""The most types and attributes that an alias may expand to, and that one op may have, with aliases expanded.
 
 Aliases of aliases grow exponentially when they are compared or printed.
 """
 
 MAX_INTEGER_DIGITS = 1000
-"""A longer number is an error before Python is asked to read it (its cost is quadratic)."""
+"""Longer numbers are errors, because Python's conversion takes quadratic time."""
 
 _SKIP = re.compile(r"(?:[ \t\r\n]++|//[^\n]*+)*+").match
 _BLANK = frozenset(" \t\r\n/")
@@ -94,10 +94,10 @@ class Cursor:
         self.pretty_op = ""  # the op whose pretty form is being read
 
     def error(self, message: str, offset: int | None = None, hint: str | None = None) -> InvalidArgumentError:
-        """The error to raise for what stands at `offset`.
+        """Returns an error at `offset`, by default the current position.
 
-        Without `offset`, for what stands here: where that is on a later line, something is missing at the end of the
-        line before, and that is the place to show.
+        If the current position is on a later line than what was read last, something is missing at the end of that
+        line. The error then shows that place.
         """
         if offset is None:
             offset = self.skip()
@@ -112,10 +112,10 @@ class Cursor:
         )
 
     def form_error(self, message: str, offset: int | None = None, hint: str | None = None) -> InvalidArgumentError:
-        """The error for what an op's pretty form demands, which names the op, as MLIR's does; without `offset`, here.
+        """Returns an error of an op's pretty form, which names the op as MLIR does.
 
-        MLIR has two kinds of errors. Those of its grammar are `error`s: a comma, a type, an operand, an attribute is
-        missing. Those of a form are these: keywords and bare integers are missing, or what was read doesn't fit.
+        MLIR has two kinds of errors. If a comma, type, operand or attribute is missing, its grammar fails, which is an
+        `error`. If a keyword or integer is missing, or the parts don't fit together, the op's form fails.
         """
         if offset is None:
             offset = self.skip()
@@ -145,7 +145,7 @@ class Cursor:
     def skip(self) -> int:
         """Moves over whitespace and comments, and returns the position of what is next."""
         try:
-            if self.source[self.position] not in _BLANK:  # mostly there is none
+            if self.source[self.position] not in _BLANK:  # mostly no blanks precede it
                 return self.position
         except IndexError:  # the end
             return self.position
@@ -159,7 +159,7 @@ class Cursor:
 
     def accept(self, text: str) -> bool:
         """Moves over punctuation if it is next."""
-        if not self.source.startswith(text, self.position):  # without blanks before it, as mostly
+        if not self.source.startswith(text, self.position):  # mostly no blanks precede it
             self.skip()
             if not self.source.startswith(text, self.position):
                 return False

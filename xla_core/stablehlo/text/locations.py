@@ -1,6 +1,6 @@
 """Reads `loc(...)` into tuples, and turns them into a SourceLocation when it is asked for.
 
-A SourceLocation keeps of the tree of locations the place in the user's program (the first file location, the innermost
+A SourceLocation keeps two parts of the tree: the place in the user's program (the first file location, the innermost
 frame of a call stack) and the name stack (the outermost name).
 """
 

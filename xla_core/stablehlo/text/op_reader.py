@@ -128,7 +128,7 @@ class OpReader(RegionReader):
         error = self.error(message, offset, hint=near)
         if near or dialect in KNOWN_DIALECTS:
             return error
-        return UnimplementedError(  # as for its generic form, which the verifier refuses
+        return UnimplementedError(  # like the verifier for the generic form
             error.message, location=error.location, snippet=error.snippet, hint=OTHER_DIALECT_HINT
         )
 

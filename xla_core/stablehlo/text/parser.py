@@ -15,10 +15,10 @@ _SEPARATOR = re.compile(r"^// -----.*$", re.MULTILINE)
 
 
 def parse_text(source: str, file: str = "<input>") -> ir.Module:
-    """Read MLIR text: a module, or ops and functions that stand alone.
+    """Reads MLIR text: a module, or ops and functions without a module.
 
-    Both forms, pretty and generic, give the same tree. Types of operands, dominance and names are checked here; what
-    the ops demand of their operands is the verifier's.
+    The pretty and the generic form give the same tree. The reader checks types of operands, dominance and names; the
+    verifier checks the ops.
 
     Args:
         source: the text.
@@ -93,7 +93,7 @@ class _Parser(OpReader):
             self.position = start
             try:
                 self._resources()
-            except XlaError:  # it isn't one (a string may look so), or it is read again, in its turn
+            except XlaError:  # a string may look like one; a malformed one is reported when it is read in order
                 self.resources.clear()
             self.position = self.depth = 0
 

@@ -49,7 +49,7 @@ def read_quantized(reader: Cursor, start: int) -> ir.QuantizedType:
         place = start if problem.scale is None else scales[problem.scale].offset
         raise reader.error(problem.message, place, problem.hint)
     if type.storage_range == ir.QuantizedType(storage, expressed, (), ()).storage_range:
-        low = high = None  # the range of the storage type says nothing more
+        low = high = None  # the storage type's whole range is the default
     return ir.QuantizedType(storage, expressed, values, zeros, axis, low, high, tuple(blocks))
 
 

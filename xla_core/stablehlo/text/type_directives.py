@@ -108,7 +108,7 @@ SIGNATURES: dict[str, tuple[Callable[[TypeReader, int], Signature], str | None]]
     "arrow": (arrow, r"[^()\n]{0,1000}> -> (?:\([^()\n]*\)|[^()\n]{0,1000}>)"),
     # `types to types`
     "cast": (cast, None),
-    # the types of the results, or of the operands; one type for each operand
+    # types of all results; of all operands; one type that every operand has
     "results": (lambda reader, count: ((), tuple(reader.type_list())), _TYPES),
     "list": (lambda reader, count: (tuple(reader.type_list()), ()), _TYPES),
     "each": (lambda reader, count: ((reader.type(),) * count, ()), _TYPES),

@@ -31,7 +31,7 @@ class BuiltinEncoder:
         self.types = Entries()
         self.dialects: dict[str, int] = {}
         self._locations: dict[SourceLocation, int] = {}
-        self.vhlo = self.dialect("vhlo")  # the first, of number 0
+        self.vhlo = self.dialect("vhlo")  # number 0
         self.builtin = self.dialect("builtin")
 
     def dialect(self, name: str) -> int:

@@ -30,25 +30,24 @@ _FORMATS = ((Version(0, 10), 0), (Version(0, 12), 1), (Version(0, 14), 3), (Vers
 
 
 def write_portable_artifact(module: ir.Module, version: Version | str = CURRENT, *, locations: bool = True) -> bytes:
-    """A module as a portable artifact, which every StableHLO of that release or a later one reads.
+    """Writes a module as a portable artifact, which StableHLO of that release and of later ones can read.
 
     Args:
-        module: what a reader made, or `from_hlo`. Ops of CHLO are decomposed.
+        module: a module from a reader or `from_hlo`. Ops of CHLO are decomposed.
         version: a release of StableHLO, 0.9.0 to 1.20.0.
-        locations: whether to say where each op comes from.
+        locations: whether to write the ops' locations.
 
-    Of a location that was read, the place (the first file location, the innermost frame of a call stack) and the
-    outermost name are written; other frames, inner names, ranges, and other parts of fused locations are lost. What
-    the program says nothing of has its place in the text that was read.
+    A location keeps its place (the first file location, the innermost frame of a call stack) and its outermost name.
+    Other frames, inner names, ranges, and other parts of fused locations are lost.
 
-    Raises InvalidArgumentError where the module isn't valid; VersionError, with the op's location, for what needs a
-    later release; UnimplementedError for what portable artifacts have no form for.
+    Raises InvalidArgumentError for an invalid module; VersionError, with the op's location, for what needs a later
+    release; UnimplementedError for what portable artifacts have no form for.
     """
     ir.require_module(module)
     release = Version.parse(version)
     try:
         with without_collector():
-            verify(module)  # MLIR reads an artifact without a check, and what is wrong in it may end its process
+            verify(module)  # an invalid artifact may crash MLIR, which doesn't check it
             return b"".join(_Writer(release, locations).module(with_casts(expand(module, release))))
     except XlaError as error:
         locate(error, module)
@@ -167,7 +166,7 @@ class _Writer:
         return mask, out
 
     def _op(self, out: bytearray, op: ir.Op) -> None:
-        # Readers share the attributes that are written alike: what ops of one name become is found by their identity.
+        # Readers share equal attributes, so the encodings of ops of one name are cached by the attributes' identity.
         attributes = op.attributes
         if op.name in self._by_operands:
             name, mask, encoded = self._head(op)
@@ -239,7 +238,7 @@ class _Writer:
     def _location(self, location: Any) -> bytes:
         place = location
         if isinstance(location, TextLocation) or not self.with_locations:
-            place = None  # a place in the text that was read is none of the user's program
+            place = None  # a place in the text isn't a place in the user's program
         elif location is not None and not isinstance(location, SourceLocation):
             place = location.resolve()
         found = self._locations[location] = varint(self.encoder.location(place))

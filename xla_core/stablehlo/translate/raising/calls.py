@@ -84,7 +84,7 @@ def _custom_call(ctx: RaisingContext, instruction: HloInstruction, operands: Seq
         for a in instruction.attribute("output_to_operand_aliasing")
     )
     shape = instruction.shape
-    is_flat = shape.is_tuple and len(shape.tuple_shapes) != 1  # a tuple of one is what a tuple type was
+    is_flat = shape.is_tuple and len(shape.tuple_shapes) != 1  # a tuple of one element was a tuple type
     parts = shape.tuple_shapes if is_flat else (shape,)
     results = ctx.op(
         "stablehlo.custom_call",

@@ -73,9 +73,9 @@ def _scan(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[R
 def meaning_of(
     instruction: HloInstruction, decompose: Callable[[HloInstruction, Builder], HloInstruction | None], name: str = ""
 ) -> HloComputation:
-    """A computation of the instruction's operands, in a module of its own, that gives what the instruction does.
+    """Returns the decomposition of an instruction as a computation of its operands, in a module of its own.
 
-    Raises UnimplementedError where the decomposition has nothing for operands of these types.
+    Raises UnimplementedError if there is no decomposition for operands of these types.
     """
     name = name or instruction.opcode.replace("-", "_")
     computation = HloModule(name).add_computation(HloComputation(name), entry=True)

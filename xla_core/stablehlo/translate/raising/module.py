@@ -15,15 +15,15 @@ from xla_core.stablehlo.verify.verifier import verify
 
 
 def from_hlo(module: HloModule, *, has_chlo: bool = True) -> ir.Module:
-    """The StableHLO op tree of an HLO module: its function `main` is the entry, with flat parameters and results.
+    """Raises an HLO module to StableHLO. Its function `main` is the entry, with flat parameters and results.
 
     Fusions and asynchronous pairs are inlined, calls become private functions, composites stay composites, and
-    metadata become locations. Layouts are left to the compiler that reads the result. Without `has_chlo`, ops that
-    StableHLO can say itself are not written as CHLO's.
-    Raises UnimplementedError, with the instruction's location, for what StableHLO has no form for, and what HLO's
-    verifier raises of a malformed module; ResourceExhaustedError for one whose regions would double level by level.
+    metadata become locations. Layouts are dropped. Without `has_chlo`, no op is written as one of CHLO if StableHLO
+    has a form for it.
+    Raises UnimplementedError, with the instruction's location, for what StableHLO has no form for; the errors of HLO's
+    verifier for a malformed module; ResourceExhaustedError if nested regions would grow exponentially.
     """
-    verify_hlo(module)  # rules take what instructions say of themselves as it is
+    verify_hlo(module)  # the rules don't check the instructions
     module.check_growth(lambda i: () if i.opcode == Opcode.CALL else i.called_computations)  # regions share nothing
     program = Program(module, has_chlo=has_chlo)
     result = program.result

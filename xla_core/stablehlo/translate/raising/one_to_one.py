@@ -77,7 +77,7 @@ _OF_PRED: dict[Opcode, Callable[..., ir.Value]] = {
     Opcode.POPCNT: lambda ctx, x: x,
     Opcode.POWER: lambda ctx, x, y: ctx.add("stablehlo.or", [x, _not(ctx, y)], x.type),
 }
-"""What ops are of types that StableHLO's don't take."""
+"""Replacements for ops of types that StableHLO's ops don't accept."""
 
 
 def _raise_op(

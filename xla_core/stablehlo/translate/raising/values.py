@@ -13,7 +13,7 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.type_conversion import element_type
 
 Raised = ir.Value | tuple["Raised", ...]
-"""What an instruction became: a value, or a tuple of them for a tuple shape."""
+"""A raised instruction: a value, or a tuple of values for a tuple shape."""
 
 
 @functools.cache

@@ -13,7 +13,7 @@ from xla_core.stablehlo.translate.text.directives import ATTRIBUTES, NotPretty, 
 from xla_core.stablehlo.translate.text.region_writer import RegionWriter
 
 _Writer = Callable[[RegionWriter, ir.Op, dict[str, Any], str], str]
-"""(writer, op, its attributes, of which what is written is taken away, indentation) -> text."""
+"""(writer, op, its attributes, indentation) -> text. The writer removes the attributes that it writes."""
 
 
 def _rest(writer: RegionWriter, attributes: dict[str, Any], keyword: str = "") -> str:

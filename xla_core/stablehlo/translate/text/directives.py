@@ -107,7 +107,7 @@ ATTRIBUTES: dict[str, Callable[[Any], str]] = {
 
 
 def _precision(attributes: dict[str, Any]) -> str:
-    """The writers of groups take what they write out of the attributes."""
+    """Writes the precision. The writers of groups remove the attributes that they write."""
     values = attributes.pop("precision_config", None)
     if values is None:
         return ""

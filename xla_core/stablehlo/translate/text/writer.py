@@ -32,20 +32,18 @@ _SEGMENTS = frozenset(("operandSegmentSizes", "resultSegmentSizes"))
 def write_text(
     module: ir.Module, *, version: Version | str | None = None, generic: bool = False, locations: bool = False
 ) -> str:
-    """A module as MLIR text that StableHLO's parser, and `parse_text`, read back as the same module.
+    """Writes a module as MLIR text, from which StableHLO's parser and `parse_text` read the same module.
 
     Args:
-        module: what a reader made, or `from_hlo`.
-        version: a release of StableHLO, 0.9.0 to 1.20.0: ops that it lacks are written as others that mean the same.
-        generic: MLIR's generic form throughout ("stablehlo.add"(%0, %1) : ...), which changes least between versions.
-        locations: whether to say where each op comes from: `loc(...)`.
+        module: a module from a reader or `from_hlo`.
+        version: a release of StableHLO, 0.9.0 to 1.20.0. Ops that it lacks are replaced by others of the same meaning.
+        generic: whether to write MLIR's generic form ("stablehlo.add"(%0, %1) : ...), which changes least.
+        locations: whether to write the ops' locations: `loc(...)`.
 
-    Of a location that was read, the place (the first file location, the innermost frame of a call stack) and the
-    outermost name are written; other frames, inner names, ranges, and other parts of fused locations are lost. What
-    the program says nothing of has its place in the text that was read.
+    A location keeps its place (the first file location, the innermost frame of a call stack) and its outermost name.
+    Other frames, inner names, ranges, and other parts of fused locations are lost.
 
-    Values get new names, in the order in which they stand. Raises VersionError, with the op's location, for what needs
-    a later release than `version`.
+    Values are renamed in order. Raises VersionError, with the op's location, for what needs a later release.
     """
     ir.require_module(module)
     if version is not None:
