@@ -20,9 +20,11 @@ from xla_core.stablehlo.translate.raising.values import Raised, single, type_of
 
 def _groups(ctx: RaisingContext, instruction: HloInstruction) -> list[tuple[int, ...]]:
     """Returns the groups. An empty list stands for one group of all participants."""
+    given = list(instruction.attribute("replica_groups") or ())
+    if given:  # they may name more devices than the module is for
+        return given
     counts = ctx.program.source.num_replicas, ctx.program.source.num_partitions
-    groups = CollectiveGroups.of(instruction.opcode, instruction.attributes, counts)
-    return list(groups.groups) or [tuple(range(groups.count or 1))]
+    return [tuple(range(CollectiveGroups.of(instruction.opcode, instruction.attributes, counts).count or 1))]
 
 
 def _attributes(ctx: RaisingContext, instruction: HloInstruction) -> dict[str, Any]:
