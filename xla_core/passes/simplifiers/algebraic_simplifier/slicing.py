@@ -11,6 +11,8 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.passes.patterns import uniform_value
 from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import pair_rule, rule
 
+_MANY_PARTS = 8  # fewer are emitted as loops, whose bodies need no division of indices
+
 # -- slice -----------------------------------------------------------------------------------------------------------
 
 
@@ -266,6 +268,18 @@ def concatenate_one_value(i: HloInstruction, b: Builder) -> HloInstruction | Non
         return None
     source = first.operands[0]
     return b.broadcast(source, i.shape.dimensions) if source.shape.rank == 0 else None
+
+
+@rule(Opcode.CONCATENATE)
+def concatenate_one_operand(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """concatenate(x, x, ..., x) -> reshape(broadcast(x))"""
+    x, count = i.operands[0], len(i.operands)
+    if count < _MANY_PARTS or any(o is not x for o in i.operands):
+        return None
+    dimension, sizes = i.attributes["dimensions"][0], x.shape.dimensions
+    repeated = (*sizes[:dimension], count, *sizes[dimension:])
+    kept = [d + (d >= dimension) for d in range(len(sizes))]
+    return b.reshape(b.broadcast(x, repeated, kept), i.shape.dimensions)
 
 
 @rule(Opcode.CONCATENATE)
