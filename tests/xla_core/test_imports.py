@@ -1,4 +1,4 @@
-"""What is imported when: each step loads what it uses, so that a command or a client starts soon."""
+"""Each step imports only what it uses, so that a command or a client starts quickly."""
 
 from __future__ import annotations
 

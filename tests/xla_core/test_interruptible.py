@@ -1,4 +1,4 @@
-"""Ctrl-C while something is imported or compiled: it raises, and nothing stays half done."""
+"""Ctrl-C during an import or a compilation raises, and leaves nothing half done."""
 
 from __future__ import annotations
 

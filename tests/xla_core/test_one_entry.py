@@ -1,6 +1,7 @@
-"""A new op or element type is its entries in the tables: a process whose copies of the tables have one more runs it.
+"""A new op or element type needs only its entries in the tables.
 
-Each test names the edits of a contributor, imports xla_core with them in a process of its own, and runs a program.
+Each test adds the lines that a contributor would write to the sources, in a process that imports xla_core with these
+lines, and runs a program there.
 """
 
 from __future__ import annotations

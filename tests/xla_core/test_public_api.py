@@ -1,4 +1,4 @@
-"""A change of a public signature is a decision: public_api.txt has them all.
+"""A change of a public signature is a decision, which public_api.txt records.
 
     python tests/xla_core/test_public_api.py
 

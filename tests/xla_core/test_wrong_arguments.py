@@ -1,4 +1,4 @@
-"""What is no argument of a public function is refused by an XlaError that says what is expected."""
+"""A wrong argument of a public function is an XlaError that says what is expected."""
 
 from __future__ import annotations
 

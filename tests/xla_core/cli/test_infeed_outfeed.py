@@ -1,4 +1,4 @@
-"""`xla run --infeed`: values for a program's infeed, and what comes out of its outfeed."""
+"""`xla run --infeed`: values for a program's infeed, and the values of its outfeed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ ENTRY main {
 
 @pytest.fixture
 def fed(tmp_path: Path) -> tuple[Path, list[object]]:
-    """A program, and the options that feed it."""
+    """Returns a program and the options with its infeed values."""
     path = tmp_path / "feeds.mlir"
     path.write_text(FEEDS)
     np.save(tmp_path / "x.npy", np.array([1, 2], np.int32))

@@ -1,4 +1,4 @@
-"""`xla new`: packages that are complete, by any scaffold that is installed."""
+"""`xla new` makes complete packages from any installed scaffold."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCENARIOS = sorted({point.name for point in importlib.metadata.entry_points(grou
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
-    """Puts a new package on sys.path with its entry points, as an editable installation does."""
+    """Puts a new package and its entry points on sys.path, as an editable installation does."""
 
     def put(root: Path) -> None:
         project = tomllib.loads((root / "pyproject.toml").read_text())["project"]

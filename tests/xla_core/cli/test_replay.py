@@ -16,7 +16,7 @@ from xla_core.passes import ModuleDump
 
 @pytest.fixture
 def dump(toy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The toy has no passes, and so no dumps of its own."""
+    """Writes a dump, because the toy backend runs no passes and writes none."""
 
     def run_hlo_passes(self: Any, module: Any, options: Any, executor: Any = None) -> Any:
         dump = ModuleDump.from_flags(module.name, options.dump_to)

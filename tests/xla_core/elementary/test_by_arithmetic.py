@@ -1,4 +1,4 @@
-"""The formulas on devices that have hardly any ops: what legalization makes of each function, run by the evaluator."""
+"""The formulas on devices with few ops: the evaluator runs each legalized function."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytest.importorskip("scipy")
 
 
 class LegalizedSubject(Subject):
-    """The evaluator, on programs in which nothing is left that a device doesn't have."""
+    """The evaluator, which runs programs after legalization for a device."""
 
     name, column = "legalized", "backend"
 

@@ -1,4 +1,4 @@
-"""What instructions do besides giving a value, through calls."""
+"""The effects of instructions, also through calls."""
 
 from __future__ import annotations
 

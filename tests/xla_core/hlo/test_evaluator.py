@@ -246,7 +246,7 @@ def test_custom_calls_are_registered_by_name() -> None:
 
 
 def feeding_module() -> HloModule:
-    """Takes two values, puts their sum out, and receives and sends on channels 1 and 2."""
+    """A module that reads two values, writes their sum, and receives and sends on channels 1 and 2."""
     module = HloModule("feeds")
     c = module.add_computation(HloComputation("main"), entry=True)
     scalar, token = Shape(F32), c.add("after-all")

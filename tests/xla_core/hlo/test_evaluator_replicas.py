@@ -1,4 +1,4 @@
-"""Collectives between replicas and partitions, a thread each."""
+"""Collectives between replicas and partitions, each on its own thread."""
 
 from __future__ import annotations
 
@@ -274,7 +274,7 @@ def test_infeeds_are_each_devices_own() -> None:
 
 
 def test_sends_of_both_directions_on_one_channel_reach_their_targets() -> None:
-    """Whoever is first must not take its own message, nor one that is for another."""
+    """The first device must take neither its own message nor one for another device."""
     pairs = {"frontend_attributes": (("_xla_send_recv_source_target_pairs", "{{0,1},{1,2},{2,0}}"),), "channel_id": 5}
 
     def root(c: HloComputation) -> HloInstruction:
@@ -306,7 +306,7 @@ def test_a_device_that_is_no_target_receives_zeros() -> None:
 
 @pytest.mark.parametrize("pairs", ["{{0,7}}", "{{7,1}}"])
 def test_a_channel_to_a_device_that_is_not_there(pairs: str) -> None:
-    """Said at once: nobody waits for replica 7."""
+    """The error comes immediately: no device waits for replica 7."""
     attributes = {"frontend_attributes": (("_xla_send_recv_source_target_pairs", pairs),), "channel_id": 5}
 
     def root(c: HloComputation) -> HloInstruction:
@@ -349,7 +349,7 @@ def test_one_device_may_meet_itself() -> None:
 
 
 def test_a_channel_of_several_senders_needs_pairs() -> None:
-    """It would be chance who gets what."""
+    """Without pairs, it would be undefined which device receives which value."""
 
     def root(c: HloComputation) -> HloInstruction:
         x = c.parameter(0, Shape(F32))

@@ -1,4 +1,4 @@
-"""The HLO op table itself: every entry is whole, and its facts fit each other."""
+"""The HLO op table: every entry is complete and consistent."""
 
 from __future__ import annotations
 

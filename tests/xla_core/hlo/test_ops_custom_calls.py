@@ -1,4 +1,4 @@
-"""What functions that are registered for custom calls may do, and what becomes of what they may not."""
+"""Functions of custom calls: what they may do, and the errors for what they may not."""
 
 from __future__ import annotations
 

@@ -406,7 +406,7 @@ def test_float_to_integer_saturates(source: ElementType, target: ElementType) ->
 
 
 def test_integer_to_float_rounds_once() -> None:
-    """Integers at and just above a tie of bf16, which float64 on the way would round down to it."""
+    """Integers at and just above a tie of bf16. A conversion through float64 would round them to the tie."""
     tie = (1 << 62) + (1 << 54)
     x = np.array([tie, tie + 1, -tie, -tie - 1, 5], np.int64)
     result = run("convert", x, shape=Shape.array(ElementType.BF16, x.shape)).astype(np.float64)

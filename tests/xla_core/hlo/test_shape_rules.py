@@ -1,4 +1,4 @@
-"""Shape rules, given what fits them nearly: a shape or an error of the program's, never a slip of the rule's."""
+"""Shape rules on operands and attributes that nearly fit return a shape or an error, and never fail themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HLO text of many programs, as they are read and as a backend compiled them: it is read back as the same module."""
+"""HLO text of many programs, before and after compilation, is read back as the same module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""XLA's custom calls TopK and ApproxTopK: a wrong one is refused where it is read, with its place and why."""
+"""XLA's custom calls TopK and ApproxTopK: a wrong one is an error with its location and the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every way in which a module can be wrong, and that the error says where."""
+"""Each kind of invalid module is an error with a location."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LAPACK's routines in the evaluator on matrices that aren't finite: what LAPACK's algorithms leave untouched stays."""
+"""LAPACK's routines in the evaluator on matrices that aren't finite: values that LAPACK doesn't touch stay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a call of LAPACK is an InvalidArgumentError, in the evaluator and in a backend alike."""
+"""A wrong LAPACK call is an InvalidArgumentError in the evaluator and in a backend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that are under way: order, memory, errors, interruption, threads, a fork."""
+"""Asynchronous runs: order, memory, errors, interruption, threads, a fork."""
 
 from __future__ import annotations
 

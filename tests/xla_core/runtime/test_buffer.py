@@ -1,4 +1,4 @@
-"""Buffers: what goes in, what comes out, and how they end."""
+"""Buffers: transfers from and to the host, and deletion."""
 
 from __future__ import annotations
 

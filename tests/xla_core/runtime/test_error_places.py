@@ -1,4 +1,4 @@
-"""Every error says where in the program it is, also of programs that are strings without a name."""
+"""Every error has its location in the program, also for programs without a file name."""
 
 from __future__ import annotations
 

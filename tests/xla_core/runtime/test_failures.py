@@ -1,4 +1,4 @@
-"""What a failure leaves behind: memory, donated arguments, constants, streams, the other devices of a run."""
+"""The state after a failure: memory, donated arguments, constants, streams, other devices of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is remembered of shapes is right and bounded."""
+"""The cache of shapes is right and bounded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies that don't block, memory of others, memory spaces, buffers that are errors, arguments that are kept."""
+"""Copies that don't block, foreign memory, memory spaces, error buffers, and non-donatable arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events that belong to a driver: none is used after it was closed, and none is left."""
+"""Events that belong to a driver: none is used after it was closed, and all are closed."""
 
 from __future__ import annotations
 

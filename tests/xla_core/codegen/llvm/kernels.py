@@ -1,4 +1,4 @@
-"""Kernels for tests: fusions built in a line, run on this machine, compared with the reference evaluator."""
+"""Builds fusions in a line, runs them on this machine, and compares them with the reference evaluator."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ S32 = ElementType.S32
 
 @functools.cache
 def host_abi(vector_width: int = 256) -> LoopAbi:
-    """This machine."""
+    """Makes the ABI of this machine."""
     features = llvm.get_host_cpu_features()
     abi = LoopAbi(llvm.get_process_triple(), llvm.get_host_cpu_name(), features.flatten(), vector_width=vector_width)
     abi.has_fma = bool(features.get("fma") or "aarch64" in abi.triple)
@@ -94,7 +94,7 @@ class Loaded:
         self.function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(address)
 
     def __call__(self, *arguments: Any, parts: int = 3) -> list[np.ndarray]:
-        """The results; the units of work are done in some parts."""
+        """Runs the kernel, with its units of work in several parts, and returns the results."""
         operands = [p for p in self.kernel.parameters if not p.is_result]
         results = [p for p in self.kernel.parameters if p.is_result]
         inputs = [_aligned(p.shape, a) for p, a in zip(operands, arguments, strict=True)]
@@ -109,7 +109,7 @@ class Loaded:
 
 
 def _aligned(shape: Shape, value: Any) -> np.ndarray:
-    """A buffer as the shape lies in memory, in an aligned place."""
+    """Makes an aligned buffer with the layout of the shape."""
     order = [*reversed(shape.minor_to_major())]
     physical = [shape.dimensions[d] for d in order]
     size = int(np.prod(physical, dtype=np.int64)) * shape.dtype.itemsize
@@ -127,7 +127,7 @@ def _logical(shape: Shape, buffer: np.ndarray) -> np.ndarray:
 
 
 def random_array(shape: Shape, seed: int = 0) -> np.ndarray:
-    """Values all over an integer type, normal floats."""
+    """Makes integers of the whole range, or normally distributed floats."""
     rng, t, dims = np.random.default_rng(seed), shape.element_type, shape.dimensions
     if t is ElementType.PRED:
         return rng.integers(0, 2, dims).astype(bool)

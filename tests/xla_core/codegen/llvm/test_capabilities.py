@@ -1,4 +1,4 @@
-"""What the emitter says that it can emit, it can."""
+"""The emitter emits every op that it declares."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ def test_a_target_without_fma_and_vectors_agrees() -> None:
 
 
 def test_flattened_loops_agree() -> None:
-    """Every element its own unit, as on a grid, in a loop."""
+    """Each element is a unit of work, as on a grid, and a loop runs the units."""
     host = host_abi()
     flat = LoopAbi(host.triple, host.cpu, host.features)
     flat.flatten = True

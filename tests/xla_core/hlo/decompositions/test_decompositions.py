@@ -1,4 +1,4 @@
-"""Each decomposition in the place of its op: the reference evaluator gives the same, and the op is gone."""
+"""Each decomposition replaces its op, and the reference evaluator's result stays the same."""
 
 from __future__ import annotations
 

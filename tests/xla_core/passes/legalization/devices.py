@@ -1,4 +1,4 @@
-"""Devices that have hardly any ops."""
+"""Devices that have few ops."""
 
 from __future__ import annotations
 

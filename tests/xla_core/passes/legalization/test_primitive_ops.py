@@ -1,4 +1,4 @@
-"""Every elementwise op on devices that have hardly any: legalization leads to what they have."""
+"""Legalization of every elementwise op for devices that have few ops."""
 
 from __future__ import annotations
 

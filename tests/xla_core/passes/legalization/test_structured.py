@@ -1,4 +1,4 @@
-"""Ops with structure on a device that has arithmetic and movement only: the same results as before legalization."""
+"""Structured ops, legalized for a device that has only arithmetic and data movement, keep their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytecode files put together by hand, for what no writer would write."""
+"""Makes bytecode files by hand, with content that no writer writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mutated bytecode: a module or an XlaError that says where, and nothing else, in bounded time and memory."""
+"""Mutated bytecode gives a module or an XlaError with a location, in bounded time and memory."""
 
 from __future__ import annotations
 

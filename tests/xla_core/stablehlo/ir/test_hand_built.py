@@ -1,4 +1,4 @@
-"""Modules that a program of Python's puts together or changes: what is wrong with them is said, and nothing is written."""
+"""Modules that Python code builds or changes: errors are reported, and nothing is written."""
 
 from __future__ import annotations
 

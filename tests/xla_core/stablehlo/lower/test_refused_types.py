@@ -1,4 +1,4 @@
-"""Bounds that no size is within, and results that HLO has no type for: what is refused has its place."""
+"""Invalid bounds, and results that HLO has no type for, are errors with a location."""
 
 from __future__ import annotations
 

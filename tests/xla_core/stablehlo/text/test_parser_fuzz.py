@@ -1,4 +1,4 @@
-"""Mutated programs: a module or an XlaError that says where, and nothing else, quickly."""
+"""Mutated programs give a module or an XlaError with a location, in little time."""
 
 from __future__ import annotations
 

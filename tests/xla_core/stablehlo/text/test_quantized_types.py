@@ -1,4 +1,4 @@
-"""Quantized types that there are not: refused where they stand, in the words of MLIR, with the true cause."""
+"""Invalid quantized types are errors with their location, in the words of MLIR, and with the right cause."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is no program of ours: hints that say what is, ops of other dialects, properties of ops that have none."""
+"""Input that is not a supported program: hints, ops of other dialects, properties of ops without properties."""
 
 from __future__ import annotations
 

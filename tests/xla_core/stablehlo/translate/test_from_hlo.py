@@ -1,4 +1,4 @@
-"""HLO back to StableHLO: nothing is lost on the way, and XLA computes the same of it."""
+"""HLO converted to StableHLO keeps its content, and XLA computes the same results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written reads back as the same tree, and MLIR itself takes it."""
+"""Written text is read back as the same tree, and MLIR parses it."""
 
 from __future__ import annotations
 

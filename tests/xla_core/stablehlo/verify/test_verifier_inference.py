@@ -1,4 +1,4 @@
-"""What follows for a result from operands whose sizes are known in part: as StableHLO infers it, and not more."""
+"""Inference of results from operands with partly known sizes, as StableHLO infers them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verifier says what MLIR's own says of programs with one thing changed."""
+"""On programs with one change, the verifier reports what MLIR's verifier reports."""
 
 from __future__ import annotations
 

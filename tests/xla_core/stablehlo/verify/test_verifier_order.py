@@ -1,4 +1,4 @@
-"""Of several errors the verifier says the one that StableHLO's own says, in its words, and where it does."""
+"""If a program has several errors, the verifier reports the same one as StableHLO's, in its words, at its location."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules are given whatever a reader can make: what is wrong is the program's fault, never a slip of a rule."""
+"""Verifier rules on any input that a reader can make report an error of the program, and never fail themselves."""
 
 from __future__ import annotations
 

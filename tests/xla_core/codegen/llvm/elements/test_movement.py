@@ -65,7 +65,7 @@ def test_reshapes_inside_a_fusion_cost_no_division() -> None:
 @settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_chains_of_movements(data: st.DataObject) -> None:
-    """Random chains of reshape, transpose, reverse, slice, pad and broadcast are what numpy makes of them."""
+    """Random chains of reshape, transpose, reverse, slice, pad and broadcast have numpy's results."""
     dims = tuple(data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=4)))
     steps = data.draw(
         st.lists(st.sampled_from(["reshape", "transpose", "reverse", "slice", "pad", "broadcast"]), max_size=5)
@@ -193,7 +193,7 @@ def test_layouts(layouts: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
 
 
 def test_packed_elements() -> None:
-    """Two s4 a byte: the first in the low bits."""
+    """A byte has two elements of s4, the first in the low bits."""
     packed = array(T.S4, 4, 6).with_layout(Layout((1, 0), element_size_in_bits=4))
     instruction = fuse(lambda c, x: c.add("convert", x, shape=array(T.S32, 4, 6)), packed)
     values = np.arange(-8, 16)[:24].reshape(4, 6) % 16 - 8

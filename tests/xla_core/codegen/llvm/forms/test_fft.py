@@ -1,4 +1,4 @@
-"""The form of ffts: its lengths here, its results through a program in tests/backends/cpu/test_fft.py."""
+"""The kernel form of fft: its lengths. tests/backends/cpu/test_fft.py tests its results."""
 
 from __future__ import annotations
 

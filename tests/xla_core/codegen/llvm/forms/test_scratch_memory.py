@@ -1,4 +1,4 @@
-"""A kernel that finds no scratch memory counts that, and returns."""
+"""A kernel that gets no scratch memory counts the failure and returns."""
 
 from __future__ import annotations
 

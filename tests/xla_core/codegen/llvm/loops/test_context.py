@@ -1,4 +1,4 @@
-"""What a kernel under construction remembers, and where its code goes."""
+"""The values that a kernel context caches, and the place of its code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops in segments: where edges and joints are known before a loop runs."""
+"""Loops that are split into segments at the edges of pads and the joints of concatenations."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def test_to_every_type(source: T) -> None:
 
 @pytest.mark.parametrize("t", SMALL, ids=str)
 def test_in_integer_operations_alone(t: T) -> None:
-    """A target without any small float in hardware."""
+    """The target has no small float type in hardware."""
     host = host_abi()
     abi = LoopAbi(host.triple, host.cpu, host.features, native_floats=frozenset())
     values = np.concatenate([all_values(T.F32), all_values(t).astype(np.float32)])

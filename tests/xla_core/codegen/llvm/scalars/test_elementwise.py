@@ -182,7 +182,7 @@ def test_atan2_where_the_quotient_is_not_finite() -> None:
 
 
 def test_power_of_exponents() -> None:
-    """What is too small for f8e8m0fnu is its least number, however small; it has no zero."""
+    """A result that is too small for f8e8m0fnu becomes its least number, because the type has no zero."""
     values = np.array([2.0**-127, 2.0**-60, 0.5, 1, 2, 2.0**60], T.F8E8M0FNU.dtype)
     a, b = (v.ravel() for v in np.meshgrid(values, values))
     check(lambda c, x, y: c.add("power", x, y), array(T.F8E8M0FNU, 36), array(T.F8E8M0FNU, 36), arguments=[a, b])

@@ -48,7 +48,7 @@ def limit_of(opcode: str, element_type: str) -> float:
 
 
 def points(dtype: type, domain: tuple[float, float], count: int) -> np.ndarray:
-    """Bit patterns of all sizes, and where functions bend: denormals, around 0 and 1, hundreds, huge angles."""
+    """Makes bit patterns of all exponents, denormals, numbers around 0 and 1, hundreds, and huge angles."""
     rng = np.random.default_rng(1)
     bits = np.uint32 if dtype == np.float32 else np.uint64
     limits = np.finfo(dtype)
@@ -238,7 +238,7 @@ def test_complex(opcode: str) -> None:
 
 @pytest.mark.parametrize("opcode", ["log", "sqrt", "asin", "acos", "atan", "acosh", "asinh", "atanh"])
 def test_branch_cuts(opcode: str) -> None:
-    """On both sides of each cut, by the sign of the zero."""
+    """Points on both sides of each branch cut, by the sign of the zero."""
     parts = [2.0, -2.0, 0.5, -0.5]
     z = np.array(
         [complex(a, b) for a in parts for b in (0.0, -0.0)] + [complex(a, b) for a in (0.0, -0.0) for b in parts]
