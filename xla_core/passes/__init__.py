@@ -13,7 +13,7 @@ The modules and subpackages, from the bottom up:
 - `fusion` chooses the instructions that become one kernel.
 - `scheduling` orders instructions and inserts the copies that buffer assignment needs.
 
-A pass changes its module through `rewriter.Builder` and the methods of computations. It reads properties of ops from
+A pass changes its module through a `Builder` and the methods of computations. It reads properties of ops from
 the op table and properties of the target from a TargetConfig. It accesses no device, no file and no global state.
 """
 
