@@ -453,6 +453,16 @@ def test_sort_by_a_comparator_that_is_no_order() -> None:
     assert sorted(run("sort", x, dimensions=(0,), to_apply=always)) == list(range(9))
 
 
+@pytest.mark.parametrize("length", [2, 3, 5, 64, 1000, 20_000])
+def test_sort_by_a_partial_order_of_floats(length: int) -> None:
+    """No key says what a comparison of floats says, so runs are merged, stably."""
+    x = np.random.default_rng(length).integers(0, 300, length).astype(np.float32)
+    less = body([F32, F32, S32, S32], lambda c, a, b, i, j: c.add("compare", a, b, direction="LT"))
+    values, places = run("sort", x, np.arange(length, dtype=np.int32), dimensions=(0,), to_apply=less)
+    np.testing.assert_array_equal(places, np.argsort(x, kind="stable"))
+    np.testing.assert_array_equal(values, np.sort(x))
+
+
 @pytest.mark.parametrize("known", [True, False])
 def test_sort_by_a_long_expression(known: bool) -> None:
     """x doubled a thousand times over (and over: every sum has one operand twice), by keys and by merging."""

@@ -7,8 +7,7 @@ on whole arrays.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -187,35 +186,14 @@ def _by_merging(context: EvaluationContext, comparator: HloComputation, operands
         while (searching := low < high).any():
             middle = (low + high) // 2
             candidate = order[row, np.minimum(other + middle, length - 1)]
-            left, right = np.where(is_left, candidate, order), np.where(is_left, order, candidate)
             # Elements of the right run precede x if they are less than x; elements of the left run, if x is not less
             # than them.
-            before = np.where(is_left, less(left, right), ~less(right, left))
+            before = less(np.where(is_left, candidate, order), np.where(is_left, order, candidate)) == is_left
             low = np.where(searching & before, middle + 1, low)
             high = np.where(searching & ~before, middle, high)
-        new = place + low - np.where(is_left, 0, width)
-        if not (np.sort(new, axis=-1) == place).all():
-            return _by_calls(less, rows, length)
-        merged = np.empty_like(order)
-        merged[row, new] = order
-        order = merged
+        # A comparator that is no strict order may give two elements one place. Any permutation is right then.
+        order = order[row, np.argsort(place + low - np.where(is_left, 0, width), axis=-1, kind="stable")]
         width *= 2
-    return order
-
-
-def _by_calls(less: Callable[[Array, Array], Array], rows: int, length: int) -> Array:
-    """Sorts by single comparisons, for a comparator that is not a strict order and thus yields some permutation."""
-    table = less(
-        np.broadcast_to(np.repeat(np.arange(length), length), (rows, length * length)),
-        np.broadcast_to(np.tile(np.arange(length), length), (rows, length * length)),
-    ).reshape(rows, length, length)
-    order = np.empty((rows, length), np.int64)
-    for row in range(rows):
-
-        def compare(a: int, b: int, first: Array = table[row]) -> int:
-            return -1 if first[a, b] else int(bool(first[b, a]))
-
-        order[row] = sorted(range(length), key=functools.cmp_to_key(compare))
     return order
 
 

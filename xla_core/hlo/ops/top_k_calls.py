@@ -41,6 +41,11 @@ def _top_k(context: EvaluationContext, instruction: HloInstruction, values: list
     return extreme_elements(values[0], **top_k_attributes(instruction.shape))
 
 
+def approx_top_k_dimension(i: HloInstruction) -> int:
+    """Returns the dimension along which a custom call to ApproxTopK keeps the first elements."""
+    return _reduced_dimension(i.operand(0).shape, i.attributes, i.shape)
+
+
 def _reduced_dimension(operand: Shape, attributes: Attributes, declared: Shape) -> int:
     """Returns `reduction_dim` of the configuration; by default, the dimension whose size changes, or the last one."""
     results = declared.tuple_shapes or (declared,)
@@ -80,7 +85,7 @@ def _approx_top_k(context: EvaluationContext, instruction: HloInstruction, value
     """Returns exactly the first elements in the comparator's order."""
     operands = values[: len(values) // 2]
     results = instruction.shape.tuple_shapes or (instruction.shape,)
-    axis = _reduced_dimension(instruction.operand(0).shape, instruction.attributes, instruction.shape)
+    axis = approx_top_k_dimension(instruction)
     moved = [np.moveaxis(o, axis, -1) for o in operands]
     order = sort_order(context, instruction.called_computations[0], [m.reshape(-1, m.shape[-1]) for m in moved])
     first = order.reshape(moved[0].shape)[..., : results[0].dimensions[axis]]

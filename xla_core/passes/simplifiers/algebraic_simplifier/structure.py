@@ -6,7 +6,7 @@ from xla_core.hlo.builder import Builder
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.custom_calls import ANNOTATIONS
-from xla_core.hlo.ops.top_k_calls import top_k_attributes
+from xla_core.hlo.ops.top_k_calls import approx_top_k_dimension, top_k_attributes
 from xla_core.passes.patterns import POINTWISE
 from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import rule
 from xla_core.passes.simplifiers.tuple_simplifier import forwarded_element, forwarded_tuple
@@ -48,6 +48,19 @@ def call_of_top_k(i: HloInstruction, b: Builder) -> HloInstruction | None:
     if i.attributes["custom_call_target"] != "TopK":
         return None
     return b.add(Opcode.TOPK, i.operands[0], **top_k_attributes(i.shape))
+
+
+@rule(Opcode.CUSTOM_CALL)
+def call_of_approx_top_k(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """custom-call(x, y, ...) to XLA's ApproxTopK -> slices of sort(x, y): exactly the first elements"""
+    if i.attributes["custom_call_target"] != "ApproxTopK":
+        return None
+    operands, axis = i.operands[: len(i.operands) // 2], approx_top_k_dimension(i)
+    (comparator,) = i.called_computations
+    made = b.add(Opcode.SORT, *operands, dimensions=(axis,), to_apply=comparator, is_stable=True)
+    kept = (i.shape.tuple_shapes or (i.shape,))[0].dimensions[axis]
+    results = [b.slice_in_dim(part, axis, 0, kept) for part in (b.elements(made) or [made])]
+    return b.tuple(results) if i.shape.is_tuple else results[0]
 
 
 @rule(*POINTWISE)
