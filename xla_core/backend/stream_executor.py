@@ -108,8 +108,9 @@ class StreamExecutor(abc.ABC):
 
     @abc.abstractmethod
     def allocate(self, size: int, memory_space: int = 0) -> DeviceMemory | None:
-        """Allocates at least `size` > 0 bytes, aligned as the target says. Returns None if there isn't enough memory.
+        """Allocates at least `size` > 0 bytes of a memory space, aligned as the target says.
 
+        The result's `memory_space` is the one that was asked for. Returns None if there isn't enough memory.
         The contents are undefined. The core pools memory and enforces the limit, so it calls this rarely.
         """
 

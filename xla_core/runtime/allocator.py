@@ -14,7 +14,7 @@ from xla_core.backend.event import Event
 from xla_core.backend.stream import Stream
 from xla_core.backend.stream_executor import Allocator, StreamExecutor
 from xla_core.checks import require_limit
-from xla_core.errors import ResourceExhaustedError
+from xla_core.errors import InternalError, ResourceExhaustedError
 
 __all__ = ["MemoryHolder", "MemoryStats", "PoolAllocator", "format_bytes"]
 
@@ -130,6 +130,7 @@ class PoolAllocator(Allocator):
                 if self._limit is None or self._reserved + size <= self._limit:
                     memory = self._executor.allocate(size, memory_space)
                     if memory is not None:
+                        self._check(memory, size, memory_space)
                         self._asked[key] = self._pool.setdefault(_key(memory), [])
                         self._reserved += memory.size
                         self._peak = max(self._peak, self._reserved)
@@ -142,6 +143,16 @@ class PoolAllocator(Allocator):
                     self.wait_for_deferred()
                     self.trim()
             raise self._exhausted(size)
+
+    def _check(self, memory: DeviceMemory, size: int, memory_space: int) -> None:
+        if memory.memory_space == memory_space and memory.size >= size:
+            return
+        self._executor.deallocate(memory)
+        raise InternalError(
+            f"{type(self._executor).__name__}.allocate({size}, {memory_space}) returned {memory.size} bytes of memory "
+            f"space {memory.memory_space}",
+            hint="it must return DeviceMemory of the memory space, and of at least as many bytes: correct the backend",
+        )
 
     def _sweep(self) -> None:
         for _ in range(len(self._deferred)):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from xla_core.backend import DeviceMemory
-from xla_core.errors import ResourceExhaustedError
+from xla_core.errors import InternalError, ResourceExhaustedError
 from xla_core.runtime.allocator import PoolAllocator
 
 
@@ -88,6 +88,22 @@ def test_memory_never_goes_to_those_who_need_more() -> None:
     executor.grain = 1
     pool.free(pool.allocate(256))
     assert pool.allocate(1024).size == 1024
+
+
+@pytest.mark.parametrize("space", [1, 0])
+def test_memory_of_a_wrong_space_or_size_is_refused(space: int) -> None:
+    executor = Executor()
+
+    def allocate(size: int, memory_space: int = 0) -> DeviceMemory:
+        executor.live.add(7)
+        return DeviceMemory(7, size if space else size - 1)  # space 0, as by default
+
+    executor.allocate = allocate  # type: ignore[method-assign]
+    pool = PoolAllocator(executor, Stream())
+    with pytest.raises(InternalError, match=rf"Executor\.allocate\(256, {space}\) returned"):
+        pool.allocate(256, space)
+    assert not executor.live
+    assert pool.stats().bytes_reserved == 0
 
 
 def test_a_closed_pool_keeps_nothing() -> None:
