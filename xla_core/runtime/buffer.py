@@ -295,13 +295,14 @@ class Buffer(TrackedBuffer):
         staged = np.empty(device.byte_size(shape), np.uint8)
 
         def arrange() -> None:
-            arrived.synchronize()
-            if arrived.error is not None:
-                raise arrived.error
             laid_out = there.to_device(here.from_device(data, self.shape), shape)
             staged[: laid_out.size] = laid_out
 
         def enqueue(stream: Stream, memory: DeviceMemory) -> None:
+            if device.platform is self.device.platform:
+                stream.wait(arrived)
+            else:  # events order only the streams of one platform
+                stream.host_callback(lambda: wait_for(arrived, self.device))
             stream.host_callback(arrange)
             stream.memcpy_h2d(memory, staged)
 

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import xla_core
+from xla_core.backend import DeviceFeatures
 from xla_core.errors import FailedPreconditionError, InternalError, InvalidArgumentError
 from xla_core.hlo import ElementType, Layout, Shape
-from xla_core.runtime import Buffer
+from xla_core.runtime import Buffer, HostEvent
 
 STEP = """HloModule step, input_output_alias={{}: (0, {}, may-alias)}
 
@@ -280,3 +281,29 @@ def test_fingerprints_tell_programs_apart(on: xla_core.Client) -> None:
     one, same, other = on.compile(STEP), on.compile(STEP), on.compile(STEP.replace("add(", "multiply("))
     assert one.fingerprint() == same.fingerprint() != other.fingerprint()
     assert on.deserialize(one.serialize()).fingerprint() == one.fingerprint()
+
+
+def test_a_copy_waits_for_its_source_on_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without `callbacks_may_enqueue` a host callback may not wait for events, as CUDA's may not."""
+    pytest.importorskip("xla_backend_template")
+    waits: list[int] = []
+    synchronize = HostEvent.synchronize
+
+    def recorded(self: HostEvent, timeout: float | None = None) -> bool:
+        waits.append(threading.get_ident())
+        return synchronize(self, timeout)
+
+    with xla_core.Client("template") as client:
+        for device in client.devices:
+            monkeypatch.setattr(device.executor, "features", DeviceFeatures(), raising=False)
+        monkeypatch.setattr(HostEvent, "synchronize", recorded)
+        gate = threading.Event()
+        client.devices[0].d2h_stream.host_callback(lambda: gate.wait(20))
+        copy = client.buffer_from_host(A, client.devices[0]).copy_to_device(1)
+        bad = client.error_buffer(InternalError("upstream"), Shape.of(A), 0).copy_to_device(1)
+        gate.set()
+        assert np.array_equal(np.asarray(copy), A)
+        with pytest.raises(InternalError, match="upstream"):
+            bad.block_until_ready()
+        client.synchronize()
+    assert set(waits) <= {threading.get_ident()}
