@@ -67,7 +67,12 @@ class Stream(abc.ABC):
 
     @abc.abstractmethod
     def host_callback(self, callback: Callable[[], None]) -> None:
-        """Enqueues a call on the host. An exception in it poisons the stream, wrapped in an XlaError."""
+        """Enqueues a call on the host. An exception in it poisons the stream, wrapped in an XlaError.
+
+        A callback may block until callbacks of other streams, also of other devices, have run: by default, the devices
+        of a program meet in callbacks for its collectives. Where the driver calls all callbacks on one thread, the
+        stream must pass them on to threads of its own. A callback uses the device only with `callbacks_may_enqueue`.
+        """
 
     @abc.abstractmethod
     def synchronize(self) -> None:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
+from xla_conformance.plugin import not_supported
+from xla_core import Client
 from xla_core.backend import Stream, StreamExecutor
 from xla_core.errors import InternalError, XlaError
 
@@ -114,7 +116,15 @@ def test_upload_takes_the_array_at_once(stream: Stream, executor: StreamExecutor
         executor.deallocate(memory)
 
 
-def test_two_streams_run_at_the_same_time(stream: Stream, other: Stream) -> None:
+@pytest.mark.parametrize("devices", [1, 2])
+def test_callbacks_of_two_streams_run_at_the_same_time(
+    stream: Stream, other: Stream, client: Client, devices: int
+) -> None:
+    """The default collectives need it: each device waits in a callback for the callbacks of the others."""
+    if devices == 2:
+        if len(client.devices) < 2:
+            not_supported("there is one device")
+        other = client.devices[1].compute_stream
     here, there = threading.Event(), threading.Event()
     met: list[bool] = []
 
@@ -126,7 +136,7 @@ def test_two_streams_run_at_the_same_time(stream: Stream, other: Stream) -> None
     other.host_callback(lambda: meet(there, here))
     stream.synchronize()
     other.synchronize()
-    assert met == [True, True], "each waited for the other, so they did not run concurrently"
+    assert met == [True, True], "each waited for the other, so they did not run concurrently: use a thread per stream"
 
 
 def test_a_stream_runs_while_the_host_goes_on(stream: Stream) -> None:
