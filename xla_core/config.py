@@ -29,6 +29,7 @@ __all__ = [
     "XlaFlags",
     "core_flags",
     "find_flags_with",
+    "flag_variable",
     "misspelled_xla_flags",
     "plugin_flags",
     "register_flags",
@@ -112,6 +113,11 @@ def find_flags_with(finder: Callable[[], None]) -> None:
 def xla_flags() -> XlaFlags:
     """Returns the known flags of XLA_FLAGS."""
     return _xla_flags(os.environ.get("XLA_FLAGS", ""))
+
+
+def flag_variable(flag: str) -> str:
+    """Returns the environment variable that sets a flag: XLA_FLAGS for XLA's own, else XLA_CORE_FLAGS."""
+    return "XLA_FLAGS" if flag in XlaFlags.model_fields else "XLA_CORE_FLAGS"
 
 
 def misspelled_xla_flags() -> dict[str, str]:

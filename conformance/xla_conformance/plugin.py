@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import xla_core as xla
+from xla_conformance.subjects import set_device_count
 from xla_core.backend import BackendSpec, Platform, Stream, StreamExecutor, load_backend
 from xla_core.errors import UnimplementedError
 from xla_core.hlo import ElementType, HloModule
@@ -25,6 +26,8 @@ from xla_core.target import TargetConfig
 __all__ = ["PROFILES", "ClaimingClient", "all_types", "held_types", "not_supported"]
 
 PROFILES = ("quick", "full", "stress")
+_DEVICES = 2
+_STABLEHLO_DEVICES = 8
 _NOT_SUPPORTED = "NOT_SUPPORTED: "
 
 
@@ -131,6 +134,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "profile(name): the smallest profile that runs this test; default quick")
+    backend = config.getoption("xla_backend")
+    if backend:
+        set_device_count(backend, _STABLEHLO_DEVICES if config.getoption("xla_stablehlo_tests") else _DEVICES)
     descriptor = config.getoption("xla_events")
     if descriptor is not None and not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Reporter(descriptor), "xla-conformance-reporter")

@@ -18,17 +18,13 @@ from typing import Any
 
 from xla_conformance.results import GROUPS, STABLEHLO_GROUP, Result, Run, State
 
-__all__ = ["STABLEHLO_DEVICES", "TEST_SECONDS", "run_suite"]
-
-STABLEHLO_DEVICES = 8
-"""The number of virtual devices for StableHLO's own tests."""
+__all__ = ["TEST_SECONDS", "run_suite"]
 
 TEST_SECONDS = {"quick": 60, "full": 300, "stress": 900}
 """The time limit of one test, by profile."""
 
 _GRACE_SECONDS = 20  # after its time limit a test may end by itself for so long; then the process is killed
 _MESSAGE_LINES = 60
-_DEVICE_COUNT = "--xla_force_host_platform_device_count"
 
 Progress = Callable[[int, Result], None]
 """Called after each test with the number of all tests and the result."""
@@ -133,7 +129,7 @@ class _Child:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 pass_fds=[writer],
-                env=_environment(stablehlo_tests is not None),
+                env=_environment(),
                 cwd=scratch,
             )
         os.close(writer)
@@ -192,19 +188,12 @@ class _Child:
         return "\n".join(lines[-_MESSAGE_LINES:])
 
 
-def _environment(many_devices: bool) -> dict[str, str]:
-    """The child's environment: this process's, without variables that configure pytest, and with the same import path.
-
-    With `many_devices`, host platforms have the number of virtual devices that StableHLO's tests of collectives need,
-    unless XLA_FLAGS sets it.
-    """
+def _environment() -> dict[str, str]:
+    """This process's environment, without variables that configure pytest, and with the same import path."""
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")}
     environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     environment["PYTHONPATH"] = os.pathsep.join(p or os.getcwd() for p in sys.path)
     environment["PYTHONFAULTHANDLER"] = "1"
-    flags = environment.get("XLA_FLAGS", "")
-    if many_devices and _DEVICE_COUNT not in flags:
-        environment["XLA_FLAGS"] = f"{flags} {_DEVICE_COUNT}={STABLEHLO_DEVICES}".strip()
     return environment
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import functools
+import os
 from collections import deque
 from collections.abc import Sequence
 from typing import Protocol
@@ -11,16 +12,34 @@ from typing import Protocol
 import numpy as np
 
 import xla_core as xla
-from xla_core.errors import InternalError, UnimplementedError
+from xla_core.backend import load_backend
+from xla_core.config import flag_variable
+from xla_core.errors import InternalError, UnimplementedError, XlaError
 from xla_core.hlo import Environment, HloModule, evaluate_replicas
 
-__all__ = ["EVALUATOR", "BackendSubject", "EvaluatorSubject", "ReplicaSubject", "Subject"]
+__all__ = ["EVALUATOR", "BackendSubject", "EvaluatorSubject", "ReplicaSubject", "Subject", "set_device_count"]
 
 EVALUATOR = "evaluator"
 """The name of the reference evaluator in lists of platforms."""
 
 _KEPT = 8  # how many programs to cache; a check runs few programs, many times each
 _TIMEOUT = 20.0  # seconds for a collective
+
+
+def set_device_count(backend: str, count: int) -> None:
+    """Gives the backend's platform `count` devices in this process, unless the environment sets their number.
+
+    It must be called before the first client. A backend whose machine determines the number is left as it is.
+    """
+    try:
+        flag = load_backend(backend).platform.device_count_flag
+    except XlaError:  # the first client reports it
+        return
+    variable = flag_variable(flag)
+    text = os.environ.get(variable, "").strip()
+    names_file = bool(text) and not text.startswith("-")
+    if flag and f"--{flag}=" not in text and not names_file:
+        os.environ[variable] = f"{text} --{flag}={count}".strip()
 
 
 class Subject(abc.ABC):

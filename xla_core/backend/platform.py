@@ -19,7 +19,8 @@ class Platform(abc.ABC):
 
     Attributes:
         name: the entry point's name, set by the registry.
-        device_count_flag: the flag of XLA_FLAGS that sets the number of devices; "" where the machine determines it.
+        device_count_flag: the flag of XLA_FLAGS or of XLA_CORE_FLAGS that sets the number of devices; "" where the
+            machine determines it.
     """
 
     name: str = ""

@@ -15,6 +15,7 @@ from xla_core.backend.event import Event
 from xla_core.backend.platform import Platform
 from xla_core.backend.stream_executor import RunOptions
 from xla_core.checks import require_limit, wrong_argument
+from xla_core.config import flag_variable
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, XlaError
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.shape import Shape
@@ -226,7 +227,9 @@ class DeviceSet:
             flag = self.platform.device_count_flag
             raise InvalidArgumentError(
                 f"the program needs {replicas} x {partitions} devices, {self.platform.name} has {len(self.devices)}",
-                hint=f"set XLA_FLAGS=--{flag}={replicas * partitions} before the client is made" if flag else None,
+                hint=f"set {flag_variable(flag)}=--{flag}={replicas * partitions} before the client is made"
+                if flag
+                else None,
             )
         if wanted is None:
             return tuple(tuple(range(r * partitions, (r + 1) * partitions)) for r in range(replicas))

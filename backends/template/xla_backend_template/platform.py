@@ -24,6 +24,8 @@ class TemplateFlags(BaseModel):
 class TemplatePlatform(Platform):
     """The simulated devices of this process."""
 
+    device_count_flag = "xla_template_device_count"
+
     def visible_device_count(self) -> int:
         return plugin_flags("template", TemplateFlags).xla_template_device_count
 

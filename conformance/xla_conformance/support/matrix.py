@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import queue
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from xla_conformance.subjects import EVALUATOR, BackendSubject, EvaluatorSubject, ReplicaSubject
+from xla_conformance.subjects import EVALUATOR, BackendSubject, EvaluatorSubject, ReplicaSubject, set_device_count
 from xla_conformance.support.cells import (
     ANY,
     ELEMENT_TYPES,
@@ -112,13 +111,11 @@ class _Worker:
     """A process that runs cells in order and prints a line for each."""
 
     def __init__(self, subject: str, todo: list[tuple[str, str]]) -> None:
-        flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={_DEVICES}".strip()
         self._process = subprocess.Popen(
             [sys.executable, "-m", __name__, subject],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, "XLA_FLAGS": flags},
             text=True,
         )
         self._todo = todo
@@ -171,6 +168,7 @@ def main(subject: str) -> None:
         return
     from xla_core import Client
 
+    set_device_count(subject, _DEVICES)
     with Client(subject) as client:
         _run(BackendSubject(client), todo)
 
