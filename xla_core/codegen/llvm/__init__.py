@@ -9,10 +9,10 @@ How a backend uses it::
 
 `emit` takes a fusion, or one instruction that stands alone, and adds one function to the module. Its buffers are
 `kernel.parameters`: each operand's array leaves, then the result's leaves. Its work is `kernel.partition_count`
-independent units; a call does units [begin, end), so a thread pool, or a grid of threads, may split them in any way
-(not below `kernel.grain` units a thread); 0 units is nothing to do.
-`aliasing` names the (result leaf, operand leaf) pairs that are one buffer; `may_share_buffer` says for which pairs that
-is right. All else is `noalias`.
+independent units. A call works on units [begin, end), so a thread pool or a grid of threads may divide them in any way,
+with at least `kernel.grain` units for each thread. A kernel of 0 units need not be called.
+`aliasing` names the pairs (result leaf, operand leaf) that are one buffer; `may_share_buffer` says which pairs may be.
+All other buffers must not overlap.
 
 With `LoopAbi` the function is ``void @name(ptr %buffers, i64 %begin, i64 %end)``, where %buffers points to an array of
 buffer pointers, each aligned to `abi.alignment`; it is `noinline`, and writes nothing but its results. Outside the

@@ -216,7 +216,7 @@ def compile_objects(
     for helper in started:
         helper.join()
     if failures:
-        raise failures.pop()  # taken out: what its traceback refers to must not refer to it
+        raise failures.pop()  # its traceback refers to `failures`, which therefore must not refer to it
     return tuple(objects[number] for number in range(len(ir_texts)))
 
 

@@ -41,7 +41,7 @@ class FloatFormat:
 
 
 def _format(kind: ElementType) -> FloatFormat:
-    """By the letters of its name: those with one zero (UZ) have a bias one larger, or the one that is named (B11)."""
+    """The format of an element type, in part from its name: "uz" means a bias one larger, "b11" a bias of 11."""
     if kind.value.endswith("fnuz"):
         special = "fnuz"
     else:
