@@ -144,21 +144,25 @@ class _Equation:
         return self.replacement.build(found, b)
 
 
-def _rule(equations: Sequence[_Equation]) -> Rule:
-    """A rule that tries equations in order, but only those that fit the opcodes of the operands."""
-    arity = len(equations[0].pattern.operands)
+def _rule(lines: Sequence[str]) -> Rule:
+    """A rule that tries equations in order, but only those that fit the opcodes of the operands.
+
+    The lines are parsed when they are needed first, because most programs have few of the ops.
+    """
+    equations: list[_Equation] = []
     fitting: dict[tuple[Opcode, ...], list[_Equation]] = {}
 
     def apply(i: HloInstruction, b: Builder) -> HloInstruction | None:
         """The first equation that applies."""
-        if len(i.operands) != arity:
-            return None
         opcodes = tuple([o.opcode for o in i.operands])
         if opcodes not in fitting:
+            if not equations:
+                equations.extend(equation for line in lines for equation in _equations(line))
             fitting[opcodes] = [
                 e
                 for e in equations
-                if all(term.may_match(o) for term, o in zip(e.pattern.operands, opcodes, strict=True))
+                if len(e.pattern.operands) == len(opcodes)
+                and all(term.may_match(o) for term, o in zip(e.pattern.operands, opcodes, strict=True))
             ]
         for equation in fitting[opcodes]:
             new = equation.apply(i, b)
@@ -167,6 +171,16 @@ def _rule(equations: Sequence[_Equation]) -> Rule:
         return None
 
     return apply
+
+
+def _equations(line: str) -> list[_Equation]:
+    formulas, _, condition = line.partition(" if ")
+    pattern, _, replacement = formulas.partition("->")
+    conditions = tuple(
+        (name, tuple(arguments.replace(",", " ").split()))
+        for name, arguments in re.findall(r"(\w+)(?:\(([^)]*)\))?", condition)
+    )
+    return [_Equation(order, _parsed(replacement), conditions) for order in _parsed(pattern).orders()]
 
 
 def _parsed(text: str) -> _Term:
@@ -198,16 +212,12 @@ def _parsed(text: str) -> _Term:
 
 def register(table: str, *, fast: bool = False) -> None:
     """Adds the equations of a table to `RULES`, or to `FAST_RULES`."""
-    equations: dict[Opcode, list[_Equation]] = {}
+    groups: dict[Opcode, list[str]] = {}
     for line in filter(None, map(str.strip, table.splitlines())):
-        formulas, _, condition = line.partition(" if ")
-        pattern, _, replacement = formulas.partition("->")
-        conditions = tuple(
-            (name, tuple(arguments.replace(",", " ").split()))
-            for name, arguments in re.findall(r"(\w+)(?:\(([^)]*)\))?", condition)
-        )
-        for order in _parsed(pattern).orders():
-            for opcode in order.opcodes:
-                equations.setdefault(opcode, []).append(_Equation(order, _parsed(replacement), conditions))
-    for opcode, group in equations.items():
-        (FAST_RULES if fast else RULES).setdefault(opcode, []).append(_rule(group))
+        for name in line.partition("(")[0].split("|"):
+            opcode = Opcode.COMPARE if name in _DIRECTIONS else Opcode(name.replace("_", "-"))
+            group = groups.setdefault(opcode, [])
+            if line not in group:  # compares are one op
+                group.append(line)
+    for opcode, lines in groups.items():
+        (FAST_RULES if fast else RULES).setdefault(opcode, []).append(_rule(lines))
