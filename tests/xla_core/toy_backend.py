@@ -25,7 +25,7 @@ from xla_core.backend import (
 from xla_core.errors import XlaError
 from xla_core.hlo.evaluator import evaluate
 from xla_core.hlo.shape import Shape
-from xla_core.runtime import HostEvent, HostStream
+from xla_core.runtime import HostStream
 from xla_core.target import Capabilities, DeviceDescription, TargetConfig
 
 
@@ -62,9 +62,6 @@ class ToyExecutor(StreamExecutor):
 
     def create_stream(self):
         return HostStream(self)
-
-    def create_event(self):
-        return HostEvent()
 
     def host_view(self, memory):
         return memoryview((ctypes.c_char * memory.size).from_address(memory.handle + memory.offset)).cast("B")

@@ -89,7 +89,7 @@ class Stream(abc.ABC):
 
     @abc.abstractmethod
     def create_event(self) -> Event:
-        """Makes an event for this stream's device, like `StreamExecutor.create_event`."""
+        """Makes an event of this stream's device. It is not recorded, so it is ready."""
 
     # -- what has a default ------------------------------------------------------------------------------------------
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from xla_core.backend.communicator import Communicator
 from xla_core.backend.device_memory import DeviceMemory
-from xla_core.backend.event import Event
 from xla_core.backend.stream import HostBytes, Stream
 from xla_core.backend.transfer_manager import TransferManager
 
@@ -121,10 +120,6 @@ class StreamExecutor(abc.ABC):
     @abc.abstractmethod
     def create_stream(self) -> Stream:
         """Makes a new, idle stream."""
-
-    @abc.abstractmethod
-    def create_event(self) -> Event:
-        """Makes a new event that is not recorded."""
 
     # -- what has a default ------------------------------------------------------------------------------------------
 

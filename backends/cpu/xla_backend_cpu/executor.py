@@ -8,8 +8,8 @@ import os
 import platform
 
 from xla_backend_cpu.host import host_cpu
-from xla_core.backend import DeviceFeatures, DeviceMemory, Event, Stream, StreamExecutor
-from xla_core.runtime import HostEvent, HostStream
+from xla_core.backend import DeviceFeatures, DeviceMemory, Stream, StreamExecutor
+from xla_core.runtime import HostStream
 from xla_core.target import DeviceDescription
 
 __all__ = ["ALIGNMENT", "CpuExecutor", "describe_host", "worker_threads"]
@@ -69,9 +69,6 @@ class CpuExecutor(StreamExecutor):
 
     def create_stream(self) -> Stream:
         return HostStream(self, f"cpu:{self.ordinal}")
-
-    def create_event(self) -> Event:
-        return HostEvent()
 
     def host_view(self, memory: DeviceMemory) -> memoryview:
         return memoryview((ctypes.c_char * memory.size).from_address(memory.handle + memory.offset)).cast("B")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from xla_backend_template.memory import DeviceRam
-from xla_core.backend import DeviceFeatures, DeviceMemory, Event, HostBytes, Stream, StreamExecutor
-from xla_core.runtime import HostEvent, HostStream
+from xla_core.backend import DeviceFeatures, DeviceMemory, HostBytes, Stream, StreamExecutor
+from xla_core.runtime import HostStream
 from xla_core.target import DeviceDescription
 
 __all__ = ["TemplateExecutor", "TemplateStream"]
@@ -53,6 +53,3 @@ class TemplateExecutor(StreamExecutor):
 
     def create_stream(self) -> Stream:
         return TemplateStream(self)
-
-    def create_event(self) -> Event:
-        return HostEvent()

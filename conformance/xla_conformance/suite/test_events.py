@@ -74,7 +74,7 @@ def test_a_callback_is_given_the_error(stream: Stream) -> None:
 def test_a_wait_is_for_the_record_that_was_made_before_it(executor: StreamExecutor, stream: Stream) -> None:
     other = executor.create_stream()
     gate = threading.Event()
-    event = executor.create_event()
+    event = stream.create_event()
     stream.record(event)
     other.wait(event)
     passed = other.finish()

@@ -155,8 +155,8 @@ def test_a_stream_runs_while_the_host_goes_on(stream: Stream) -> None:
     assert event.synchronize(PATIENCE)
 
 
-def test_a_new_event_is_ready(executor: StreamExecutor) -> None:
-    event = executor.create_event()
+def test_a_new_event_is_ready(stream: Stream) -> None:
+    event = stream.create_event()
     assert event.ready
     assert event.error is None
     assert event.synchronize(0.0)

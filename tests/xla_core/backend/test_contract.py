@@ -60,7 +60,7 @@ def test_what_a_vendor_must_write_is_this() -> None:
     required = {cls.__name__: sorted(getattr(cls, "__abstractmethods__", ())) for cls in CONTRACT}
     assert required == {
         "Platform": ["create_compiler", "create_executor", "visible_device_count"],
-        "StreamExecutor": ["allocate", "create_event", "create_stream", "deallocate", "description"],
+        "StreamExecutor": ["allocate", "create_stream", "deallocate", "description"],
         "Stream": [
             "create_event",
             "error",
