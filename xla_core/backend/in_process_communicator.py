@@ -87,14 +87,18 @@ class InProcessCommunicator(Communicator):
 
     It copies operands to the host and exchanges them there. Each device computes its result by the op table's
     definition.
+
+    Args:
+        options: the options of the run.
+        timeout_name: the option by which a user sets `options.collective_timeout`; errors name it.
     """
 
-    def __init__(self, options: RunOptions, timeout: float, timeout_name: str) -> None:
+    def __init__(self, options: RunOptions, timeout_name: str) -> None:
         from xla_core.hlo.evaluation_context import EvaluationContext  # deferred, so that a backend loads quickly
 
         self._manager = options.transfer_manager
         self._device = (options.replica_id, options.partition_id)
-        self._rendezvous = rendezvous_of(options, timeout, timeout_name)
+        self._rendezvous = rendezvous_of(options, options.collective_timeout, timeout_name)
         environment = Environment(
             replica=options.replica_id,
             partition=options.partition_id,

@@ -77,6 +77,7 @@ class RunOptions:
         replica_id, partition_id: this device's place in the assignment.
         device_assignment: device ordinals, one row for each replica, one column for each partition.
         run_id: the number of one sharded execution; equal on all its devices, different for other executions.
+        collective_timeout: how many seconds a device waits for the other devices of its execution.
     """
 
     executor: StreamExecutor
@@ -87,6 +88,7 @@ class RunOptions:
     partition_id: int = 0
     device_assignment: tuple[tuple[int, ...], ...] = ((0,),)
     run_id: int = 0
+    collective_timeout: float = 60.0
 
 
 class StreamExecutor(abc.ABC):
@@ -169,15 +171,11 @@ class StreamExecutor(abc.ABC):
         stream.host_callback(insert)
         stream.memcpy_h2d(destination, whole)
 
-    def create_communicator(self, options: RunOptions, timeout: float, timeout_name: str) -> Communicator | None:
+    def create_communicator(self, options: RunOptions) -> Communicator | None:
         """Makes the communicator for the collectives of one execution on this device.
 
-        None takes the core's `InProcessCommunicator`, which exchanges values in the host's memory.
-
-        Args:
-            options: the options of the run.
-            timeout: seconds that a device waits for another.
-            timeout_name: the option or flag by which a user sets the timeout; errors name it.
+        A device waits for the others for at most `options.collective_timeout` seconds. None takes the core's
+        `InProcessCommunicator`, which exchanges values in the host's memory.
         """
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -115,8 +116,8 @@ class ThunkExecutor:
     def _communicator(self, options: RunOptions) -> Communicator | None:
         if not self._meets:
             return None
-        own = options.executor.create_communicator(options, self._timeout, _TIMEOUT_NAME)
-        return own or InProcessCommunicator(options, self._timeout, _TIMEOUT_NAME)
+        options = dataclasses.replace(options, collective_timeout=self._timeout)
+        return options.executor.create_communicator(options) or InProcessCommunicator(options, _TIMEOUT_NAME)
 
     def enqueue(self, thunk: Thunk, run: ThunkRun) -> None:
         handler = self._handlers.get(type(thunk))

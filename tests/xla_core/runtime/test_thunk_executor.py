@@ -68,8 +68,14 @@ def test_a_communicator_is_ended_once(client, monkeypatch, where: str) -> None:
     device = client.devices[0]
     fault = RuntimeError("no such queue")
     communicator = Collectives(fault if where == "communicator" else None)
-    monkeypatch.setattr(device.executor, "create_communicator", lambda *_: communicator, raising=False)
-    executor = ThunkExecutor(program(fault if where == "kernel" else None))
+    timeouts: list[float] = []
+
+    def create_communicator(options: RunOptions) -> Communicator:
+        timeouts.append(options.collective_timeout)
+        return communicator
+
+    monkeypatch.setattr(device.executor, "create_communicator", create_communicator, raising=False)
+    executor = ThunkExecutor(program(fault if where == "kernel" else None), collective_timeout=7.0)
     options = RunOptions(device.executor, device.compute_stream, device.allocator, client.platform.transfer_manager)
     argument = device.allocator.allocate(256)
     if where == "nowhere":
@@ -88,6 +94,7 @@ def test_a_communicator_is_ended_once(client, monkeypatch, where: str) -> None:
     client.synchronize()
     device.allocator.free(argument)
     assert device.memory_stats().bytes_in_use == 0
+    assert timeouts == [7.0]
     (error,) = communicator.ends
     if where == "nowhere":
         assert error is None
