@@ -73,7 +73,7 @@ def _same_places(a: Shape, b: Shape) -> bool:
 
 
 def _fusion_can_share(fusion: HloInstruction, operand: int, leaf: int) -> bool:
-    computation = fusion.attributes["calls"]
+    computation = fusion.attribute("calls")
     root = computation.root
     if fusion.shape.is_tuple and root.opcode != Opcode.TUPLE:
         return False

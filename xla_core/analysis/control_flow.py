@@ -18,11 +18,11 @@ def control_flow_callees(instruction: HloInstruction) -> list[HloComputation]:
     """
     match instruction.opcode:
         case Opcode.WHILE:
-            return [instruction.attributes["condition"], instruction.attributes["body"]]
+            return [instruction.attribute("condition"), instruction.attribute("body")]
         case Opcode.CONDITIONAL:
             return list(branch_computations(instruction.attributes))
         case Opcode.CALL:
-            return [instruction.attributes["to_apply"]]
+            return [instruction.attribute("to_apply")]
     return []
 
 

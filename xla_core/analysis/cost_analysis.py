@@ -71,16 +71,16 @@ class HloCostAnalysis:
         if opcode == Opcode.WHILE:
             trips = known_trip_count(i)
             trips = 1 if trips is None else trips
-            body = self.computation(i.attributes["body"])
-            return body * float(trips) + self.computation(i.attributes["condition"]) * float(trips + 1)
+            body = self.computation(i.attribute("body"))
+            return body * float(trips) + self.computation(i.attribute("condition")) * float(trips + 1)
         if opcode == Opcode.CONDITIONAL:
             costs = [self.computation(c) for c in branch_computations(i.attributes)]
             dearest: Cost = max(costs, key=lambda c: c.flops + 10 * c.transcendentals + c.bytes_accessed)
             return dearest
         if opcode == Opcode.CALL:
-            return self.computation(i.attributes["to_apply"])
+            return self.computation(i.attribute("to_apply"))
         if opcode == Opcode.FUSION:
-            inside = self.computation(i.attributes["calls"])
+            inside = self.computation(i.attribute("calls"))
             return dataclasses.replace(inside, bytes_accessed=float(_fusion_bytes(i)))
         return self._operations(i) + Cost(bytes_accessed=float(_bytes(i)))
 
@@ -97,28 +97,28 @@ class HloCostAnalysis:
                 return Cost(2.0 * elements * _contracted(i) * _complex_factor(shape))
             case Opcode.CONVOLUTION:
                 kernel = i.operand(1).shape
-                labels = i.attributes["dim_labels"]
+                labels = i.attribute("dim_labels")
                 outputs = kernel.dimensions[labels.kernel_output_feature]
                 return Cost(2.0 * elements * kernel.num_elements / max(outputs, 1) * _complex_factor(shape))
             case Opcode.REDUCE:
                 return applied * float(max(i.operand(0).shape.num_elements - elements, 0))
             case Opcode.REDUCE_WINDOW:
-                return applied * float(elements * max(math.prod(w.size for w in i.attributes["window"]) - 1, 0))
+                return applied * float(elements * max(math.prod(w.size for w in i.attribute("window")) - 1, 0))
             case Opcode.SELECT_AND_SCATTER:
                 source = i.operand(1).shape.num_elements
-                return Cost(float(source * math.prod(w.size for w in i.attributes["window"])))
+                return Cost(float(source * math.prod(w.size for w in i.attribute("window"))))
             case Opcode.SCATTER:
                 updates = i.operand(len(i.operands) // 2 + 1).shape.num_elements
                 return applied * float(updates)
             case Opcode.MAP:
                 return applied * elements
             case Opcode.SORT:
-                length = shape.dimensions[i.attributes["dimensions"][0]] if shape.rank else 1
+                length = shape.dimensions[i.attribute("dimensions")[0]] if shape.rank else 1
                 return applied * float(elements * max(math.ceil(math.log2(max(length, 2))), 1))
             case Opcode.TOPK:
                 return Cost(float(i.operand(0).shape.num_elements))
             case Opcode.FFT:
-                length = math.prod(i.attributes["fft_length"])
+                length = math.prod(i.attribute("fft_length"))
                 return Cost(5.0 * elements * math.log2(max(length, 2)))
             case Opcode.CHOLESKY:
                 return Cost(elements * shape.dimensions[-1] / 3)
@@ -156,7 +156,7 @@ def _bytes(i: HloInstruction) -> int:
 
 def _fusion_bytes(fusion: HloInstruction) -> int:
     """Bytes that a fusion accesses: an operand that is only sliced counts its slices, an in-place root its update."""
-    computation = fusion.attributes["calls"]
+    computation = fusion.attribute("calls")
     root = computation.root
     in_place = root.opcode == Opcode.DYNAMIC_UPDATE_SLICE
     total = 2 * root.operand(1).shape.byte_size if in_place else fusion.shape.byte_size

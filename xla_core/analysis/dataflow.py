@@ -125,7 +125,7 @@ class HloDataflowAnalysis:
             elif opcode == Opcode.CONDITIONAL:
                 positions[instruction] = self._conditional(instruction, operands, path, depth)
             elif opcode == Opcode.CALL:
-                callee = instruction.attributes["to_apply"]
+                callee = instruction.attribute("to_apply")
                 positions[instruction] = self._walk(callee, operands, path, depth + 1)
                 self.times[instruction] = self._tick()
             elif instruction.op.result_at is not None:
@@ -147,7 +147,7 @@ class HloDataflowAnalysis:
         return self.leaves(computation.root)
 
     def _while(self, loop: HloInstruction, init: list[HloValue], path: BranchPath, depth: int) -> list[HloValue]:
-        condition, body = loop.attributes["condition"], loop.attributes["body"]
+        condition, body = loop.attribute("condition"), loop.attribute("body")
         self._use_all(init, path)
         self._tick()
         phis = self._define_all(loop, ValueKind.PHI)

@@ -34,7 +34,7 @@ class Loop:
         """The loop of a while instruction, or None if it does not have the form that `Loop` requires."""
         if instruction.opcode != Opcode.WHILE or not instruction.shape.is_tuple:
             return None
-        loop = Loop(instruction, instruction.attributes["body"], instruction.attributes["condition"])
+        loop = Loop(instruction, instruction.attribute("body"), instruction.attribute("condition"))
         for computation in (loop.body, loop.condition):
             parameter = computation.parameters[0]
             if parameter.is_root or any(u.opcode != Opcode.GET_TUPLE_ELEMENT for u in parameter.users):
@@ -116,7 +116,7 @@ def induction(loop: Loop) -> Induction | None:
     if compare.opcode != Opcode.COMPARE:
         return None
     left, right = map(_peeled, compare.operands)
-    direction = compare.attributes["direction"]
+    direction = compare.attribute("direction")
     index, bound = _state_index(left, loop.condition), _known(right, loop)
     if index is None or bound is None:
         index, bound = _state_index(right, loop.condition), _known(left, loop)

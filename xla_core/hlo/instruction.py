@@ -179,18 +179,18 @@ class HloInstruction:
     @property
     def literal(self) -> Literal:
         """The value of a constant."""
-        literal: Literal = self.attributes["literal"]
+        literal: Literal = self.attribute("literal")
         return literal
 
     @property
     def parameter_number(self) -> int:
-        number: int = self.attributes["parameter_number"]
+        number: int = self.attribute("parameter_number")
         return number
 
     @property
     def tuple_index(self) -> int:
         """The index of a get-tuple-element."""
-        index: int = self.attributes["index"]
+        index: int = self.attribute("index")
         return index
 
     @property

@@ -148,7 +148,7 @@ def _verify_parameters(computation: HloComputation, instructions: Sequence[HloIn
             raise _error(parameter, f"parameter number {number} is not within 0..{len(parameters) - 1}")
     known = set(parameters)
     for number, parameter in enumerate(computation.parameters):
-        if parameter.attributes["parameter_number"] != number or parameter not in known:
+        if parameter.attribute("parameter_number") != number or parameter not in known:
             raise _error(parameter, f"two parameters of {computation.name} have one number, or {number} is missing")
     if len(computation.parameters) != len(parameters):
         raise InvalidArgumentError(f"computation {computation.name} has a parameter that is not in its parameter list")

@@ -56,7 +56,7 @@ def is_relabelling(instruction: HloInstruction) -> bool:
         case Opcode.RESHAPE:
             return before.is_row_major and after.is_row_major
         case Opcode.TRANSPOSE:
-            order = instruction.attributes["dimensions"]
+            order = instruction.attribute("dimensions")
             old = [d for d in before.minor_to_major if source.dimensions[d] != 1]
             new = [order[d] for d in after.minor_to_major if result.dimensions[d] != 1]
             return old == new

@@ -75,7 +75,7 @@ def is_total_order(element_type: ElementType) -> bool:
 
 def is_ordered(compare: HloInstruction) -> bool:
     """Whether any two operands of a compare compare: the type has no NaN, or the order is total."""
-    return is_total_order(compare.operands[0].shape.element_type) or compare.attributes.get("type") == "TOTALORDER"
+    return is_total_order(compare.operands[0].shape.element_type) or compare.attribute("type") == "TOTALORDER"
 
 
 def squeezed(shape: Shape) -> Sequence[int]:

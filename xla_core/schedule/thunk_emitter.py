@@ -110,8 +110,8 @@ class _Emitter:
         if Trait.NOP in traits:
             return ()
         if opcode == Opcode.WHILE:
-            condition: HloComputation = instruction.attributes["condition"]
-            body: HloComputation = instruction.attributes["body"]
+            condition: HloComputation = instruction.attribute("condition")
+            body: HloComputation = instruction.attribute("body")
             predicate = self._assignment.slice(condition.root)
             return (
                 WhileThunk(name, predicate, self.sequence(condition), self.sequence(body), _trip_count(instruction)),
@@ -122,7 +122,7 @@ class _Emitter:
             is_predicate = index.shape.element_type.value == "pred"
             return (ConditionalThunk(name, self._assignment.slice(index), branches, is_predicate),)
         if opcode == Opcode.CALL:
-            return (CallThunk(name, self.sequence(instruction.attributes["to_apply"])),)
+            return (CallThunk(name, self.sequence(instruction.attribute("to_apply"))),)
         operands = tuple(place for operand in instruction.operands for place in self.slices(operand))
         results = self.slices(instruction)
         if opcode == Opcode.COPY and keeps_layout(instruction):
@@ -187,9 +187,9 @@ def _trip_count(instruction: HloInstruction) -> int | None:
     """Returns the trip count that XLA wrote, `backend_config={"known_trip_count":{"n":"10"}}`, or that of the loop
     itself.
     """
-    if any(has_side_effect(i) for i in instruction.attributes["condition"].instructions):
+    if any(has_side_effect(i) for i in instruction.attribute("condition").instructions):
         return None
     try:
-        return int(json.loads(instruction.attributes["backend_config"])["known_trip_count"]["n"])
+        return int(json.loads(instruction.attribute("backend_config"))["known_trip_count"]["n"])
     except (TypeError, KeyError, ValueError):
         return known_trip_count(instruction)

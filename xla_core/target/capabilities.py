@@ -152,7 +152,7 @@ class Capabilities(CheckedModel):
         wrong = self._wrong_type(instruction)
         if wrong is not None:
             return Unsupported(f"there is no {opcode} of {wrong}")
-        algorithm = instruction.attributes.get("algorithm") if opcode == Opcode.DOT else None
+        algorithm = instruction.attribute("algorithm") if opcode == Opcode.DOT else None
         if algorithm is not None and algorithm not in self.dot_algorithms:
             return Unsupported(f"there is no dot by algorithm {algorithm}")
         inside = self._check_computations(instruction, seen)

@@ -1,7 +1,7 @@
 """The registry of Python functions that run custom calls on the host.
 
     def scale(call: CustomCall) -> None:
-        call.results[0][...] = call.operands[0] * call.attributes["factor"]
+        call.results[0][...] = call.operands[0] * call.attribute("factor")
 
     register_custom_call("acme_scale", scale)
 

@@ -14,7 +14,7 @@ from xla_core.hlo.shape import Shape
 
 def decompose_scan(instruction: HloInstruction, b: Builder) -> HloInstruction:
     """Each iteration slices every input, calls the computation, and writes one slice of every output."""
-    axis, carried = instruction.attributes["dimensions"][0], instruction.attributes["num_carries"]
+    axis, carried = instruction.attribute("dimensions")[0], instruction.attribute("num_carries")
     count_inputs = len(instruction.operands) - carried
     inputs, carries = instruction.operands[:count_inputs], instruction.operands[count_inputs:]
     shape = instruction.shape
@@ -28,7 +28,7 @@ def decompose_scan(instruction: HloInstruction, b: Builder) -> HloInstruction:
         if instruction.attribute("is_reverse"):
             index = b.add(Opcode.SUBTRACT, b.constant(length - 1, index.shape), index)
         slices = [_element(b, x, axis, index) for x in given]
-        made = b.add(Opcode.CALL, *slices, *values[len(outputs) :], to_apply=instruction.attributes["to_apply"])
+        made = b.add(Opcode.CALL, *slices, *values[len(outputs) :], to_apply=instruction.attribute("to_apply"))
         results = [made]
         if made.shape.is_tuple:
             results = [b.add(Opcode.GET_TUPLE_ELEMENT, made, index=n) for n in range(len(parts))]

@@ -64,7 +64,7 @@ def _grad(context: EvaluationContext, instruction: HloInstruction, values: list[
     axes = _others(instruction)
     wide = widen(gradient)
     centered = widen(operand) - _along(instruction, mean)
-    deviation = np.sqrt(_along(instruction, variance) + instruction.attributes["epsilon"])
+    deviation = np.sqrt(_along(instruction, variance) + instruction.attribute("epsilon"))
     normal = centered / deviation
     to_scale, to_offset = (wide * normal).sum(axes), wide.sum(axes)
     count = max(1, operand.size // max(1, scale.size))
@@ -76,12 +76,12 @@ def _grad(context: EvaluationContext, instruction: HloInstruction, values: list[
 def _along(instruction: HloInstruction, vector: np.ndarray) -> np.ndarray:
     """Reshapes a vector over the feature dimension so that it broadcasts to the operand."""
     shape = [1] * instruction.operand(0).shape.rank
-    shape[instruction.attributes["feature_index"]] = -1
+    shape[instruction.attribute("feature_index")] = -1
     return widen(vector).reshape(shape)
 
 
 def _others(instruction: HloInstruction) -> tuple[int, ...]:
-    return tuple(d for d in range(instruction.operand(0).shape.rank) if d != instruction.attributes["feature_index"])
+    return tuple(d for d in range(instruction.operand(0).shape.rank) if d != instruction.attribute("feature_index"))
 
 
 def _normalized(
@@ -92,7 +92,7 @@ def _normalized(
     mean: np.ndarray,
     variance: np.ndarray,
 ) -> np.ndarray:
-    deviation = np.sqrt(_along(instruction, variance) + instruction.attributes["epsilon"])
+    deviation = np.sqrt(_along(instruction, variance) + instruction.attribute("epsilon"))
     normal = (wide - _along(instruction, mean)) / deviation
     return np.asarray(normal * _along(instruction, scale) + _along(instruction, offset))
 

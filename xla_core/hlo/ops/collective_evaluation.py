@@ -21,14 +21,14 @@ def all_reduce(context: EvaluationContext, instruction: HloInstruction, values: 
 
 
 def all_gather(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    axis = instruction.attributes["dimensions"][0]
+    axis = instruction.attribute("dimensions")[0]
     brought = meet(context, instruction, own_group(context, instruction), values)
     return _of_results(instruction, [np.concatenate(column, axis) for column in zip(*brought, strict=True)], values)
 
 
 def reduce_scatter(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     group = own_group(context, instruction)
-    axis, place = instruction.attributes["dimensions"][0], group.index(context.environment.device)
+    axis, place = instruction.attribute("dimensions")[0], group.index(context.environment.device)
     results = _combined(context, instruction, meet(context, instruction, group, values))
     return _of_results(instruction, [np.split(r, len(group), axis)[place] for r in results])
 
@@ -101,7 +101,7 @@ def _of_results(instruction: HloInstruction, results: Sequence[Value], operands:
 
 def _combined(context: EvaluationContext, instruction: HloInstruction, brought: Sequence[list[Value]]) -> list[Value]:
     """Combines the devices' values for each operand, in the group's order."""
-    computation = instruction.attributes["to_apply"]
+    computation = instruction.attribute("to_apply")
     dtype = computation.parameters[0].shape.dtype
     results = []
     for column in zip(*brought, strict=True):
@@ -155,7 +155,7 @@ def collective_permute(context: EvaluationContext, instruction: HloInstruction, 
     line = own_group(context, instruction)
     me = line.index(context.environment.device)
     brought = meet(context, instruction, line, values)
-    for source, target in instruction.attributes["source_target_pairs"]:
+    for source, target in instruction.attribute("source_target_pairs"):
         if target == me:
             return _of_results(instruction, brought[source], values)
     return _of_results(instruction, [np.zeros_like(v) for v in values], values)

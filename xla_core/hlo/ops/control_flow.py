@@ -52,7 +52,7 @@ def _while_shape(operands: Sequence[Shape], attributes: Attributes, declared: Sh
 
 
 def _while(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    condition, body = instruction.attributes["condition"], instruction.attributes["body"]
+    condition, body = instruction.attribute("condition"), instruction.attribute("body")
     while context.call(condition, values):
         values = [context.call(body, values)]
     return values[0]
@@ -114,14 +114,14 @@ def _check_started(operand: Shape, start: str, parts: int) -> Shape:
 def _async_start(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     """Runs the computation at once; returns (operands, result, context...)."""
     rest = instruction.shape.tuple_shapes[2:]
-    return (tuple(values), context.call(instruction.attributes["calls"], values), *map(zeros, rest))
+    return (tuple(values), context.call(instruction.attribute("calls"), values), *map(zeros, rest))
 
 
 entry(
     Opcode.CALL,
     (0, None),
     lambda operands, attributes, declared: _check_call(attributes["to_apply"], operands),
-    lambda context, instruction, values: context.call(instruction.attributes["to_apply"], values),
+    lambda context, instruction, values: context.call(instruction.attribute("to_apply"), values),
     Trait.CONTROL_FLOW,
     Trait.NO_OPERAND_REQUIRED,
     doc="The result of to_apply on the operands.",
@@ -155,7 +155,7 @@ entry(
     Opcode.FUSION,
     (0, None),
     _fusion_shape,
-    lambda context, instruction, values: context.call(instruction.attributes["calls"], values),
+    lambda context, instruction, values: context.call(instruction.attribute("calls"), values),
     Trait.NO_OPERAND_REQUIRED,
     doc="The result of a computation that is emitted as one kernel.",
     kind=attr("enum"),

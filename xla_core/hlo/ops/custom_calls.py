@@ -200,7 +200,7 @@ def custom_call(context: EvaluationContext, instruction: HloInstruction, values:
 
     An exception that the function raises becomes an XlaError of code UNKNOWN. This includes SystemExit, but not Ctrl-C.
     """
-    target = instruction.attributes["custom_call_target"]
+    target = instruction.attribute("custom_call_target")
     function = _find(target)
     if function is None:
         raise UnimplementedError(

@@ -115,7 +115,7 @@ def _gather_shape(operands: Sequence[Shape], attributes: Attributes, declared: S
 
 def _gather(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     operand, indices = values
-    numbers, sizes = _dimensions(_GATHER, instruction.attributes), instruction.attributes["slice_sizes"]
+    numbers, sizes = _dimensions(_GATHER, instruction.attributes), instruction.attribute("slice_sizes")
     starts = _starts(indices, operand.ndim, numbers)
     kept = [d for d in range(operand.ndim) if d not in numbers.removed and d not in numbers.batching]
     if instruction.operand(0).shape.is_dynamic:  # whole dimensions keep their actual size; others are extended by zeros
@@ -174,7 +174,7 @@ def _scatter(context: EvaluationContext, instruction: HloInstruction, values: li
             fits = (start >= 0) & (start <= first.shape[d] - window)
             inside &= _over_batch(fits, numbers.window, update.ndim)
         places = _row_major(_positions(starts, kept, sizes, numbers.window, update.ndim), first.shape)
-    return combine_at(context, instruction.attributes["to_apply"], operands, places, inside, updates)
+    return combine_at(context, instruction.attribute("to_apply"), operands, places, inside, updates)
 
 
 def _row_major(positions: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndarray:

@@ -104,7 +104,7 @@ def _fft_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shap
 
 
 def _fft(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    kind, length = instruction.attributes["fft_type"], instruction.attributes["fft_length"]
+    kind, length = instruction.attribute("fft_type"), instruction.attribute("fft_length")
     axes = list(range(-len(length), 0))
     if instruction.shape.num_elements == 0 or values[0].size == 0:
         return np.zeros(instruction.shape.dimensions, instruction.shape.dtype)

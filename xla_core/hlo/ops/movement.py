@@ -67,7 +67,7 @@ def _iota_shape(operands: Sequence[Shape], attributes: Attributes, declared: Sha
 
 
 def _iota(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    sizes, axis = instruction.shape.dimensions, instruction.attributes["iota_dimension"]
+    sizes, axis = instruction.shape.dimensions, instruction.attribute("iota_dimension")
     if 0 in sizes:
         return np.empty(sizes, instruction.shape.dtype)
     numbers = convert(np.arange(sizes[axis]), instruction.shape.dtype)
@@ -148,7 +148,7 @@ def _slice(context: EvaluationContext, instruction: HloInstruction, values: list
     for axis, (was, stays) in enumerate(zip(shape.dynamic_flags, instruction.shape.dynamic_flags, strict=True)):
         if was and not stays:
             operand = extended(operand, axis, shape.dimensions[axis])
-    return operand[tuple([slice(r.start, r.limit, r.stride) for r in instruction.attributes["slice"]])]
+    return operand[tuple([slice(r.start, r.limit, r.stride) for r in instruction.attribute("slice")])]
 
 
 def _pad_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
@@ -167,7 +167,7 @@ def _pad_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shap
 
 
 def _pad(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    operand, padding = values[0], instruction.attributes["padding"]
+    operand, padding = values[0], instruction.attribute("padding")
     sizes = [
         max(0, p.low + p.high + size + max(size - 1, 0) * p.interior)  # dynamic sizes may be below the cut
         for p, size in zip(padding, operand.shape, strict=True)
@@ -227,7 +227,7 @@ def _dynamic_slice_shape(operands: Sequence[Shape], attributes: Attributes, decl
 
 
 def _dynamic_slice(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    operand, sizes = values[0], instruction.attributes["dynamic_slice_sizes"]
+    operand, sizes = values[0], instruction.attribute("dynamic_slice_sizes")
     where = _start_indices(values[1:], operand.shape, sizes)
     for axis in _short(operand, sizes):
         operand = extended(operand, axis, sizes[axis])
@@ -317,7 +317,7 @@ entry(
     Opcode.TRANSPOSE,
     1,
     _transpose_shape,
-    lambda context, instruction, values: values[0].transpose(instruction.attributes["dimensions"]),
+    lambda context, instruction, values: values[0].transpose(instruction.attribute("dimensions")),
     *_MOVES,
     Trait.CHEAP,
     doc="Result dimension i is operand dimension dimensions[i].",
@@ -327,7 +327,7 @@ entry(
     Opcode.REVERSE,
     1,
     _reverse_shape,
-    lambda context, instruction, values: np.flip(values[0], instruction.attributes["dimensions"]),
+    lambda context, instruction, values: np.flip(values[0], instruction.attribute("dimensions")),
     Trait.DATA_MOVEMENT,
     Trait.INDEX_MAP,
     Trait.EXACT_IN_WIDER_INTEGERS,
@@ -357,7 +357,7 @@ entry(
     Opcode.CONCATENATE,
     (1, None),
     _concatenate_shape,
-    lambda context, instruction, values: np.concatenate(values, instruction.attributes["dimensions"][0]),
+    lambda context, instruction, values: np.concatenate(values, instruction.attribute("dimensions")[0]),
     *_MOVES,
     doc="The operands one after another along a dimension.",
     same_sizes=lambda attributes, ranks: alike(ranks, apart=attributes["dimensions"]),

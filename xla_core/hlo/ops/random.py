@@ -37,7 +37,7 @@ def _rng_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shap
 
 def _rng(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     shape, generator = instruction.shape, context.environment.random
-    if instruction.attributes["distribution"] == "rng_normal":
+    if instruction.attribute("distribution") == "rng_normal":
         return round_to(generator.normal(widen(values[0]), widen(values[1]), shape.dimensions), shape.dtype)
     if shape.element_type.is_floating:
         low, high = widen(values[0]), widen(values[1])
@@ -73,7 +73,7 @@ def _rng_bit_generator_shape(operands: Sequence[Shape], attributes: Attributes, 
 
 def _rng_bit_generator(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     """rng_default is Philox, as on XLA's CPU and GPU backends."""
-    algorithm, bits = instruction.attributes["algorithm"], instruction.shape.tuple_shapes[1]
+    algorithm, bits = instruction.attribute("algorithm"), instruction.shape.tuple_shapes[1]
     state = np.ascontiguousarray(values[0])
     function = three_fry if algorithm == "rng_three_fry" else philox
     new, words = function(state.view(np.uint64), bits.dimensions, bits.element_type.bit_width)
@@ -87,7 +87,7 @@ def _rng_bit_generator(context: EvaluationContext, instruction: HloInstruction, 
 def _rng_get_and_update_state(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     environment = context.environment
     state = environment.rng_state
-    environment.rng_state = (state + instruction.attributes["delta"]) % (1 << 128)
+    environment.rng_state = (state + instruction.attribute("delta")) % (1 << 128)
     return np.array([state & 0xFFFFFFFFFFFFFFFF, state >> 64], np.uint64)
 
 

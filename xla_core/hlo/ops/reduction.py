@@ -136,7 +136,7 @@ entry(
     Opcode.MAP,
     (1, None),
     _map_shape,
-    lambda context, instruction, values: context.map(instruction.attributes["to_apply"], values)[0],
+    lambda context, instruction, values: context.map(instruction.attribute("to_apply"), values)[0],
     Trait.ELEMENTWISE,
     doc="to_apply of the operands, element by element.",
     dimensions=attr("ints", (), shown=True),

@@ -95,22 +95,22 @@ class _Comparator:
                     one, other = both.operands
                     forms += [(less, one, other), (less, other, one)]
         for less, equal, rest in forms:
-            if less.opcode != Opcode.COMPARE or equal.opcode != Opcode.COMPARE or equal.attributes["direction"] != "EQ":
+            if less.opcode != Opcode.COMPARE or equal.opcode != Opcode.COMPARE or equal.attribute("direction") != "EQ":
                 continue
             key = self._single(less)
             same = {*map(self.number.get, less.operands)} == {*map(self.number.get, equal.operands)}
             sides = {*map(self.sides.get, equal.operands)} == {_LEFT, _RIGHT}
-            if key is not None and same and sides and less.attributes.get("type") == equal.attributes.get("type"):
+            if key is not None and same and sides and less.attribute("type") == equal.attribute("type"):
                 return key, rest
         return None
 
     def _single(self, compare: HloInstruction) -> _Key | None:
-        direction = compare.attributes["direction"]
+        direction = compare.attribute("direction")
         left, right = compare.operands
         kind = CLASS[left.shape.dtype]
         if direction not in ("LT", "GT") or kind == "c":
             return None
-        if kind in "fe" and compare.attributes.get("type") != "TOTALORDER":
+        if kind in "fe" and compare.attribute("type") != "TOTALORDER":
             return None  # NaN is unordered, which no key can express
         sides = self.sides[left], self.sides[right]
         if sides not in ((_LEFT, _RIGHT), (_RIGHT, _LEFT)) or self.number[left] != self.number[right]:

@@ -41,12 +41,12 @@ def _sort_shape(operands: Sequence[Shape], attributes: Attributes, declared: Sha
 
 def _sort(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     """The sort is always stable."""
-    axis = instruction.attributes["dimensions"][0]
+    axis = instruction.attribute("dimensions")[0]
     if values[0].size == 0:
         return as_value(values)
     moved = [np.moveaxis(v, axis, -1) for v in values]
     rows = [m.reshape(-1, m.shape[-1]) for m in moved]
-    order = sort_order(context, instruction.attributes["to_apply"], rows)
+    order = sort_order(context, instruction.attribute("to_apply"), rows)
     results = [np.take_along_axis(r, order, -1).reshape(m.shape) for r, m in zip(rows, moved, strict=True)]
     return as_value([np.moveaxis(r, -1, axis) for r in results])
 
@@ -77,7 +77,7 @@ entry(
     Opcode.TOPK,
     1,
     topk_shape,
-    lambda context, i, values: extreme_elements(values[0], i.attributes["k"], largest=i.attribute("largest")),
+    lambda context, i, values: extreme_elements(values[0], i.attribute("k"), largest=i.attribute("largest")),
     doc="The k largest (or smallest) elements of each last-dimension row, in order, and their indices.",
     k=attr("int"),
     largest=attr("bool", True, shown=True),

@@ -82,7 +82,7 @@ def _set_dimension_size(context: EvaluationContext, instruction: HloInstruction,
 
     A result that is declared static must have the size of its bound.
     """
-    operand, axis, size = values[0], instruction.attributes["dimensions"][0], int(values[1])
+    operand, axis, size = values[0], instruction.attribute("dimensions")[0], int(values[1])
     bound = instruction.operand(0).shape.dimensions[axis]
     if not 0 <= size <= bound:
         raise InvalidArgumentError(f"size {size} of dimension {axis} is not within its bound {bound}")
@@ -226,7 +226,7 @@ entry(
     Opcode.GET_DIMENSION_SIZE,
     1,
     _get_dimension_size_shape,
-    lambda context, i, values: np.asarray(values[0].shape[i.attributes["dimensions"][0]], i.shape.dtype),
+    lambda context, i, values: np.asarray(values[0].shape[i.attribute("dimensions")[0]], i.shape.dtype),
     doc="The actual size of a dimension.",
     dimensions=attr("ints"),
 )

@@ -64,7 +64,7 @@ def _reduce_window(context: EvaluationContext, instruction: HloInstruction, valu
     This keeps the order of elements, and the work is the sum, not the product, of the window's sizes.
     """
     n = len(values) // 2
-    computation, window = instruction.attributes["to_apply"], instruction.attribute("window")
+    computation, window = instruction.attribute("to_apply"), instruction.attribute("window")
     types = [p.shape.dtype for p in computation.parameters]
     initial = [convert(v, t) for v, t in zip(values[n:], types, strict=False)]
     passes = sum(w.size.bit_length() for w in window)

@@ -79,8 +79,8 @@ def pad_while(b: Builder, i: HloInstruction, state: Value, walk: Walk) -> Value 
     leaves = leaves_of(b, state)
     structure = _structure(leaves, i.shape)
     packed = _packed(b, leaves, structure)
-    condition, holds = _body(b.hlo_module, i.attributes["condition"], packed.shape, structure, walk)
-    body, result = _body(b.hlo_module, i.attributes["body"], packed.shape, structure, walk)
+    condition, holds = _body(b.hlo_module, i.attribute("condition"), packed.shape, structure, walk)
+    body, result = _body(b.hlo_module, i.attribute("body"), packed.shape, structure, walk)
     results = leaves_of(body, result)
     if not isinstance(holds, HloInstruction) or any(
         set(leaf.sizes) - set(dims) for leaf, dims in zip(results, structure, strict=True)
@@ -109,7 +109,7 @@ def pad_conditional(b: Builder, i: HloInstruction, operands: Sequence[Value], wa
     for (builder, _), leaves in zip(branches, results, strict=True):
         builder.computation.set_root(_packed(builder, leaves, result))
     computations = tuple(builder.computation for builder, _ in branches)
-    if i.attributes.get("branch_computations"):
+    if i.attribute("branch_computations"):
         made = b.add(Opcode.CONDITIONAL, selector, *given, branch_computations=computations)
     else:
         true, false = computations

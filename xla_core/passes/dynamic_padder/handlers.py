@@ -49,14 +49,14 @@ def elementwise(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded
 
 @_handles(Opcode.GET_DIMENSION_SIZE)
 def _get_dimension_size(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value:
-    return b.convert(size_of(b, operands[0], i.attributes["dimensions"][0]), i.shape)
+    return b.convert(size_of(b, operands[0], i.attribute("dimensions")[0]), i.shape)
 
 
 @_handles(Opcode.SET_DIMENSION_SIZE)
 def _set_dimension_size(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
     """If the size grows, the elements that become valid are zero."""
     operand, size = operands
-    (dimension,) = i.attributes["dimensions"]
+    (dimension,) = i.attribute("dimensions")
     value = mask(b, operand, (dimension,), b.constant(0, Shape(operand.value.shape.element_type)))
     others = {d: n for d, n in operand.sizes.items() if d != dimension}
     if not (i.shape.dynamic_dimensions and i.shape.dynamic_dimensions[dimension]):
@@ -79,7 +79,7 @@ def _within(b: Builder, size: HloInstruction, bound: int) -> HloInstruction:
 @_handles(Opcode.BROADCAST)
 def _broadcast(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
     (operand,) = operands
-    where = i.attributes["dimensions"]
+    where = i.attribute("dimensions")
     made = b.add(Opcode.BROADCAST, operand.value, shape=_static(i.shape), dimensions=where)
     return Padded(made, {where[d]: size for d, size in operand.sizes.items()})
 
@@ -87,7 +87,7 @@ def _broadcast(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
 @_handles(Opcode.TRANSPOSE)
 def _transpose(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
     (operand,) = operands
-    order = i.attributes["dimensions"]
+    order = i.attribute("dimensions")
     sizes = {new: operand.sizes[old] for new, old in enumerate(order) if old in operand.sizes}
     return Padded(b.add(Opcode.TRANSPOSE, operand.value, dimensions=order), sizes)
 
@@ -96,8 +96,8 @@ def _transpose(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
 def _reverse(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
     """Reverses the padded array, then shifts it so that the valid elements come first."""
     (operand,) = operands
-    made = b.add(Opcode.REVERSE, operand.value, dimensions=i.attributes["dimensions"])
-    turned = [d for d in i.attributes["dimensions"] if d in operand.sizes]
+    made = b.add(Opcode.REVERSE, operand.value, dimensions=i.attribute("dimensions"))
+    turned = [d for d in i.attribute("dimensions") if d in operand.sizes]
     if not turned:
         return Padded(made, operand.sizes)
     bounds = operand.dimensions
@@ -134,7 +134,7 @@ def _slice(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
     flags = i.shape.dynamic_dimensions or (False,) * i.shape.rank
     sizes, static = {}, []
     for d, size in operand.sizes.items():
-        part = i.attributes["slice"][d]
+        part = i.attribute("slice")[d]
         if part == SliceDimension(0, operand.dimensions[d]):
             sizes[d] = size
         elif flags[d]:
@@ -143,14 +143,14 @@ def _slice(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
         else:
             static.append(d)
     value = mask(b, operand, static, b.constant(0, Shape(operand.value.shape.element_type)))
-    return Padded(b.add(Opcode.SLICE, value, slice=i.attributes["slice"]), sizes)
+    return Padded(b.add(Opcode.SLICE, value, slice=i.attribute("slice")), sizes)
 
 
 @_handles(Opcode.PAD)
 def _pad(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
     """Masks the operand with the padding value, so that the high padding directly follows the valid elements."""
     operand, fill = operands
-    padding: Sequence[PaddingDimension] = i.attributes["padding"]
+    padding: Sequence[PaddingDimension] = i.attribute("padding")
     sizes = {}
     for d, size in operand.sizes.items():
         n, p = Expression(b, size), padding[d]
@@ -163,7 +163,7 @@ def _pad(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
 @_handles(Opcode.CONCATENATE)
 def _concatenate(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
     """Along a dynamic dimension, writes each operand at the position where the one before it ends."""
-    (axis,) = i.attributes["dimensions"]
+    (axis,) = i.attribute("dimensions")
     sizes = merged(Padded(o.value, {d: s for d, s in o.sizes.items() if d != axis}) for o in operands)
     if not any(axis in o.sizes for o in operands):
         return Padded(b.add(Opcode.CONCATENATE, *[o.value for o in operands], dimensions=(axis,)), sizes)
@@ -190,7 +190,7 @@ HANDLERS |= {
 @_handles(Opcode.REDUCE)
 def _reduce(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value:
     """Reduces each element with a validity flag, which is correct for any reducer and any initial value."""
-    axes = i.attributes["dimensions"]
+    axes = i.attribute("dimensions")
     data, initial = operands[: len(operands) // 2], operands[len(operands) // 2 :]
     sizes = merged(data)
     kept = [d for d in range(data[0].value.shape.rank) if d not in axes]
@@ -198,10 +198,10 @@ def _reduce(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value:
     inside = valid(b, Padded(data[0].value, sizes), axes)
     values = [o.value for o in (*data, *initial)]
     if inside is None:
-        made = b.add(Opcode.REDUCE, *values, dimensions=axes, to_apply=i.attributes["to_apply"])
+        made = b.add(Opcode.REDUCE, *values, dimensions=axes, to_apply=i.attribute("to_apply"))
     else:
         counted = b.constant(np.True_, Shape(ElementType.PRED))
-        body = with_validity(b, i.attributes["to_apply"], len(data))
+        body = with_validity(b, i.attribute("to_apply"), len(data))
         n = len(data)
         made = b.add(Opcode.REDUCE, *values[:n], inside, *values[n:], counted, dimensions=axes, to_apply=body)
     if not i.shape.is_tuple:
@@ -221,7 +221,7 @@ def _window_count(b: Builder, size: HloInstruction, w: WindowDimension) -> HloIn
 def _reduce_window(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value | None:
     """Masks the operands with the initial values, as reduce-window pads them."""
     data, initial = operands[: len(operands) // 2], operands[len(operands) // 2 :]
-    window = i.attributes["window"]
+    window = i.attribute("window")
     sizes = merged(data)
     if any(window[d].padding_low < 0 or window[d].padding_high < 0 for d in sizes):
         return None
@@ -259,17 +259,15 @@ def _dot(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None
 @_handles(Opcode.SORT)
 def _sort(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value:
     """Sorts elements beyond the size to the end, whatever their value."""
-    (axis,) = i.attributes["dimensions"]
+    (axis,) = i.attribute("dimensions")
     sizes = merged(operands)
     inside = valid(b, Padded(operands[0].value, sizes), (axis,))
     values = [o.value for o in operands]
-    body = i.attributes["to_apply"]
+    body = i.attribute("to_apply")
     if inside is not None:
         values.append(inside)
         body = sorted_by_validity(b, body, len(operands))
-    made = b.add(
-        Opcode.SORT, *values, dimensions=(axis,), to_apply=body, is_stable=i.attributes.get("is_stable", False)
-    )
+    made = b.add(Opcode.SORT, *values, dimensions=(axis,), to_apply=body, is_stable=i.attribute("is_stable"))
     if len(values) == 1:
         return Padded(made, sizes)
     parts = tuple(Padded(b.element(made, k), sizes) for k in range(len(operands)))

@@ -17,7 +17,7 @@ from xla_core.passes.dynamic_padder.padded import S32, Padded, Value, mask, merg
 def gather(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None:
     """Slices of a whole dimension have its size. Others are clamped to the sizes, and read zeros beyond them."""
     operand, indices = operands
-    attributes, axis = i.attributes, i.attributes["index_vector_dim"]
+    attributes, axis = i.attributes, i.attribute("index_vector_dim")
     lengths, named = attributes["slice_sizes"], attributes["start_index_map"]
     collapsed = {*attributes["collapsed_slice_dims"], *attributes.get("operand_batching_dims", ())}
     kept = [d for d in range(operand.value.shape.rank) if d not in collapsed]
@@ -92,7 +92,7 @@ def scatter(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value | No
 def dynamic_slice(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None:
     """Clamps the start so that the slice is within the operand's sizes; elements beyond the sizes are zero."""
     operand, starts = operands[0], operands[1:]
-    lengths: Sequence[int] = i.attributes["dynamic_slice_sizes"]
+    lengths: Sequence[int] = i.attribute("dynamic_slice_sizes")
     if len(starts) != len(lengths):
         return None
     taken = Padded(b.constant(0, S32.with_dimensions(lengths)))

@@ -66,7 +66,7 @@ def _padded(instruction: HloInstruction, operands: list[Value], builder: Builder
         made = tuple(leaf for leaf in leaves if isinstance(leaf, Padded))
         made = made if len(made) == len(leaves) else None
     elif opcode == Opcode.GET_TUPLE_ELEMENT and isinstance(operands[0], tuple):
-        made = operands[0][int(instruction.attributes["index"])]
+        made = operands[0][int(instruction.attribute("index"))]
     elif opcode == Opcode.WHILE:
         made = pad_while(builder, instruction, operands[0], _walk)
     elif opcode == Opcode.CONDITIONAL:

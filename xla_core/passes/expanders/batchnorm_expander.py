@@ -34,8 +34,8 @@ class _Parts:
     def __init__(self, instruction: HloInstruction, b: Builder) -> None:
         self.b = b
         self.x, *self.others = expressions(b, *instruction.operands)
-        self.feature: int = instruction.attributes["feature_index"]
-        self.epsilon: float = instruction.attributes["epsilon"]
+        self.feature: int = instruction.attribute("feature_index")
+        self.epsilon: float = instruction.attribute("epsilon")
         self.reduced = tuple(d for d in range(self.x.shape.rank) if d != self.feature)
         self.count = math.prod(self.x.shape.dimensions[d] for d in self.reduced)
         self.adder = scalar_computation(Opcode.ADD, self.x.shape.element_type, module=b.hlo_module)

@@ -27,7 +27,7 @@ class ComparisonExpander(OpExpander):
     def matches(self, instruction: HloInstruction) -> bool:
         element_type = instruction.operands[0].shape.element_type
         return (
-            instruction.attributes.get("type") == "TOTALORDER"
+            instruction.attribute("type") == "TOTALORDER"
             and element_type.is_floating
             and element_type.bit_width in _INTEGERS
             and "nuz" not in element_type.value
@@ -36,4 +36,4 @@ class ComparisonExpander(OpExpander):
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
         x, y = map(_total_order_key, expressions(b, *instruction.operands))
-        return x.op(Opcode.COMPARE, y, direction=instruction.attributes["direction"]).i
+        return x.op(Opcode.COMPARE, y, direction=instruction.attribute("direction")).i

@@ -33,12 +33,12 @@ class CompositeRewriter(OpExpander):
         return dict(instruction.attribute("frontend_attributes") or ()).get("composite.name") in self._names
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
-        composite = dict(instruction.attributes["frontend_attributes"])
+        composite = dict(instruction.attribute("frontend_attributes"))
         return b.add(
             Opcode.CUSTOM_CALL,
             *instruction.operands,
             shape=instruction.shape,
             custom_call_target=composite["composite.name"],
             backend_config=composite.get("composite.attributes", "{}"),
-            frontend_attributes=instruction.attributes["frontend_attributes"],
+            frontend_attributes=instruction.attribute("frontend_attributes"),
         )

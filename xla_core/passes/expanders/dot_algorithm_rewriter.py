@@ -24,10 +24,10 @@ class DotAlgorithmRewriter(OpExpander):
     opcodes = frozenset({Opcode.DOT})
 
     def matches(self, instruction: HloInstruction) -> bool:
-        return instruction.attributes.get("algorithm") is not None
+        return instruction.attribute("algorithm") is not None
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
-        algorithm: str = instruction.attributes["algorithm"]
+        algorithm: str = instruction.attribute("algorithm")
         plain = {k: v for k, v in instruction.attributes.items() if k != "algorithm"}
         operands = [_rounded(o, algorithm, b) for o in instruction.operands]
         return b.add(Opcode.DOT, *operands, shape=instruction.shape.without_layout(), **plain)

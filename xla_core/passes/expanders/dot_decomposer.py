@@ -32,7 +32,7 @@ class DotDecomposer(OpExpander):
     opcodes = frozenset({Opcode.DOT})
 
     def matches(self, instruction: HloInstruction) -> bool:
-        return not is_canonical_dot(instruction) and bool(instruction.attributes.get("lhs_contracting_dims"))
+        return not is_canonical_dot(instruction) and bool(instruction.attribute("lhs_contracting_dims"))
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
         if _better_swapped(instruction):

@@ -16,6 +16,6 @@ class GatherSimplifier(GatherExpander):
 
     def matches(self, instruction: HloInstruction) -> bool:
         indices = instruction.operands[1].shape
-        vector_dim = instruction.attributes["index_vector_dim"]
+        vector_dim = instruction.attribute("index_vector_dim")
         slices = [n for d, n in enumerate(indices.dimensions) if d != vector_dim]
         return super().matches(instruction) and all(n == 1 for n in slices)

@@ -24,7 +24,7 @@ def scanned_dimension(instruction: HloInstruction) -> tuple[int, bool] | None:
     if instruction.opcode != Opcode.REDUCE_WINDOW or len(instruction.operands) != 2:
         return None
     for d, (w, size) in enumerate(
-        zip(instruction.attributes["window"], instruction.operands[0].shape.dimensions, strict=True)
+        zip(instruction.attribute("window"), instruction.operands[0].shape.dimensions, strict=True)
     ):
         if w.stride != 1 or w.window_dilation != 1 or w.base_dilation != 1:
             return None
@@ -48,7 +48,7 @@ class ReduceWindowRewriter(OpExpander):
     block = 16
 
     def matches(self, instruction: HloInstruction) -> bool:
-        op = combiner(instruction.attributes["to_apply"])
+        op = combiner(instruction.attribute("to_apply"))
         found = scanned_dimension(instruction)
         element_type = instruction.shape.element_type
         identity = None if op is None else op.identity(element_type)
@@ -65,7 +65,7 @@ class ReduceWindowRewriter(OpExpander):
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
         found = scanned_dimension(instruction)
-        op = combiner(instruction.attributes["to_apply"])
+        op = combiner(instruction.attribute("to_apply"))
         assert found is not None
         assert op is not None
         dimension, backwards = found

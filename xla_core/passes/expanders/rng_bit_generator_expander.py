@@ -35,7 +35,7 @@ class RngBitGeneratorExpander(OpExpander):
             pairs = b.reshape(state.i, (words, 2))
             state = Expression(b, b.add(Opcode.BITCAST_CONVERT, pairs, shape=Shape(ElementType.U64, (words,))))
         parts = [Expression(b, b.slice_in_dim(state.i, 0, n, n + 1)).reshape(()) for n in range(words)]
-        generate = _three_fry if instruction.attributes["algorithm"] == "rng_three_fry" else _philox
+        generate = _three_fry if instruction.attribute("algorithm") == "rng_three_fry" else _philox
         new, result = generate(parts, bits.dimensions, bits.element_type.bit_width)
         whole = _concatenate([n.reshape((1,)) for n in new], 0).i
         if is_narrow:

@@ -38,7 +38,7 @@ class RngExpander(OpExpander):
             return (_bits(b, Shape(unsigned, result.dimensions)) % (end - start) + start).astype(kind).i
         wide = Shape(ElementType.F64 if kind is ElementType.F64 else ElementType.F32, result.dimensions)
         first, second = low.astype(wide.element_type), high.astype(wide.element_type)
-        if instruction.attributes["distribution"] == "rng_normal":
+        if instruction.attribute("distribution") == "rng_normal":
             return (_normal(b, wide) * second + first).astype(kind).i
         numbers = (_unit(b, wide) * (second - first) + first).astype(kind)
         # Rounding may give the upper end, which is not in the interval; such numbers become the lower end.

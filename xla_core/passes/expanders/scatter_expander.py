@@ -30,7 +30,7 @@ class ScatterExpander(OpExpander):
     opcodes = frozenset({Opcode.SCATTER})
 
     def matches(self, instruction: HloInstruction) -> bool:
-        combiner: HloComputation = instruction.attributes["to_apply"]
+        combiner: HloComputation = instruction.attribute("to_apply")
         types = [o.shape.element_type for o in instruction.operands]
         count = len(types) // 2
         parameters = [p.shape.element_type for p in combiner.parameters]
@@ -79,7 +79,7 @@ class ScatterExpander(OpExpander):
                 part = inner.add(Opcode.DYNAMIC_SLICE, row, turn, *zeros, dynamic_slice_sizes=(1, *window))
                 parts.append(inner.reshape(part, window))
             there = [inner.add(Opcode.DYNAMIC_SLICE, x, *starts, dynamic_slice_sizes=tuple(window)) for x in changing]
-            combined = apply_to_arrays(instruction.attributes["to_apply"], [*there, *parts], inner)
+            combined = apply_to_arrays(instruction.attribute("to_apply"), [*there, *parts], inner)
             chosen = inner.broadcast(inside, window)
             return [
                 inner.add(Opcode.DYNAMIC_UPDATE_SLICE, x, inner.add(Opcode.SELECT, chosen, new, old), *starts)

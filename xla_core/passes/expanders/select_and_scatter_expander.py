@@ -41,7 +41,7 @@ class SelectAndScatterExpander(OpExpander):
             b.reshape(numbers, x.shape.dimensions),
             anything,
             b.constant(-1, number),
-            window=instruction.attributes["window"],
+            window=instruction.attribute("window"),
             to_apply=b.hlo_module.add_computation(_better(instruction)),
         )
         places = b.add(Opcode.GET_TUPLE_ELEMENT, found, index=1)
@@ -55,7 +55,7 @@ class SelectAndScatterExpander(OpExpander):
             inserted_window_dims=(0,),
             scatter_dims_to_operand_dims=(0,),
             index_vector_dim=1,
-            to_apply=instruction.attributes["scatter"],
+            to_apply=instruction.attribute("scatter"),
         )
         return b.reshape(scattered, instruction.shape.dimensions)
 
@@ -67,7 +67,7 @@ def _better(instruction: HloInstruction) -> HloComputation:
     c = HloComputation("select_better")
     b = Builder(c)
     x, i, y, j = (Expression(b, c.parameter(n, s)) for n, s in enumerate((value, number, value, number)))
-    preferred, _ = copy_into(c, instruction.attributes["select"], [x.i, y.i])
+    preferred, _ = copy_into(c, instruction.attribute("select"), [x.i, y.i])
     takes_x = j.equals(-1) | (~i.equals(-1) & preferred)
     c.set_root(b.tuple([takes_x.where(x, y).i, takes_x.where(i, j).i]))
     return c

@@ -25,4 +25,4 @@ class TopkDecomposer(OpExpander):
         first = comparator(direction, element_type, ElementType.S32, type=order, module=b.hlo_module)
         places = b.add(Opcode.IOTA, shape=Shape(ElementType.S32, x.shape.dimensions), iota_dimension=last)
         rows = b.add(Opcode.SORT, x, places, dimensions=(last,), is_stable=True, to_apply=first)
-        return b.tuple([b.slice_in_dim(b.element(rows, n), last, 0, instruction.attributes["k"]) for n in range(2)])
+        return b.tuple([b.slice_in_dim(b.element(rows, n), last, 0, instruction.attribute("k")) for n in range(2)])

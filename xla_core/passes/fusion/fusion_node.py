@@ -21,7 +21,7 @@ def fused_roots(instruction: HloInstruction) -> list[HloInstruction]:
     """The instructions that compute the results of a fusion; for another instruction, itself."""
     if instruction.opcode != Opcode.FUSION:
         return [instruction]
-    root = instruction.attributes["calls"].root
+    root = instruction.attribute("calls").root
     return list(root.operands) if root.opcode == Opcode.TUPLE else [root]
 
 
@@ -60,7 +60,7 @@ def create_fusion(
 
     for member in _post_order(members):
         if member.opcode == Opcode.FUSION:
-            inside[member], _ = copy_into(fused, member.attributes["calls"], [source(o) for o in member.operands])
+            inside[member], _ = copy_into(fused, member.attribute("calls"), [source(o) for o in member.operands])
         elif member.opcode == Opcode.GET_TUPLE_ELEMENT and inside.get(member.operand(0), member).opcode == Opcode.TUPLE:
             inside[member] = inside[member.operand(0)].operand(member.tuple_index)
         else:

@@ -159,7 +159,7 @@ class IndexSpace:
         return tuple(found)
 
     def _reduced(self, user: HloInstruction, shape: Shape, index: Index) -> Index:
-        reduced = user.attributes["dimensions"]
+        reduced = user.attribute("dimensions")
         count = max((self._evaluations[s] for s in index if s != _ZERO), default=float(self._units if index else 1))
         found, kept = [], iter(index)
         for d, n in enumerate(shape.dimensions):

@@ -196,7 +196,7 @@ def _is_row_reduction(instruction: HloInstruction) -> bool:
     if instruction.opcode != Opcode.REDUCE:
         return False
     shape = instruction.operand(0).shape
-    reduced = set(instruction.attributes["dimensions"])
+    reduced = set(instruction.attribute("dimensions"))
     minor = [d for d in shape.minor_to_major() if shape.dimensions[d] != 1]
     count = sum(1 for d in minor if d in reduced)
     return all(d in reduced for d in minor[:count])

@@ -163,7 +163,7 @@ class _Joiner:
     def _size(self, node: _Node) -> int:
         if node.size is None:
             (member,) = node.members
-            inner = member.attributes["calls"].instructions if member.opcode == Opcode.FUSION else [member]
+            inner = member.attribute("calls").instructions if member.opcode == Opcode.FUSION else [member]
             node.size = sum(map(self._policy.code_size, inner))
         return node.size
 
@@ -198,7 +198,7 @@ def _loops(members: Iterable[HloInstruction]) -> object:
             if shape is None or root.opcode in (Opcode.DYNAMIC_UPDATE_SLICE, Opcode.CONCATENATE, Opcode.REDUCE_WINDOW):
                 return None
             over: Shape | None = root.operand(0).shape if root.opcode == Opcode.REDUCE else None
-            reduced = None if over is None else (over.dimensions, tuple(root.attributes["dimensions"]))
+            reduced = None if over is None else (over.dimensions, tuple(root.attribute("dimensions")))
             key = (shape.dimensions, shape.minor_to_major(), reduced)
             if found is not None and found != key:
                 return None
@@ -220,7 +220,7 @@ def _reads_in_step(producer: _Node, consumer: _Node) -> bool:
                 if reader.opcode != Opcode.FUSION:
                     if not _same_index(reader, operand):
                         return False
-                elif not _only_elementwise(reader.attributes["calls"].parameters[number]):
+                elif not _only_elementwise(reader.attribute("calls").parameters[number]):
                     return False
     return True
 

@@ -83,7 +83,7 @@ class FusionPolicy:
             operand = instruction.operand(0).shape
             return 2.0 * operand.num_elements / max(shape.num_elements, 1)
         if opcode == Opcode.REDUCE_WINDOW:
-            return float(2 * math.prod(w.size for w in instruction.attributes["window"]))
+            return float(2 * math.prod(w.size for w in instruction.attribute("window")))
         if opcode in self.preferences.expensive:
             return 2.0 * costs.transcendental
         if opcode in (Opcode.DIVIDE, Opcode.REMAINDER) and shape.element_type.is_integral:

@@ -33,7 +33,7 @@ def _part(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 @decomposition(Opcode.COMPARE)
 def _compare(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    direction = i.attributes["direction"]
+    direction = i.attribute("direction")
     if not _is_complex(i) or direction not in ("EQ", "NE"):
         return None
     (x, y), (u, v) = (_parts(o, b) for o in i.operands)

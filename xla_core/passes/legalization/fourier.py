@@ -26,7 +26,7 @@ _Pair = tuple[HloInstruction, HloInstruction]
 @decomposition(Opcode.FFT)
 def _fft(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Transforms the last dimensions one by one. A real transform stores only half of the spectrum."""
-    x, kind, lengths = i.operand(0), i.attributes["fft_type"], i.attributes["fft_length"]
+    x, kind, lengths = i.operand(0), i.attribute("fft_type"), i.attribute("fft_length")
     if any(n > _LONGEST or _largest_factor(n) > _LARGEST_CONVOLVED for n in lengths):
         return None
     first = x.shape.rank - len(lengths)

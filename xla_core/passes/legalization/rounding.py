@@ -45,7 +45,7 @@ def _reduce_precision(i: HloInstruction, b: Builder) -> HloInstruction | None:
         wide = b.convert(x, x.shape.with_element_type(ElementType.F32))
         return b.convert(b.clone(i, [wide], shape=wide.shape), i.shape)
     own_exponent, own_mantissa = kind.exponent_bits, kind.mantissa_bits
-    exponent_bits, mantissa_bits = i.attributes["exponent_bits"], i.attributes["mantissa_bits"]
+    exponent_bits, mantissa_bits = i.attribute("exponent_bits"), i.attribute("mantissa_bits")
     sign_bit, infinity = 1 << own_exponent + own_mantissa, ((1 << own_exponent) - 1) << own_mantissa
     bits = Expression(b, x).bits(ElementType(f"s{kind.bit_width}"))
     sign = bits & -sign_bit

@@ -19,8 +19,8 @@ def _sort(i: HloInstruction, b: Builder) -> HloInstruction | None:
     Positions are sorted too and break ties, so the sort is stable. Rows are padded to a power of two; padding has
     positions of at least n, and is sorted to the end.
     """
-    (axis,) = i.attributes["dimensions"]
-    sizes, comparator = i.operands[0].shape.dimensions, i.attributes["to_apply"]
+    (axis,) = i.attribute("dimensions")
+    sizes, comparator = i.operands[0].shape.dimensions, i.attribute("to_apply")
     count = sizes[axis]
     if not is_elementwise_of_scalars(comparator):
         return None
@@ -50,9 +50,7 @@ def _compared(
     first, second = ([side(v, which) for v in values] for which in range(2))
 
     def precedes(x: list[HloInstruction], y: list[HloInstruction]) -> HloInstruction:
-        return apply_to_arrays(i.attributes["to_apply"], [v for pair in zip(x, y, strict=True) for v in pair][:-2], b)[
-            0
-        ]
+        return apply_to_arrays(i.attribute("to_apply"), [v for pair in zip(x, y, strict=True) for v in pair][:-2], b)[0]
 
     earlier = b.add(Opcode.COMPARE, second[-1], first[-1], direction="LT")
     tied = b.add(Opcode.AND, b.add(Opcode.NOT, precedes(first, second)), earlier)

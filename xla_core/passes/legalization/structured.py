@@ -25,7 +25,7 @@ _MOST_WINDOW = 64  # the most elements of a window that are combined one by one
 
 @decomposition(Opcode.MAP)
 def _map(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    computation: HloComputation = i.attributes["to_apply"]
+    computation: HloComputation = i.attribute("to_apply")
     return apply_to_arrays(computation, i.operands, b)[0] if is_elementwise_of_scalars(computation) else None
 
 
@@ -56,7 +56,7 @@ def _reduce_window(i: HloInstruction, b: Builder) -> HloInstruction:
 
     For large windows, several operands, and reducers that are not elementwise, all windows are gathered and reduced.
     """
-    window, computation = i.attributes["window"], i.attributes["to_apply"]
+    window, computation = i.attribute("window"), i.attribute("to_apply")
     n = len(i.operands) // 2
     data, initial = i.operands[:n], i.operands[n:]
     padding = window_padding(window)
@@ -107,7 +107,7 @@ def _take(b: Builder, x: HloInstruction, places: np.ndarray, axis: int) -> HloIn
 def _reverse(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Pads a dimension in front to a power of two, then swaps halves, halves of halves, and so on."""
     x = i.operand(0)
-    for d in i.attributes["dimensions"]:
+    for d in i.attribute("dimensions"):
         sizes = x.shape.dimensions
         levels = max(sizes[d] - 1, 0).bit_length()
         x = b.pad_in_dim(x, d, (1 << levels) - sizes[d], 0)
@@ -123,7 +123,7 @@ def _reverse(i: HloInstruction, b: Builder) -> HloInstruction | None:
 @decomposition(Opcode.GET_DIMENSION_SIZE)
 def _get_dimension_size(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """A constant if the dimension is static."""
-    shape, (d,) = i.operand(0).shape, i.attributes["dimensions"]
+    shape, (d,) = i.operand(0).shape, i.attribute("dimensions")
     return None if any(shape.dynamic_dimensions[d : d + 1]) else b.constant(shape.dimensions[d], i.shape)
 
 
@@ -136,7 +136,7 @@ def _copy(i: HloInstruction, b: Builder) -> HloInstruction | None:
 @decomposition(Opcode.CONCATENATE)
 def _concatenate(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Pads each operand to the full size and selects among them, for targets with pad and select only."""
-    (d,) = i.attributes["dimensions"]
+    (d,) = i.attribute("dimensions")
     if len(i.operands) == 1:
         return i.operand(0)
     where = b.add(Opcode.IOTA, shape=i.shape.without_layout().with_element_type(ElementType.S32), iota_dimension=d)

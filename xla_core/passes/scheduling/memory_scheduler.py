@@ -51,7 +51,7 @@ def schedule_module(module: HloModule, size: _SizeFunction | None = None) -> dic
     """
     measure = size or (lambda shape: shape.byte_size)
     order = sequential_computations(module)
-    bodies = {i.attributes["body"] for c in order for i in c.instructions if i.opcode == Opcode.WHILE}
+    bodies = {i.attribute("body") for c in order for i in c.instructions if i.opcode == Opcode.WHILE}
     peaks: dict[HloComputation, int] = {}
     schedule: dict[HloComputation, _Order] = {}
     for computation in order:

@@ -32,7 +32,7 @@ class CallInliner(InstructionPass):
     def rewrite(self, computation: HloComputation, instruction: HloInstruction) -> bool:
         if not self._inlines(instruction):
             return False
-        inline_call(instruction, instruction.attributes["to_apply"], instruction.operands)
+        inline_call(instruction, instruction.attribute("to_apply"), instruction.operands)
         return True
 
     def _inlines(self, instruction: HloInstruction) -> bool:

@@ -33,7 +33,7 @@ def _widen_concatenated(i: HloInstruction, b: Builder) -> HloInstruction | None:
         if x.operands[0].shape.element_type is not first.operands[0].shape.element_type:
             return None
     sources = [x.operands[0] for x in i.operands]
-    return b.convert(b.add(Opcode.CONCATENATE, *sources, dimensions=i.attributes["dimensions"]), i.shape)
+    return b.convert(b.add(Opcode.CONCATENATE, *sources, dimensions=i.attribute("dimensions")), i.shape)
 
 
 def _narrow_earlier(i: HloInstruction, b: Builder) -> HloInstruction | None:

@@ -22,7 +22,7 @@ class MapInliner(InstructionPass):
         return super().run(module)
 
     def rewrite(self, computation: HloComputation, instruction: HloInstruction) -> bool:
-        body: HloComputation = instruction.attributes["to_apply"]
+        body: HloComputation = instruction.attribute("to_apply")
         if not is_elementwise_of_scalars(body):
             return False
         (result,) = apply_to_arrays(body, instruction.operands, Builder(computation))

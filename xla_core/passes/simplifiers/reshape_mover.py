@@ -31,7 +31,7 @@ def _move(i: HloInstruction, b: Builder) -> HloInstruction | None:
     result = b.clone(i, operands, shape=i.shape.with_dimensions(source))
     if first.opcode == Opcode.RESHAPE:
         return b.reshape(result, i.shape.dimensions)
-    return b.transpose(result, first.attributes["dimensions"])
+    return b.transpose(result, first.attribute("dimensions"))
 
 
 def _moved(

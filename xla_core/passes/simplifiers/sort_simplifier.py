@@ -26,7 +26,7 @@ class SortSimplifier(InstructionPass):
 def _narrow(computation: HloComputation, sort: HloInstruction) -> bool:
     if sort.is_root or any(u.opcode != Opcode.GET_TUPLE_ELEMENT for u in sort.users):
         return False
-    comparator: HloComputation = sort.attributes["to_apply"]
+    comparator: HloComputation = sort.attribute("to_apply")
     used = {u.tuple_index for u in sort.users if u.user_count or u.is_root}
     used |= {p.parameter_number // 2 for p in comparator.parameters if p.user_count or p.is_root}
     count = len(sort.operands)

@@ -23,8 +23,8 @@ def keeps_batch_in_front(instruction: HloInstruction, operand: int) -> bool:
     if instruction.opcode != Opcode.DOT:
         return False
     side = ("lhs", "rhs")[operand]
-    batch = instruction.attributes.get(f"{side}_batch_dims", ())
-    permutation = instruction.operands[operand].attributes["dimensions"]
+    batch = instruction.attribute(f"{side}_batch_dims")
+    permutation = instruction.operands[operand].attribute("dimensions")
     return all(permutation[d] == d for d in batch)
 
 
@@ -54,13 +54,13 @@ class TransposeFolding(RewritePass):
             return None
         side = ("lhs", "rhs")[number]
         transpose = i.operands[number]
-        permutation = transpose.attributes["dimensions"]
+        permutation = transpose.attribute("dimensions")
         kinds = (f"{side}_batch_dims", f"{side}_contracting_dims")
-        free = [d for d in range(len(permutation)) if not any(d in i.attributes.get(k, ()) for k in kinds)]
+        free = [d for d in range(len(permutation)) if not any(d in i.attribute(k) for k in kinds)]
         moved = [permutation[d] for d in free]
         if moved != sorted(moved):
             return None  # the dimensions of the result would change their order
-        changed: dict[str, Any] = {k: tuple(permutation[d] for d in i.attributes.get(k, ())) for k in kinds}
+        changed: dict[str, Any] = {k: tuple(permutation[d] for d in i.attribute(k)) for k in kinds}
         operands = list(i.operands)
         operands[number] = transpose.operands[0]
         return b.clone(i, operands, **changed)
@@ -70,8 +70,8 @@ class TransposeFolding(RewritePass):
         if number is None:
             return None
         transpose = i.operands[number]
-        permutation = transpose.attributes["dimensions"]
-        n = i.attributes["dim_labels"]
+        permutation = transpose.attribute("dimensions")
+        n = i.attribute("dim_labels")
         if number == 0:
             n = dataclasses.replace(
                 n,

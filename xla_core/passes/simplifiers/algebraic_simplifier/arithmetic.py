@@ -110,7 +110,7 @@ def not_compared(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruc
     """!(x < y) -> x >= y, where there is no NaN; !(x == y) -> x != y"""
     if x.user_count != 1:
         return None
-    direction = x.attributes["direction"]
+    direction = x.attribute("direction")
     if direction not in ("EQ", "NE") and not is_ordered(x):
         return None
     return b.add(Opcode.COMPARE, *x.operands, **{**x.attributes, "direction": _NEGATED[direction]})
@@ -122,7 +122,7 @@ def compare_constant_to_the_right(i: HloInstruction, b: Builder) -> HloInstructi
     x, y = i.operands
     if not is_constant(x) or is_constant(y):
         return None
-    return b.add(Opcode.COMPARE, y, x, **{**i.attributes, "direction": MIRRORED[i.attributes["direction"]]})
+    return b.add(Opcode.COMPARE, y, x, **{**i.attributes, "direction": MIRRORED[i.attribute("direction")]})
 
 
 @rule(Opcode.MAXIMUM, Opcode.MINIMUM)
@@ -143,8 +143,8 @@ def extreme_constants(i: HloInstruction, b: Builder) -> HloInstruction | None:
 def precision_is_there(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """reduce-precision to the precision of the type, or to that of its operand -> the operand"""
     x = i.operands[0]
-    bits = (i.attributes["exponent_bits"], i.attributes["mantissa_bits"])
-    if x.opcode == Opcode.REDUCE_PRECISION and bits == (x.attributes["exponent_bits"], x.attributes["mantissa_bits"]):
+    bits = (i.attribute("exponent_bits"), i.attribute("mantissa_bits"))
+    if x.opcode == Opcode.REDUCE_PRECISION and bits == (x.attribute("exponent_bits"), x.attribute("mantissa_bits")):
         return x
     kind = i.shape.element_type
     is_whole = kind.bit_width >= 16 and bits[0] >= kind.exponent_bits and bits[1] >= kind.mantissa_bits

@@ -61,7 +61,7 @@ class _Term:
         if self.opcodes:
             if i.opcode not in self.opcodes or len(i.operands) != len(self.operands):
                 return False
-            if self.directions and i.attributes["direction"] not in self.directions:
+            if self.directions and i.attribute("direction") not in self.directions:
                 return False
             for term, operand in zip(self.operands, i.operands, strict=True):
                 if not term.matches(operand, found):

@@ -43,7 +43,7 @@ def reshape_reshaped(i: HloInstruction, x: HloInstruction, b: Builder) -> HloIns
 @pair_rule(Opcode.RESHAPE, Opcode.BROADCAST)
 def reshape_broadcast(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """reshape(broadcast(x)) -> broadcast(x), where x is a scalar, or only dimensions of size 1 come and go"""
-    source, dimensions = x.operands[0], x.attributes["dimensions"]
+    source, dimensions = x.operands[0], x.attribute("dimensions")
     if source.shape.rank == 0:
         return b.broadcast(source, i.shape.dimensions)
     moved = degenerate_map(x.shape.dimensions, i.shape.dimensions)
@@ -56,9 +56,9 @@ def reshape_broadcast(i: HloInstruction, x: HloInstruction, b: Builder) -> HloIn
 def reshape_iota(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """reshape(iota) -> iota, where only dimensions of size 1 come and go"""
     moved = degenerate_map(x.shape.dimensions, i.shape.dimensions)
-    if moved is None or x.attributes["iota_dimension"] not in moved:
+    if moved is None or x.attribute("iota_dimension") not in moved:
         return None
-    return b.add(Opcode.IOTA, shape=i.shape.without_layout(), iota_dimension=moved[x.attributes["iota_dimension"]])
+    return b.add(Opcode.IOTA, shape=i.shape.without_layout(), iota_dimension=moved[x.attribute("iota_dimension")])
 
 
 # -- transpose -------------------------------------------------------------------------------------------------------
@@ -67,7 +67,7 @@ def reshape_iota(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruc
 @rule(Opcode.TRANSPOSE)
 def transpose_nothing(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """A transpose that keeps the order -> the operand; one that only moves dimensions of size 1 -> reshape"""
-    permutation = i.attributes["dimensions"]
+    permutation = i.attribute("dimensions")
     if list(permutation) == sorted(permutation):
         return i.operands[0]
     moving = [d for d in permutation if i.operands[0].shape.dimensions[d] != 1]
@@ -77,14 +77,14 @@ def transpose_nothing(i: HloInstruction, b: Builder) -> HloInstruction | None:
 @pair_rule(Opcode.TRANSPOSE, Opcode.TRANSPOSE)
 def transpose_transposed(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """transpose(transpose(x)) -> transpose(x)"""
-    return b.transpose(x.operands[0], [x.attributes["dimensions"][d] for d in i.attributes["dimensions"]])
+    return b.transpose(x.operands[0], [x.attribute("dimensions")[d] for d in i.attribute("dimensions")])
 
 
 @pair_rule(Opcode.TRANSPOSE, Opcode.BROADCAST)
 def transpose_broadcast(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """transpose(broadcast(x)) -> broadcast(transpose(x)), of the smaller x"""
-    where = {d: position for position, d in enumerate(i.attributes["dimensions"])}
-    targets = [where[d] for d in x.attributes["dimensions"]]
+    where = {d: position for position, d in enumerate(i.attribute("dimensions"))}
+    targets = [where[d] for d in x.attribute("dimensions")]
     order = sorted(range(len(targets)), key=targets.__getitem__)
     return b.broadcast(b.transpose(x.operands[0], order), i.shape.dimensions, sorted(targets))
 
@@ -92,7 +92,7 @@ def transpose_broadcast(i: HloInstruction, x: HloInstruction, b: Builder) -> Hlo
 @pair_rule(Opcode.TRANSPOSE, Opcode.IOTA)
 def transpose_iota(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """transpose(iota) -> iota"""
-    dimension = i.attributes["dimensions"].index(x.attributes["iota_dimension"])
+    dimension = i.attribute("dimensions").index(x.attribute("iota_dimension"))
     return b.add(Opcode.IOTA, shape=i.shape.without_layout(), iota_dimension=dimension)
 
 
@@ -112,7 +112,7 @@ def transpose_product(i: HloInstruction, x: HloInstruction, b: Builder) -> HloIn
 @rule(Opcode.BROADCAST)
 def broadcast_to_same(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Broadcast to the dimensions that it has -> the operand, transposed where the order differs"""
-    x, dimensions = i.operands[0], i.attributes.get("dimensions", ())
+    x, dimensions = i.operands[0], i.attribute("dimensions")
     if x.shape.rank != i.shape.rank:
         return None
     return b.transpose(x, sorted(range(len(dimensions)), key=dimensions.__getitem__))
@@ -121,7 +121,7 @@ def broadcast_to_same(i: HloInstruction, b: Builder) -> HloInstruction | None:
 @rule(Opcode.BROADCAST)
 def broadcast_in_order(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """broadcast, dimensions={1,0} -> broadcast(transpose(x)), dimensions={0,1}"""
-    x, dimensions = i.operands[0], i.attributes.get("dimensions", ())
+    x, dimensions = i.operands[0], i.attribute("dimensions")
     if list(dimensions) == sorted(dimensions):
         return None
     order = sorted(range(len(dimensions)), key=dimensions.__getitem__)
@@ -131,16 +131,16 @@ def broadcast_in_order(i: HloInstruction, b: Builder) -> HloInstruction | None:
 @rule(Opcode.BROADCAST)
 def broadcast_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """broadcast(broadcast(x)) -> broadcast(x)"""
-    x, dimensions = i.operands[0], i.attributes.get("dimensions", ())
+    x, dimensions = i.operands[0], i.attribute("dimensions")
     if x.opcode != Opcode.BROADCAST:
         return None
-    return b.broadcast(x.operands[0], i.shape.dimensions, [dimensions[d] for d in x.attributes.get("dimensions", ())])
+    return b.broadcast(x.operands[0], i.shape.dimensions, [dimensions[d] for d in x.attribute("dimensions")])
 
 
 @rule(Opcode.BROADCAST)
 def broadcast_adds_ones(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Broadcast that only adds dimensions of size 1 -> reshape"""
-    x, dimensions = i.operands[0], i.attributes.get("dimensions", ())
+    x, dimensions = i.operands[0], i.attribute("dimensions")
     if x.shape.num_elements != i.shape.num_elements or list(dimensions) != sorted(dimensions) or not i.shape.rank:
         return None
     return b.reshape(x, i.shape.dimensions)
@@ -149,7 +149,7 @@ def broadcast_adds_ones(i: HloInstruction, b: Builder) -> HloInstruction | None:
 @rule(Opcode.BROADCAST)
 def broadcast_without_ones(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """broadcast(reshape(x)) -> broadcast(x), where the reshape only adds dimensions of size 1"""
-    x, dimensions = i.operands[0], i.attributes.get("dimensions", ())
+    x, dimensions = i.operands[0], i.attribute("dimensions")
     if x.opcode != Opcode.RESHAPE or x.shape.rank <= x.operands[0].shape.rank:
         return None
     source = x.operands[0]
@@ -162,7 +162,7 @@ def broadcast_without_ones(i: HloInstruction, b: Builder) -> HloInstruction | No
 @pair_rule(Opcode.BROADCAST, Opcode.IOTA)
 def broadcast_iota(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """broadcast(iota) -> iota"""
-    dimension = i.attributes["dimensions"][x.attributes["iota_dimension"]]
+    dimension = i.attribute("dimensions")[x.attribute("iota_dimension")]
     return b.add(Opcode.IOTA, shape=i.shape.without_layout(), iota_dimension=dimension)
 
 
@@ -172,7 +172,7 @@ def broadcast_iota(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstr
 @rule(Opcode.REVERSE)
 def reverse_ones(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Reverse of dimensions of size 1 -> the operand; reverse of some -> of the others"""
-    dimensions = i.attributes["dimensions"]
+    dimensions = i.attribute("dimensions")
     kept = tuple(d for d in dimensions if i.shape.dimensions[d] != 1)
     if len(kept) == len(dimensions):
         return None if kept else i.operands[0]
@@ -182,14 +182,14 @@ def reverse_ones(i: HloInstruction, b: Builder) -> HloInstruction | None:
 @pair_rule(Opcode.REVERSE, Opcode.REVERSE)
 def reverse_reversed(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """reverse(reverse(x)) -> reverse(x) of what only one reverses"""
-    kept = tuple(sorted(set(i.attributes["dimensions"]) ^ set(x.attributes["dimensions"])))
+    kept = tuple(sorted(set(i.attribute("dimensions")) ^ set(x.attribute("dimensions"))))
     return b.add(Opcode.REVERSE, x.operands[0], dimensions=kept) if kept else x.operands[0]
 
 
 @pair_rule(Opcode.REVERSE, Opcode.BROADCAST)
 def reverse_broadcast(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """reverse(broadcast(x)) -> broadcast(x), along dimensions that x doesn't have"""
-    if set(i.attributes["dimensions"]) & set(x.attributes["dimensions"]):
+    if set(i.attribute("dimensions")) & set(x.attribute("dimensions")):
         return None
     return x
 
@@ -197,7 +197,7 @@ def reverse_broadcast(i: HloInstruction, x: HloInstruction, b: Builder) -> HloIn
 @rule(Opcode.IOTA)
 def iota_of_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Iota along a dimension of size 1 -> 0"""
-    if i.shape.dimensions[i.attributes["iota_dimension"]] != 1 or i.shape.element_type.value == "f8e8m0fnu":
+    if i.shape.dimensions[i.attribute("iota_dimension")] != 1 or i.shape.element_type.value == "f8e8m0fnu":
         return None
     return b.constant(0, i.shape)
 

@@ -22,7 +22,7 @@ def _simple(i: HloInstruction) -> Opcode | None:
     """The opcode of the binary op by which a reduction of one array combines elements, or None."""
     if len(i.operands) != 2 or i.operands[0].shape.element_type is not i.shape.element_type:
         return None
-    op = combiner(i.attributes["to_apply"])
+    op = combiner(i.attribute("to_apply"))
     return None if op is None else op.opcode
 
 
@@ -48,7 +48,7 @@ def reduce_nothing(i: HloInstruction, b: Builder) -> HloInstruction | None:
 @rule(Opcode.REDUCE)
 def reduce_ones(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Reduce along no dimension, or only such of size 1 -> op(reshape(x), initial)"""
-    opcode, dimensions = _simple(i), i.attributes["dimensions"]
+    opcode, dimensions = _simple(i), i.attribute("dimensions")
     x, initial = i.operands[0], i.operands[-1]
     if opcode is None or any(x.shape.dimensions[d] != 1 for d in dimensions):
         return None
@@ -65,14 +65,14 @@ def reduce_some_ones(i: HloInstruction, b: Builder) -> HloInstruction | None:
     moved = degenerate_map(source.shape.dimensions, x.shape.dimensions)
     if moved is None:
         return None
-    reduced = set(i.attributes["dimensions"])
+    reduced = set(i.attribute("dimensions"))
     ones_out = [d for d in range(x.shape.rank) if x.shape.dimensions[d] == 1 and d not in reduced]
     if ones_out:
         return None
     dimensions = tuple(d for d in range(source.shape.rank) if d not in moved or moved[d] in reduced)
     if dimensions == () or not any(d in moved for d in dimensions):
         return None
-    return b.add(Opcode.REDUCE, source, i.operands[1], dimensions=dimensions, to_apply=i.attributes["to_apply"])
+    return b.add(Opcode.REDUCE, source, i.operands[1], dimensions=dimensions, to_apply=i.attribute("to_apply"))
 
 
 @rule(Opcode.REDUCE)
@@ -81,10 +81,10 @@ def reduce_transposed(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x = i.operands[0]
     if len(i.operands) != 2 or x.opcode != Opcode.TRANSPOSE:
         return None
-    permutation = x.attributes["dimensions"]
-    reduced = tuple(sorted(permutation[d] for d in i.attributes["dimensions"]))
-    left = [permutation[d] for d in range(x.shape.rank) if d not in i.attributes["dimensions"]]
-    plain = b.add(Opcode.REDUCE, x.operands[0], i.operands[1], dimensions=reduced, to_apply=i.attributes["to_apply"])
+    permutation = x.attribute("dimensions")
+    reduced = tuple(sorted(permutation[d] for d in i.attribute("dimensions")))
+    left = [permutation[d] for d in range(x.shape.rank) if d not in i.attribute("dimensions")]
+    plain = b.add(Opcode.REDUCE, x.operands[0], i.operands[1], dimensions=reduced, to_apply=i.attribute("to_apply"))
     rank = {d: number for number, d in enumerate(sorted(left))}
     return b.transpose(plain, [rank[d] for d in left])
 
@@ -99,10 +99,10 @@ def reduce_reduced(i: HloInstruction, b: Builder) -> HloInstruction | None:
     same_start = start is not None and is_all(x.operands[1], start.item()) and _is_identity(x.operands[1], opcode)
     if not same_start and (identity is None or not is_all(x.operands[1], identity)):
         return None
-    inner = sorted(x.attributes["dimensions"])
+    inner = sorted(x.attribute("dimensions"))
     left = [d for d in range(x.operands[0].shape.rank) if d not in inner]
-    dimensions = tuple(sorted([*inner, *(left[d] for d in i.attributes["dimensions"])]))
-    return b.add(Opcode.REDUCE, x.operands[0], i.operands[1], dimensions=dimensions, to_apply=i.attributes["to_apply"])
+    dimensions = tuple(sorted([*inner, *(left[d] for d in i.attribute("dimensions"))]))
+    return b.add(Opcode.REDUCE, x.operands[0], i.operands[1], dimensions=dimensions, to_apply=i.attribute("to_apply"))
 
 
 @rule(Opcode.REDUCE)
@@ -116,8 +116,8 @@ def reduce_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
         or not x.shape.num_elements
     ):
         return None
-    own = x.attributes.get("dimensions", ())
-    repeated = [d for d in i.attributes["dimensions"] if d not in own]
+    own = x.attribute("dimensions")
+    repeated = [d for d in i.attribute("dimensions") if d not in own]
     if not repeated or list(own) != sorted(own):
         return None
     source, initial = x.operands[0], i.operands[1]
@@ -128,11 +128,11 @@ def reduce_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
         if not _is_identity(initial, Opcode.ADD) or element_type.is_complex or int(whole) != count:
             return None
         source = b.add(Opcode.MULTIPLY, source, b.constant(whole, source.shape))
-    reduced = tuple(own.index(d) for d in i.attributes["dimensions"] if d in own)
-    left = [d for d in range(x.shape.rank) if d not in i.attributes["dimensions"]]
+    reduced = tuple(own.index(d) for d in i.attribute("dimensions") if d in own)
+    left = [d for d in range(x.shape.rank) if d not in i.attribute("dimensions")]
     if reduced or not source.shape.rank:
         smaller = (
-            b.add(Opcode.REDUCE, source, initial, dimensions=reduced, to_apply=i.attributes["to_apply"])
+            b.add(Opcode.REDUCE, source, initial, dimensions=reduced, to_apply=i.attribute("to_apply"))
             if reduced
             else b.add(opcode, source, initial)
         )
@@ -149,7 +149,7 @@ def window_of_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
     plain = WindowDimension()
     if opcode is None or any(
         (w.size, w.stride, w.padding_low, w.padding_high, w.base_dilation) != (1, 1, 0, 0, plain.base_dilation)
-        for w in i.attributes.get("window", ())
+        for w in i.attribute("window")
     ):
         return None
     return b.add(opcode, i.operands[0], b.broadcast(i.operands[1], i.shape.dimensions))
@@ -162,7 +162,7 @@ def window_beyond_array(i: HloInstruction, b: Builder) -> HloInstruction | None:
     if opcode is None or not _is_identity(i.operands[1], opcode):
         return None
     window = []
-    for w, base, count in zip(i.attributes["window"], i.operands[0].shape.dimensions, i.shape.dimensions, strict=True):
+    for w, base, count in zip(i.attribute("window"), i.operands[0].shape.dimensions, i.shape.dimensions, strict=True):
         if w.base_dilation != 1 or w.window_dilation != 1 or not base or not count:
             return None
         low = max(0, w.padding_low - (count - 1) * w.stride)  # the part of the last window before the array
@@ -172,9 +172,9 @@ def window_beyond_array(i: HloInstruction, b: Builder) -> HloInstruction | None:
         if size < 1:
             return None
         window.append(dataclasses.replace(w, size=size, padding_low=padding[0], padding_high=padding[1]))
-    if tuple(window) == tuple(i.attributes["window"]):
+    if tuple(window) == tuple(i.attribute("window")):
         return None
-    return b.add(Opcode.REDUCE_WINDOW, *i.operands, window=tuple(window), to_apply=i.attributes["to_apply"])
+    return b.add(Opcode.REDUCE_WINDOW, *i.operands, window=tuple(window), to_apply=i.attribute("to_apply"))
 
 
 @rule(Opcode.REDUCE_WINDOW)
@@ -190,7 +190,7 @@ def window_of_padded(i: HloInstruction, b: Builder) -> HloInstruction | None:
     if opcode is None or not _is_identity(initial, opcode):
         return None
     window = []
-    for w, p in zip(i.attributes["window"], x.attributes["padding"], strict=True):
+    for w, p in zip(i.attribute("window"), x.attribute("padding"), strict=True):
         if p.interior or p.low < 0 or p.high < 0 or w.base_dilation != 1:
             return None
         window.append(
@@ -204,4 +204,4 @@ def window_of_padded(i: HloInstruction, b: Builder) -> HloInstruction | None:
                 w.window_reversal,
             )
         )
-    return b.add(Opcode.REDUCE_WINDOW, x.operands[0], initial, window=tuple(window), to_apply=i.attributes["to_apply"])
+    return b.add(Opcode.REDUCE_WINDOW, x.operands[0], initial, window=tuple(window), to_apply=i.attribute("to_apply"))

@@ -30,7 +30,7 @@ def slice_all(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 
 def _strides(i: HloInstruction) -> bool:
-    return any(s.stride != 1 and s.limit - s.start > 1 for s in i.attributes["slice"])
+    return any(s.stride != 1 and s.limit - s.start > 1 for s in i.attribute("slice"))
 
 
 @pair_rule(Opcode.SLICE, Opcode.SLICE)
@@ -39,7 +39,7 @@ def slice_sliced(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruc
     if 0 in i.shape.dimensions:
         return None
     merged = []
-    for outer, inner, size in zip(i.attributes["slice"], x.attributes["slice"], i.shape.dimensions, strict=True):
+    for outer, inner, size in zip(i.attribute("slice"), x.attribute("slice"), i.shape.dimensions, strict=True):
         stride = outer.stride * inner.stride
         start = inner.start + outer.start * inner.stride
         merged.append(SliceDimension(start, start + (size - 1) * stride + 1, stride))
@@ -51,13 +51,13 @@ def slice_concatenated(i: HloInstruction, x: HloInstruction, b: Builder) -> HloI
     """slice(concatenate(x, y)) -> slice(y), where all of it lies in one operand"""
     if 0 in i.shape.dimensions:
         return None
-    dimension = x.attributes["dimensions"][0]
-    wanted = i.attributes["slice"][dimension]
+    dimension = x.attribute("dimensions")[0]
+    wanted = i.attribute("slice")[dimension]
     start = 0
     for operand in x.operands:
         limit = start + operand.shape.dimensions[dimension]
         if start <= wanted.start and wanted.limit <= limit:
-            slices = list(i.attributes["slice"])
+            slices = list(i.attribute("slice"))
             slices[dimension] = SliceDimension(wanted.start - start, wanted.limit - start, wanted.stride)
             return _slice(b, operand, slices)
         start = limit
@@ -71,7 +71,7 @@ def slice_padded(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruc
         return None
     source, value = x.operands
     inside, moved = True, []
-    for s, p, size in zip(i.attributes["slice"], x.attributes["padding"], source.shape.dimensions, strict=True):
+    for s, p, size in zip(i.attribute("slice"), x.attribute("padding"), source.shape.dimensions, strict=True):
         if p.interior:
             return None
         last = s.start + (s.limit - s.start - 1) // s.stride * s.stride
@@ -85,16 +85,16 @@ def slice_padded(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruc
 @pair_rule(Opcode.SLICE, Opcode.BROADCAST)
 def slice_broadcast(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """slice(broadcast(x)) -> broadcast(slice(x))"""
-    dimensions = x.attributes.get("dimensions", ())
-    part = _slice(b, x.operands[0], [i.attributes["slice"][d] for d in dimensions])
+    dimensions = x.attribute("dimensions")
+    part = _slice(b, x.operands[0], [i.attribute("slice")[d] for d in dimensions])
     return b.broadcast(part, i.shape.dimensions, dimensions)
 
 
 @pair_rule(Opcode.SLICE, Opcode.IOTA)
 def slice_iota(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """slice(iota) -> iota, where what is counted stays whole"""
-    dimension = x.attributes["iota_dimension"]
-    s = i.attributes["slice"][dimension]
+    dimension = x.attribute("iota_dimension")
+    s = i.attribute("slice")[dimension]
     if s.start or s.stride != 1:
         return None
     return b.add(Opcode.IOTA, shape=i.shape.without_layout(), iota_dimension=dimension)
@@ -105,9 +105,9 @@ def slice_transposed(i: HloInstruction, x: HloInstruction, b: Builder) -> HloIns
     """slice(transpose(x)) -> transpose(slice(x)), where nothing else uses the transpose"""
     if x.user_count != 1:
         return None
-    permutation = x.attributes["dimensions"]
+    permutation = x.attribute("dimensions")
     slices = [SliceDimension(0, 0)] * len(permutation)
-    for s, d in zip(i.attributes["slice"], permutation, strict=True):
+    for s, d in zip(i.attribute("slice"), permutation, strict=True):
         slices[d] = s
     return b.transpose(_slice(b, x.operands[0], slices), permutation)
 
@@ -147,7 +147,7 @@ def dynamic_slice_of_known_place(i: HloInstruction, b: Builder) -> HloInstructio
 @pair_rule(Opcode.DYNAMIC_SLICE, Opcode.BROADCAST)
 def dynamic_slice_broadcast(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """dynamic-slice(broadcast(x)) -> broadcast(x), where x's own dimensions stay whole"""
-    dimensions = x.attributes.get("dimensions", ())
+    dimensions = x.attribute("dimensions")
     if any(i.shape.dimensions[d] != x.shape.dimensions[d] for d in dimensions):
         return None
     return b.broadcast(x.operands[0], i.shape.dimensions, dimensions)
@@ -184,7 +184,7 @@ def pad_nothing(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 
 def _padding(i: HloInstruction) -> list[tuple[PaddingDimension, int]]:
-    return list(zip(i.attributes["padding"], i.operands[0].shape.dimensions, strict=True))
+    return list(zip(i.attribute("padding"), i.operands[0].shape.dimensions, strict=True))
 
 
 @rule(Opcode.PAD)
@@ -224,7 +224,7 @@ def pad_padded(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x, value = i.operands
     if x.opcode != Opcode.PAD or x.operands[1] is not value:
         return None
-    pairs = list(zip(i.attributes["padding"], x.attributes["padding"], strict=True))
+    pairs = list(zip(i.attribute("padding"), x.attribute("padding"), strict=True))
     if any(o.interior or o.low < 0 or o.high < 0 or p.low < 0 or p.high < 0 for o, p in pairs):
         return None
     padding = tuple(PaddingDimension(o.low + p.low, o.high + p.high, p.interior) for o, p in pairs)
@@ -237,7 +237,7 @@ def pad_padded(i: HloInstruction, b: Builder) -> HloInstruction | None:
 @rule(Opcode.CONCATENATE)
 def concatenate_little(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Concatenate of one -> the operand; operands without elements are left out"""
-    dimension = i.attributes["dimensions"][0]
+    dimension = i.attribute("dimensions")[0]
     kept = [o for o in i.operands if o.shape.dimensions[dimension]]
     if len(kept) == len(i.operands) and len(kept) != 1:
         return None
@@ -249,10 +249,10 @@ def concatenate_little(i: HloInstruction, b: Builder) -> HloInstruction | None:
 @rule(Opcode.CONCATENATE)
 def concatenate_concatenated(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """concatenate(concatenate(x, y), z) -> concatenate(x, y, z), where nothing else uses the inner one"""
-    dimensions = i.attributes["dimensions"]
+    dimensions = i.attribute("dimensions")
 
     def merges(o: HloInstruction) -> bool:
-        return o.opcode == Opcode.CONCATENATE and o.attributes["dimensions"] == dimensions and o.user_count == 1
+        return o.opcode == Opcode.CONCATENATE and o.attribute("dimensions") == dimensions and o.user_count == 1
 
     if not any(map(merges, i.operands)):
         return None
@@ -276,7 +276,7 @@ def concatenate_one_operand(i: HloInstruction, b: Builder) -> HloInstruction | N
     x, count = i.operands[0], len(i.operands)
     if count < _MANY_PARTS or any(o is not x for o in i.operands):
         return None
-    dimension, sizes = i.attributes["dimensions"][0], x.shape.dimensions
+    dimension, sizes = i.attribute("dimensions")[0], x.shape.dimensions
     repeated = (*sizes[:dimension], count, *sizes[dimension:])
     kept = [d + (d >= dimension) for d in range(len(sizes))]
     return b.reshape(b.broadcast(x, repeated, kept), i.shape.dimensions)
@@ -285,7 +285,7 @@ def concatenate_one_operand(i: HloInstruction, b: Builder) -> HloInstruction | N
 @rule(Opcode.CONCATENATE)
 def concatenate_neighbours(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """concatenate(x[0:2], x[2:5]) -> x[0:5]"""
-    dimension = i.attributes["dimensions"][0]
+    dimension = i.attribute("dimensions")[0]
     operands: list[HloInstruction] = []
     for operand in i.operands:
         if operands and (merged := _joined(operands[-1], operand, dimension, b)) is not None:
@@ -300,7 +300,7 @@ def concatenate_neighbours(i: HloInstruction, b: Builder) -> HloInstruction | No
 def _joined(x: HloInstruction, y: HloInstruction, dimension: int, b: Builder) -> HloInstruction | None:
     if x.opcode != Opcode.SLICE or y.opcode != Opcode.SLICE or x.operands[0] is not y.operands[0]:
         return None
-    mine, other = list(x.attributes["slice"]), list(y.attributes["slice"])
+    mine, other = list(x.attribute("slice")), list(y.attribute("slice"))
     first, second = mine.pop(dimension), other.pop(dimension)
     if mine != other or first.stride != 1 or second.stride != 1 or first.limit != second.start:
         return None
@@ -336,7 +336,7 @@ def scatter_nothing(i: HloInstruction, b: Builder) -> HloInstruction | None:
 @rule(Opcode.SORT)
 def sort_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Sort along a dimension of size 0 or 1 -> the operands"""
-    if i.operands[0].shape.dimensions[i.attributes["dimensions"][0]] > 1:
+    if i.operands[0].shape.dimensions[i.attribute("dimensions")[0]] > 1:
         return None
     return i.operands[0] if not i.shape.is_tuple else b.add(Opcode.TUPLE, *i.operands)
 
@@ -350,4 +350,4 @@ def effect_of_nothing(i: HloInstruction, b: Builder) -> HloInstruction | None:
 @rule(Opcode.GET_DIMENSION_SIZE)
 def size_of_static_dimension(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """get-dimension-size of a static dimension -> its size"""
-    return b.constant(i.operands[0].shape.dimensions[i.attributes["dimensions"][0]], i.shape)
+    return b.constant(i.operands[0].shape.dimensions[i.attribute("dimensions")[0]], i.shape)

@@ -37,7 +37,7 @@ def after_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
 def annotation_of_one_device(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """A sharding of one partition -> the operand"""
     module = b.computation.module
-    if i.attributes["custom_call_target"] not in ANNOTATIONS or module is None or module.num_partitions != 1:
+    if i.attribute("custom_call_target") not in ANNOTATIONS or module is None or module.num_partitions != 1:
         return None
     return i.operands[0] if i.operands[0].shape.compatible(i.shape) else None
 
@@ -45,7 +45,7 @@ def annotation_of_one_device(i: HloInstruction, b: Builder) -> HloInstruction | 
 @rule(Opcode.CUSTOM_CALL)
 def call_of_top_k(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """custom-call(x) to XLA's TopK -> topk(x)"""
-    if i.attributes["custom_call_target"] != "TopK":
+    if i.attribute("custom_call_target") != "TopK":
         return None
     return b.add(Opcode.TOPK, i.operands[0], **top_k_attributes(i.shape))
 
@@ -53,7 +53,7 @@ def call_of_top_k(i: HloInstruction, b: Builder) -> HloInstruction | None:
 @rule(Opcode.CUSTOM_CALL)
 def call_of_approx_top_k(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """custom-call(x, y, ...) to XLA's ApproxTopK -> slices of sort(x, y): exactly the first elements"""
-    if i.attributes["custom_call_target"] != "ApproxTopK":
+    if i.attribute("custom_call_target") != "ApproxTopK":
         return None
     operands, axis = i.operands[: len(i.operands) // 2], approx_top_k_dimension(i)
     (comparator,) = i.called_computations
@@ -73,12 +73,12 @@ def operate_before_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | 
         return None
     lead = max(i.operands, key=lambda o: o.operands[0].shape.rank)
     source = lead.operands[0].shape
-    dimensions = lead.attributes.get("dimensions", ())
+    dimensions = lead.attribute("dimensions")
     for operand in i.operands:
         if operand.shape.dimensions != i.shape.dimensions:
             return None
         own = operand.operands[0].shape
-        if own.rank and (own.dimensions != source.dimensions or operand.attributes.get("dimensions", ()) != dimensions):
+        if own.rank and (own.dimensions != source.dimensions or operand.attribute("dimensions") != dimensions):
             return None
     if source.num_elements >= i.shape.num_elements:
         return None
