@@ -8,6 +8,7 @@ import gc
 import math
 import threading
 from collections import deque
+from collections.abc import Callable
 
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.event import Event
@@ -75,20 +76,32 @@ class PoolAllocator(Allocator):
     """Keeps freed memory in a pool by size. Memory is freed and reused in the order of one stream.
 
     The pool keeps at most the maximum of the bytes in use so far, but at least 64 MiB. Memory beyond that returns to
-    the device at its next allocation, as soon as the work that uses the memory is done.
+    the device at its next allocation, as soon as the work that uses the memory is done. `release_idle` returns memory
+    beyond 64 MiB that wasn't used for some time.
 
     The fast paths take no lock, because a destructor may call `free` at any point of any thread, even inside
     `allocate`. They rely on a list's append and pop, which are atomic.
 
     Memory is kept by its actual size, which may be larger than the requested size.
+
+    Args:
+        on_growth: called when the allocator has more than 64 MiB from the device, which calls for `release_idle`.
     """
 
-    def __init__(self, executor: StreamExecutor, stream: Stream, limit: int | None = None) -> None:
+    def __init__(
+        self,
+        executor: StreamExecutor,
+        stream: Stream,
+        limit: int | None = None,
+        on_growth: Callable[[], None] = lambda: None,
+    ) -> None:
         self._executor = executor
         self._stream = stream
         self._limit = limit
+        self._on_growth = on_growth
         self._pool: dict[int | tuple[int, int], list[DeviceMemory]] = {}  # by actual size
         self._asked: dict[int | tuple[int, int], list[DeviceMemory]] = {}  # the same lists, by requested size
+        self._idle: dict[int, list[DeviceMemory]] = {}  # pooled, not used since `release_idle`; by id of its pool
         self._closed = False
         self._deferred: deque[tuple[object, list[Event]]] = deque()
         self._lock = threading.RLock()
@@ -123,8 +136,10 @@ class PoolAllocator(Allocator):
     def _allocate(self, size: int, memory_space: int, key: int | tuple[int, int]) -> DeviceMemory:
         with self._lock:
             self._sweep()
-            with contextlib.suppress(IndexError):
-                return self._asked.setdefault(key, self._pool.setdefault(key, [])).pop()
+            pool = self._asked.setdefault(key, self._pool.setdefault(key, []))
+            for pooled in (pool, self._idle.get(id(pool), [])):
+                with contextlib.suppress(IndexError):
+                    return pooled.pop()
             self._retire(size)
             for attempt in range(3):
                 if self._limit is None or self._reserved + size <= self._limit:
@@ -135,6 +150,8 @@ class PoolAllocator(Allocator):
                         self._reserved += memory.size
                         self._peak = max(self._peak, self._reserved)
                         self._allocations += 1
+                        if self._reserved > _POOLED:
+                            self._on_growth()
                         return memory
                 if attempt == 0:
                     self.trim()
@@ -174,14 +191,39 @@ class PoolAllocator(Allocator):
         bound = max(self._peak_in_use, _POOLED)
         if pooled <= bound:
             return
-        memories = self._take_pooled(pooled - bound // 2)
+        self._give_back_later(self._take_pooled(pooled - bound // 2))
+
+    def _give_back_later(self, memories: list[DeviceMemory]) -> None:
         done = self._stream.create_event()
         self._stream.record(done)  # the work that uses them was enqueued before
         self._retired.append((memories, done))
         self._sweep()
 
+    def release_idle(self) -> bool:
+        """Returns pooled memory beyond 64 MiB to the device if no allocation took it since the last call.
+
+        It never blocks. The caller must be able to enqueue work on the stream. Returns whether to call it again.
+        """
+        if not self._lock.acquire(blocking=False):
+            return True
+        try:
+            self._sweep()
+            idle = sum(memory.size for pool in self._idle.values() for memory in pool)
+            if (excess := min(idle, self._pooled() - _POOLED)) > 0:
+                self._give_back_later(self._take_pooled(excess))
+            for pool in list(self._pool.values()):
+                with contextlib.suppress(IndexError):  # until the pool is empty; other threads use it, too
+                    while True:
+                        self._idle.setdefault(id(pool), []).append(pool.pop())
+            return self._reserved > _POOLED and not self._closed
+        finally:
+            self._lock.release()
+
+    def _pools(self) -> list[list[DeviceMemory]]:
+        return [*self._idle.values(), *list(self._pool.values())]
+
     def _pooled(self) -> int:
-        return sum(memory.size for pool in list(self._pool.values()) for memory in list(pool))
+        return sum(memory.size for pool in self._pools() for memory in list(pool))
 
     def wait_for_deferred(self) -> None:
         """Blocks until no stream uses memory that was freed with `keep_until`."""
@@ -221,7 +263,7 @@ class PoolAllocator(Allocator):
         """Removes memory from the pool, at least `size` bytes if it has as much, the earliest used sizes first."""
         taken: list[DeviceMemory] = []
         total = 0
-        for pool in list(self._pool.values()):
+        for pool in self._pools():
             for _ in range(len(pool)):
                 if total >= size:
                     return taken

@@ -19,6 +19,7 @@ from xla_core.config import flag_variable
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, XlaError
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.shape import Shape
+from xla_core.runtime import idle_memory
 from xla_core.runtime.allocator import MemoryStats, PoolAllocator
 from xla_core.runtime.handle import Handle
 from xla_core.runtime.host_array import as_host_array
@@ -64,7 +65,10 @@ class Device(Handle):
             stream.name = f"{platform.name}:{index} {what}"
         size = self.description.memory_bytes
         limit = int(size * _HOST_SHARE) if self.executor.features.host_addressable else size
-        self.allocator = PoolAllocator(self.executor, self.compute_stream, limit or None)
+        release = weakref.WeakMethod(self._release_idle_memory)
+        self.allocator = PoolAllocator(
+            self.executor, self.compute_stream, limit or None, lambda: idle_memory.watch(release)
+        )
         self.lock = threading.RLock()
         self._sizes: dict[int, tuple[Shape, int]] = {}  # by id(shape); the entry keeps the shape alive
         self.dead: XlaError | None = None
@@ -145,10 +149,20 @@ class Device(Handle):
             interrupt.add_note(_still_at_work(self))
             raise
 
+    def _release_idle_memory(self) -> bool:
+        """Releases the allocator's idle memory, unless the device is in use. Returns whether to call this again."""
+        if not self.lock.acquire(blocking=False):
+            return True
+        try:
+            return self.dead is None and self.allocator.release_idle()
+        finally:
+            self.lock.release()
+
     def close(self, error: XlaError) -> None:
         """Finishes the enqueued work and closes the device. Later uses raise `error`."""
         if self.dead is None:
-            self.dead = error
+            with self.lock:  # not while another thread releases idle memory
+                self.dead = error
             for stream in (self.h2d_stream, self.compute_stream, self.d2h_stream):
                 stream.close()
             self.allocator.close()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 import threading
+import time
 
 import numpy as np
 import pytest
 
 from xla_core.backend import DeviceMemory
 from xla_core.errors import InternalError, ResourceExhaustedError
+from xla_core.runtime import HostEvent, idle_memory
 from xla_core.runtime.allocator import PoolAllocator
 
 
@@ -38,6 +40,12 @@ class Stream:
 
     def synchronize(self) -> None:
         self.while_waiting()
+
+    def create_event(self) -> HostEvent:
+        return HostEvent()
+
+    def record(self, event: HostEvent) -> None:
+        """The work before the event is done."""
 
 
 def test_what_is_freed_while_trim_waits_stays() -> None:
@@ -104,6 +112,49 @@ def test_memory_of_a_wrong_space_or_size_is_refused(space: int) -> None:
         pool.allocate(256, space)
     assert not executor.live
     assert pool.stats().bytes_reserved == 0
+
+
+def test_memory_that_is_idle_returns_to_the_device() -> None:
+    executor = Executor()
+    pool = PoolAllocator(executor, Stream())
+    large = 4 << 20
+    for memory in [pool.allocate(large) for _ in range(100)]:
+        pool.free(memory)
+    assert pool.release_idle()  # marks what is pooled
+    used = pool.allocate(large)
+    assert pool.stats().bytes_pooled == 99 * large
+    assert len(executor.live) == 100
+    pool.free(used)
+    pool.release_idle()  # enqueues the release of what nobody used since
+    assert not pool.release_idle()
+    assert pool.stats().bytes_reserved == 64 << 20
+    assert used.handle in executor.live
+    assert len(executor.live) == 16
+
+
+def test_a_loop_keeps_its_memory_between_releases() -> None:
+    executor = Executor()
+    pool = PoolAllocator(executor, Stream())
+    sizes = [4 << 20, 8 << 20, 1024] * 20
+    for _ in range(10):
+        for memory in [pool.allocate(size) for size in sizes]:
+            pool.free(memory)
+        pool.release_idle()
+    assert executor.count == len(sizes)
+    assert pool.trim() == sum(sizes)
+    assert not executor.live
+
+
+def test_deleted_buffers_leave_little_on_an_idle_device(client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(idle_memory, "SECONDS", 0.05)
+    device = client.devices[0]
+    for buffer in [client.buffer_from_host(np.zeros(4 << 20, np.uint8)) for _ in range(30)]:
+        buffer.delete()
+    assert device.memory_stats().bytes_pooled == 30 * (4 << 20)
+    deadline = time.monotonic() + 20
+    while device.memory_stats().bytes_pooled > 64 << 20 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert device.memory_stats().bytes_pooled == 64 << 20
 
 
 def test_a_closed_pool_keeps_nothing() -> None:
