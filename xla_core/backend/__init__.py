@@ -10,7 +10,6 @@ from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.event import Event, EventCallback
 from xla_core.backend.executable import CompilationReport, Executable, ExecutableMemoryStats
 from xla_core.backend.hooks import ENTRY_POINT_GROUP, Availability, BackendSpec, Requirement, hookimpl, hookspec
-from xla_core.backend.in_process_communicator import InProcessCommunicator, InProcessRendezvous, rendezvous_of
 from xla_core.backend.platform import Platform
 from xla_core.backend.registry import BackendInfo, backends, inspect_backends, load_backend
 from xla_core.backend.stream import HostBytes, Kernel, Stream
@@ -38,8 +37,6 @@ __all__ = [
     "Executable",
     "ExecutableMemoryStats",
     "HostBytes",
-    "InProcessCommunicator",
-    "InProcessRendezvous",
     "Kernel",
     "LiteralQueue",
     "Platform",
@@ -53,5 +50,4 @@ __all__ = [
     "hookspec",
     "inspect_backends",
     "load_backend",
-    "rendezvous_of",
 ]

@@ -174,8 +174,8 @@ class StreamExecutor(abc.ABC):
     def create_communicator(self, options: RunOptions) -> Communicator | None:
         """Makes the communicator for the collectives of one execution on this device.
 
-        A device waits for the others for at most `options.collective_timeout` seconds. None takes the core's
-        `InProcessCommunicator`, which exchanges values in the host's memory.
+        A device waits for the others for at most `options.collective_timeout` seconds. None takes
+        `xla_core.runtime.InProcessCommunicator`, which exchanges values in the host's memory.
         """
         return None
 

@@ -7,8 +7,10 @@
     loaded_executable           base class of both; serialization writes and reads them; signature has argument shapes
     buffer                      an array on a device; buffer_writer writes one in parts, dlpack shares it
     tracked_buffer              memory, its definition event and its users: the protocol for code that enqueues work
-    device                      streams and memory of one device, and the devices of one client; allocator pools memory
+    device                      streams and memory of one device, and the devices of one client
+    allocator                   pools memory; idle_memory returns what nobody uses any longer to the device
     thunk_executor              runs a schedule of thunks, for backends; thunk_run, host_thunks, device_constants
+    in_process_communicator     collectives between the devices of one process
     host_stream, host_event     streams and events on host threads, for backends; host_queue runs their work
     program, bounded_module     read any program into HLO; shape_cache, host_array, handle and
                                 platform_choice import none of these
@@ -29,6 +31,7 @@ from xla_core.runtime.device import Device
 from xla_core.runtime.host_event import HostEvent
 from xla_core.runtime.host_queue import INLINE_MICROSECONDS
 from xla_core.runtime.host_stream import HostStream
+from xla_core.runtime.in_process_communicator import InProcessCommunicator, InProcessRendezvous, rendezvous_of
 from xla_core.runtime.loaded_executable import LoadedExecutable
 from xla_core.runtime.program import evaluate, parse
 from xla_core.runtime.signature import Signature
@@ -49,6 +52,8 @@ __all__ = [
     "DynamicExecutable",
     "HostEvent",
     "HostStream",
+    "InProcessCommunicator",
+    "InProcessRendezvous",
     "LoadedExecutable",
     "MemoryStats",
     "PoolAllocator",
@@ -59,6 +64,7 @@ __all__ = [
     "ThunkRun",
     "evaluate",
     "parse",
+    "rendezvous_of",
 ]
 
 _LOADED_WHEN_USED = {

@@ -10,7 +10,6 @@ from typing import Any
 
 from xla_core import profiler
 from xla_core.backend.executable import Executable
-from xla_core.backend.in_process_communicator import report_failure
 from xla_core.backend.stream_executor import RunOptions
 from xla_core.compile_options import CompileOptions
 from xla_core.errors import FailedPreconditionError
@@ -24,6 +23,7 @@ from xla_core.runtime.device import Device, DeviceSet
 from xla_core.runtime.device_program import DeviceProgram
 from xla_core.runtime.host_array import as_argument
 from xla_core.runtime.host_queue import as_xla_error, raiser
+from xla_core.runtime.in_process_communicator import report_failure
 from xla_core.runtime.loaded_executable import LoadedExecutable
 from xla_core.runtime.shape_cache import intern_shape
 from xla_core.runtime.signature import Signature

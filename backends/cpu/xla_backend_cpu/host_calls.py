@@ -20,7 +20,7 @@ import numpy as np
 
 from xla_backend_cpu.calling_convention import Status
 from xla_backend_cpu.custom_calls import CustomCall, CustomCallFunction, custom_call_function
-from xla_core.backend import InProcessRendezvous, RunOptions, rendezvous_of
+from xla_core.backend import RunOptions
 from xla_core.errors import CancelledError, InternalError, InvalidArgumentError, XlaError
 from xla_core.hlo import (
     Environment,
@@ -37,7 +37,7 @@ from xla_core.hlo import (
     read_backend_config,
     unflatten_value,
 )
-from xla_core.runtime import HostEvent, HostStream
+from xla_core.runtime import HostEvent, HostStream, InProcessRendezvous, rendezvous_of
 
 __all__ = ["HostCalls", "HostRun", "host_call_address"]
 

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from tests.xla_core.runtime import programs
-from xla_core.backend.in_process_communicator import report_failure
 from xla_core.errors import CancelledError, InternalError, ResourceExhaustedError, XlaError
 from xla_core.interruptible import _Interrupted
 from xla_core.runtime import HostEvent, HostStream
+from xla_core.runtime.in_process_communicator import report_failure
 from xla_core.runtime.thunk_executor import ThunkExecutor
 from xla_core.schedule import FillThunk, ThunkProgram, WhileThunk
 
