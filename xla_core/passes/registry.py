@@ -53,14 +53,6 @@ PASSES |= {
 }
 """Name -> a callable that makes the pass, or "module:Class" below xla_core.passes."""
 
-_ALIASES = {
-    "algsimp": "algebraic-simplifier",
-    "cse": "hlo-cse",
-    "dce": "hlo-dce",
-    "constant-folding": "hlo-constant-folding",
-    "inline": "call-inliner",
-}
-
 
 def register_pass(name: str, factory: PassFactory) -> None:
     """Registers a pass, for example one of a plugin, under a name.
@@ -75,7 +67,7 @@ def register_pass(name: str, factory: PassFactory) -> None:
 
 
 def create_pass(name: str, **options: Any) -> HloPass:
-    """A new instance of the pass `name` ("algebraic-simplifier", "algebraic_simplifier", or XLA's "algsimp").
+    """Returns a new instance of the pass `name`, for example "hlo-dce" or "hlo_dce".
 
     `options` are keyword arguments of the pass's constructor.
 
@@ -84,10 +76,9 @@ def create_pass(name: str, **options: Any) -> HloPass:
     """
     require("name", name, str, "a pass's")
     key = name.strip().replace("_", "-")
-    key = _ALIASES.get(key, key)
     factory = PASSES.get(key) or PASSES.get(name.strip())
     if factory is None:
-        near = difflib.get_close_matches(key, [*PASSES, *_ALIASES], 3)
+        near = difflib.get_close_matches(key, PASSES, 3)
         raise InvalidArgumentError(
             f"there is no pass {name!r}",
             hint=f"did you mean {', '.join(near)}?" if near else "`xla opt` lists them all (docs/passes.md)",

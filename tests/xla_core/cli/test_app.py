@@ -126,7 +126,7 @@ def test_a_full_disk(program: Path, form: str, words: tuple[str, ...]) -> None:
 
 
 @on_linux
-@pytest.mark.parametrize("words", [("--version",), ("ops", "add"), ("opt", "PROGRAM", "--passes", "dce")])
+@pytest.mark.parametrize("words", [("--version",), ("ops", "add"), ("opt", "PROGRAM", "--passes", "hlo-dce")])
 def test_whatever_is_printed_to_a_full_disk(program: Path, words: tuple[str, ...]) -> None:
     done = _to_full_disk(*(str(program) if word == "PROGRAM" else word for word in words))
     assert done.stderr.startswith("RESOURCE_EXHAUSTED: "), done.stderr

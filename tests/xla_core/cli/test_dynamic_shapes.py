@@ -82,8 +82,8 @@ def test_compile_and_opt(xla: Callable[..., Any], product: Path, program: Path) 
     shapes = ("--shape", "4,3", "--shape", "1")
     result = xla("compile", product, "-b", "toy", *shapes, "--emit", "hlo")
     assert "f32[4,2]" in result.out, result.err
-    for words in (("compile", product, "--emit", "hlo-before"), ("opt", product, "--passes", "dce")):
+    for words in (("compile", product, "--emit", "hlo-before"), ("opt", product, "--passes", "hlo-dce")):
         assert "f32[4,2]" in xla(*words, *shapes).out
         assert "which has dynamic dimensions" in xla(*words).err
-    result = xla("opt", program, "--passes", "dce", "--shape", "2")
+    result = xla("opt", program, "--passes", "hlo-dce", "--shape", "2")
     assert "--shape is for StableHLO" in result.err

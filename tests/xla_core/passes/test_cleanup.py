@@ -46,7 +46,7 @@ def test_many_scalar_constants_are_told_apart_quickly():
     operands = ", ".join(f"c{n}" for n in range(4000))
     shapes = ", ".join(["f32[]"] * 4000)
     module = parse_hlo(f"HloModule m\nENTRY e {{\n{body}\nROOT r = ({shapes}) tuple({operands})\n}}")
-    assert not create_pass("cse").run(module)
+    assert not create_pass("hlo-cse").run(module)
 
 
 def test_large_results_and_long_work_are_left_alone(check_pass):
@@ -93,4 +93,4 @@ def test_a_loop_of_too_many_steps_is_not_folded():
     ENTRY e { z = s32[] constant(0)
       ROOT w = s32[] while(z), condition=cond, body=body }"""
     endless = parse_hlo(text)
-    assert not create_pass("constant-folding").run(endless)
+    assert not create_pass("hlo-constant-folding").run(endless)
