@@ -32,6 +32,9 @@ from xla_core.interruptible import run_uninterrupted
 
 __all__ = ["BackendInfo", "backends", "clear_cache", "inspect_backends", "load_backend", "unavailable_error"]
 
+INSTALL_HINT = f"pip install a backend: a distribution with an entry point of the group {ENTRY_POINT_GROUP}"
+"""What to do where no backend is installed."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class BackendInfo:
@@ -98,7 +101,7 @@ def load_backend(name: str) -> BackendSpec:
         have = f"installed: {', '.join(installed)}" if installed else "no backend is installed"
         raise NotFoundError(
             f"there is no backend named {name!r}; {have}",
-            hint="use one of these names" if installed else "pip install a backend, for example xla-backend-cpu",
+            hint="use one of these names" if installed else INSTALL_HINT,
         )
     if len(points) > 1:
         owners = " and ".join(sorted(_distribution(point) for point in points))

@@ -44,7 +44,7 @@ def _named(name: str) -> tuple[str, BackendSpec]:
 def _best() -> tuple[str, BackendSpec]:
     found = registry.inspect_backends()
     if not found:
-        raise NotFoundError("no backend is installed", hint="pip install a backend, for example xla-backend-cpu")
+        raise NotFoundError("no backend is installed", hint=registry.INSTALL_HINT)
     usable = sorted((info for info in found if info.usable), key=BackendInfo.rank)
     for info in usable:
         if info.spec is not None and _has_device(info.name, info.spec):

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["backends", "doctor"]
 
 VARIABLES = ("XLA_PLATFORM", "XLA_FLAGS", "XLA_CORE_FLAGS", "JAX_PLATFORMS")
-INSTALL_HINT = "pip install a backend, for example xla-backend-cpu"
 PACKAGES = ("numpy", "ml_dtypes", "llvmlite", "pluggy", "pydantic", "jax")
 NOT_INSTALLED = "not installed"
 
@@ -31,6 +30,7 @@ def backends() -> None:
     from rich.table import Table
 
     from xla_core.backend import inspect_backends
+    from xla_core.backend.registry import INSTALL_HINT
 
     found = inspect_backends()
     out = output.console()
@@ -155,6 +155,7 @@ def _show(out: Console, finding: _Finding) -> None:
 def _sentence(findings: list[_Finding], calls: list[str]) -> tuple[str, bool]:
     """The diagnosis, and whether programs can run and nothing is broken. `calls` are the broken custom calls."""
     from xla_core.backend import BackendInfo
+    from xla_core.backend.registry import INSTALL_HINT
 
     if not findings:
         return f"No backend is installed: {INSTALL_HINT}.", False
