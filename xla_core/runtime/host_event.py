@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from xla_core.backend.event import Event, EventCallback, call_soon
+from xla_core.backend.event import Event
 from xla_core.errors import FailedPreconditionError, XlaError
+from xla_core.event_callbacks import EventCallback, call_soon
 
 __all__ = ["HostEvent", "RecordedPoint", "WorkQueue", "ready_event"]
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from xla_core.backend import Event
-from xla_core.backend.event import call_soon
 from xla_core.errors import InternalError, XlaError
+from xla_core.event_callbacks import call_soon
 
 
 class DriverEvent(Event):
