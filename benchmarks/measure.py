@@ -48,15 +48,16 @@ class Measurement:
 def measure(benchmark: Benchmark, ours: Contender | None, jax: Contender | None, seconds: float) -> Measurement:
     """Compiles, compares and times a program, for about `seconds` on each side. Records an error on our side."""
     result = Measurement(benchmark.name, benchmark.group)
-    inputs = benchmark.inputs()
     sides: list[Prepared] = []
     theirs = mine = None
-    if jax is not None:
-        try:
+    try:
+        inputs = benchmark.inputs()
+        if jax is not None:
             theirs = jax.prepare(benchmark.text, inputs)
-        except XlaError as error:  # JAX has too few devices
-            result.error = str(error)
-            return result
+    except XlaError as error:  # the program has errors, or JAX has too few devices
+        result.error = str(error)
+        return result
+    if theirs is not None:
         result.jax_compile_seconds = theirs.compile_seconds
         sides.append(theirs)
     if ours is not None:

@@ -72,7 +72,10 @@ def dispatch(benchmark: Benchmark, ours: XlaCore | None, jax: JaxCpu | None, sec
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns 1 if a program failed, was wrong, or the geometric mean is below `--require`; 2 if a side is missing."""
+    """Returns 1 if a program failed, was wrong, or the geometric mean is below `--require`.
+
+    Returns 2 if a side or the programs are missing.
+    """
     parser = argparse.ArgumentParser(
         "xla bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -83,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--start", action="store_true", help="time the start of processes instead of the programs")
     parser.add_argument("--side", choices=("both", "ours", "jax"), default="both")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="programs or groups; default: all")
-    parser.add_argument("--programs", type=Path, default=PROGRAMS, help="a directory with manifest.json")
+    parser.add_argument("--programs", type=Path, default=PROGRAMS, help="a directory of .mlir files")
     parser.add_argument("--seconds", type=_seconds, default=0.5, help="the time to measure each program on each side")
     parser.add_argument("--json", type=Path, help="write all figures here")
     parser.add_argument("--chart", type=Path, help="write a picture of the ratios here")
@@ -95,7 +98,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.start:
         return start(options.backend or "cpu", options.seconds, options.json)
 
-    everything = load(options.programs)
+    try:
+        everything = load(options.programs)
+    except XlaError as error:
+        out.print(str(error), markup=False)
+        return 2
     chosen = [b for b in everything if not options.only or {b.name, b.group} & set(options.only)]
     if not chosen:
         programs, groups = (

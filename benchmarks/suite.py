@@ -11,6 +11,10 @@ from typing import Any
 import ml_dtypes  # noqa: F401  (registers bfloat16 with numpy)
 import numpy as np
 
+import xla_core
+from xla_core.cli.programs import random_arguments
+from xla_core.errors import NotFoundError
+
 __all__ = ["PROGRAMS", "Array", "ArraySpec", "Benchmark", "load"]
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
@@ -35,12 +39,12 @@ class ArraySpec:
 
 @dataclasses.dataclass(frozen=True)
 class Benchmark:
-    """A program and the specifications of its inputs."""
+    """A program and the specifications of its inputs, or None for random arrays of its parameters' shapes."""
 
     name: str
     group: str
     path: Path
-    arguments: tuple[ArraySpec, ...]
+    arguments: tuple[ArraySpec, ...] | None = None
 
     @property
     def text(self) -> str:
@@ -48,13 +52,28 @@ class Benchmark:
 
     def inputs(self) -> list[Array]:
         """Makes the inputs, which are the same in each run."""
-        random = np.random.default_rng(zlib.crc32(self.name.encode()))
+        seed = zlib.crc32(self.name.encode())
+        if self.arguments is None:
+            return random_arguments(xla_core.parse(self.text, file=str(self.path)).parameter_shapes, seed)
+        random = np.random.default_rng(seed)
         return [spec.make(random) for spec in self.arguments]
 
 
 def load(directory: Path = PROGRAMS) -> list[Benchmark]:
-    """Loads all programs of `directory`/manifest.json, in its order."""
-    manifest = json.loads((directory / "manifest.json").read_text(encoding="utf-8"))
+    """Loads all programs of `directory`/manifest.json, in its order; without this file, every .mlir file.
+
+    Raises NotFoundError for a directory without programs.
+    """
+    file = directory / "manifest.json"
+    if not file.is_file():
+        paths = sorted(directory.glob("*.mlir"))
+        if not paths:
+            what = "holds no .mlir files" if directory.is_dir() else "is not a directory"
+            raise NotFoundError(
+                f"{directory} {what}", hint="--programs takes a directory of StableHLO programs, *.mlir"
+            )
+        return [Benchmark(path.stem, "own", path) for path in paths]
+    manifest = json.loads(file.read_text(encoding="utf-8"))
     return [
         Benchmark(
             name,

@@ -52,6 +52,7 @@ def test_manifest_and_texts_agree() -> None:
     for benchmark in BENCHMARKS:
         main = re.search(r"@main\((.*?)\) -> ", benchmark.text)
         assert main is not None
+        assert benchmark.arguments is not None
         types = ["x".join([*map(str, s.shape), _mlir(s.dtype)]) for s in benchmark.arguments]
         assert re.findall(r"tensor<([^>]*)>", main[1]) == types
 
@@ -217,6 +218,30 @@ def test_names_of_programs_and_groups(capsys: pytest.CaptureFixture[str]) -> Non
     said = capsys.readouterr().err
     assert "dispatch" in said
     assert "trivial" in said
+
+
+def test_programs_of_ones_own_need_no_manifest(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("xla_backend_cpu")
+    (tmp_path / "twice.mlir").write_text(
+        "func.func @main(%x: tensor<4xbf16>, %i: tensor<2xui32>) -> (tensor<4xbf16>, tensor<2xui32>) {"
+        " %0 = stablehlo.add %x, %x : tensor<4xbf16> return %0, %i : tensor<4xbf16>, tensor<2xui32> }"
+    )
+    (found,) = load(tmp_path)
+    assert (found.name, found.group) == ("twice", "own")
+    assert [(a.shape, a.dtype.name) for a in found.inputs()] == [((4,), "bfloat16"), ((2,), "uint32")]
+    assert main(["--programs", str(tmp_path), "--side", "ours", "--backend", "cpu", "--seconds", "0.01"]) == 0
+    assert "twice" in capsys.readouterr().out
+    (tmp_path / "wrong.mlir").write_text("func.func @main(")
+    assert main(["--programs", str(tmp_path), "--side", "ours", "--backend", "cpu", "--seconds", "0.01"]) == 1
+    assert "Failed or wrong: wrong" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("name", "what"), [("", "holds no .mlir files"), ("nonexistent", "is not a directory")])
+def test_a_directory_without_programs(name: str, what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--programs", str(tmp_path / name)]) == 2
+    printed = " ".join(capsys.readouterr().out.split())
+    assert what in printed
+    assert "--programs takes" in printed
 
 
 def test_jax_side_computes() -> None:
