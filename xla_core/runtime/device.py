@@ -187,7 +187,7 @@ def wait_for(event: Event, device: Device) -> None:
 
 
 def _still_at_work(device: Device) -> str:
-    return f"{device} is still at work; LoadedExecutable.delete() ends a program's runs where the backend can"
+    return f"{device} is still at work; the executable's delete() ends a program's runs where the backend can"
 
 
 class DeviceSet:

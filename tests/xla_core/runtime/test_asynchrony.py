@@ -104,7 +104,7 @@ def test_control_c_while_waiting_leaves_the_client_usable(client, gated) -> None
     threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt) as caught:
         np.asarray(result)
-    assert "LoadedExecutable.delete() ends" in caught.value.__notes__[0]
+    assert "the executable's delete() ends" in caught.value.__notes__[0]
     gate.set()
     assert np.asarray(result).tolist() == [1, 2, 3, 4]
     assert np.asarray(exe(A, B)[0]).tolist() == [1, 2, 3, 4]
