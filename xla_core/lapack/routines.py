@@ -244,9 +244,7 @@ def _geev(attributes: Attributes, a: np.ndarray) -> Sequence[Any]:
 
 
 def _split(a: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Returns eigenvalues as the routine for complex matrices does, or (real, imaginary) as the
-    one for real matrices.
-    """
+    """Returns eigenvalues as (values,) for complex matrices, and as (real, imaginary) for real ones, as LAPACK does."""
     return (values,) if a.dtype.kind == "c" else (values.real, values.imag)
 
 

@@ -62,9 +62,7 @@ def eigenvalues_of_blocks(t: Array) -> tuple[Array, Array]:
 
 
 def _scale(a: Array) -> float:
-    """Returns a power of two near the matrix's largest element; squares of the scaled matrix
-    don't over- or underflow.
-    """
+    """Returns a power of two near the largest element. Squares of the matrix divided by it don't over- or underflow."""
     return float(2.0 ** np.clip(np.frexp(np.max(np.abs(a), initial=0.0))[1], -1000, 1000))
 
 

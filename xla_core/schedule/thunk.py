@@ -20,9 +20,7 @@ from xla_core.hlo.shape import Shape
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LaunchDimensions:
-    """The launch of a kernel: its blocks and threads, each in up to three dimensions, and
-    shared memory of each block.
-    """
+    """How a kernel is launched: its blocks and threads in up to three dimensions, and each block's shared memory."""
 
     blocks: tuple[int, int, int] = (1, 1, 1)
     threads: tuple[int, int, int] = (1, 1, 1)

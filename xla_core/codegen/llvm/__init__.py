@@ -15,16 +15,17 @@ with at least `kernel.grain` units for each thread. A kernel of 0 units need not
 All other buffers must not overlap.
 
 With `LoopAbi` the function is ``void @name(ptr %buffers, i64 %begin, i64 %end)``, where %buffers points to an array of
-buffer pointers, each aligned to `abi.alignment`; it is `noinline`, and writes nothing but its results. Outside the
-module it calls what `abi.math` brings in, `malloc` and `free` (sorts of long rows, by `abi.allocate`), and `fmod` and
-`fmodf` (floating remainder). Copies of one row may also become `memcpy` or `memset`, as LLVM sees fit.
+buffer pointers, each aligned to `abi.alignment`. It is `noinline` and writes nothing but its results. It calls these
+functions outside of the module: those that `abi.math` declares, `malloc` and `free` for sorts of long rows (by
+`abi.allocate`), and `fmod` and `fmodf` for floating-point remainders. LLVM may also make calls of `memcpy` or `memset`
+from the copy of a row.
 
 The rooms, from the ground up; each imports only from those above it:
 
 ======================  ====================================================================================
 `ir`                    LLVM IR as text: types, values, functions, modules, and a builder of instructions
 `target_abi`            what the emitter must know of a target, and the two usual kinds of target
-`loops`                 open loops, known values, which element an index means, where it lies in memory
+`loops`                 loops under construction, indices as expressions of loop variables, addresses of elements
 `scalars`               one element of an elementwise op from the elements of its operands
 `elements`              the element of any instruction of a computation at any index
 `forms`                 the loops of a kernel: elementwise, tiled, reduced by blocks, scatter, sort, fft

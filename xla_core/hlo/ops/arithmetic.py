@@ -176,9 +176,7 @@ shift_left, shift_right_logical = _shift(np.left_shift), _shift(np.right_shift)
 
 
 def shift_right_arithmetic(a: Array, amount: Array) -> Array:
-    """Shifts in copies of the sign bit, even for unsigned types; an amount of at least the
-    width gives all sign bits.
-    """
+    """Shifts in copies of the sign bit, for unsigned types too. An amount of at least the width gives all sign bits."""
     width = BIT_WIDTH[a.dtype]
     unused = 8 * a.dtype.itemsize - width
     bits = signless(a)

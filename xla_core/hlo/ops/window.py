@@ -129,9 +129,7 @@ def _select_and_scatter(context: EvaluationContext, instruction: HloInstruction,
 
 
 def padded(context: EvaluationContext, x: np.ndarray, value: np.ndarray, window: Window) -> np.ndarray:
-    """Returns the base area that windows move over: x, dilated and padded with a value (cropped
-    by negative padding).
-    """
+    """Returns the base area that windows move over: x, dilated and padded with a value. Negative padding crops it."""
     sizes = [(n - 1) * w.base_dilation + 1 if n else 0 for n, w in zip(x.shape, window, strict=True)]
     area = _padded_sizes(x.shape, window)
     context.charge(math.prod(area), x.dtype.itemsize)

@@ -150,9 +150,7 @@ def _varint(data: memoryview, position: int) -> tuple[int, int]:
 
 
 def _varints(data: memoryview) -> np.ndarray:
-    """Decodes a packed list to int64 (n,). numpy finds the ends of integers, because constants
-    have millions of them.
-    """
+    """Decodes a packed list to int64 (n,). It uses numpy, because constants have millions of integers."""
     array = np.frombuffer(data, np.uint8)
     if array.size == 0:
         return np.empty(0, np.int64)

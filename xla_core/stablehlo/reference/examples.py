@@ -1,18 +1,18 @@
 """A small program for every op. The programs are in `ops/GROUP.mlir`, each below a comment that names its op.
 
-In a program, $T is an element type, $R the type of a complex number's parts, $B an integer type of the same width;
-$zero, $one and $four are literals of the type, $order is a comparison that it has. Comments below the op's name say how
-to run the program:
+A program has these placeholders: $T is an element type, $R the type of a complex number's parts, $B an integer type of
+the same width; $zero, $one and $four are literals of the type, and $order is a comparison direction that the type
+supports. Comments below the op's name say how to run the program:
 
     // replicas: 2      the number of replicas
-    // partitions: 2    or of partitions
-    // infeed: 1        it takes a value from the infeed
-    // positive: 0 3    these arguments must be above 0
-    // values: random   each run gives other values
-    // types: f32       the only element types of the program
+    // partitions: 2    the number of partitions
+    // infeed: 1        the program reads a value from the infeed
+    // positive: 0 3    arguments that must be positive
+    // values: random   the results differ from run to run
+    // types: f32       the only element types that the program may have
     // shown: ui32      the element type to show, if it isn't the first that the op accepts
 
-The program of an op that needs only one or two tensors is made from its entry in the table.
+An op without a program in the file gets one that is made from its entry in the table.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class OpExample:
         text: StableHLO with placeholders.
         replicas: the number of replicas that run it.
         partitions: the number of partitions of each replica.
-        infeed: whether it takes a value from the infeed.
-        positive: the numbers of arguments that must be above 0.
-        is_random: whether each run gives other values.
-        types: the element types that it is written for; empty if any type may be tried.
+        infeed: whether the program reads a value from the infeed.
+        positive: the numbers of arguments that must be positive.
+        is_random: whether the results differ from run to run.
+        types: the only element types that the program may have; empty for any.
         shown: the element type to show; empty for the first one that the op accepts.
     """
 

@@ -22,24 +22,25 @@ from xla_core.stablehlo.text.parser import parse_text
 from xla_core.stablehlo.verify.verifier import verify
 
 _ELEMENTS = ("f32", "complex<f32>", "i32", "i1", "!quant.uniform<i8:f32, 5.000000e-01:-1>")
-"""Element types in which an example is shown: the first that the op takes."""
+"""An example is shown in the first of these element types that the op accepts."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OpReference:
-    """An op for a reader.
+    """The reference of an op, as text.
 
     Attributes:
-        group: the file of the table that has its entry.
+        group: the file of `xla_core/stablehlo/ops` that defines the op.
         syntax: the generic form.
-        operands, results: (name, how many, types) of each.
+        operands, results: (name, arity, types) of each.
         attributes: (name, kind, default) of each.
         structures: (name, fields, known values by name) of each structure among the attributes.
-        regions: how many, as text; "" for none.
-        type_traits: what the types of operands and results, or attributes, have in common.
-        lowering: what HLO it becomes, in words.
-        hlo: what the example becomes; None if it can't be lowered here.
-        rule, lower: the functions of the table.
+        regions: the number of regions; "" for none.
+        type_traits: the relations between the types of operands, results and attributes.
+        lowering: a description of the HLO that the op is lowered to.
+        example: a small program with the op.
+        hlo: the example, lowered to HLO; None if it can't be lowered.
+        rule, lower: the functions in the op's entry of the table.
     """
 
     name: str

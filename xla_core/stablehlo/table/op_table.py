@@ -120,14 +120,14 @@ class OpDef:
     Attributes:
         name: the name with the dialect.
         regions: the number of regions; None for any number.
-        type_traits: what the types of operands and results must have in common: see `verify/type_traits.py`.
-        rule: checks an op further, and infers its result types.
-        symbols: checks the functions and meshes that an op names, after all other checks; None if it names none.
-        lower: lowers it to HLO; None if the op is part of another, or has no meaning on a device.
-        assembly: the pretty form, in the words of `assembly_format`; None if it has only the generic form.
+        type_traits: the relations between the types of operands and results; `verify/type_traits.py` checks them.
+        rule: makes the checks that only this op needs, and infers the result types.
+        symbols: checks the functions and meshes that an op names, after all other checks; None if the op names none.
+        lower: lowers the op to HLO; None for ops that have no HLO of their own, such as the return of a region.
+        assembly: the pretty form, in the notation of `assembly_format.py`; None if the op has only the generic form.
         releases: the release of StableHLO that added each version of the op; empty if portable artifacts lack it.
-        doc: the meaning, in words.
-        lowering: the HLO that it becomes, in words.
+        doc: what the op computes.
+        lowering: a description of the HLO that the op is lowered to.
         group: the file of `xla_core/stablehlo/ops` that has its entry.
     """
 

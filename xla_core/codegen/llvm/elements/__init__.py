@@ -1,6 +1,6 @@
-"""The element of any instruction of a computation at any index.
+"""Emits the value of one element of any instruction of a computation, given the element's index.
 
-`FusedIrEmitter` finds it by the tables `ELEMENTAL` and `GENERATORS`. A generator maps an index of the result to indices
-of the operands. It opens loops where an element is computed from many (reductions, windows, products). Code here does
-not store to a kernel's results.
+`FusedIrEmitter` looks the opcode up in the tables `ELEMENTAL` and `GENERATORS`. A generator maps an index of the result
+to indices of the operands. It emits a loop where an element depends on many (reductions, windows, products). Code here
+does not store to a kernel's results.
 """

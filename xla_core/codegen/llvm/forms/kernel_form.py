@@ -24,8 +24,8 @@ class EmittedKernel:
         name: the function's.
         parameters: the buffers in the order that it takes them: each operand's array leaves, then the result's.
         partition_count: the number of units of work; a call works on units [begin, end), and the calls may split the
-            range in any way. With 0 units there is nothing to do.
-        grain: the least number of units that is worth a split, so that threads share no cache line.
+            range in any way. A kernel of 0 units need not be called.
+        grain: the least number of units for each thread, so that threads don't write to the same cache line.
         per_block: whether a unit belongs to a block of threads.
     """
 
@@ -53,7 +53,7 @@ class KernelBody:
         bindings: the arrays of the operands.
         results: the arrays of the result's leaves.
         aliasing: as in `KernelEmitter.emit`.
-        schedule: the loops that earlier attempts asked for.
+        schedule: the splits and cuts of loops that earlier attempts to emit the kernel asked for.
     """
 
     def __init__(

@@ -13,7 +13,7 @@ __all__ = ["IrBuilder", "Loop"]
 
 
 class Loop:
-    """An open loop. Code that runs once before the loop may still be added to `preheader`."""
+    """A loop whose body is being built. Code that runs once before the loop may still be added to `preheader`."""
 
     __slots__ = ("begin", "body", "end", "exit", "header", "index", "metadata", "phis", "preheader", "step")
 

@@ -1,7 +1,8 @@
-"""EmissionContext: a kernel under construction, with its open loops and the values known in them.
+"""EmissionContext: a kernel under construction, with its nest of loops and the values already emitted in each.
 
-A value is emitted once, in the outermost loop that knows its index, and is found again by everything inside. What
-emission learned about the loops in earlier attempts at the same kernel is in `schedule`.
+A value is emitted once, in the outermost loop in which its index is defined. Code in that loop and in the loops inside
+it uses the value again. A kernel may be emitted several times: an attempt that needs other loops records them in
+`schedule`, from which the next attempt takes them.
 """
 
 from __future__ import annotations
@@ -160,11 +161,11 @@ class EmissionContext:
         return self.close_loop(loop, body(loop.index, phis))
 
     def extents(self, space: Hashable, extent: int) -> list[int]:
-        """The loops over a space of `extent` points: one, unless earlier attempts split it."""
+        """Returns the extents of the loops over `extent` points: one loop, unless an earlier attempt split it."""
         return self.schedule.setdefault(space, LoopNest([extent])).extents
 
     def cuts(self, space: Hashable, position: int) -> list[int]:
-        """The iterations at which earlier attempts cut a loop into segments."""
+        """Returns the iterations at which an earlier attempt asked to cut a loop into segments."""
         nest = self.schedule.get(space)
         return [] if nest is None else nest.cuts.get(position, [])
 

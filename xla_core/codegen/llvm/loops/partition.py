@@ -142,7 +142,7 @@ def partitioned_loops(
 
 
 class _Segments:
-    """Where the loops of a partition are cut into segments, as earlier attempts at the kernel found useful."""
+    """The segments into which a partition's loops are cut. Earlier attempts to emit the kernel asked for the cuts."""
 
     def __init__(self, context: EmissionContext, partition: Partition) -> None:
         self._partition = partition
