@@ -208,7 +208,10 @@ class Client(Handle):
             device.synchronize()
 
     def close(self) -> None:
-        """Finishes the enqueued work and closes the devices. Any later use raises FailedPreconditionError."""
+        """Waits for the enqueued work and closes the devices. Any later use raises FailedPreconditionError.
+
+        An endless program is ended by its executable's `delete()`, which must come before.
+        """
         self._devices.close(FailedPreconditionError("this client is closed", hint="make a new Client"))
 
     def __enter__(self) -> Client:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import copy
+import ctypes
 import os
 import threading
 import weakref
@@ -23,7 +24,7 @@ from xla_core.runtime import idle_memory
 from xla_core.runtime.allocator import MemoryStats, PoolAllocator
 from xla_core.runtime.handle import Handle
 from xla_core.runtime.host_array import as_host_array
-from xla_core.runtime.host_queue import forked_error
+from xla_core.runtime.host_queue import finish_at_exit, forked_error
 
 if TYPE_CHECKING:
     from xla_core.target import DeviceDescription  # loading a device needs no compiler's data
@@ -264,7 +265,11 @@ class DeviceSet:
             return
         self.platform.close_transfers()
         for device in self.devices:
-            device.close(error)
+            try:
+                device.close(error)
+            except KeyboardInterrupt as interrupt:
+                interrupt.add_note(_still_at_work(device))
+                raise
         self.platform.close()
 
 
@@ -291,6 +296,9 @@ def _at_exit() -> None:
     for device in list(_devices):
         if device.dead is None:
             device.platform.close_transfers()
+    if not finish_at_exit():
+        for device in list(_devices):  # Python's teardown must not free memory that kernels use
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(device))
 
 
 atexit.register(_at_exit)

@@ -7,6 +7,7 @@ work itself. All other work runs in the queue's worker thread, so that enqueuein
 from __future__ import annotations
 
 import atexit
+import ctypes
 import functools
 import os
 import sys
@@ -23,7 +24,7 @@ from xla_core.interruptible import start_thread
 from xla_core.runtime import host_event
 from xla_core.runtime.host_event import RecordedPoint
 
-__all__ = ["INLINE_MICROSECONDS", "HostQueue", "Work", "as_xla_error", "forked_error", "raiser"]
+__all__ = ["INLINE_MICROSECONDS", "HostQueue", "Work", "as_xla_error", "finish_at_exit", "forked_error", "raiser"]
 
 INLINE_MICROSECONDS = 20.0
 _EXIT_SECONDS = 10.0
@@ -235,14 +236,37 @@ class HostQueue:
 _queues: weakref.WeakSet[HostQueue] = weakref.WeakSet()
 
 
-def _close_all() -> None:
-    """Lets the workers finish the enqueued work at exit, before modules are torn down.
+@functools.cache
+def finish_at_exit() -> bool:
+    """Lets the workers finish the enqueued work at exit. Returns False if some are still at work after a while.
 
     The wait is bounded, because work may wait for something that never comes, such as an infeed.
     """
-    deadline = time.monotonic() + _EXIT_SECONDS
-    for queue in list(_queues):
+    try:
+        busy = _close([*_queues], min(1.0, _EXIT_SECONDS))
+        if busy:
+            names = " and ".join(queue.name for queue in busy)
+            end = f"the process waits {_EXIT_SECONDS:.0f} s for it; Ctrl-C ends it at once"
+            print(f"xla-core: work on {names} still runs; {end}", file=sys.stderr)
+            busy = _close(busy, _EXIT_SECONDS)
+    except KeyboardInterrupt:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(130)
+    if busy:
+        # The teardown of libraries (OpenBLAS) frees what running kernels use. `_exit` is called before it.
+        libc = ctypes.CDLL(None)
+        if hasattr(libc, "on_exit"):
+            libc.on_exit(libc._exit, None)
+    return not busy
+
+
+def _close(queues: list[HostQueue], seconds: float) -> list[HostQueue]:
+    """Closes the queues, and returns those that are at work after `seconds`."""
+    deadline = time.monotonic() + seconds
+    for queue in queues:
         queue.close(max(0.0, deadline - time.monotonic()))
+    return [queue for queue in queues if queue.worker is not None]
 
 
 def _after_fork() -> None:
@@ -251,5 +275,5 @@ def _after_fork() -> None:
         queue.reset_after_fork()
 
 
-atexit.register(_close_all)
+atexit.register(finish_at_exit)
 os.register_at_fork(after_in_child=_after_fork)

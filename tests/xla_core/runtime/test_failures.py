@@ -151,6 +151,31 @@ def test_stuck_streams_share_one_deadline_at_exit() -> None:
     subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=True, timeout=15)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="needs on_exit of the C library")
+@pytest.mark.parametrize("status", [0, 3])
+def test_the_process_ends_in_order_while_a_product_runs(status: int) -> None:
+    pytest.importorskip("xla_backend_cpu")
+    program = f"""
+        import sys
+        import numpy as np
+        import xla_core
+        from xla_core.runtime import host_queue
+        host_queue._EXIT_SECONDS = 0.2
+        n = 9000
+        exe = xla_core.Client("cpu").compile(
+            f"HloModule m ENTRY e {{{{ x = f32[{{n}},{{n}}] parameter(0) y = f32[{{n}},{{n}}] dot(x, x),"
+            "lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}"
+            f" ROOT z = f32[{{n}},{{n}}] dot(y, x), lhs_contracting_dims={{{{1}}}}, rhs_contracting_dims={{{{0}}}} }}}}")
+        result = exe(np.ones((n, n), np.float32))
+        sys.exit({status})
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], timeout=60, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == status, done.stderr
+    assert "still runs" in done.stderr
+
+
 TWO = """HloModule two
 ENTRY m {
   p = f32[] parameter(0)
