@@ -35,7 +35,11 @@ class LiteralQueue:
         self._closed = False
 
     def put(self, literal: Literal) -> None:
-        """Appends a literal without blocking. Raises CancelledError if the queue is closed."""
+        """Appends a literal without blocking.
+
+        Raises:
+            CancelledError: where the queue is closed.
+        """
         with self._changed:
             if self._closed:
                 raise CancelledError(f"{self.name} is closed")

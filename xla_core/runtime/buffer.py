@@ -127,7 +127,11 @@ class Buffer(TrackedBuffer):
         (self.definition_event or _READY).when_ready(callback)
 
     def block_until_ready(self) -> Buffer:
-        """Waits for the value and returns the buffer. Raises the first error that made the computation fail."""
+        """Waits for the value and returns the buffer.
+
+        Raises:
+            XlaError: the first error that made the computation fail.
+        """
         self.require_memory()
         if self.definition_event is not None:
             wait_for(self.definition_event, self.device)
@@ -147,7 +151,10 @@ class Buffer(TrackedBuffer):
         """Waits for the value and returns it as an array on the host.
 
         The array is a read-only view of the buffer's memory if the host can address it and the layout is row-major.
-        Otherwise it is a copy. Raises the error that made the computation fail.
+        Otherwise it is a copy.
+
+        Raises:
+            XlaError: the error that made the computation fail.
         """
         size = row_major_bytes(self.shape)
         if size is not None and self.device.executor.features.host_addressable:
@@ -161,8 +168,10 @@ class Buffer(TrackedBuffer):
     def copy_to_host(self, destination: np.ndarray) -> Event:
         """Starts to copy the value into the caller's array, and returns an event that is ready after the copy.
 
-        If the computation failed, the event has its error. The array must live until the event is ready. Raises
-        InvalidArgumentError unless `destination` is a writable array of the buffer's dtype and dimensions.
+        If the computation failed, the event has its error. The array must live until the event is ready.
+
+        Raises:
+            InvalidArgumentError: where `destination` is not a writable array of the buffer's dtype and dimensions.
         """
         if not isinstance(destination, np.ndarray) or not destination.flags.writeable:
             raise wrong_argument("destination", destination, "a writable numpy array")
@@ -188,8 +197,10 @@ class Buffer(TrackedBuffer):
     def copy_raw_to_host(self, destination: np.ndarray, offset: int = 0) -> Event:
         """Like `copy_to_host`, but copies bytes in the device's layout, from byte `offset` of the buffer on.
 
-        It fills `destination`, a one-dimensional contiguous array of uint8. Raises InvalidArgumentError for another
-        array, and for bytes outside of the buffer.
+        It fills `destination`, a one-dimensional contiguous array of uint8.
+
+        Raises:
+            InvalidArgumentError: for another array, and for bytes outside of the buffer.
         """
         check_raw_bytes("destination", destination, offset, self.byte_size)
         executor = self.device.executor

@@ -24,8 +24,10 @@ class BufferWriter:
     def write(self, source: np.ndarray, offset: int = 0) -> None:
         """Writes bytes in the device's layout, from byte `offset` of the array on.
 
-        `source` is a one-dimensional array of uint8, which may be changed once this returns. Raises
-        InvalidArgumentError for another array, and for bytes outside of the array on the device.
+        `source` is a one-dimensional array of uint8, which may be changed once this returns.
+
+        Raises:
+            InvalidArgumentError: for another array, and for bytes outside of the array on the device.
         """
         buffer = self._unfinished()
         check_raw_bytes("source", source, offset, buffer.byte_size)

@@ -38,8 +38,10 @@ class Client(Handle):
         platform: a backend's name. None takes $XLA_PLATFORM, else the installed backend of the highest priority that
             loads and finds a device.
 
-    Raises NotFoundError for an unknown name or where no backend is installed, UnavailableError for a backend that
-    can't be used on this machine, and what `load_backend` raises for a broken one.
+    Raises:
+        NotFoundError: for an unknown name, or where no backend is installed.
+        UnavailableError: for a backend that can't be used on this machine.
+        XlaError: what `load_backend` raises for a broken backend.
     """
 
     _instead_of_pickle = "make a Client in the other process"
@@ -78,8 +80,9 @@ class Client(Handle):
             options: the options of the compilation; by default `CompileOptions()`.
             file: the program's name, for locations in errors.
 
-        Raises InvalidArgumentError for an invalid program or invalid options, UnimplementedError with the location of
-        every op that the target doesn't support.
+        Raises:
+            InvalidArgumentError: for an invalid program or invalid options.
+            UnimplementedError: for ops that the target doesn't support, with the location of each.
         """
         self._devices.require_alive()
         return compilation.Compilation(self._devices, self._spec.options, options).compile(program, file)
@@ -90,8 +93,9 @@ class Client(Handle):
         The bytes contain native code, which will run in this process: load only bytes from a source that you trust.
         Their fingerprint detects damage, but doesn't tell who made them.
 
-        Raises InvalidArgumentError for other bytes, FailedPreconditionError with the reason for an executable of
-        another backend, version or target.
+        Raises:
+            InvalidArgumentError: for other bytes.
+            FailedPreconditionError: for an executable of another backend, version or target, with the reason.
         """
         self._devices.require_alive()
         return compilation.deserialize(self._devices, self._spec.options, data)
@@ -104,7 +108,7 @@ class Client(Handle):
         """Copies `array` to a device. The array may be changed once this returns, unless it is `immutable`.
 
         Takes numpy arrays of any strides and byte order, DLPack objects on the host, objects with `__array__`, nested
-        lists and numbers. Raises InvalidArgumentError for a dtype that has no element type.
+        lists and numbers.
 
         Args:
             device: a device, its number or its name ("cpu:1"); by default the first device.
@@ -112,6 +116,9 @@ class Client(Handle):
             immutable: promises that nobody changes the array as long as the buffer, or an array that shares its memory,
                 lives. A device that can address host memory then uses the array without a copy, if the array has the
                 alignment and layout that the device needs.
+
+        Raises:
+            InvalidArgumentError: for a dtype that has no element type.
         """
         self._devices.require_alive()
         device = self._devices.find(device)
@@ -135,8 +142,9 @@ class Client(Handle):
 
         The buffer keeps the tensor alive. Nobody may write to the tensor as long as the buffer lives.
 
-        Raises InvalidArgumentError for a tensor that is not in the device's memory, has gaps between its elements, or
-        lacks the target's alignment. `buffer_from_host` copies such a tensor if it is on the host.
+        Raises:
+            InvalidArgumentError: for a tensor that is not in the device's memory, has gaps between its elements, or
+                lacks the target's alignment. `buffer_from_host` copies such a tensor if it is on the host.
         """
         from xla_core.runtime import dlpack  # imported here because it loads ctypes
 
@@ -196,7 +204,8 @@ class Client(Handle):
     def transfer_from_outfeed(self, device: Device | int | str | None = None, timeout: float | None = None) -> Any:
         """Waits for a value from a program's outfeed and returns the oldest one: an array or a tuple of arrays.
 
-        Raises DeadlineExceededError if none arrives within `timeout` seconds.
+        Raises:
+            DeadlineExceededError: where none arrives within `timeout` seconds.
         """
         return self._devices.find(device).transfer_from_outfeed(timeout)
 

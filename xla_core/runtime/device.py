@@ -212,7 +212,8 @@ class DeviceSet:
     def find(self, wanted: Device | int | str | None) -> Device:
         """Returns the device that a caller names: a Device, its number or its name. None is the first device.
 
-        Raises InvalidArgumentError for anything else.
+        Raises:
+            InvalidArgumentError: for anything else.
         """
         if wanted is None:
             return self.devices[0]
@@ -233,8 +234,11 @@ class DeviceSet:
     ) -> tuple[tuple[int, ...], ...]:
         """Returns the device ids of a program, a row per replica and a column per partition.
 
-        These are `wanted`, or the first devices. Raises InvalidArgumentError if there are too few devices, or if
-        `wanted` has another shape, unknown ids or an id twice.
+        These are `wanted`, or the first devices.
+
+        Raises:
+            InvalidArgumentError: where there are too few devices, or `wanted` has another shape, unknown ids or an id
+                twice.
         """
         if replicas < 1 or partitions < 1:
             raise InvalidArgumentError(f"a program runs on 1 device at least, not on {replicas} x {partitions}")

@@ -110,7 +110,8 @@ def export(
 ) -> Any:
     """Makes a DLPack capsule of the row-major array at `address`. The capsule keeps `owner` alive.
 
-    Raises UnimplementedError for element types that DLPack lacks.
+    Raises:
+        UnimplementedError: for element types that DLPack lacks.
     """
     code, bits = _type_of(element_type)
     rank = len(dimensions)
@@ -131,7 +132,8 @@ def export(
 class ForeignTensor:
     """A tensor that another library exported: a row-major array at `address`, valid as long as this object lives.
 
-    Raises InvalidArgumentError for an unknown element type, or if the tensor isn't row-major without gaps.
+    Raises:
+        InvalidArgumentError: for an unknown element type, and for a tensor that isn't row-major without gaps.
     """
 
     def __init__(self, capsule: Any) -> None:

@@ -21,7 +21,8 @@ def as_host_array(value: Any, dtype: np.dtype | None = None) -> np.ndarray:
     A Python number (or list of numbers) has no type of its own and gets `dtype`, if that is given and can hold it.
     Byte-swapped arrays are copied; other arrays are returned unchanged, with any strides.
 
-    Raises InvalidArgumentError for values that have no element type (objects, strings, dates, ragged lists).
+    Raises:
+        InvalidArgumentError: for values that have no element type (objects, strings, dates, ragged lists).
     """
     if value.__class__ is np.ndarray and value.dtype in _NATIVE:
         return cast(np.ndarray, value)

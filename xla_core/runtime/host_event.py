@@ -69,8 +69,9 @@ class RecordedPoint:
     def wait(self, timeout: float | None = None) -> bool:
         """Blocks until the point is ready, for `timeout` seconds at most; returns `ready`.
 
-        Raises FailedPreconditionError if the point depends on the work that this thread is running, for example in a
-        custom call that waits for its own client. Such a wait would never end.
+        Raises:
+            FailedPreconditionError: where the point depends on the work that this thread is running, for example in a
+                custom call that waits for its own client. Such a wait would never end.
         """
         if self.ready:
             return True

@@ -55,13 +55,16 @@ class LoadedExecutable(Handle, abc.ABC):
     def execute(self, arguments: Sequence[Buffer], *, non_donatable: Collection[int] = ()) -> tuple[Buffer, ...]:
         """Runs on one device, on Buffers of that device. Returns at once, except if it compiles for new sizes.
 
+        An error during the execution is raised where a result is read.
+
         Args:
             non_donatable: numbers of arguments that the caller keeps although their parameters are donated. The program
                 gets copies of them.
 
-        Raises InvalidArgumentError for a wrong number, shape or type of arguments or another device's buffer,
-        FailedPreconditionError for a deleted or donated buffer, ResourceExhaustedError if the results don't fit in
-        memory. An error during the execution is raised where a result is read.
+        Raises:
+            InvalidArgumentError: for a wrong number, shape or type of arguments, and for another device's buffer.
+            FailedPreconditionError: for a deleted or donated buffer.
+            ResourceExhaustedError: where the results don't fit in memory.
         """
 
     @abc.abstractmethod
@@ -75,8 +78,10 @@ class LoadedExecutable(Handle, abc.ABC):
         """Runs on all devices of the assignment, with a list of arguments and a tuple of results for each device.
 
         Both are in the order of `devices`: partition p of replica r is number r * num_partitions + p. The arguments of
-        all devices must have the same sizes, because all run one program. Raises InvalidArgumentError, which names the
-        device, for wrong arguments.
+        all devices must have the same sizes, because all run one program.
+
+        Raises:
+            InvalidArgumentError: for wrong arguments; it names the device.
         """
 
     def delete(self) -> None:
@@ -172,7 +177,8 @@ class LoadedExecutable(Handle, abc.ABC):
     def _compilation(self, member: str) -> Executable:
         """Returns the backend's executable for the use by `member`.
 
-        Raises FailedPreconditionError, which explains `specialize`, if the program may have several compilations.
+        Raises:
+            FailedPreconditionError: where the program may have several compilations; it explains `specialize`.
         """
 
     @property

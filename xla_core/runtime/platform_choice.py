@@ -18,8 +18,9 @@ __all__ = ["choose_backend", "open_platform", "opening"]
 def choose_backend(name: str | None) -> tuple[str, BackendSpec]:
     """Returns the name and spec of a backend: the named one, the one in $XLA_PLATFORM, or the best installed one.
 
-    Raises NotFoundError if no such backend is installed, UnavailableError, with every backend's reason, if none can be
-    used.
+    Raises:
+        NotFoundError: where no such backend is installed.
+        UnavailableError: where none can be used, with every backend's reason.
     """
     if name:
         return _named(name)

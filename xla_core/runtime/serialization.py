@@ -109,7 +109,8 @@ def pack_dynamic(
 def unpack_dynamic(header: Header, payload: bytes) -> tuple[str | bytes, list[tuple[Signature, bytes]]] | None:
     """Splits a payload of `pack_dynamic` into source and compilations; returns None for a payload of `pack`.
 
-    Raises InvalidArgumentError for a malformed payload.
+    Raises:
+        InvalidArgumentError: for a malformed payload.
     """
     if header.program is None:
         return None
@@ -148,8 +149,9 @@ def _packed(header: Header, payload: bytes) -> bytes:
 def unpack(data: bytes, devices: DeviceSet) -> tuple[Header, bytes]:
     """Checks bytes made by `pack` or `pack_dynamic` for this platform, and returns their header and payload.
 
-    Raises InvalidArgumentError for other or damaged bytes, FailedPreconditionError for an executable of another
-    backend, version or target, with all differences.
+    Raises:
+        InvalidArgumentError: for other or damaged bytes.
+        FailedPreconditionError: for an executable of another backend, version or target, with all differences.
     """
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise InvalidArgumentError(f"{type(data).__name__} is not a serialized executable", hint=_HINT)

@@ -60,7 +60,11 @@ def shape_of(argument: Any, element_type: ElementType) -> Shape:
 
 
 def sizes_of(given: Sequence[int]) -> tuple[int, ...]:
-    """Converts sizes from a caller to integers. Raises InvalidArgumentError for anything else, or negative sizes."""
+    """Converts sizes from a caller to integers.
+
+    Raises:
+        InvalidArgumentError: for negative sizes, and for values that are not integers.
+    """
     try:
         sizes = tuple(operator.index(n) for n in given)
     except TypeError:

@@ -44,7 +44,8 @@ class ThunkExecutor:
             and outfeed thunks here.
         collective_timeout: how many seconds a device waits for the other devices of its execution.
 
-    Raises UnimplementedError, which names the thunks, for a program with thunks that have no handler.
+    Raises:
+        UnimplementedError: for a program with thunks that have no handler; it names them.
     """
 
     def __init__(

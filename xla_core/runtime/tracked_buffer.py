@@ -104,7 +104,11 @@ class TrackedBuffer(MemoryHolder, Handle):
     # -- reading -----------------------------------------------------------------------------------------------------
 
     def require_memory(self) -> DeviceMemory:
-        """Returns the memory. Raises FailedPreconditionError if the buffer was deleted or donated."""
+        """Returns the memory.
+
+        Raises:
+            FailedPreconditionError: where the buffer was deleted or donated.
+        """
         self.device.require_alive()
         if self.memory is None:
             raise FailedPreconditionError(
