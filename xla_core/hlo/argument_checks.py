@@ -18,6 +18,8 @@ def wrong_count(name: str, declared: Sequence[Shape], count: int) -> InvalidArgu
         hint = (
             "is argument 0, s32[], the platform's index? Programs that JAX exports for several platforms take it first"
         )
+    elif count > len(declared):
+        hint = "did JAX drop arguments that nothing reads? jax.jit(..., keep_unused=True) keeps them"
     return InvalidArgumentError(
         f"{name} takes {len(declared)} {noun}{f' ({shapes})' if shapes else ''}, not {count}", hint=hint
     )
