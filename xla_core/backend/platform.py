@@ -69,7 +69,8 @@ class Platform(abc.ABC):
                 count = self.visible_device_count()
                 if not 0 <= ordinal < count:
                     raise InvalidArgumentError(f"platform {self.name} has {count} devices, none with ordinal {ordinal}")
-                self._executors[ordinal] = self.create_executor(ordinal)
+                executor = self._executors[ordinal] = self.create_executor(ordinal)
+                executor.device_name = f"{self.name}:{ordinal}"
             return self._executors[ordinal]
 
     def close_transfers(self) -> None:

@@ -95,12 +95,16 @@ class StreamExecutor(abc.ABC):
     """One device. `Platform.create_executor` makes it once for each ordinal and may claim the device's resources.
 
     It is thread-safe.
+
+    Attributes:
+        device_name: the device in errors. The platform that opens it writes its own name and the ordinal, "cpu:0".
     """
 
     features: DeviceFeatures = DeviceFeatures()
 
     def __init__(self, ordinal: int) -> None:
         self.ordinal = ordinal
+        self.device_name = f"device {ordinal}"
 
     @property
     @abc.abstractmethod

@@ -29,7 +29,7 @@ class HostStream(HostQueue, Stream):
     """
 
     def __init__(self, executor: StreamExecutor, name: str = "", *, inline: bool = True) -> None:
-        super().__init__(name or f"stream of device {executor.ordinal}", inline=inline)
+        super().__init__(name or executor.device_name, inline=inline)
         self.executor = executor
 
     # -- copies, called in the stream's turn -------------------------------------------------------------------------

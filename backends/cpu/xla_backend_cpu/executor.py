@@ -68,7 +68,7 @@ class CpuExecutor(StreamExecutor):
         _libc().free(memory.handle)
 
     def create_stream(self) -> Stream:
-        return HostStream(self, f"cpu:{self.ordinal}")
+        return HostStream(self)
 
     def host_view(self, memory: DeviceMemory) -> memoryview:
         return memoryview((ctypes.c_char * memory.size).from_address(memory.handle + memory.offset)).cast("B")

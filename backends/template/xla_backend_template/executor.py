@@ -14,7 +14,7 @@ class TemplateStream(HostStream):
     """A queue of the device. HostStream gives order, worker thread, events and errors; this class copies bytes."""
 
     def __init__(self, executor: TemplateExecutor) -> None:
-        super().__init__(executor, f"template:{executor.ordinal}")
+        super().__init__(executor)
         self.ram = executor.ram
 
     def write(self, destination: DeviceMemory, source: HostBytes) -> None:

@@ -70,6 +70,11 @@ def test_a_new_package_works(
         assert "mul" in asm.out
     with xla_core.Client(name) as client:
         assert client.platform.compiler.target_config.name == name
+        stream = client.devices[0].executor.create_stream()
+        stream.host_callback(lambda: 1 // 0)
+        event = stream.finish()
+        event.synchronize()
+        assert f"work on {name}:0 failed" in str(event.error)
     for module in [m for m in sys.modules if m.startswith(f"xla_backend_{name}")]:
         del sys.modules[module]
     registry.clear_cache()

@@ -117,7 +117,7 @@ def test_a_device_that_cannot_start_is_told_to_the_others(client, monkeypatch, k
 
 @pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt])
 def test_work_that_ends_the_thread_poisons_the_stream(kind) -> None:
-    stream = HostStream(SimpleNamespace(ordinal=0))
+    stream = HostStream(SimpleNamespace(ordinal=0, device_name="device 0"))
 
     def leave() -> None:
         raise kind
@@ -144,7 +144,7 @@ def test_stuck_streams_share_one_deadline_at_exit() -> None:
         from xla_core.runtime import HostStream, host_queue
         host_queue._EXIT_SECONDS = 1.0
         never = threading.Event()
-        streams = [HostStream(SimpleNamespace(ordinal=0)) for _ in range(20)]
+        streams = [HostStream(SimpleNamespace(ordinal=0, device_name="device 0")) for _ in range(20)]
         for stream in streams:
             stream.host_callback(never.wait)
     """

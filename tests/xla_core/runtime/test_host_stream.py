@@ -31,7 +31,7 @@ from xla_core.runtime import HostEvent, HostStream
 class Memory:
     """A device whose memory is one numpy array a handle."""
 
-    ordinal = 0
+    ordinal, device_name = 0, "device 0"
 
     def __init__(self) -> None:
         self.blocks: dict[int, np.ndarray] = {}
@@ -280,7 +280,7 @@ def test_upload_takes_a_snapshot(device: Memory) -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.booleans()), max_size=30))
 def test_any_graph_of_streams_and_events_runs_in_an_order_that_the_events_allow(steps: list) -> None:
-    streams = [HostStream(SimpleNamespace(ordinal=0)) for _ in range(3)]
+    streams = [HostStream(SimpleNamespace(ordinal=0, device_name="device 0")) for _ in range(3)]
     order: list[int] = []
     happens_before: list[set[int]] = []
     last: list[set[int]] = [set(), set(), set()]  # what each stream's later work comes after
@@ -344,7 +344,7 @@ def test_the_process_ends_with_work_done_and_no_hang() -> None:
         import time
         from types import SimpleNamespace
         from xla_core.runtime import HostStream
-        stream = HostStream(SimpleNamespace(ordinal=0))
+        stream = HostStream(SimpleNamespace(ordinal=0, device_name="device 0"))
         stream.enqueue(lambda: time.sleep(0.2))
         stream.enqueue(lambda: print("done", flush=True))
     """)
@@ -386,7 +386,7 @@ def test_after_fork_the_child_gets_an_error_and_no_hang() -> None:
         warnings.simplefilter("ignore")
         from types import SimpleNamespace
         from xla_core.runtime import HostStream
-        stream, gate = HostStream(SimpleNamespace(ordinal=0)), threading.Event()
+        stream, gate = HostStream(SimpleNamespace(ordinal=0, device_name="device 0")), threading.Event()
         stream.host_callback(gate.wait)
         event = stream.finish()
         pid = os.fork()
@@ -439,7 +439,9 @@ def _inline(stream: HostStream, work) -> None:
 @pytest.mark.parametrize("give", [HostStream.enqueue, _inline, HostStream.host_callback])
 @pytest.mark.parametrize("wait", [_with_synchronize, _with_an_event, _through_another_stream])
 def test_work_that_waits_for_what_comes_after_it_is_an_error(wait, give) -> None:
-    stream, other = (HostStream(SimpleNamespace(ordinal=0), name) for name in ("first", "second"))
+    stream, other = (
+        HostStream(SimpleNamespace(ordinal=0, device_name="device 0"), name) for name in ("first", "second")
+    )
     found: list[XlaError] = []
     done = threading.Event()
 
@@ -459,7 +461,10 @@ def test_work_that_waits_for_what_comes_after_it_is_an_error(wait, give) -> None
 
 
 def test_work_may_wait_for_another_stream() -> None:
-    stream, other = (HostStream(SimpleNamespace(ordinal=0), name, inline=False) for name in ("first", "second"))
+    stream, other = (
+        HostStream(SimpleNamespace(ordinal=0, device_name="device 0"), name, inline=False)
+        for name in ("first", "second")
+    )
 
     def wait() -> None:
         other.enqueue(lambda: time.sleep(0.3))
