@@ -8,8 +8,10 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.table.op_table import Arity, Trait, Values, define
+from xla_core.stablehlo.table.op_table import Arity, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import FUTURE, TENSOR
+
+define = OpGroup("async_ops").define
 
 _ASYNC_OPS = frozenset(
     f"stablehlo.{n}"

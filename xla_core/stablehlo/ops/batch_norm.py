@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ops.common import INDEX, OneOp, tensor
-from xla_core.stablehlo.table.op_table import Attribute, Kind, Values, define
+from xla_core.stablehlo.table.op_table import Attribute, Kind, OpGroup, Values
 from xla_core.stablehlo.table.type_constraints import ELEMENTWISE_FLOAT, Elements, TypeConstraint
 from xla_core.stablehlo.verify.compatibility import (
     compatible_dimensions,
@@ -17,6 +17,8 @@ from xla_core.stablehlo.verify.compatibility import (
     dimensions,
     with_dimensions,
 )
+
+define = OpGroup("batch_norm").define
 
 _FLOAT_1D = TypeConstraint(Elements.FLOAT | Elements.QUANTIZED, rank=1)
 _NORM = {"epsilon": Attribute(Kind.FLOAT), "feature_index": INDEX}

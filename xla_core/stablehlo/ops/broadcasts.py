@@ -10,9 +10,11 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import INTS, ints, tensor, tensor_of
 from xla_core.stablehlo.ops.quantized_constraints import check_quantized_broadcast, check_same_scale
-from xla_core.stablehlo.table.op_table import Trait, define
+from xla_core.stablehlo.table.op_table import OpGroup, Trait
 from xla_core.stablehlo.table.type_constraints import STATIC_OR_BOUNDED, TENSOR_OR_PER_AXIS
 from xla_core.stablehlo.verify.compatibility import shape_text
+
+define = OpGroup("broadcasts").define
 
 
 def check_broadcast_dimensions(op: ir.Op, operand: ir.TensorType, result: ir.TensorType) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.common import OneOp, same_type, tensor_of
 from xla_core.stablehlo.table.assembly_format import CHLO_BINARY_ASSEMBLY, CHLO_UNARY_ASSEMBLY
-from xla_core.stablehlo.table.op_table import Attribute, Kind, Lower, Values, define
+from xla_core.stablehlo.table.op_table import Attribute, Kind, Lower, OpGroup, Values
 from xla_core.stablehlo.table.type_constraints import (
     COMPLEX,
     FLOAT,
@@ -25,6 +25,8 @@ from xla_core.stablehlo.table.type_constraints import (
     TypeConstraint,
 )
 from xla_core.stablehlo.verify.compatibility import element_of
+
+define = OpGroup("chlo").define
 
 _FORMULAS = {
     "_asin_acos_kernel": "The w with asin(z) = atan2(re z, re w) + sign(im z) (im w) i; acos uses the same w.",

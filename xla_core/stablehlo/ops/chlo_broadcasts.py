@@ -9,6 +9,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.op_table import lookup as hlo_op
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
@@ -18,9 +19,11 @@ from xla_core.stablehlo.ops.common import OPTIONAL_INTS, OneOp, enum, ints
 from xla_core.stablehlo.ops.elementwise import BINARY_OPS
 from xla_core.stablehlo.ops.selection import lower_compare
 from xla_core.stablehlo.table.assembly_format import CHLO_BROADCAST_ASSEMBLY
-from xla_core.stablehlo.table.op_table import OPS, Lower, Rule, Values, define
+from xla_core.stablehlo.table.op_table import OPS, Lower, OpGroup, Rule, Values
 from xla_core.stablehlo.table.type_constraints import ANY_TENSOR, COMPLEX, FLOAT, PRED
 from xla_core.stablehlo.verify.compatibility import compatible_elements, element_of, list_text
+
+define = OpGroup("chlo_broadcasts").define
 
 
 def _broadcast_rule(element: Callable[[str], str] | None = None, first: int = 0) -> Rule:
@@ -73,10 +76,11 @@ def _lower_broadcast(inner: Lower) -> Lower:
         assert isinstance(made, HloInstruction)
         return made
 
-    lower.__doc__ = f"Broadcasts to the common shape, then: {inner.__doc__}"
+    lower.__doc__ = _BROADCASTS + (inner.__doc__ or "")
     return lower
 
 
+_BROADCASTS = "Broadcasts to the common shape, then: "
 _DIMS = {"broadcast_dimensions": OPTIONAL_INTS}
 
 _LOGICAL = ("and", "or", "xor")
@@ -101,6 +105,7 @@ for _inner in (
         type_traits=_TYPE_TRAITS.get(_name, ("same-element-type",)),
         attributes=_DIMS,
         assembly=CHLO_BROADCAST_ASSEMBLY,
+        doc=_BROADCASTS + _inner.doc,
     )
 
 define(
@@ -112,6 +117,7 @@ define(
     result_types=COMPLEX,
     attributes=_DIMS,
     assembly=CHLO_BROADCAST_ASSEMBLY,
+    doc=_BROADCASTS + OPS["stablehlo.complex"].doc,
 )
 
 
@@ -145,6 +151,7 @@ define(
     rule=_broadcast_select_rule,
     lower=_lower_broadcast(OneOp(Opcode.SELECT)),
     assembly="% , % , % attr-dict : :functional:",
+    doc=_BROADCASTS + hlo_op(Opcode.SELECT).doc,
 )
 
 

@@ -15,10 +15,12 @@ from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.common import FALSE, INDEX, PRECISION, ints, tensor
 from xla_core.stablehlo.ops.contraction import check_dot_dimensions, check_result_shape, dot_attributes
 from xla_core.stablehlo.ops.dimension_lists import check_disjoint
-from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import ANY_TENSOR, INTEGER
 from xla_core.stablehlo.verify.attribute_constraints import attribute_problem
 from xla_core.stablehlo.verify.compatibility import compatible, compatible_dimensions, list_text
+
+define = OpGroup("chlo_structured").define
 
 # -- top_k -----------------------------------------------------------------------------------------------------------
 

@@ -21,8 +21,10 @@ from xla_core.stablehlo.ops.replica_groups import (
     data_operands,
     with_roots,
 )
-from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, define
+from xla_core.stablehlo.table.op_table import Attribute, Kind, OpGroup, Trait
 from xla_core.stablehlo.verify.compatibility import compatible_dimensions
+
+define = OpGroup("collective_reductions").define
 
 
 def _reduced(op: ir.Op, type: ir.TensorType) -> ir.TensorType:

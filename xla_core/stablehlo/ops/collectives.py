@@ -22,8 +22,10 @@ from xla_core.stablehlo.ops.replica_groups import (
     data_operands,
     with_roots,
 )
-from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, define
+from xla_core.stablehlo.table.op_table import Attribute, Kind, OpGroup, Trait
 from xla_core.stablehlo.verify.compatibility import compatible_dimensions, list_text
+
+define = OpGroup("collectives").define
 
 
 def _all_gather_rule(op: ir.Op, module: ir.Module) -> None:

@@ -12,7 +12,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.table.op_table import OPS, REQUIRED, Attribute, Kind
+from xla_core.stablehlo.table.op_table import OPS, REQUIRED, Attribute, Kind, OneOpLowering
 from xla_core.stablehlo.verify.compatibility import compatible_elements, compatible_shapes, most_specific
 
 INTS = Attribute(Kind.INTS)
@@ -63,7 +63,7 @@ def tensor_of(value: ir.Value) -> ir.TensorType:
     return type
 
 
-class OneOp:
+class OneOp(OneOpLowering):
     """Lowers an op to one HLO op of the same operands. Raising to StableHLO reads the same description.
 
     Args:

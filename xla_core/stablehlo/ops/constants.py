@@ -11,9 +11,11 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import element_type, shape_of
 from xla_core.stablehlo.ops.common import INDEX, OneOp
-from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, define
+from xla_core.stablehlo.table.op_table import Attribute, Kind, OpGroup, Trait
 from xla_core.stablehlo.table.type_constraints import STATIC_NUMBER, STATIC_OR_PER_AXIS
 from xla_core.stablehlo.verify.compatibility import fail_inferred, types_text
+
+define = OpGroup("constants").define
 
 
 def _constant_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:

@@ -13,9 +13,11 @@ from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import PRECISION, tensor, tensor_of
 from xla_core.stablehlo.ops.dimension_lists import check_disjoint
 from xla_core.stablehlo.ops.quantized_constraints import any_quantized, check_quantized_dot
-from xla_core.stablehlo.table.op_table import Attribute, Kind, Values, define
+from xla_core.stablehlo.table.op_table import Attribute, Kind, OpGroup, Values
 from xla_core.stablehlo.table.type_constraints import TENSOR_OR_PER_AXIS
 from xla_core.stablehlo.verify.compatibility import compatible_dimensions, dimensions, if_declared, merge_dimension
+
+define = OpGroup("contraction").define
 
 
 def dot_attributes(op: ir.Op) -> dict[str, Any]:

@@ -10,10 +10,12 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import OneOp
 from xla_core.stablehlo.table.assembly_format import RESULTS_ASSEMBLY, RETURN_ASSEMBLY
-from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import ANY, BRANCH_RESULT, I32, LOOP_STATE, PRED, TENSOR_OR_TOKEN, TOKEN
 from xla_core.stablehlo.text.cursor import Cursor
 from xla_core.stablehlo.verify.compatibility import compatible, least_specific, types_text
+
+define = OpGroup("control_flow").define
 
 _ANY_OPERANDS = (Values("operands", ANY, Arity.VARIADIC),)
 _ANY_RESULTS = (Values("results", ANY, Arity.VARIADIC),)

@@ -10,7 +10,7 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import OneOp, check_accuracy, tensor
 from xla_core.stablehlo.table.assembly_format import FUNCTIONAL_ASSEMBLY, UNARY_ASSEMBLY
-from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, define
+from xla_core.stablehlo.table.op_table import Attribute, Kind, OpGroup, Trait
 from xla_core.stablehlo.table.type_constraints import (
     ELEMENTWISE_FLOAT,
     TENSOR_OR_PER_AXIS,
@@ -19,6 +19,8 @@ from xla_core.stablehlo.table.type_constraints import (
     elements_of,
 )
 from xla_core.stablehlo.verify.compatibility import compatible_dimensions, compatible_shapes, element_bits, if_declared
+
+define = OpGroup("conversion").define
 
 
 def _convert_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:

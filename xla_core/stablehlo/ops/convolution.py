@@ -15,9 +15,11 @@ from xla_core.stablehlo.ops.contraction import check_precision, check_result_sha
 from xla_core.stablehlo.ops.quantized_constraints import any_quantized, check_convolution_axes
 from xla_core.stablehlo.ops.reducers import element_text
 from xla_core.stablehlo.ops.windows import check_padding_shape, check_window
-from xla_core.stablehlo.table.op_table import Attribute, Kind, Values, define
+from xla_core.stablehlo.table.op_table import Attribute, Kind, OpGroup, Values
 from xla_core.stablehlo.table.type_constraints import STATIC_INTEGER_MATRIX, TENSOR_OR_PER_AXIS
 from xla_core.stablehlo.verify.compatibility import compatible_shapes, list_text
+
+define = OpGroup("convolution").define
 
 _Padding = Sequence[tuple[int, int]]
 _WINDOW = ("lhs_dilation", "rhs_dilation", "window_reversal")

@@ -19,10 +19,12 @@ from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.buffer_calls import check_buffer_call
 from xla_core.stablehlo.ops.common import FALSE
 from xla_core.stablehlo.ops.replica_groups import listed_groups
-from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import COMPOSITE_VALUE, CUSTOM_CALL_VALUE
 from xla_core.stablehlo.text.cursor import Cursor
 from xla_core.stablehlo.verify.attribute_constraints import are_ints
+
+define = OpGroup("custom_calls").define
 
 _NAMESPACED = "^[a-zA-Z][a-zA-Z0-9_]*([.][a-zA-Z0-9_$]+)+$"
 IS_NAMESPACED = re.compile(_NAMESPACED).match

@@ -15,7 +15,7 @@ from xla_core.stablehlo.ops.common import INDEX, INTS, OneOp, ints, same_type, t
 from xla_core.stablehlo.ops.output_shapes import sized
 from xla_core.stablehlo.ops.quantized_constraints import check_quantized_reshape, check_quantized_transpose
 from xla_core.stablehlo.table.assembly_format import FUNCTIONAL_ASSEMBLY, UNARY_ASSEMBLY
-from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.table.op_table import Attribute, Kind, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import INDEX_VECTOR, SCALAR, STATIC_OR_BOUNDED, TENSOR_OR_PER_AXIS
 from xla_core.stablehlo.verify.compatibility import (
     Dimension,
@@ -25,6 +25,8 @@ from xla_core.stablehlo.verify.compatibility import (
     shape_text,
     with_dimensions,
 )
+
+define = OpGroup("data_movement").define
 
 
 def _reshape_rule(op: ir.Op, module: ir.Module) -> None:

@@ -15,9 +15,11 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import INTS, PRECISION, ints, tensor
 from xla_core.stablehlo.ops.contraction import check_precision, check_result_shape, dot_attributes
-from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.table.op_table import Attribute, Kind, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import INTEGER, TENSOR_OR_PER_AXIS
 from xla_core.stablehlo.verify.compatibility import compatible_dimensions
+
+define = OpGroup("deprecated").define
 
 # -- broadcast, dot --------------------------------------------------------------------------------------------------
 

@@ -8,8 +8,10 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ops.common import OneOp
 from xla_core.stablehlo.table.assembly_format import RESULTS_ASSEMBLY
-from xla_core.stablehlo.table.op_table import Trait, define
+from xla_core.stablehlo.table.op_table import OpGroup, Trait
 from xla_core.stablehlo.table.type_constraints import UI32
+
+define = OpGroup("device_ids").define
 
 
 def _id_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:

@@ -14,9 +14,11 @@ from xla_core.hlo.shape import INT_MAX, Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import INDEX, tensor
-from xla_core.stablehlo.table.op_table import Trait, Values, define
+from xla_core.stablehlo.table.op_table import OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import I32, TENSOR_OR_PER_AXIS
 from xla_core.stablehlo.verify.compatibility import compatible, if_declared
+
+define = OpGroup("dimension_sizes").define
 
 
 def _check_dimension(op: ir.Op) -> int:

@@ -26,9 +26,11 @@ from xla_core.stablehlo.ops.quantized_constraints import (
     check_quantized_reshape,
 )
 from xla_core.stablehlo.table.assembly_format import FUNCTIONAL_ASSEMBLY
-from xla_core.stablehlo.table.op_table import Trait, Values, define
+from xla_core.stablehlo.table.op_table import OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import INDEX_VECTOR, TENSOR_OR_PER_AXIS
 from xla_core.stablehlo.verify.compatibility import compatible_dimensions, compatible_elements
+
+define = OpGroup("dynamism").define
 
 _SHAPE = Values("output_shape", INDEX_VECTOR, static=True)
 

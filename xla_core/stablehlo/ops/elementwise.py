@@ -9,7 +9,7 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.ops.common import OneOp, check_same_operands, same_type, tensor, tensor_of
 from xla_core.stablehlo.ops.quantized_constraints import any_quantized, check_quantized_sum
 from xla_core.stablehlo.table.assembly_format import BINARY_ASSEMBLY, FUNCTIONAL_ASSEMBLY, UNARY_ASSEMBLY
-from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, define
+from xla_core.stablehlo.table.op_table import Attribute, Kind, OpGroup, Trait
 from xla_core.stablehlo.table.type_constraints import (
     COMPLEX,
     COMPLEX_PART,
@@ -28,6 +28,8 @@ from xla_core.stablehlo.table.type_constraints import (
     TypeConstraint,
 )
 from xla_core.stablehlo.verify.compatibility import compatible_shapes, inferred_or_known
+
+define = OpGroup("elementwise").define
 
 _ACCURACY = {"result_accuracy": Attribute(Kind.STRUCT, None, classes=(ir.ResultAccuracy,), since=2)}
 

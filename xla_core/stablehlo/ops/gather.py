@@ -10,9 +10,11 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import FALSE, INTS, check_dimension_list, ints, tensor
 from xla_core.stablehlo.ops.dimension_lists import Wording, check_batching, check_disjoint, check_sorted, given
-from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.table.op_table import Attribute, Kind, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import INTEGER, STATIC_INTEGERS
 from xla_core.stablehlo.verify.compatibility import shape_text
+
+define = OpGroup("gather").define
 
 _WORDS = Wording("expects", ", got: ", "", "start_indices")
 _NUMBERS = Attribute(

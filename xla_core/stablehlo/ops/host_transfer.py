@@ -14,8 +14,10 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.common import FALSE, matrix
-from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import RECEIVED, TENSOR_OR_PER_AXIS, TOKEN
+
+define = OpGroup("host_transfer").define
 
 _MANY = (Values("results", RECEIVED, Arity.VARIADIC),)
 

@@ -8,7 +8,7 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ops.common import FALSE, INTS, OneOp, enum, ints, tensor
 from xla_core.stablehlo.ops.reducers import element_text
-from xla_core.stablehlo.table.op_table import Attribute, Kind, define
+from xla_core.stablehlo.table.op_table import Attribute, Kind, OpGroup
 from xla_core.stablehlo.table.type_constraints import FLOAT_OR_COMPLEX, PLAIN_FLOAT_OR_COMPLEX, Elements, elements_of
 from xla_core.stablehlo.verify.compatibility import (
     compatible_dimensions,
@@ -17,6 +17,8 @@ from xla_core.stablehlo.verify.compatibility import (
     list_text,
     shape_text,
 )
+
+define = OpGroup("linalg").define
 
 _BOOL = Attribute(Kind.BOOL)
 

@@ -10,8 +10,10 @@ from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.quantized_ops import dequantize, expressed, is_quantized, quantize
 from xla_core.stablehlo.ops.common import tensor, tensor_of
 from xla_core.stablehlo.table.assembly_format import UNARY_ASSEMBLY
-from xla_core.stablehlo.table.op_table import Trait, Values, define
+from xla_core.stablehlo.table.op_table import OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import FLOAT, FLOAT_OR_QUANTIZED, QUANTIZED
+
+define = OpGroup("quantization").define
 
 
 def _quantize_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:

@@ -14,7 +14,7 @@ from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import FALSE, INTS, OPTIONAL_INTS, ints, tensor
 from xla_core.stablehlo.ops.reducers import check_reducer, element_text, promote, same_kind
 from xla_core.stablehlo.ops.windows import check_padding_shape, check_window
-from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import TENSOR
 from xla_core.stablehlo.verify.compatibility import (
     compatible,
@@ -23,6 +23,8 @@ from xla_core.stablehlo.verify.compatibility import (
     inferred_or_known,
     list_text,
 )
+
+define = OpGroup("reduction").define
 
 _INPUTS_AND_INITIAL = (Values("inputs", TENSOR, Arity.VARIADIC), Values("init_values", TENSOR, Arity.VARIADIC))
 

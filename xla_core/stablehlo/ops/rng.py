@@ -11,9 +11,11 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.common import enum, tensor, tensor_of
-from xla_core.stablehlo.table.op_table import Trait, Values, define
+from xla_core.stablehlo.table.op_table import OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import Elements, TypeConstraint
 from xla_core.stablehlo.verify.compatibility import compatible_shapes, fail_inferred
+
+define = OpGroup("rng").define
 
 _SCALAR = TypeConstraint(Elements.PRED | Elements.INTEGER | Elements.FLOAT, rank=0)
 _NUMBER = TypeConstraint(Elements.INTEGER | Elements.FLOAT)

@@ -11,9 +11,11 @@ from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import FALSE, check_dimension_list, tensor
 from xla_core.stablehlo.ops.dimension_lists import Wording, check_batching, check_disjoint, check_sorted, given
 from xla_core.stablehlo.ops.reducers import check_reducer, promote
-from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import INTEGER_OR_INDEX, TENSOR
 from xla_core.stablehlo.verify.compatibility import compatible_dimensions, compatible_shapes
+
+define = OpGroup("scatter").define
 
 _WORDS = Wording("Expects", "; got: ", ".", "scatter_indices")
 

@@ -9,7 +9,7 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import check_same_operands, enum, tensor
-from xla_core.stablehlo.table.op_table import Trait, Values, define
+from xla_core.stablehlo.table.op_table import OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import PRED
 from xla_core.stablehlo.verify.compatibility import (
     compatible_elements,
@@ -18,6 +18,8 @@ from xla_core.stablehlo.verify.compatibility import (
     most_specific,
     shape_text,
 )
+
+define = OpGroup("selection").define
 
 
 def _compare_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:

@@ -22,8 +22,10 @@ from xla_core.stablehlo.lower.entry import device_counts
 from xla_core.stablehlo.sharding.mesh import mesh_groups
 from xla_core.stablehlo.sharding.shardy import Sharding, axis_names, parse_shardings, shard_count, shard_indices
 from xla_core.stablehlo.table.assembly_format import RETURN_ASSEMBLY
-from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import ANY
+
+define = OpGroup("sharding").define
 
 _CHANNEL = 1
 

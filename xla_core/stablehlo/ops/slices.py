@@ -14,9 +14,11 @@ from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import INTS, OneOp, ints, tensor
 from xla_core.stablehlo.ops.output_shapes import scalar_at, sized
 from xla_core.stablehlo.table.assembly_format import FUNCTIONAL_ASSEMBLY
-from xla_core.stablehlo.table.op_table import Arity, Trait, Values, define
+from xla_core.stablehlo.table.op_table import Arity, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import INTEGER_SCALAR, SHAPE_VECTOR
 from xla_core.stablehlo.verify.compatibility import compatible_elements, dimensions
+
+define = OpGroup("slices").define
 
 
 def _slice_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:

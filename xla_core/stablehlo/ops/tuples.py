@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import TUPLE, TUPLE_ELEMENT
+
+define = OpGroup("tuples").define
 
 
 def _tuple_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:

@@ -12,13 +12,12 @@ import difflib
 import enum
 import functools
 import inspect
-import re
-import sys
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_core.errors import AlreadyExistsError, UnimplementedError
 from xla_core.hlo.op_table import lookup as hlo_op
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.table.type_constraints import ANY_TENSOR, TENSOR, TypeConstraint
 
@@ -113,6 +112,12 @@ Lower = Callable[..., "HloInstruction | Sequence[HloInstruction] | None"]
 """(context, op, *operands as HLO instructions) -> the result, or one instruction a result."""
 
 
+class OneOpLowering:
+    """A lowering to one HLO op. The two ops compute the same."""
+
+    opcode: Opcode
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class OpDef:
     """The definition of an op.
@@ -170,57 +175,67 @@ def _count(values: Sequence[Values]) -> tuple[int, int | None]:
 OPS: dict[str, OpDef] = {}
 
 
-def define(
-    name: str,
-    operands: str | Sequence[Values],
-    results: str | Sequence[Values] = "result",
-    *,
-    lower: Lower | None,
-    rule: Rule | None = None,
-    symbols: Rule | None = None,
-    attributes: Mapping[str, Attribute] | None = None,
-    regions: int | None = 0,
-    traits: Sequence[Trait] = (),
-    type_traits: Sequence[str] = (),
-    types: TypeConstraint | None = None,
-    result_types: TypeConstraint | None = None,
-    assembly: str | None = None,
-    releases: str | None = None,
-    doc: str = "",
-) -> OpDef:
-    """Adds an op to the table.
+class OpGroup:
+    """A file of `xla_core/stablehlo/ops`, whose ops it adds to the table."""
 
-    Operands and results may be given as a string of names separated by spaces, each with a suffix `*` (variadic), `?`
-    (optional) or `!` (static). Then operands have `types`, and results `result_types`, by default `types`. `releases`
-    such as "0.9 1.5" lists the releases of StableHLO that added the versions of the op; the default is 0.9, the first
-    release, and none for other dialects. Without a `doc`, the op has the documentation of its HLO op.
-    """
-    if name in OPS:
-        raise AlreadyExistsError(f"op {name!r} is in the table already")
-    if types is None:
-        types = ANY_TENSOR if name.startswith("chlo.") else TENSOR
-    if releases is None:
-        releases = "0.9" if name.startswith("stablehlo.") else ""
-    lowering = inspect.getdoc(lower) or ""
-    op = OpDef(
-        name=name,
-        operands=_values(operands, _of_dialect(name, types)),
-        results=_values(results, _of_dialect(name, types if result_types is None else result_types)),
-        attributes=dict(attributes or {}),
-        regions=regions,
-        type_traits=tuple(type_traits),
-        rule=rule or (lambda op, module: None),
-        symbols=symbols,
-        lower=lower,
-        traits=frozenset(traits),
-        assembly=assembly,
-        releases=tuple([_release(text) for text in releases.split()]),
-        doc=doc or _meaning_of(lowering),
-        lowering=lowering,
-        group=sys._getframe(1).f_globals["__name__"].rpartition(".")[2],
-    )
-    OPS[name] = op
-    return op
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def define(
+        self,
+        name: str,
+        operands: str | Sequence[Values],
+        results: str | Sequence[Values] = "result",
+        *,
+        lower: Lower | None,
+        rule: Rule | None = None,
+        symbols: Rule | None = None,
+        attributes: Mapping[str, Attribute] | None = None,
+        regions: int | None = 0,
+        traits: Sequence[Trait] = (),
+        type_traits: Sequence[str] = (),
+        types: TypeConstraint | None = None,
+        result_types: TypeConstraint | None = None,
+        assembly: str | None = None,
+        releases: str | None = None,
+        doc: str = "",
+    ) -> OpDef:
+        """Adds an op to the table.
+
+        Operands and results may be given as a string of names separated by spaces, each with a suffix `*` (variadic),
+        `?` (optional) or `!` (static). Then operands have `types`, and results `result_types`, by default `types`.
+        `releases` such as "0.9 1.5" lists the releases of StableHLO that added the versions of the op; the default is
+        0.9, the first release, and none for other dialects. Without a `doc`, an op that is lowered to one HLO op has
+        that op's documentation, and any other op that of `lower`.
+        """
+        if name in OPS:
+            raise AlreadyExistsError(f"op {name!r} is in the table already")
+        if types is None:
+            types = ANY_TENSOR if name.startswith("chlo.") else TENSOR
+        if releases is None:
+            releases = "0.9" if name.startswith("stablehlo.") else ""
+        lowering = inspect.getdoc(lower) or ""
+        if not doc:
+            doc = hlo_op(lower.opcode).doc if isinstance(lower, OneOpLowering) else lowering
+        op = OpDef(
+            name=name,
+            operands=_values(operands, _of_dialect(name, types)),
+            results=_values(results, _of_dialect(name, types if result_types is None else result_types)),
+            attributes=dict(attributes or {}),
+            regions=regions,
+            type_traits=tuple(type_traits),
+            rule=rule or (lambda op, module: None),
+            symbols=symbols,
+            lower=lower,
+            traits=frozenset(traits),
+            assembly=assembly,
+            releases=tuple([_release(text) for text in releases.split()]),
+            doc=doc,
+            lowering=lowering,
+            group=self.name,
+        )
+        OPS[name] = op
+        return op
 
 
 def _release(text: str) -> tuple[int, int]:
@@ -234,13 +249,6 @@ def _of_dialect(name: str, types: TypeConstraint) -> TypeConstraint:
     return dataclasses.replace(types, unranked=True) if name.startswith("chlo.") and is_plain else types
 
 
-def _meaning_of(lowering: str) -> str:
-    """Returns the documentation of the HLO op if the lowering is one HLO op, and else that of the lowering."""
-    found = _ONE_OPCODE(lowering)
-    return found[1] + hlo_op(found[2]).doc if found is not None else lowering
-
-
-_ONE_OPCODE = re.compile(r"(|.*: )HLO `([\w-]+)`\.").fullmatch
 _SUFFIX = {"*": Arity.VARIADIC, "?": Arity.OPTIONAL}
 
 

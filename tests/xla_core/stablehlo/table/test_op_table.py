@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import importlib
+
 import pytest
 
 from xla_core.errors import AlreadyExistsError, UnimplementedError
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.table import op_table
-from xla_core.stablehlo.table.op_table import OPS, REQUIRED, Arity, Kind, Trait, commutative_ops, define, lookup
+from xla_core.stablehlo.table.op_table import OPS, REQUIRED, Arity, Kind, OpDef, OpGroup, Trait, commutative_ops, lookup
 
 
 def _of(dialect: str) -> list[str]:
@@ -61,5 +63,11 @@ def test_an_unknown_op_is_an_error_that_names_the_nearest():
 
 def test_an_op_is_defined_once():
     with pytest.raises(AlreadyExistsError):
-        define("stablehlo.add", "lhs rhs", lower=None)
+        OpGroup("test").define("stablehlo.add", "lhs rhs", lower=None)
     assert op_table.OPS["stablehlo.add"].lower is not None
+
+
+@pytest.mark.parametrize("op", OPS.values(), ids=OPS)
+def test_a_group_is_the_file_that_defines_the_op(op: OpDef) -> None:
+    module = importlib.import_module(f"xla_core.stablehlo.ops.{op.group}")
+    assert module.define.__self__.name == op.group

@@ -224,7 +224,7 @@ def test_a_slip_of_a_rule_is_a_bug_of_ours() -> None:
     def rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
         return [op.attributes["nowhere"]]
 
-    op_table.define("stablehlo.slipping", "operand", rule=rule, lower=None)
+    op_table.OpGroup("test").define("stablehlo.slipping", "operand", rule=rule, lower=None)
     try:
         place = SourceLocation("user.py", 3, 1)
         module = parse_text("func.func @main(%x: tensor<2xf32>) -> () { return }")
