@@ -7,7 +7,7 @@ communicator. A vendor must implement the abstract methods; every other method h
 from xla_core.backend.communicator import Communicator
 from xla_core.backend.compiler import Compiler
 from xla_core.backend.device_memory import DeviceMemory
-from xla_core.backend.event import Event, EventCallback
+from xla_core.backend.event import Event
 from xla_core.backend.executable import CompilationReport, Executable, ExecutableMemoryStats
 from xla_core.backend.hooks import ENTRY_POINT_GROUP, Availability, BackendSpec, Requirement, hookimpl, hookspec
 from xla_core.backend.platform import Platform
@@ -17,6 +17,7 @@ from xla_core.backend.stream_executor import Allocator, DeviceFeatures, RunOptio
 from xla_core.backend.transfer_manager import LiteralQueue, TransferManager
 from xla_core.backend.version import CONTRACT_VERSION
 from xla_core.compile_options import BackendOptions, CompileOptions
+from xla_core.event_callbacks import EventCallback
 
 __all__ = [
     "CONTRACT_VERSION",

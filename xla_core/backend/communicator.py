@@ -13,8 +13,6 @@ from xla_core.errors import XlaError
 if TYPE_CHECKING:
     from xla_core.schedule import CollectiveThunk  # loaded only by backends that run thunks
 
-__all__ = ["Communicator"]
-
 
 class Communicator(abc.ABC):
     """Runs the collectives of one execution on one device.

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from xla_core.passes import HloPass
     from xla_core.target import TargetConfig
 
-__all__ = ["Compiler"]
-
 # Artifacts that are dumped -> XLA's file names for them.
 _DUMPED = {
     "llvm-unoptimized": "ir-no-opt.ll",

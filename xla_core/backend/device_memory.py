@@ -6,8 +6,6 @@ from typing import Any
 
 from xla_core.errors import InvalidArgumentError
 
-__all__ = ["DeviceMemory"]
-
 
 class DeviceMemory:
     """A range of `size` bytes at `offset` in the allocation that `handle` names.

@@ -10,8 +10,6 @@ import abc
 from xla_core.errors import XlaError
 from xla_core.event_callbacks import EventCallback, call_when_ready
 
-__all__ = ["Event", "EventCallback"]
-
 
 class Event(abc.ABC):
     """A point in a stream. It becomes ready once all work before that point is done or has been skipped.

@@ -16,8 +16,6 @@ from xla_core.hlo.shape import Shape
 if TYPE_CHECKING:
     from xla_core.target import TargetConfig  # loading a device needs no compiler's data
 
-__all__ = ["CompilationReport", "Executable", "ExecutableMemoryStats"]
-
 
 @dataclasses.dataclass(slots=True)
 class CompilationReport:

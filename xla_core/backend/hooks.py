@@ -17,8 +17,6 @@ from xla_core.backend.stream_executor import StreamExecutor
 from xla_core.backend.transfer_manager import TransferManager
 from xla_core.compile_options import BackendOptions
 
-__all__ = ["ENTRY_POINT_GROUP", "Availability", "BackendSpec", "Requirement", "hookimpl", "hookspec"]
-
 ENTRY_POINT_GROUP = "xla_core.backends"
 PROJECT = "xla_core"
 

@@ -11,8 +11,6 @@ from xla_core.backend.stream_executor import StreamExecutor
 from xla_core.backend.transfer_manager import TransferManager
 from xla_core.errors import InvalidArgumentError
 
-__all__ = ["Platform"]
-
 
 class Platform(abc.ABC):
     """The root object of a backend. Making it touches no device; `create_executor` does.

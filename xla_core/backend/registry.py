@@ -30,8 +30,6 @@ from xla_core.errors import (
 )
 from xla_core.interruptible import run_uninterrupted
 
-__all__ = ["BackendInfo", "backends", "clear_cache", "inspect_backends", "load_backend", "unavailable_error"]
-
 INSTALL_HINT = f"pip install a backend: a distribution with an entry point of the group {ENTRY_POINT_GROUP}"
 """What to do where no backend is installed."""
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from xla_core.backend.device_memory import DeviceMemory
     from xla_core.schedule import LaunchDimensions
 
-__all__ = ["HostBytes", "Kernel", "Stream"]
-
 HostBytes = npt.NDArray[np.uint8]  # one-dimensional and contiguous
 
 

@@ -19,8 +19,6 @@ from xla_core.backend.transfer_manager import TransferManager
 if TYPE_CHECKING:
     from xla_core.target import DeviceDescription  # loading a device needs no compiler's data
 
-__all__ = ["Allocator", "DeviceFeatures", "RunOptions", "StreamExecutor"]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class DeviceFeatures:

@@ -19,9 +19,6 @@ from xla_core.target.device_layout import from_device_layout, to_device_layout
 if TYPE_CHECKING:
     from xla_core.target import TargetConfig
 
-__all__ = ["LiteralQueue", "TransferManager"]
-
-
 _SIGNAL_SECONDS = 0.1  # a signal just before a wait doesn't wake it, so waits are short
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["CONTRACT_VERSION", "accepts", "version_text"]
-
 CONTRACT_VERSION: tuple[int, int] = (1, 1)
 
 

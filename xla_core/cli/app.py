@@ -19,8 +19,6 @@ from xla_core.cli.commands import COMMANDS
 from xla_core.cli.output import flush, of_system, print_error
 from xla_core.errors import FailedPreconditionError, InternalError, ResourceExhaustedError, XlaError
 
-__all__ = ["app", "run"]
-
 DEBUG = "--debug"
 
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from xla_core.hlo import ElementType
     from xla_core.hlo.literal_comparison import Tolerance
 
-__all__ = ["check_results", "tolerance_for"]
-
 
 def tolerance_for(element_type: ElementType) -> Tolerance:
     """How much the results of two correct compilations of a program may differ, by other orders of sums or by fusion.

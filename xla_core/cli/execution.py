@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     import xla_core as xla
 
-__all__ = ["check_on_all_devices", "run_on_all_devices"]
-
 
 def run_on_all_devices(
     client: xla.Client, executable: xla.LoadedExecutable, arguments: Sequence[np.ndarray], repeat: int = 1

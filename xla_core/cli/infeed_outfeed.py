@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     import xla_core as xla
     from xla_core.hlo import HloInstruction, HloModule
 
-__all__ = ["has_infeed", "infeed_exhausted", "load_infeed", "named_arrays", "read_outfeed", "transfer_to_infeed"]
-
 _HINT = "pass each value: `xla run --infeed VALUE.npy` (.npz for a tuple); in Python client.transfer_to_infeed"
 
 

@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["Backend", "Check", "Inputs", "Program", "Seed", "Settings", "Shapes"]
-
 Program = Annotated[Path, typer.Argument(metavar="FILE", help="StableHLO or HLO text, or MLIR bytecode; - is stdin.")]
 Backend = Annotated[
     str | None,

@@ -25,17 +25,6 @@ if TYPE_CHECKING:
     import numpy as np
     from rich.console import Console
 
-__all__ = [
-    "console",
-    "describe_array",
-    "flush",
-    "of_system",
-    "print_error",
-    "write",
-    "writing",
-]
-
-
 _PIPED = 240
 
 

@@ -17,21 +17,6 @@ if TYPE_CHECKING:
     from xla_core.backend import CompileOptions
     from xla_core.hlo import HloModule, Shape
 
-__all__ = [
-    "SAVED_ARGUMENTS",
-    "check_writable",
-    "compile_options",
-    "file_name",
-    "load_arguments",
-    "make_directory",
-    "parse",
-    "random_arguments",
-    "read_program",
-    "save_arguments",
-    "save_array",
-    "static_shapes",
-]
-
 SAVED_ARGUMENTS = "arguments.npz"
 """The file in DIR in which `xla run --dump DIR` stores the arguments."""
 

@@ -13,8 +13,6 @@ from string import Template
 
 from xla_core.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, XlaError
 
-__all__ = ["SCAFFOLDS_GROUP", "Scaffold", "create", "load_scaffold"]
-
 SCAFFOLDS_GROUP = "xla_core.scaffolds"
 """Entry points of this group have the scenario's number as name and refer to a `Scaffold`."""
 

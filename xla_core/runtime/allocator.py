@@ -17,8 +17,6 @@ from xla_core.backend.stream_executor import Allocator, StreamExecutor
 from xla_core.checks import require_limit
 from xla_core.errors import InternalError, ResourceExhaustedError
 
-__all__ = ["MemoryHolder", "MemoryStats", "PoolAllocator", "format_bytes"]
-
 _GRAIN = 256  # sizes are rounded up to a multiple of this; sizes of at least _LARGE to one of _LARGE_GRAIN
 _LARGE = 1 << 20
 _LARGE_GRAIN = 4096

@@ -17,8 +17,6 @@ from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import INT_MAX, Shape
 
-__all__ = ["BoundedModule"]
-
 
 class BoundedModule(DynamicShapeProgram):
     """An HLO module with bounded dynamic parameters. Every value is computed at its bound."""

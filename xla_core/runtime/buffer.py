@@ -9,18 +9,17 @@ import numpy as np
 
 from xla_core import profiler
 from xla_core.backend.device_memory import DeviceMemory
-from xla_core.backend.event import Event, EventCallback
+from xla_core.backend.event import Event
 from xla_core.backend.stream import Stream
 from xla_core.checks import wrong_argument
 from xla_core.errors import InvalidArgumentError, XlaError
+from xla_core.event_callbacks import EventCallback
 from xla_core.hlo.shape import Shape
 from xla_core.runtime.device import Device, wait_for
 from xla_core.runtime.host_event import ready_event
 from xla_core.runtime.host_queue import raiser
 from xla_core.runtime.shape_cache import intern_shape, row_major_bytes
 from xla_core.runtime.tracked_buffer import TrackedBuffer
-
-__all__ = ["Buffer", "check_raw_bytes"]
 
 _READY = ready_event()
 

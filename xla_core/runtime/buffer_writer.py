@@ -9,8 +9,6 @@ from xla_core.hlo.shape import Shape
 from xla_core.runtime.buffer import Buffer, check_raw_bytes
 from xla_core.runtime.device import Device
 
-__all__ = ["BufferWriter"]
-
 
 class BufferWriter:
     """An array on a device before it is a Buffer; see `Client.buffer_writer`.

@@ -26,8 +26,6 @@ from xla_core.runtime.shape_cache import intern_shape
 if TYPE_CHECKING:
     from xla_core.runtime.buffer_writer import BufferWriter
 
-__all__ = ["Client"]
-
 _SHAPES = 8192  # of arrays, whose shapes on the device a client knows
 
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from xla_core.runtime.dynamic_executable import DynamicExecutable  # loaded only for programs with dynamic shapes
     from xla_core.stablehlo import Module  # HLO programs don't need it
 
-__all__ = ["Compilation", "deserialize"]
-
 
 class Compilation:
     """Compiles programs for one client's devices.

@@ -29,8 +29,6 @@ from xla_core.runtime.host_queue import finish_at_exit, forked_error
 if TYPE_CHECKING:
     from xla_core.target import DeviceDescription  # loading a device needs no compiler's data
 
-__all__ = ["Device", "DeviceSet", "wait_for"]
-
 _SIZES = 8192  # how many shapes' sizes a device caches
 _HOST_SHARE = 0.8  # the share of host memory that a device in host memory may use; the process needs the rest
 

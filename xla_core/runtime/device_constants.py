@@ -13,8 +13,6 @@ from xla_core.backend.event import Event
 from xla_core.backend.stream_executor import Allocator, RunOptions, StreamExecutor
 from xla_core.errors import InternalError
 
-__all__ = ["DeviceConstants"]
-
 
 @dataclasses.dataclass(slots=True)
 class _Constant:

@@ -17,8 +17,6 @@ from xla_core.runtime.buffer import Buffer
 from xla_core.runtime.device import Device
 from xla_core.runtime.host_event import ready_event
 
-__all__ = ["DeviceProgram"]
-
 _READY = ready_event()
 
 

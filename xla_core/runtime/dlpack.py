@@ -12,8 +12,6 @@ from typing import Any
 from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.hlo.element_type import ElementType
 
-__all__ = ["CPU", "ForeignTensor", "export"]
-
 CPU = 1
 _READ_ONLY = 1
 

@@ -24,8 +24,6 @@ from xla_core.runtime.signature import Signature
 from xla_core.runtime.specialization_cache import Specialization, SpecializationCache
 from xla_core.runtime.static_executable import StaticExecutable
 
-__all__ = ["DynamicExecutable"]
-
 
 class DynamicExecutable(LoadedExecutable):
     """A `LoadedExecutable` that is compiled for each new signature, and keeps its compilations.

@@ -6,8 +6,6 @@ from typing import ClassVar, NoReturn, TypeVar
 
 from xla_core.errors import InvalidArgumentError
 
-__all__ = ["Handle"]
-
 H = TypeVar("H", bound="Handle")
 
 

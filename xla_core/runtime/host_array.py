@@ -9,8 +9,6 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError, XlaError
 from xla_core.hlo.element_type import ElementType
 
-__all__ = ["as_argument", "as_host_array"]
-
 _NATIVE = frozenset(t.dtype for t in ElementType if t.is_array)
 _HOST_DEVICES = (1, 3, 11)  # DLPack's CPU, CUDA host, ROCm host
 

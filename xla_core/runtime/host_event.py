@@ -11,8 +11,6 @@ from xla_core.backend.event import Event
 from xla_core.errors import FailedPreconditionError, XlaError
 from xla_core.event_callbacks import EventCallback, call_soon
 
-__all__ = ["HostEvent", "RecordedPoint", "WorkQueue", "ready_event"]
-
 _SIGNAL_SECONDS = 0.1  # waits are split, because a signal just before a wait doesn't interrupt it
 _lock = threading.Lock()  # guards every point's state; held for a few instructions
 

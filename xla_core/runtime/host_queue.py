@@ -24,8 +24,6 @@ from xla_core.interruptible import start_thread
 from xla_core.runtime import host_event
 from xla_core.runtime.host_event import RecordedPoint
 
-__all__ = ["INLINE_MICROSECONDS", "HostQueue", "Work", "as_xla_error", "finish_at_exit", "forked_error", "raiser"]
-
 INLINE_MICROSECONDS = 20.0
 _EXIT_SECONDS = 10.0
 _IDLE_SECONDS = 2.0  # an idle worker ends after this; later work starts another

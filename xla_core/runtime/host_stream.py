@@ -16,8 +16,6 @@ from xla_core.runtime.host_queue import HostQueue, Work
 if TYPE_CHECKING:
     from xla_core.backend.stream_executor import StreamExecutor
 
-__all__ = ["HostStream"]
-
 _COPY_MICROSECONDS_PER_BYTE = 1e-4  # 10 GB/s
 
 

@@ -15,8 +15,6 @@ from xla_core.hlo.shape import Shape
 from xla_core.runtime.thunk_run import ThunkRun, drive_from_host
 from xla_core.schedule import HostCallbackThunk, InfeedThunk, OutfeedThunk, Thunk
 
-__all__ = ["HOST_HANDLERS", "read"]
-
 
 def _host_callback(thunk: HostCallbackThunk, run: ThunkRun) -> None:
     def drive(run: ThunkRun) -> None:

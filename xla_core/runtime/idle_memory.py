@@ -12,8 +12,6 @@ from typing import TypeAlias
 from xla_core.errors import ResourceExhaustedError
 from xla_core.interruptible import start_thread
 
-__all__ = ["watch"]
-
 SECONDS = 30.0
 """Pooled memory returns to the device when it wasn't used for one to two such times."""
 

@@ -19,8 +19,6 @@ from xla_core.hlo.environment import Device, Environment, Rendezvous
 if TYPE_CHECKING:
     from xla_core.schedule import CollectiveThunk  # loaded only by backends that run thunks
 
-__all__ = ["InProcessCommunicator", "InProcessRendezvous", "rendezvous_of", "report_failure"]
-
 
 class InProcessRendezvous(Rendezvous):
     """The rendezvous of the devices of one execution in this process. Each device calls `end` when it is done.

@@ -20,8 +20,6 @@ from xla_core.runtime.device import Device, DeviceSet
 from xla_core.runtime.handle import Handle
 from xla_core.runtime.signature import Signature, shape_of
 
-__all__ = ["LoadedExecutable"]
-
 
 class LoadedExecutable(Handle, abc.ABC):
     """A compiled program on its devices, as returned by `Client.compile`.

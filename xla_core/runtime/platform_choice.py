@@ -12,8 +12,6 @@ from xla_core.backend.platform import Platform
 from xla_core.backend.registry import BackendInfo
 from xla_core.errors import NotFoundError, UnavailableError, XlaError
 
-__all__ = ["choose_backend", "open_platform", "opening"]
-
 
 def choose_backend(name: str | None) -> tuple[str, BackendSpec]:
     """Returns the name and spec of a backend: the named one, the one in $XLA_PLATFORM, or the best installed one.

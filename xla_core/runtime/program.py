@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from xla_core.hlo.environment import Environment
     from xla_core.stablehlo import Module, PolymorphicProgram
 
-__all__ = ["evaluate", "is_hlo_text", "lower", "module_for", "parse", "read"]
-
 MAX_KNOWN_ELEMENTS = 1024
 """The most elements of an array from whose values sizes may be computed."""
 

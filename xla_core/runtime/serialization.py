@@ -23,8 +23,6 @@ from xla_core.hlo.shape import Shape
 from xla_core.runtime.device import DeviceSet
 from xla_core.runtime.signature import Signature
 
-__all__ = ["MAGIC", "Header", "fingerprint", "pack", "pack_dynamic", "unpack", "unpack_dynamic"]
-
 MAGIC = b"XLACORE\x01"
 _LENGTH = 8  # bytes of the header's length, little-endian
 _HINT = "pass what serialize() returned"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from xla_core.hlo.shape import Shape
 
-__all__ = ["intern_shape", "row_major_bytes"]
-
 _LIMIT = 8192  # shapes
 _interned: dict[Shape, Shape] = {}
 _row_major: dict[int, tuple[Shape, int | None]] = {}  # by id(shape); the entry keeps the shape alive

@@ -15,8 +15,6 @@ from xla_core.hlo.shape import Shape
 from xla_core.runtime.buffer import Buffer
 from xla_core.runtime.host_array import as_host_array
 
-__all__ = ["Signature", "shape_of", "sizes_of"]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Signature:

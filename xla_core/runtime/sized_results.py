@@ -10,8 +10,6 @@ from xla_core.hlo.shape import Shape
 from xla_core.runtime.buffer import Buffer
 from xla_core.runtime.device import Device
 
-__all__ = ["slice_results"]
-
 
 def slice_results(
     made: tuple[Buffer, ...], count: int, dynamic: Mapping[int, Mapping[int, int]], device: Device

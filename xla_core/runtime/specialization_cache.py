@@ -13,8 +13,6 @@ from xla_core.errors import XlaError
 from xla_core.runtime.signature import Signature
 from xla_core.runtime.static_executable import StaticExecutable
 
-__all__ = ["Specialization", "SpecializationCache"]
-
 
 @dataclasses.dataclass(slots=True, eq=False)
 class Specialization:

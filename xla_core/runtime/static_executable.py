@@ -28,8 +28,6 @@ from xla_core.runtime.loaded_executable import LoadedExecutable
 from xla_core.runtime.shape_cache import intern_shape
 from xla_core.runtime.signature import Signature
 
-__all__ = ["StaticExecutable"]
-
 _run_ids = itertools.count(1)
 
 

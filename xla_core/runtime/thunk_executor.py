@@ -31,8 +31,6 @@ from xla_core.schedule import (
     walk,
 )
 
-__all__ = ["ThunkExecutor"]
-
 
 class ThunkExecutor:
     """Runs a ThunkProgram on any stream. One executor serves all executions of a program, which may overlap.

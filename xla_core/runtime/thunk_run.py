@@ -13,8 +13,6 @@ from xla_core.backend.stream_executor import RunOptions
 from xla_core.runtime.host_queue import raiser
 from xla_core.schedule import Thunk
 
-__all__ = ["Place", "ThunkHandler", "ThunkRun", "drive_from_host"]
-
 Place = tuple[int, int, int]
 """An allocation's index, an offset and a size in bytes."""
 

@@ -17,8 +17,6 @@ from xla_core.runtime.allocator import MemoryHolder, PoolAllocator
 from xla_core.runtime.device import Device
 from xla_core.runtime.handle import Handle
 
-__all__ = ["OutsideHold", "TrackedBuffer"]
-
 
 class _Usage:
     """The events that must be ready before memory is reused, and the owner of foreign memory.

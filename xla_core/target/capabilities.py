@@ -18,8 +18,6 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.target.layout_rules import keeps_layout
 
-__all__ = ["Capabilities", "Constraint", "Ok", "Support", "Unsupported"]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Ok:

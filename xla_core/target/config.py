@@ -20,8 +20,6 @@ from xla_core.target.fusion import FusionPreferences
 from xla_core.target.layout_rules import LayoutRules, array_size_bytes
 from xla_core.target.parallel import ParallelModel
 
-__all__ = ["AlignmentRules", "TargetConfig"]
-
 
 class AlignmentRules(CheckedModel):
     """Alignments in bytes.

@@ -8,8 +8,6 @@ from pydantic import Field
 
 from xla_core.checked_model import CheckedModel
 
-__all__ = ["CacheLevel", "DeviceDescription", "MemorySpace"]
-
 
 class CacheLevel(CheckedModel):
     """One level of cache: its size, the size of a cache line, and how many cores share it."""

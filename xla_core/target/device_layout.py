@@ -8,8 +8,6 @@ import numpy as np
 
 from xla_core.hlo.shape import Layout, Shape
 
-__all__ = ["from_device_layout", "to_device_layout"]
-
 
 def to_device_layout(array: np.ndarray, shape: Shape) -> np.ndarray:
     """The bytes of `array` in the layout of `shape`, as a 1-D array of uint8.

@@ -11,8 +11,6 @@ from xla_core.checked_model import CheckedModel
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["FusionCosts", "FusionDecision", "FusionPreferences"]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class FusionDecision:

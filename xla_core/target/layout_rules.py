@@ -10,8 +10,6 @@ from xla_core.checked_model import CheckedModel
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Layout, Shape
 
-__all__ = ["InstructionLayouts", "LayoutRules", "array_size_bytes", "keeps_layout"]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class InstructionLayouts:

@@ -6,8 +6,6 @@ from pydantic import Field
 
 from xla_core.checked_model import CheckedModel
 
-__all__ = ["ParallelModel"]
-
 
 class ParallelModel(CheckedModel):
     """Decides when a kernel runs on more than one thread, and how its work is divided.

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from xla_core.backend import BackendInfo, Requirement
 
-__all__ = ["backends", "doctor"]
-
 VARIABLES = ("XLA_PLATFORM", "XLA_FLAGS", "XLA_CORE_FLAGS", "JAX_PLATFORMS")
 PACKAGES = ("numpy", "ml_dtypes", "llvmlite", "pluggy", "pydantic", "jax")
 NOT_INSTALLED = "not installed"

@@ -11,8 +11,6 @@ import typer
 
 from xla_core.errors import NotFoundError
 
-__all__ = ["bench", "find_clone"]
-
 
 def bench(context: typer.Context) -> None:
     """Time programs against JAX's own compiler. Needs a clone; within one, `xla bench --help` shows its options."""

@@ -15,8 +15,6 @@ from xla_core.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from xla_core.backend import CompileOptions, Executable
 
-__all__ = ["compile_program"]
-
 INPUT_STAGE = "hlo-before"
 SERIALIZED = "serialized"
 GRAPH = "dot"

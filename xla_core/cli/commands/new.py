@@ -10,8 +10,6 @@ import typer
 from xla_core.cli import output
 from xla_core.cli.scaffold import create, load_scaffold
 
-__all__ = ["new"]
-
 
 def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The platform's name, as in xla.Client(NAME).")],

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from xla_core.hlo import OpDef
     from xla_core.stablehlo import OpReference
 
-__all__ = ["ops"]
-
 
 def ops(
     name: Annotated[

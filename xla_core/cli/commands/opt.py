@@ -15,8 +15,6 @@ from xla_core.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from xla_core.passes import HloPassPipeline, PassContext
 
-__all__ = ["opt"]
-
 
 def opt(
     file: Annotated[

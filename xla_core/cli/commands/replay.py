@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from xla_core.hlo import Shape
 
-__all__ = ["find_modules", "replay"]
-
 STAGE = ".before_optimizations.txt"
 
 

@@ -17,8 +17,6 @@ from xla_core.errors import CancelledError, InvalidArgumentError
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["run"]
-
 
 def run(
     file: Program,

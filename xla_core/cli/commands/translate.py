@@ -15,8 +15,6 @@ from xla_core.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from xla_core.stablehlo import Module
 
-__all__ = ["translate"]
-
 
 class Form(enum.StrEnum):
     STABLEHLO = "stablehlo"

@@ -17,8 +17,6 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.target import Capabilities
 
-__all__ = ["emitter_capabilities", "may_share_buffer"]
-
 
 @functools.cache
 def emitter_capabilities() -> Capabilities:

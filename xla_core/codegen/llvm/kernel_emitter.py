@@ -23,8 +23,6 @@ from xla_core.errors import InternalError
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["FORMS", "KernelEmitter"]
-
 FORMS: list[KernelForm] = [SORT, TOP_K, FFT, SCATTER, SELECT_AND_SCATTER, BLOCK_REDUCTION, TILES, LOOP]
 """The first form that matches is chosen. The last one always matches."""
 

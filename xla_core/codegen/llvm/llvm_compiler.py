@@ -13,13 +13,6 @@ from typing import Any
 from xla_core.codegen.llvm.target_abi import TargetAbi
 from xla_core.errors import InternalError
 
-__all__ = [
-    "CompiledModule",
-    "compile_ir",
-    "compile_objects",
-    "target_machine",
-]
-
 _initialization = threading.Lock()
 
 _MOST_IDLE = 8

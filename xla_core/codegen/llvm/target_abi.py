@@ -16,8 +16,6 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Shape
 from xla_core.target import ParallelModel
 
-__all__ = ["GridAbi", "KernelFrame", "KernelParameter", "LoopAbi", "TargetAbi"]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class KernelParameter:

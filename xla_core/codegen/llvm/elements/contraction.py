@@ -21,9 +21,6 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["ConvolutionForm", "DotForm", "ProductSum"]
-
-
 _FEW_TERMS = 16
 
 

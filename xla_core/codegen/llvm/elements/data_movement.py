@@ -15,8 +15,6 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["choose_element", "from_bits", "parts", "sliced", "to_bits", "transposed", "whole", "zero_of"]
-
 
 def parts(value: ElementValue) -> list[Value]:
     """The registers of an element: one, or two for a complex one."""

@@ -23,8 +23,6 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["GENERATORS", "Binding", "FusedIrEmitter", "Generator", "generator"]
-
 Generator = Callable[["FusedIrEmitter", HloInstruction, Index], "ElementValue | list[ElementValue]"]
 """(emitter, instruction, index) -> the element; for a tuple-shaped instruction the elements of its leaves."""
 

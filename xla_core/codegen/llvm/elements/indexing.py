@@ -17,8 +17,6 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["clamped_starts", "dynamic_sliced", "index_value", "shifted"]
-
 
 def index_value(f: FusedIrEmitter, value: Value, element_type: ElementType) -> Value:
     """An integer element as an i64 index."""

@@ -15,8 +15,6 @@ from xla_core.hlo.attributes import Window, WindowDimension
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["WindowForm", "window_position"]
-
 
 def window_position(
     context: EmissionContext, window: WindowDimension, size: int, output: Digit, tap: Digit

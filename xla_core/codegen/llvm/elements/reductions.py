@@ -23,8 +23,6 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["Reducer", "operand_index"]
-
 _FLAGS = {Opcode.ADD: "reassoc", Opcode.MULTIPLY: "reassoc", Opcode.MAXIMUM: "nsz", Opcode.MINIMUM: "nsz"}
 
 

@@ -16,8 +16,6 @@ from xla_core.codegen.llvm.loops.ir_array import ElementValue
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["ACCUMULATIONS", "Accumulation", "Run", "Step"]
-
 _UNROLL = 4
 
 Step = Callable[[Index, list[Value]], Sequence[Value]]

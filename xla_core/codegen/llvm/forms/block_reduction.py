@@ -18,8 +18,6 @@ from xla_core.codegen.llvm.loops.index import Digit, Index
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["BLOCK_REDUCTION"]
-
 _LEAST = 32  # elements; shorter rows are reduced by one thread
 
 

@@ -13,8 +13,6 @@ from xla_core.codegen.llvm.target_abi import KernelFrame, KernelParameter, Targe
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["EmittedKernel", "KernelBody", "KernelForm", "Plan"]
-
 
 @dataclasses.dataclass(frozen=True)
 class EmittedKernel:

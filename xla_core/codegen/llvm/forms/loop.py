@@ -23,8 +23,6 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
-__all__ = ["LOOP", "physical_index"]
-
 _MOST_SEGMENTS = 16  # of the loops of a kernel
 _SEGMENTS_SIZE = 256  # HLO instructions in the bodies of all segments, at most
 

@@ -23,8 +23,6 @@ from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["SCATTER"]
-
 _SPACE = "scatter window"
 
 

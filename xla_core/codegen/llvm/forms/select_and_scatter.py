@@ -17,8 +17,6 @@ from xla_core.codegen.llvm.loops.index import Digit, Index, merge_digits
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["SELECT_AND_SCATTER"]
-
 
 def _matches(body: KernelBody) -> bool:
     return body.root.opcode == Opcode.SELECT_AND_SCATTER

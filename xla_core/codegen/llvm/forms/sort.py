@@ -22,8 +22,6 @@ from xla_core.codegen.llvm.loops.index import Digit, Index
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["SORT"]
-
 Less = Callable[[Sequence[Value], Sequence[Value]], Value]
 
 _RUN = 16  # elements of a run that is sorted by insertion

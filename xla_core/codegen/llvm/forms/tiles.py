@@ -24,8 +24,6 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["TILES"]
-
 _TILE = 512  # elements of a tile: a few kilobytes
 _LEAST = 4  # elements; smaller minor dimensions are not worth a tile
 

@@ -24,8 +24,6 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["TOP_K", "why_sorted"]
-
 _BLOCK = 128  # elements that are compared with the heap's root at once
 _INDEX_BITS = 32
 

@@ -9,8 +9,6 @@ from xla_core.codegen.llvm.ir.instructions import InstructionBuilder
 from xla_core.codegen.llvm.ir.module import Block, IrFunction, IrModule, Value
 from xla_core.errors import InternalError
 
-__all__ = ["IrBuilder", "Loop"]
-
 
 class Loop:
     """A loop whose body is being built. Code that runs once before the loop may still be added to `preheader`."""

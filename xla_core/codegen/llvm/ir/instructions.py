@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from xla_core.codegen.llvm.ir.module import IrFunction, IrModule, Value
 from xla_core.codegen.llvm.ir.types import float_constant, is_float_type, type_bits
 
-__all__ = ["InstructionBuilder"]
-
 
 class InstructionBuilder:
     """Appends instructions at the end of `block`. `fast_math` are flags that every floating operation gets."""

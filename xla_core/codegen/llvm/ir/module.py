@@ -10,8 +10,6 @@ from collections.abc import Collection, Mapping, Sequence
 
 from xla_core.errors import InternalError
 
-__all__ = ["Block", "IrFunction", "IrModule", "Value"]
-
 _BYTE_TEXT = [chr(b) if 32 <= b < 127 and chr(b) not in '"\\' else f"\\{b:02X}" for b in range(256)]
 
 _SYMBOL = re.compile(r"@([-\w.$]+)")

@@ -11,8 +11,6 @@ import numpy as np
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.element_type import ElementType
 
-__all__ = ["constant_text", "float_constant", "is_float_type", "register_type", "storage_type", "type_bits"]
-
 # 16-bit floats are held as their bits: LLVM may move a `half` or `bfloat` through f32 and back, by instructions that
 # flush denormals and change NaNs.
 _FLOATS = {ElementType.F32: "float", ElementType.F64: "double"}

@@ -12,8 +12,6 @@ from collections.abc import Hashable
 
 from xla_core.codegen.llvm.loops.schedule import LoopCut
 
-__all__ = ["AffineExpr"]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AffineExpr:

@@ -17,8 +17,6 @@ from xla_core.codegen.llvm.loops.index import Digit
 from xla_core.codegen.llvm.loops.schedule import LoopNest, LoopSchedule, Tile
 from xla_core.codegen.llvm.target_abi import TargetAbi
 
-__all__ = ["EmissionContext", "LoopBody", "minor_loop_metadata"]
-
 LoopBody = Callable[[list[Digit], list[Value]], Sequence[Value]]
 """(the loops' digits, carried values at the start of an iteration) -> carried values at its end."""
 

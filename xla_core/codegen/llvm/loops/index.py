@@ -16,18 +16,6 @@ from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.affine import AffineExpr
 from xla_core.codegen.llvm.loops.schedule import LoopSplit
 
-__all__ = [
-    "Digit",
-    "Index",
-    "compose",
-    "is_within",
-    "merge_digits",
-    "offset_digit",
-    "scaled_digit",
-    "split_digit",
-    "weighted_sum",
-]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Digit:

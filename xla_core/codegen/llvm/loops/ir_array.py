@@ -13,8 +13,6 @@ from xla_core.errors import UnimplementedError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Shape
 
-__all__ = ["Complex", "ElementValue", "IrArray", "as_register"]
-
 
 class Complex(NamedTuple):
     """A complex element: two values of the component's type."""

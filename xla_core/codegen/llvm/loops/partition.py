@@ -20,8 +20,6 @@ from xla_core.codegen.llvm.loops.schedule import Tile
 from xla_core.codegen.llvm.loops.transposition import SIZE
 from xla_core.target import ParallelModel
 
-__all__ = ["Partition", "partitioned_loops", "unit_digits"]
-
 _SEGMENTED = 32  # iterations; shorter loops are not cut into segments
 
 

@@ -14,8 +14,6 @@ from xla_core.codegen.llvm.loops.index import Digit, Index
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
 
-__all__ = ["Rows"]
-
 _LONGEST = 4096  # elements, so that a row stays in the nearest cache
 _SHORTEST = 8
 

@@ -12,8 +12,6 @@ from collections.abc import Hashable
 
 from xla_core.codegen.llvm.ir.module import Value
 
-__all__ = ["LoopCut", "LoopNest", "LoopSchedule", "LoopSplit", "LoopTile", "ScheduleChange", "Tile"]
-
 
 @dataclasses.dataclass(slots=True)
 class LoopNest:

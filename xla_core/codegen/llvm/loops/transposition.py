@@ -16,8 +16,6 @@ from xla_core.codegen.llvm.loops.index import Digit, Index, weighted_sum
 from xla_core.codegen.llvm.loops.ir_array import ElementValue, IrArray
 from xla_core.codegen.llvm.loops.schedule import LoopTile, Tile
 
-__all__ = ["load_element"]
-
 SIZE = 32  # elements along each side of a tile
 _SIDE = 8  # elements along each side of a square that is transposed in registers
 

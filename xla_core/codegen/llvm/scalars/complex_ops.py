@@ -10,8 +10,6 @@ from xla_core.codegen.llvm.scalars.math import MathEmitter
 from xla_core.elementary import COMPLEX_ARITHMETIC, COMPLEX_FUNCTIONS, Pair
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["COMPLEX_OPS"]
-
 ComplexOp = Callable[..., ElementValue]
 """(math emitter, complex operands) -> complex or real value."""
 

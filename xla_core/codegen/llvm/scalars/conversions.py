@@ -13,8 +13,6 @@ from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.ir.types import register_type
 from xla_core.hlo.element_type import ElementType
 
-__all__ = ["FLOAT_FORMATS", "FloatFormat", "narrow_from_f32", "round_to_odd", "widen_to_f32"]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class FloatFormat:

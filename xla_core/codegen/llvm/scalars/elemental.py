@@ -24,8 +24,6 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["ELEMENTAL", "ElementalEmitter", "ElementalIrEmitter", "elemental", "total_order"]
-
 ElementalEmitter = Callable[["ElementalIrEmitter", HloInstruction, Sequence[ElementValue]], ElementValue]
 """(emitter, instruction, operand elements) -> the element."""
 

@@ -11,8 +11,6 @@ from xla_core.elementary import FUNCTIONS
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["FLOAT_OPS", "reduce_precision"]
-
 FloatOp = Callable[..., Value]
 """(math emitter, operands) -> value."""
 

@@ -11,8 +11,6 @@ from xla_core.codegen.llvm.loops.ir_array import as_register
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["INTEGER_OPS", "compare_integers"]
-
 IntegerOp = Callable[..., Value]
 """(builder, element type, operands) -> value; all are registers of the element type."""
 

@@ -13,8 +13,6 @@ from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.target_abi import TargetAbi
 from xla_core.elementary import FUNCTIONS, Arithmetic
 
-__all__ = ["MathEmitter"]
-
 _KINDS = {"float": "f32", "double": "f64", "i32": "i32", "i64": "i64", "i1": "i1"}
 _TYPES = {kind: type_ for type_, kind in _KINDS.items()}
 _FEW = 6  # entries; from so few, comparisons choose faster than a load from a table

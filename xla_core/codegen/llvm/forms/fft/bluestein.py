@@ -12,8 +12,6 @@ import numpy as np
 from xla_core.codegen.llvm.forms.fft.complex_code import FftCode, Source, View
 from xla_core.codegen.llvm.forms.fft.stockham import factors_of, stockham
 
-__all__ = ["Tables", "bluestein", "compute_tables", "convolution_length", "is_long"]
-
 _LONG = 1 << 15  # entries; longer tables are computed once a call instead of being constants
 
 Tables = tuple[Source, Source]

@@ -11,8 +11,6 @@ import numpy as np
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import Value
 
-__all__ = ["TABLE", "FftCode", "Interleaved", "Pair", "Planes", "Real", "Source", "View", "padded"]
-
 TABLE = 1024  # entries; a longer table is computed from the products of two short ones
 _PADDING = 16  # elements, so that planes begin on cache lines
 

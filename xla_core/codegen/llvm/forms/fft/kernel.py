@@ -19,8 +19,6 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 
-__all__ = ["FFT"]
-
 
 def _matches(body: KernelBody) -> bool:
     fft = body.instruction

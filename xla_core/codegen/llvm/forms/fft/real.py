@@ -10,8 +10,6 @@ import numpy as np
 
 from xla_core.codegen.llvm.forms.fft.complex_code import FftCode, Source, View
 
-__all__ = ["join", "mirror", "separate"]
-
 
 def separate(code: FftCode, packed: Source, out: View, half: int) -> None:
     """The spectrum of x from that of z[k] = x[2k] + i x[2k+1]:

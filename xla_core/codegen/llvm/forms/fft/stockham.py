@@ -16,8 +16,6 @@ import numpy as np
 from xla_core.codegen.llvm.forms.fft.complex_code import TABLE, FftCode, Pair, Source, View
 from xla_core.codegen.llvm.ir.module import Value
 
-__all__ = ["factors_of", "stockham"]
-
 _RADICES = (4, 2, 3, 5, 7, 11, 13)
 
 
