@@ -1,9 +1,9 @@
-"""Decompositions of elementary functions, real and complex."""
+"""Decompositions of elementary functions, real and complex, and of other ops that the table ELEMENTWISE has."""
 
 from __future__ import annotations
 
 from xla_core.hlo.builder import Builder
-from xla_core.hlo.decompositions.elementary import OPCODES, decompose_elementary
+from xla_core.hlo.decompositions.elementwise import ELEMENTWISE
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -18,4 +18,5 @@ def _tan(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return b.add(Opcode.DIVIDE, b.add(Opcode.SINE, x), b.add(Opcode.COSINE, x)) if is_wide else None
 
 
-decomposition(*map(Opcode, OPCODES))(decompose_elementary)
+for _opcode, _rule in ELEMENTWISE.items():
+    decomposition(_opcode)(_rule)

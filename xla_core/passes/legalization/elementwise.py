@@ -8,8 +8,6 @@ import numpy as np
 
 from xla_core.hlo.builder import Builder
 from xla_core.hlo.decompositions.expression import Expression, expressions
-from xla_core.hlo.decompositions.mulhi import decompose_mulhi
-from xla_core.hlo.decompositions.stochastic_convert import decompose_stochastic_convert
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -156,7 +154,3 @@ def _clz(kind: ElementType, x: Expression) -> Expression:
         x |= x >> shift
         shift *= 2
     return (~x).op(Opcode.POPCNT)
-
-
-decomposition(Opcode.MULHI)(decompose_mulhi)
-decomposition(Opcode.STOCHASTIC_CONVERT)(decompose_stochastic_convert)

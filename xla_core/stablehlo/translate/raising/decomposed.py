@@ -8,9 +8,9 @@ from typing import Any
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.builder import Builder
 from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.decompositions.elementwise import ELEMENTWISE
 from xla_core.hlo.decompositions.scaled_dot import decompose_scaled_dot
 from xla_core.hlo.decompositions.scan import decompose_scan
-from xla_core.hlo.decompositions.stochastic_convert import decompose_stochastic_convert
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
@@ -21,7 +21,7 @@ from xla_core.stablehlo.translate.raising.values import Raised, element_name, si
 
 @raises(Opcode.STOCHASTIC_CONVERT)
 def _stochastic_convert(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    return ctx.inline(meaning_of(instruction, decompose_stochastic_convert), operands)
+    return ctx.inline(meaning_of(instruction, ELEMENTWISE[instruction.opcode]), operands)
 
 
 @raises(Opcode.SCALED_DOT)

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from xla_core.hlo.decompositions.elementary import OPCODES, decompose_elementary
-from xla_core.hlo.decompositions.mulhi import decompose_mulhi
+from xla_core.hlo.decompositions.elementwise import ELEMENTWISE
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -56,10 +55,6 @@ The fields of a structure are HLO's attributes of the same names.
 """
 
 
-_DECOMPOSITIONS = {**dict.fromkeys(map(Opcode, OPCODES), decompose_elementary), Opcode.MULHI: decompose_mulhi}
-"""Decompositions for opcodes that only CHLO has an op for, used when CHLO is not allowed."""
-
-
 def _sign_of_unsigned(ctx: RaisingContext, x: ir.Value) -> ir.Value:
     """Computes the sign of an unsigned number, which is 0 or 1."""
     assert ctx.instruction is not None
@@ -88,7 +83,7 @@ def _raise_op(
     operands: Sequence[Raised],
 ) -> Raised:
     if name.startswith("chlo.") and not ctx.program.has_chlo:
-        return ctx.inline(meaning_of(instruction, _DECOMPOSITIONS[instruction.opcode]), operands)
+        return ctx.inline(meaning_of(instruction, ELEMENTWISE[instruction.opcode]), operands)
     values = [single(o) for o in operands]
     kind = instruction.operand(0).shape.element_type if operands else None
     table = _OF_PRED if kind is ElementType.PRED else _OF_UNSIGNED if kind is not None and kind.is_unsigned else {}
