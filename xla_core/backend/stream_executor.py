@@ -135,8 +135,8 @@ class StreamExecutor(abc.ABC):
         """Wraps `size` bytes of foreign memory at an address, aligned as the target says.
 
         `address` is as the method `address` returns it; for a `host_addressable` device, it is the host's. The result
-        is None where the device can't use the memory, which is then copied. The core only reads such memory, never
-        passes it to `deallocate`, and keeps its owner alive.
+        is None where the device can't use the memory; the core then copies a host array, and refuses a DLPack tensor.
+        It only reads such memory, never passes it to `deallocate`, and keeps its owner alive.
         """
         return None
 

@@ -141,8 +141,9 @@ class Client(Handle):
         The buffer keeps the tensor alive. Nobody may write to the tensor as long as the buffer lives.
 
         Raises:
-            InvalidArgumentError: for a tensor that is not in the device's memory, has gaps between its elements, or
-                lacks the target's alignment. `buffer_from_host` copies such a tensor if it is on the host.
+            InvalidArgumentError: for a tensor that is not in the device's memory, has gaps between its elements, lacks
+                the target's alignment, or is a read-only numpy array. `buffer_from_host` copies such a tensor if it is
+                on the host.
         """
         from xla_core.runtime import dlpack  # imported here because it loads ctypes
 
@@ -150,19 +151,30 @@ class Client(Handle):
         device = self._devices.find(device)
         if not hasattr(tensor, "__dlpack__"):
             raise InvalidArgumentError(f"a {type(tensor).__name__} has no __dlpack__", hint="use buffer_from_host")
-        foreign = dlpack.ForeignTensor(tensor.__dlpack__())
-        shape = self.platform.transfer_manager.device_shape(Shape(foreign.element_type, foreign.dimensions))
-        executor = device.executor
-        buffer = None
-        if executor.dlpack_device_type == foreign.device[0]:
-            buffer = Buffer.of_foreign_memory(foreign.address, device, shape, foreign)
-        if buffer is None:
+        hint = "Client.buffer_from_host copies arrays of the host"
+        try:
+            capsule = tensor.__dlpack__()
+        except XlaError:
+            raise
+        except Exception as error:  # a library raises what it likes; numpy raises BufferError for a read-only array
             raise InvalidArgumentError(
-                f"{device} can't use the memory of this {type(tensor).__name__}: it is on DLPack device "
-                f"{foreign.device}, at {foreign.address:#x}",
-                hint="Client.buffer_from_host copies arrays of the host",
-            )
-        return buffer
+                f"this {type(tensor).__name__} gives no DLPack tensor: {error}", hint=hint
+            ) from error
+        foreign = dlpack.ForeignTensor(capsule)
+        shape = self.platform.transfer_manager.device_shape(Shape(foreign.element_type, foreign.dimensions))
+        alignment = self.platform.compiler.target_config.alignment.allocation
+        if device.executor.dlpack_device_type != foreign.device[0]:
+            reason = f"it is on DLPack device {foreign.device}"
+        elif foreign.address % alignment:
+            reason = f"its address {foreign.address:#x} is not a multiple of {alignment}, the alignment of the target"
+        else:
+            buffer = Buffer.of_foreign_memory(foreign.address, device, shape, foreign)
+            if buffer is not None:
+                return buffer
+            reason = f"{shape} is empty or not row-major on the device, or the device can't address the memory"
+        raise InvalidArgumentError(
+            f"{device} can't use the memory of this {type(tensor).__name__}: {reason}", hint=hint
+        )
 
     def buffer_writer(self, shape: Shape, device: Device | int | str | None = None) -> BufferWriter:
         """Makes a writer for an array on a device whose bytes the caller has in parts."""

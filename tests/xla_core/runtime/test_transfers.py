@@ -254,6 +254,16 @@ def test_dlpack_that_cannot_be_shared_says_why(on: xla_core.Client) -> None:
     if on.devices[0].executor.features.host_addressable:
         with pytest.raises(InvalidArgumentError, match="strides"):
             on.buffer_from_dlpack(aligned(64).reshape(8, 8).T)
+        alignment = on.platform.compiler.target_config.alignment.allocation
+        with pytest.raises(InvalidArgumentError, match=f"is not a multiple of {alignment}") as caught:
+            on.buffer_from_dlpack(aligned(64)[1:])
+        assert "buffer_from_host" in str(caught.value.hint)
+    read_only = aligned(64)
+    read_only.flags.writeable = False
+    for array in (read_only, np.array(["a"])):
+        with pytest.raises(InvalidArgumentError, match="gives no DLPack tensor") as caught:
+            on.buffer_from_dlpack(array)
+        assert "buffer_from_host" in str(caught.value.hint)
 
 
 def test_arguments_may_be_kept_by_a_call(on: xla_core.Client) -> None:
