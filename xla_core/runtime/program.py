@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 MAX_KNOWN_ELEMENTS = 1024
 """The most elements of an array from whose values sizes may be computed."""
 
+EXECUTABLE_MAGIC = b"XLACORE\x01"
+"""The first bytes of a serialized executable."""
+
 _BYTECODE_MAGIC = b"ML\xefR"
 _FILE_NAME = re.compile(r"[^\s%@(){}]{1,1000}\.[A-Za-z]\w{0,9}")
 _HLO_TEXT = re.compile(r"\ufeff?(?>\s++|//[^\n]*\n|/\*.*?\*/)*+HloModule\b", re.DOTALL)
@@ -155,6 +158,12 @@ def read(program: str | bytes | HloModule, *, file: str = "") -> HloModule | Mod
         return program.clone()
     if isinstance(program, (bytes, bytearray, memoryview)):
         data = bytes(program)
+        if data.startswith(EXECUTABLE_MAGIC):
+            raise InvalidArgumentError(
+                "these bytes are a serialized executable, not a program",
+                location=SourceLocation(file) if file else None,
+                hint="Client.deserialize loads it",
+            )
         if data.startswith(_BYTECODE_MAGIC) or _is_hlo_proto(data):
             with profiler.span("parse", "compile", bytes=len(data)):
                 return _read_stablehlo(data, file) if data.startswith(_BYTECODE_MAGIC) else _parse_proto(data, file)
@@ -167,7 +176,7 @@ def read(program: str | bytes | HloModule, *, file: str = "") -> HloModule | Mod
                 "these bytes are neither MLIR bytecode, nor a serialized HloModuleProto, nor UTF-8 text: "
                 f"byte {error.start} is {data[error.start]:#04x}",
                 location=SourceLocation(file) if file else None,
-                hint=f"{PROGRAMS_HINT}; save text as UTF-8",
+                hint=f"{PROGRAMS_HINT}; save text as UTF-8; a binary file may be truncated",
             ) from None
     if not isinstance(program, str):
         raise InvalidArgumentError(

@@ -21,9 +21,9 @@ from xla_core.errors import FailedPreconditionError, InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Shape
 from xla_core.runtime.device import DeviceSet
+from xla_core.runtime.program import EXECUTABLE_MAGIC
 from xla_core.runtime.signature import Signature
 
-MAGIC = b"XLACORE\x01"
 _LENGTH = 8  # bytes of the header's length, little-endian
 _HINT = "pass what serialize() returned"
 _FINGERPRINT = hashlib.sha256().digest_size
@@ -141,7 +141,7 @@ def _packed(header: Header, payload: bytes) -> bytes:
         ) from error
     text = json.dumps(values, sort_keys=True).encode()
     rest = len(text).to_bytes(_LENGTH, "little") + text + payload
-    return MAGIC + hashlib.sha256(rest).digest() + rest
+    return EXECUTABLE_MAGIC + hashlib.sha256(rest).digest() + rest
 
 
 def unpack(data: bytes, devices: DeviceSet) -> tuple[Header, bytes]:
@@ -154,9 +154,10 @@ def unpack(data: bytes, devices: DeviceSet) -> tuple[Header, bytes]:
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise InvalidArgumentError(f"{type(data).__name__} is not a serialized executable", hint=_HINT)
     data = bytes(data)
-    if not data.startswith(MAGIC):
+    if not data.startswith(EXECUTABLE_MAGIC):
         raise InvalidArgumentError("these bytes are not a serialized executable", hint=_HINT)
-    digest, rest = data[len(MAGIC) : len(MAGIC) + _FINGERPRINT], data[len(MAGIC) + _FINGERPRINT :]
+    start = len(EXECUTABLE_MAGIC) + _FINGERPRINT
+    digest, rest = data[len(EXECUTABLE_MAGIC) : start], data[start:]
     if hashlib.sha256(rest).digest() != digest:
         raise InvalidArgumentError("this serialized executable is damaged or cut off: its fingerprint is wrong")
     end = _LENGTH + int.from_bytes(rest[:_LENGTH], "little")

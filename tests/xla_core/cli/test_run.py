@@ -126,6 +126,8 @@ def test_trace(xla: Callable[..., Any], program: Path, tmp_path: Path) -> None:
         (["PROGRAM", "--input", "WORDS"], "words.npy"),
         (["EMPTY"], "empty.mlir: INVALID_ARGUMENT: the program is empty"),
         (["LATIN"], "latin.mlir: INVALID_ARGUMENT: these bytes are neither MLIR bytecode, nor a serialized"),
+        (["SERIALIZED"], "serialized.mlir: INVALID_ARGUMENT: these bytes are a serialized executable, not a program"),
+        (["SERIALIZED"], "hint: Client.deserialize loads it"),
         (["TWO"], "two.mlir:1:1: INVALID_ARGUMENT: the module has no function @main and 2 public functions"),
         (["PROGRAM", "--backend", "nothing"], "there is no backend named 'nothing'"),
         (["PROGRAM", "--set", "optimization_level=9"], "optimization_level"),
@@ -141,11 +143,12 @@ def test_errors_have_no_traceback(
     np.savez(tmp_path / "wrong.npz", a=np.zeros(2), b=np.zeros(2))
     np.save(tmp_path / "words.npy", np.array(["a", "b"]))
     (tmp_path / "empty.mlir").write_text(" \n")
+    (tmp_path / "serialized.mlir").write_bytes(b"XLACORE\x01" + bytes(40))
     (tmp_path / "latin.mlir").write_bytes(b"// caf\xe9\n")
     function = "func.func @NAME(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }\n"
     (tmp_path / "two.mlir").write_text(function.replace("NAME", "f") + function.replace("NAME", "g"))
     paths = {"PROGRAM": str(program), "WRONG": str(tmp_path / "wrong.npz"), "WORDS": str(tmp_path / "words.npy")}
-    paths |= {name.upper(): str(tmp_path / f"{name}.mlir") for name in ("empty", "latin", "two")}
+    paths |= {name.upper(): str(tmp_path / f"{name}.mlir") for name in ("empty", "latin", "two", "serialized")}
     words = [paths.get(w, w) for w in words]
     result = xla("run", *words, *([] if "--backend" in words else ["--backend", "toy"]))
     assert result.code == 2

@@ -16,7 +16,7 @@ from xla_core.errors import (
     InvalidArgumentError,
 )
 from xla_core.runtime import StaticExecutable
-from xla_core.runtime.serialization import MAGIC
+from xla_core.runtime.program import EXECUTABLE_MAGIC
 
 A = np.arange(4, dtype=np.float32)
 B = np.ones(4, np.float32)
@@ -91,11 +91,11 @@ def packed(header: object, payload: bytes = b"") -> bytes:
     """A header, JSON unless it is bytes, and a payload, with the right fingerprint."""
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     rest = len(text).to_bytes(8, "little") + text + payload
-    return MAGIC + hashlib.sha256(rest).digest() + rest
+    return EXECUTABLE_MAGIC + hashlib.sha256(rest).digest() + rest
 
 
 def unpacked(blob: bytes) -> tuple[dict[str, Any], bytes]:
-    rest = blob[len(MAGIC) + 32 :]
+    rest = blob[len(EXECUTABLE_MAGIC) + 32 :]
     end = 8 + int.from_bytes(rest[:8], "little")
     return json.loads(rest[8:end]), rest[end:]
 

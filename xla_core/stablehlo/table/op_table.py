@@ -261,7 +261,10 @@ def _values(values: str | Sequence[Values], types: TypeConstraint) -> tuple[Valu
     )
 
 
-PROGRAMS_HINT = "programs are text of StableHLO, text of HLO, which begins with HloModule, or MLIR bytecode"
+PROGRAMS_HINT = (
+    "programs are text of StableHLO, text of HLO, which begins with HloModule, MLIR bytecode, or a serialized "
+    "HloModuleProto or HloProto"
+)
 OTHER_DIALECT_HINT = "programs are StableHLO and CHLO, with func and sdy: lower other dialects to these first"
 
 

@@ -120,6 +120,16 @@ def test_a_malformed_message_is_refused(data, message):
     assert caught.value.location.file == "model.pb"
 
 
+def test_a_cut_message_gets_a_hint_that_names_the_format():
+    for data, words in (
+        (ADD[:-1], "HloProto; save text as UTF-8; a binary file may be truncated"),
+        (ADD[:20], "HloProto"),
+    ):
+        with pytest.raises(xla.InvalidArgumentError) as caught:
+            xla.parse(data)
+        assert words in caught.value.hint
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, len(ADD) - 1), st.integers(0, 255), st.booleans())
 def test_mutants_are_read_or_refused(position, byte, cut):

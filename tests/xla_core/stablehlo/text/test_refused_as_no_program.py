@@ -34,7 +34,7 @@ def zipped() -> bytes:
 def test_what_programs_are(program: str | bytes) -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         xla.parse(program)
-    assert "programs are text of StableHLO, text of HLO, which begins with HloModule, or MLIR" in str(caught.value.hint)
+    assert "programs are text of StableHLO, text of HLO, which begins with HloModule, MLIR" in str(caught.value.hint)
 
 
 @pytest.mark.parametrize("program", ["module {", "func.func @main() {\n  {\n}", in_function("hello %a")])
