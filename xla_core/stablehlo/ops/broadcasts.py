@@ -8,7 +8,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.ops.common import INTS, ints, tensor, tensor_of
+from xla_core.stablehlo.ops.common import INTS, OneOp, ints, tensor, tensor_of
 from xla_core.stablehlo.ops.quantized_constraints import check_quantized_broadcast, check_same_scale
 from xla_core.stablehlo.table.op_table import OpGroup, Trait
 from xla_core.stablehlo.table.type_constraints import STATIC_OR_BOUNDED, TENSOR_OR_PER_AXIS
@@ -72,6 +72,7 @@ define(
     "operand",
     rule=_broadcast_in_dim_rule,
     lower=_lower_broadcast_in_dim,
+    counterpart=OneOp(Opcode.BROADCAST, dimensions="broadcast_dimensions"),
     attributes={"broadcast_dimensions": INTS},
     traits=(Trait.ON_STORAGE,),
     assembly="% , dims = broadcast_dimensions:dims attr-dict : :functional:",

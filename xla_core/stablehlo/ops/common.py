@@ -70,14 +70,13 @@ class OneOp(OneOpLowering):
         opcode: the HLO op.
         same: the attributes that have the same name in both.
         declared: whether the HLO op takes the shape of the declared result; HLO infers the shape otherwise.
-        renamed: StableHLO's name of other attributes, by HLO's. It is in a tuple where HLO has a list of one number
-            and StableHLO has the number.
+        renamed: StableHLO's name of other attributes, by HLO's: see `OneOpLowering.attributes`.
     """
 
     def __init__(self, opcode: Opcode, *same: str, declared: bool = False, **renamed: str | tuple[str]) -> None:
         self.opcode = opcode
         self.declared = declared
-        self.attributes: dict[str, str | tuple[str]] = {**{name: name for name in same}, **renamed}
+        self.attributes = {**{name: name for name in same}, **renamed}
         self.__doc__ = f"HLO `{opcode}`."
 
     def __call__(

@@ -42,6 +42,7 @@ define(
     "operand",
     rule=_convert_rule,
     lower=_lower_convert,
+    counterpart=OneOp(Opcode.CONVERT),
     assembly=UNARY_ASSEMBLY,
     doc=(
         "The value in another element type. Floats round to the nearest, ties to even; to integers they truncate; "
@@ -98,6 +99,7 @@ define(
     "operand",
     rule=_bitcast_rule,
     lower=_lower_bitcast,
+    counterpart=OneOp(Opcode.BITCAST_CONVERT),
     traits=(Trait.ON_STORAGE,),
     assembly=FUNCTIONAL_ASSEMBLY,
     doc="The bits as another element type; where the widths differ, the last dimension goes or comes.",

@@ -13,7 +13,7 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import INT_MAX, Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.ops.common import INDEX, tensor
+from xla_core.stablehlo.ops.common import INDEX, OneOp, tensor
 from xla_core.stablehlo.table.op_table import OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import I32, TENSOR_OR_PER_AXIS
 from xla_core.stablehlo.verify.compatibility import compatible, if_declared
@@ -49,6 +49,7 @@ define(
     "operand",
     rule=_get_dimension_size_rule,
     lower=_lower_get_dimension_size,
+    counterpart=OneOp(Opcode.GET_DIMENSION_SIZE, dimensions=("dimension",)),
     attributes={"dimension": INDEX},
     traits=(Trait.ON_STORAGE,),
     assembly="% , dim = dimension:int attr-dict : :functional:",
@@ -103,6 +104,7 @@ define(
     (Values("operand"), Values("size", I32)),
     rule=_set_dimension_size_rule,
     lower=_lower_set_dimension_size,
+    counterpart=OneOp(Opcode.SET_DIMENSION_SIZE, dimensions=("dimension",)),
     attributes={"dimension": INDEX},
     traits=(Trait.ON_STORAGE,),
     assembly="% , % , dim = dimension:int attr-dict : :functional:",

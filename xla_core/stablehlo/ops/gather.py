@@ -8,7 +8,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.ops.common import FALSE, INTS, check_dimension_list, ints, tensor
+from xla_core.stablehlo.ops.common import FALSE, INTS, OneOp, check_dimension_list, ints, tensor
 from xla_core.stablehlo.ops.dimension_lists import Wording, check_batching, check_disjoint, check_sorted, given
 from xla_core.stablehlo.table.op_table import Attribute, Kind, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import INTEGER, STATIC_INTEGERS
@@ -128,6 +128,7 @@ define(
     (Values("operand"), Values("start_indices", INTEGER)),
     rule=_gather_rule,
     lower=_lower_gather,
+    counterpart=OneOp(Opcode.GATHER, "dimension_numbers", "slice_sizes", "indices_are_sorted"),
     attributes={
         "dimension_numbers": _NUMBERS,
         "slice_sizes": INTS,

@@ -11,7 +11,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.ops.common import FALSE, INTS, OPTIONAL_INTS, ints, tensor
+from xla_core.stablehlo.ops.common import FALSE, INTS, OPTIONAL_INTS, OneOp, ints, tensor
 from xla_core.stablehlo.ops.reducers import check_reducer, element_text, promote, same_kind
 from xla_core.stablehlo.ops.windows import check_padding_shape, check_window
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, OpGroup, Trait, Values
@@ -97,6 +97,7 @@ define(
     "results*",
     rule=_reduce_rule,
     lower=_lower_reduce,
+    counterpart=OneOp(Opcode.REDUCE, "dimensions"),
     regions=1,
     attributes={"dimensions": INTS},
     assembly="<reduce>",
@@ -346,6 +347,7 @@ define(
     "results*",
     rule=_sort_rule,
     lower=_lower_sort,
+    counterpart=OneOp(Opcode.SORT, dimensions=("dimension",), is_stable="is_stable"),
     regions=1,
     attributes={"dimension": Attribute(Kind.INT, -1), "is_stable": FALSE},
     doc=(

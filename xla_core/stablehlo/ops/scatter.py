@@ -8,7 +8,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.ops.common import FALSE, check_dimension_list, tensor
+from xla_core.stablehlo.ops.common import FALSE, OneOp, check_dimension_list, tensor
 from xla_core.stablehlo.ops.dimension_lists import Wording, check_batching, check_disjoint, check_sorted, given
 from xla_core.stablehlo.ops.reducers import check_reducer, promote
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, OpGroup, Trait, Values
@@ -138,6 +138,7 @@ define(
     (Values("results", TENSOR, Arity.VARIADIC),),
     rule=_scatter_rule,
     lower=_lower_scatter,
+    counterpart=OneOp(Opcode.SCATTER, "scatter_dimension_numbers", "indices_are_sorted", "unique_indices"),
     regions=1,
     attributes={
         "scatter_dimension_numbers": Attribute(

@@ -8,7 +8,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.ops.common import check_same_operands, enum, tensor
+from xla_core.stablehlo.ops.common import OneOp, check_same_operands, enum, tensor
 from xla_core.stablehlo.table.op_table import OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import PRED
 from xla_core.stablehlo.verify.compatibility import (
@@ -81,6 +81,7 @@ define(
     (Values("pred", PRED), Values("on_true"), Values("on_false")),
     rule=_select_rule,
     lower=_lower_select,
+    counterpart=OneOp(Opcode.SELECT),
     traits=(Trait.ON_STORAGE,),
     assembly="%* attr-dict : :select:",
     doc="`on_true` where the predicate is true, else `on_false`; the predicate is a scalar or has their shape.",
@@ -114,6 +115,7 @@ define(
     "min operand max",
     rule=_clamp_rule,
     lower=_lower_clamp,
+    counterpart=OneOp(Opcode.CLAMP),
     assembly="% , % , % attr-dict : :same:",
     doc="min(max(x, min), max), element by element; the bounds are scalars or have the operand's shape.",
     type_traits=("compatible-element-types",),

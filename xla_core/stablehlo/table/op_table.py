@@ -113,9 +113,15 @@ Lower = Callable[..., "HloInstruction | Sequence[HloInstruction] | None"]
 
 
 class OneOpLowering:
-    """A lowering to one HLO op. The two ops compute the same."""
+    """A lowering to one HLO op. The two ops compute the same.
+
+    Attributes:
+        attributes: StableHLO's name of each attribute, by HLO's. It is in a tuple where HLO has a list of one number
+            and StableHLO has the number.
+    """
 
     opcode: Opcode
+    attributes: dict[str, str | tuple[str]]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -129,6 +135,7 @@ class OpDef:
         rule: makes the checks that only this op needs, and infers the result types.
         symbols: checks the functions and meshes that an op names, after all other checks; None if the op names none.
         lower: lowers the op to HLO; None for ops that have no HLO of their own, such as the return of a region.
+        counterpart: the HLO op that is translated to this op, with its attributes; None if there is none.
         assembly: the pretty form, in the notation of `assembly_format.py`; None if the op has only the generic form.
         releases: the release of StableHLO that added each version of the op; empty if portable artifacts lack it.
         doc: what the op computes.
@@ -145,6 +152,7 @@ class OpDef:
     rule: Rule
     symbols: Rule | None
     lower: Lower | None
+    counterpart: OneOpLowering | None
     traits: frozenset[Trait]
     assembly: str | None
     releases: tuple[tuple[int, int], ...]
@@ -188,6 +196,7 @@ class OpGroup:
         results: str | Sequence[Values] = "result",
         *,
         lower: Lower | None,
+        counterpart: OneOpLowering | None = None,
         rule: Rule | None = None,
         symbols: Rule | None = None,
         attributes: Mapping[str, Attribute] | None = None,
@@ -206,7 +215,7 @@ class OpGroup:
         `?` (optional) or `!` (static). Then operands have `types`, and results `result_types`, by default `types`.
         `releases` such as "0.9 1.5" lists the releases of StableHLO that added the versions of the op; the default is
         0.9, the first release, and none for other dialects. Without a `doc`, an op that is lowered to one HLO op has
-        that op's documentation, and any other op that of `lower`.
+        that op's documentation, and any other op that of `lower`. A OneOpLowering is also the `counterpart`.
         """
         if name in OPS:
             raise AlreadyExistsError(f"op {name!r} is in the table already")
@@ -227,6 +236,7 @@ class OpGroup:
             rule=rule or (lambda op, module: None),
             symbols=symbols,
             lower=lower,
+            counterpart=lower if isinstance(lower, OneOpLowering) else counterpart,
             traits=frozenset(traits),
             assembly=assembly,
             releases=tuple([_release(text) for text in releases.split()]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,46 +13,11 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ops.common import OneOp
 from xla_core.stablehlo.table.op_table import OPS, Attribute, Kind
 from xla_core.stablehlo.translate.raising.context import RULES, RaisingContext
 from xla_core.stablehlo.translate.raising.data import constant, i64s, numbers
 from xla_core.stablehlo.translate.raising.decomposed import meaning_of
 from xla_core.stablehlo.translate.raising.values import Raised, single
-
-_Names = dict[str, str | tuple[str]]
-
-
-def _same(*names: str) -> _Names:
-    return {name: name for name in names}
-
-
-_COUNTERPARTS: dict[Opcode, tuple[str, _Names]] = {
-    Opcode.BITCAST_CONVERT: ("stablehlo.bitcast_convert", {}),
-    Opcode.BROADCAST: ("stablehlo.broadcast_in_dim", {"dimensions": "broadcast_dimensions"}),
-    Opcode.CLAMP: ("stablehlo.clamp", {}),
-    Opcode.CONVERT: ("stablehlo.convert", {}),
-    Opcode.GATHER: ("stablehlo.gather", _same("dimension_numbers", "slice_sizes", "indices_are_sorted")),
-    Opcode.GET_DIMENSION_SIZE: ("stablehlo.get_dimension_size", {"dimensions": ("dimension",)}),
-    Opcode.REDUCE: ("stablehlo.reduce", _same("dimensions")),
-    Opcode.SCATTER: (
-        "stablehlo.scatter",
-        _same("scatter_dimension_numbers", "indices_are_sorted", "unique_indices"),
-    ),
-    Opcode.SELECT: ("stablehlo.select", {}),
-    Opcode.SET_DIMENSION_SIZE: ("stablehlo.set_dimension_size", {"dimensions": ("dimension",)}),
-    Opcode.SORT: ("stablehlo.sort", {"dimensions": ("dimension",), "is_stable": "is_stable"}),
-    # If two ops lower to the same opcode, StableHLO's op overrides CHLO's, because it sorts last.
-    **{
-        definition.lower.opcode: (name, definition.lower.attributes)
-        for name, definition in sorted(OPS.items())
-        if isinstance(definition.lower, OneOp)
-    },
-}
-"""The StableHLO op of an opcode, and its attributes by HLO's names. The first have a lowering of their own.
-
-The fields of a structure are HLO's attributes of the same names.
-"""
 
 
 def _sign_of_unsigned(ctx: RaisingContext, x: ir.Value) -> ir.Value:
@@ -77,7 +42,7 @@ _OF_PRED: dict[Opcode, Callable[..., ir.Value]] = {
 
 def _raise_op(
     name: str,
-    attributes: _Names,
+    attributes: Mapping[str, str | tuple[str]],
     ctx: RaisingContext,
     instruction: HloInstruction,
     operands: Sequence[Raised],
@@ -94,7 +59,7 @@ def _raise_op(
     for theirs, ours in attributes.items():
         key = ours if isinstance(ours, str) else ours[0]
         attribute = OPS[name].attributes[key]
-        if attribute.kind is Kind.STRUCT:
+        if attribute.kind is Kind.STRUCT:  # its fields are HLO's attributes of the same names
             given[key] = numbers(attribute.classes[0], instruction)
             continue
         value = instruction.attribute(theirs)
@@ -118,5 +83,9 @@ def _attribute(attribute: Attribute, value: Any) -> Any:
             return bool(value) if attribute.kind is Kind.BOOL else int(value)
 
 
-for _opcode, (_name, _attributes) in _COUNTERPARTS.items():
-    RULES.setdefault(_opcode, functools.partial(_raise_op, _name, _attributes))
+_COUNTERPARTS = {op.counterpart.opcode: op for _, op in sorted(OPS.items()) if op.counterpart is not None}
+"""The StableHLO or CHLO op of an opcode. If there are several, StableHLO's overrides CHLO's, because it sorts last."""
+
+for _opcode, _op in _COUNTERPARTS.items():
+    assert _op.counterpart is not None
+    RULES.setdefault(_opcode, functools.partial(_raise_op, _op.name, _op.counterpart.attributes))
