@@ -64,9 +64,7 @@ class Cursor:
         self.position = match.end() if match else self.position
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """Reads the text that `pattern` (with its trailing `\\s*`) matches here; returns None
-        where it doesn't match.
-        """
+        """Reads what `pattern` (with its trailing `\\s*`) matches here; returns None if it doesn't match."""
         found = pattern.match(self.text, self.position)
         if found:
             self.position = found.end()
