@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import importlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from xla_core.checks import require
 from xla_core.errors import AlreadyExistsError, InvalidArgumentError
@@ -83,8 +83,16 @@ def create_pass(name: str, **options: Any) -> HloPass:
             f"there is no pass {name!r}",
             hint=f"did you mean {', '.join(near)}?" if near else "`xla opt` lists them all (docs/passes.md)",
         )
+    return _imported(factory)(**options)
+
+
+def description_of(name: str) -> str:
+    """Returns the docstring of a registered pass, or of the function that makes a pipeline."""
+    return _imported(PASSES[name]).__doc__ or ""
+
+
+def _imported(factory: PassFactory | str) -> PassFactory:
     if isinstance(factory, str):
         module, _, attribute = factory.partition(":")
-        factory = getattr(importlib.import_module(f"xla_core.passes.{module}"), attribute)
-    made: HloPass = factory(**options)
-    return made
+        factory = cast("PassFactory", getattr(importlib.import_module(f"xla_core.passes.{module}"), attribute))
+    return factory

@@ -105,6 +105,8 @@ def test_a_broken_backend_shows_its_cause_and_breaks_no_other(
     assert examined.code == 1
     assert "OSError: libsmoke.so: no such file" in examined.out
     assert "in wire" in examined.out
+    assert "hint: reinstall or uninstall the distribution" in examined.out
+    assert "xla doctor" not in examined.out
     last = examined.out.splitlines()[-1]
     assert last == "Programs run on 'toy' unless you name another; cannot be loaded: smoke."
     assert xla("run", program).code == 0

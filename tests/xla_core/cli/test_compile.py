@@ -96,6 +96,7 @@ def test_opt_lists_and_runs_passes(xla: Callable[..., Any], tmp_path: Path) -> N
     listed = xla("opt")
     assert listed.code == 0
     assert "call-inliner" in listed.out
+    assert "Inlines calls, simplifies to a fixed point" in " ".join(listed.out.split())
     path = tmp_path / "call.hlo"
     path.write_text(
         "HloModule m\n\nadd_one {\n  x = f32[] parameter(0)\n  one = f32[] constant(1)\n"

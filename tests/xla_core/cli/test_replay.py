@@ -102,6 +102,9 @@ def test_a_dump_of_several_devices_runs_again_on_them(
 
 @pytest.mark.usefixtures("toy_backend")
 def test_what_cannot_be_replayed(xla: Callable[..., Any], tmp_path: Path) -> None:
+    missing = xla("replay", tmp_path / "missing", "-b", "toy")
+    assert missing.code == 2
+    assert "there is no directory" in missing.err
     empty = xla("replay", tmp_path, "-b", "toy")
     assert empty.code == 2
     assert "holds no *.before_optimizations.txt" in empty.err

@@ -145,7 +145,9 @@ def _show(out: Console, finding: _Finding) -> None:
     if finding.devices or finding.cause != _unmet(info):
         out.print(f"  {finding.devices or finding.cause}", soft_wrap=True, markup=False)
     if info.error is not None and info.error.hint:
-        out.print(f"  hint: {info.error.hint}", soft_wrap=True, markup=False)
+        advice = [part for part in info.error.hint.split("; ") if "`xla doctor`" not in part]  # it is running
+        if advice:
+            out.print(f"  hint: {'; '.join(advice)}", soft_wrap=True, markup=False)
     if broken and info.details:
         out.print("\n".join(f"    {line}" for line in info.details.rstrip().splitlines()), soft_wrap=True, markup=False)
 

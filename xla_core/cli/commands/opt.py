@@ -82,12 +82,12 @@ def _pipeline(backend: str | None) -> HloPassPipeline:
 def _list_passes() -> None:
     from rich.table import Table
 
-    from xla_core.passes import PASSES, create_pass
+    from xla_core.passes import PASSES
+    from xla_core.passes.registry import description_of
 
     table = Table("pass", "what it does", box=None, pad_edge=False)
     for name in sorted(PASSES):
-        doc = type(create_pass(name)).__doc__ or ""
-        table.add_row(name, doc.strip().split("\n\n")[0].replace("\n", " ").replace("[", r"\["))
+        table.add_row(name, " ".join(description_of(name).split("\n\n")[0].split()).replace("[", r"\["))
     output.console().print(table)
 
 

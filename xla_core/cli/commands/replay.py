@@ -65,6 +65,8 @@ def replay(
 
 def find_modules(directory: Path, part: str = "") -> list[Path]:
     """The dumped programs before any pass, in the order of compilation. Raises NotFoundError if there are none."""
+    if not directory.is_dir():
+        raise NotFoundError(f"there is no directory {directory}", hint="name the directory of a dump")
     places = (directory, directory / "xla_core")
     found = sorted(p for place in places for p in place.glob(f"*{STAGE}") if part in p.name)
     if not found:
