@@ -15,6 +15,7 @@ from rich.measure import Measurement as Width
 from rich.table import Table
 
 from benchmarks.measure import Measurement, geometric_mean
+from xla_core.checks import counted
 
 __all__ = ["draw", "environment", "figures", "print_table", "print_whole", "ratios", "write_json"]
 
@@ -74,7 +75,9 @@ def print_table(console: Console, measurements: Sequence[Measurement]) -> None:
         console.print(f"[yellow]Set in the environment, and may change the speed of one side:[/] {settings}")
     if ratios(measurements):
         mean = geometric_mean(ratios(measurements))
-        console.print(f"Geometric mean of speed over JAX's: [bold]{mean:.3f}[/] ({len(ratios(measurements))} programs)")
+        console.print(
+            f"Geometric mean of speed over JAX's: [bold]{mean:.3f}[/] ({counted(len(ratios(measurements)), 'program')})"
+        )
 
 
 def write_json(path: Path, measurements: Sequence[Measurement], context: dict[str, Any]) -> None:

@@ -9,7 +9,12 @@ from typing import Any
 
 from xla_core.errors import InvalidArgumentError
 
-__all__ = ["require", "require_file_name", "require_limit", "wrong_argument"]
+__all__ = ["counted", "require", "require_file_name", "require_limit", "wrong_argument"]
+
+
+def counted(count: int, noun: str) -> str:
+    """Returns "1 device", "2 devices"."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def require(what: str, value: Any, kind: type | tuple[type, ...], expected: str, *, hint: str | None = None) -> None:

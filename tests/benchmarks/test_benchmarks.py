@@ -195,7 +195,7 @@ def test_report(tmp_path: Path) -> None:
     assert "2.00" in text
     assert "WRONG" in text
     assert "FAILED" in text
-    assert "2.000 (1 programs)" in text
+    assert "2.000 (1 program)" in text
     report.write_json(tmp_path / "bench.json", measurements, {"jax": "1"})
     stored = json.loads((tmp_path / "bench.json").read_text())
     assert stored["geometric_mean"] == pytest.approx(2.0)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from xla_core.checks import counted
 from xla_core.errors import CancelledError, DeadlineExceededError, FailedPreconditionError, XlaError
 
 
@@ -167,7 +168,10 @@ class Alone(Rendezvous):
     def __init__(self, program: str, replicas: int, partitions: int) -> None:
         super().__init__(0.0)
         self._program = program
-        self._count = f"{replicas * partitions} devices ({replicas} replicas x {partitions} partitions)"
+        self._count = (
+            f"{counted(replicas * partitions, 'device')} "
+            f"({counted(replicas, 'replica')} x {counted(partitions, 'partition')})"
+        )
         self._single = replicas * partitions == 1
 
     def _wait(self, missing: Callable[[], Sequence[Device]], what: str) -> None:

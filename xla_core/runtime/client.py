@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xla_core.backend.platform import Platform
-from xla_core.checks import require
+from xla_core.checks import counted, require
 from xla_core.compile_options import CompileOptions
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, UnavailableError, XlaError
 from xla_core.hlo.module import HloModule
@@ -242,4 +242,4 @@ class Client(Handle):
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Client {self.platform_name}: {len(self.devices)} devices>"
+        return f"<Client {self.platform_name}: {counted(len(self.devices), 'device')}>"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from xla_core.backend.executable import CompilationReport, Executable, ExecutableMemoryStats
-from xla_core.checks import require
+from xla_core.checks import counted, require
 from xla_core.compile_options import CompileOptions
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError
 from xla_core.hlo.argument_checks import wrong_count
@@ -112,9 +112,10 @@ class LoadedExecutable(Handle, abc.ABC):
         lists = (Sequence, np.ndarray)
         require("arguments", arguments, lists, "a list of arguments for each device")
         if len(arguments) != len(self._devices):
+            layout = f"{counted(self.num_replicas, 'replica')} x {counted(self.num_partitions, 'partition')}"
             raise InvalidArgumentError(
-                f"{self.name} runs on {len(self._devices)} devices ({self.num_replicas} replicas x "
-                f"{self.num_partitions} partitions), arguments are given for {len(arguments)}"
+                f"{self.name} runs on {counted(len(self._devices), 'device')} ({layout}), arguments are given for "
+                f"{len(arguments)}"
             )
         for device, row in enumerate(arguments):
             require(f"the arguments of device {device}", row, lists, "a list")

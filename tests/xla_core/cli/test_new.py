@@ -70,6 +70,8 @@ def test_a_new_package_works(
         assert "mul" in asm.out
     with xla_core.Client(name) as client:
         assert client.platform.compiler.target_config.name == name
+        count = len(client.devices)
+        assert repr(client) == f"<Client {name}: {'1 device' if count == 1 else f'{count} devices'}>"
         stream = client.devices[0].executor.create_stream()
         stream.host_callback(lambda: 1 // 0)
         event = stream.finish()

@@ -326,7 +326,7 @@ def test_one_device_of_several_is_an_error_at_once(groups: tuple) -> None:
     gathered = Shape(ElementType.S32, (16,))
     module = build(lambda c, x: c.add("all-gather", x, replica_groups=groups, dimensions=(0,), shape=gathered), x)
     module.num_replicas = 4
-    with pytest.raises(FailedPreconditionError, match=r"runs on 4 devices \(4 replicas x 1 partitions\)") as caught:
+    with pytest.raises(FailedPreconditionError, match=r"runs on 4 devices \(4 replicas x 1 partition\)") as caught:
         evaluate(module, x)
     assert "xla_core.hlo.evaluate_replicas" in str(caught.value.hint)
 

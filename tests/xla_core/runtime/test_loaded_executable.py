@@ -72,6 +72,8 @@ def test_wrong_counts_of_arguments(client) -> None:
     one = client.compile(text.format("%x: tensor<f32>"))
     with pytest.raises(InvalidArgumentError, match=r"takes 1 argument \(f32\[\]\), not 2") as caught:
         one(1.0, 2.0)
+    with pytest.raises(InvalidArgumentError, match=r"runs on 1 device \(1 replica x 1 partition\), .* for 2"):
+        one.execute_sharded([[1.0], [1.0]])
     assert "jax.jit(..., keep_unused=True)" in str(caught.value.hint)
     with_platform = client.compile(text.format("%platform: tensor<i32>, %x: tensor<f32>"))
     with pytest.raises(InvalidArgumentError, match="takes 2 arguments") as caught:

@@ -8,6 +8,7 @@ import functools
 import itertools
 from collections.abc import Iterable, Sequence
 
+from xla_core.checks import counted
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.attributes import ReplicaGroups
 from xla_core.hlo.environment import Device, Value
@@ -116,7 +117,7 @@ class CollectiveGroups:
         """Raises InvalidArgumentError where no device has the number."""
         count, noun = self.count, self.mode.noun
         if number < 0 or (count is not None and number >= count):
-            there = "numbers are not negative" if count is None else f"the program runs on {_counted(count, noun)}"
+            there = "numbers are not negative" if count is None else f"the program runs on {counted(count, noun)}"
             raise InvalidArgumentError(f"{where} names {noun} {number}; {there}", hint=_hint(count, noun))
 
 
@@ -143,7 +144,7 @@ def _checked(
         raise InvalidArgumentError(f"{text} has groups of different sizes, which {opcode} cannot have")
     missing = _missing(seen, made.count) if rule.complete else None
     if missing is not None:
-        known = "" if made.count is None else f"; the program runs on {_counted(made.count, noun)}"
+        known = "" if made.count is None else f"; the program runs on {counted(made.count, noun)}"
         raise InvalidArgumentError(
             f"{text} has {noun} {missing} in no group{known}",
             hint=f"every {noun} must be in one group; one alone can be a group of its own",
@@ -199,10 +200,6 @@ def _text(groups: ReplicaGroups) -> str:
 def _listed(parts: Iterable[str], count: int) -> str:
     rest = [] if count <= _SHOWN else ["..."]
     return "{" + ",".join([*itertools.islice(parts, _SHOWN), *rest]) + "}"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _hint(count: int | None, noun: str) -> str | None:
