@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+import time
 import weakref
 from collections.abc import Iterator
 
@@ -223,9 +224,11 @@ def test_memory_of_others_is_kept_until_its_last_use(on: xla_core.Client, gate: 
         assert alive() is not None  # a program that is under way reads it
     gate.set()
     assert np.array_equal(np.asarray(out), 2 * A)
-    on.devices[0].memory_stats()
-    gc.collect()
-    assert alive() is None
+    deadline = time.monotonic() + 10
+    while alive() is not None:  # a thread may hold what it has just used for a moment
+        assert time.monotonic() < deadline
+        on.devices[0].memory_stats()
+        gc.collect()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16, np.int8, np.complex64, np.bool_])
