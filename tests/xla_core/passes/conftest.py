@@ -36,7 +36,7 @@ VARIANTS = {
     "algebraic-simplifier{fast_math}": lambda: create_pass(
         "algebraic-simplifier", options=AlgebraicSimplifierOptions(fast_math=True)
     ),
-    "concatenate-splitter{2}": lambda: create_pass("concatenate-splitter", max_operands=2),
+    "concatenate-splitter{4}": lambda: create_pass("concatenate-splitter", max_operands=4),
 }
 """Passes with options, by the name that a RUN line gives them."""
 

@@ -12,23 +12,26 @@ from xla_core.passes.expanders.expander import OpExpander
 
 
 class ConcatenateSplitter(OpExpander):
-    """Rewrites concatenate(x...) to concatenate(concatenate(x...)...), each with at most `max_operands` operands."""
+    """Rewrites concatenate(x...) to concatenate(concatenate(x...)...), each with at most `max_operands` operands.
+
+    The inner ones have half as many, so that fusion, which has the same limit, can take in producers of two operands.
+    """
 
     name = "concatenate-splitter"
     opcodes = frozenset({Opcode.CONCATENATE})
 
     def __init__(self, max_operands: int = 64) -> None:
         super().__init__()
-        self._most = max(max_operands, 2)
+        self._most = max(max_operands, 4)
 
     def matches(self, instruction: HloInstruction) -> bool:
         return len(instruction.operands) > self._most
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
         dimensions, parts = instruction.attribute("dimensions"), list(instruction.operands)
-        while len(parts) > 1:
-            groups = -(-len(parts) // self._most)
+        while len(parts) > self._most:
+            groups = -(-len(parts) // (self._most // 2))
             size = -(-len(parts) // groups)
             chunks = [parts[n : n + size] for n in range(0, len(parts), size)]
             parts = [b.add(Opcode.CONCATENATE, *c, dimensions=dimensions) if len(c) > 1 else c[0] for c in chunks]
-        return parts[0]
+        return b.add(Opcode.CONCATENATE, *parts, dimensions=dimensions)
