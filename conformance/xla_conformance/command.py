@@ -39,6 +39,7 @@ def conform(
         bool, typer.Option("--support-matrix", help="Run every op in every element type instead; -k is an op's name.")
     ] = False,
     workers: Annotated[int, typer.Option("-n", min=0, metavar="N", help="Processes that share the tests.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="The seed of every random choice.")] = 0,
 ) -> None:
     """Test whether a backend keeps the contract and computes correct results; exit code 1 if not."""
     from xla_conformance import report as reports
@@ -72,7 +73,7 @@ def conform(
     else:
         name, environment = _examine(backend)
         out.print(f"[bold]{name}[/] {environment['backend_version']}, profile {profile}")
-    run = _run(name, profile, expression, workers, stablehlo_tests)
+    run = _run(name, profile, expression, workers, stablehlo_tests, seed)
     if expression and not run.results and not run.problem:
         raise InvalidArgumentError(f"-k {expression!r} matches no test", hint=_naming(stablehlo_tests is not None))
     run.environment = environment
@@ -153,7 +154,9 @@ def _surroundings() -> dict[str, Any]:
     }
 
 
-def _run(backend: str | None, profile: str, expression: str, workers: int, stablehlo_tests: Path | None) -> Run:
+def _run(
+    backend: str | None, profile: str, expression: str, workers: int, stablehlo_tests: Path | None, seed: int
+) -> Run:
     from xla_conformance.progress import progress
     from xla_conformance.results import State
     from xla_conformance.runner import run_suite
@@ -173,5 +176,6 @@ def _run(backend: str | None, profile: str, expression: str, workers: int, stabl
             expression=expression,
             workers=workers,
             stablehlo_tests=stablehlo_tests,
+            seed=seed,
             progress=count,
         )

@@ -96,10 +96,16 @@ def stream(executor: StreamExecutor) -> Iterator[Stream]:
     made.close()
 
 
+@pytest.fixture(scope="session")
+def seed(pytestconfig: pytest.Config) -> int:
+    """The run's seed: every random choice of the suite depends on it."""
+    return int(pytestconfig.getoption("xla_seed"))
+
+
 @pytest.fixture
-def random(request: pytest.FixtureRequest) -> np.random.Generator:
-    """A generator that gives the same numbers in each run of a test."""
-    return np.random.default_rng(list(request.node.name.encode()))
+def random(request: pytest.FixtureRequest, seed: int) -> np.random.Generator:
+    """A generator that gives the same numbers in each run of a test with the same seed."""
+    return np.random.default_rng([seed, *request.node.name.encode()])
 
 
 @functools.cache
@@ -127,6 +133,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("xla conformance")
     group.addoption("--xla-backend", required=False, default="", help="the backend to test")
     group.addoption("--xla-profile", choices=PROFILES, default="quick")
+    group.addoption("--xla-seed", type=int, default=0, help="the seed of every random choice")
     group.addoption("--xla-events", type=int, default=None, help="a file descriptor for a JSON object a line")
     group.addoption("--xla-stablehlo-tests", default="", help="a folder of StableHLO's own test files")
     group.addoption("--xla-done", default="", help="a file that lists tests to leave out, one a line")
@@ -134,6 +141,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "profile(name): the smallest profile that runs this test; default quick")
+    config.addinivalue_line("markers", "promise(id, ...): the sentences of the contract that this test checks")
     backend = config.getoption("xla_backend")
     if backend:
         set_device_count(backend, _STABLEHLO_DEVICES if config.getoption("xla_stablehlo_tests") else _DEVICES)

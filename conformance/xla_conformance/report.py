@@ -66,6 +66,7 @@ def to_json(run: Run) -> dict[str, Any]:
         "backend": run.backend,
         "profile": run.profile,
         "selection": run.selection,
+        "seed": run.seed,
         "conforms": run.conforms,
         "problem": run.problem,
         "seconds": round(run.seconds, 3),

@@ -61,6 +61,7 @@ class Run:
     problem: str = ""
     environment: dict[str, Any] = dataclasses.field(default_factory=dict)
     selection: str = ""
+    seed: int = 0
 
     def count(self, state: State, group: str | None = None) -> int:
         return sum(r.state is state and group in (None, r.group) for r in self.results)

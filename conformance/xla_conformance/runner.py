@@ -37,6 +37,7 @@ def run_suite(
     expression: str = "",
     workers: int = 0,
     stablehlo_tests: Path | None = None,
+    seed: int = 0,
     progress: Progress | None = None,
 ) -> Run:
     """Runs the suite on a backend.
@@ -47,16 +48,17 @@ def run_suite(
         expression: selects tests as pytest's -k does.
         workers: the number of processes that share the tests; 0 for one process.
         stablehlo_tests: run StableHLO's own test files of this folder instead of the suite's.
+        seed: the seed of every random choice.
 
     Returns:
         All results. If the suite couldn't run, `problem` says why.
     """
     start = time.monotonic()
-    run = Run(backend or "evaluator", profile, selection=expression)
+    run = Run(backend or "evaluator", profile, selection=expression, seed=seed)
     done: list[str] = []
     total = 0
     while True:
-        child = _Child(backend, profile, expression, workers, stablehlo_tests, done)
+        child = _Child(backend, profile, expression, workers, stablehlo_tests, seed, done)
         before = len(done)
         for event in child.events(TEST_SECONDS[profile] + _GRACE_SECONDS):
             if event["event"] == "collected":
@@ -90,6 +92,7 @@ class _Child:
         expression: str,
         workers: int,
         stablehlo_tests: Path | None,
+        seed: int,
         done: list[str],
     ) -> None:
         self.lost: str | None = None
@@ -115,7 +118,7 @@ class _Child:
                 "pytest_timeout",
             ),
             *(f"--rootdir={suite}", f"--confcutdir={suite}", "-c", str(suite.joinpath("pytest.ini"))),
-            *(f"--xla-backend={backend or ''}", f"--xla-profile={profile}"),
+            *(f"--xla-backend={backend or ''}", f"--xla-profile={profile}", f"--xla-seed={seed}"),
             *(f"--xla-events={writer}", f"--xla-done={scratch / 'done'}"),
             *(f"--timeout={TEST_SECONDS[profile]}", f"--basetemp={scratch / 'tmp'}"),
             *(("-p", "xdist.plugin", "-n", str(workers)) if workers else ()),

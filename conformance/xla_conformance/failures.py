@@ -1,0 +1,128 @@
+"""What a test of the suite raises when a device is wrong: a sentence of the contract, and the data that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from xla_core.hlo import HloModule, Tolerance, compare_arrays
+
+__all__ = ["Failure", "require_equal"]
+
+
+class Failure(AssertionError):
+    """A result that differs from what the contract or the reference evaluator says.
+
+    The runner prints it without Python source, and writes the module and the arrays into the report's folder.
+
+    Args:
+        sentence: one sentence that says, in the contract's words, what the device did wrong.
+        promise: the id of the contract's sentence, if the test names several.
+        module: the HLO module that ran, or its text.
+        arguments: the module's arguments.
+        results: all results of the device.
+        expected: all results as they should be.
+        number: which result is wrong.
+        index: its wrong element; None if there is no single one.
+        ulp: the element's error in units in the last place; None if that says nothing.
+        seed: the seed that the arguments come from; None for the run's seed.
+    """
+
+    def __init__(
+        self,
+        sentence: str,
+        *,
+        promise: str = "",
+        module: HloModule | str = "",
+        arguments: Sequence[np.ndarray] = (),
+        results: Sequence[np.ndarray] = (),
+        expected: Sequence[np.ndarray] = (),
+        number: int = 0,
+        index: Sequence[int] | None = None,
+        ulp: float | None = None,
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(sentence)
+        self.sentence, self.promise = sentence, promise
+        self.module = module if isinstance(module, str) else module.to_text()
+        self.arguments, self.results, self.expected = list(arguments), list(results), list(expected)
+        self.number, self.index = number, None if index is None else tuple(int(i) for i in index)
+        self.ulp, self.seed = ulp, seed
+
+    @property
+    def got(self) -> str:
+        """The wrong element as the device computed it, with its bits."""
+        return _element(self.results, self.number, self.index)
+
+    @property
+    def wanted(self) -> str:
+        """The element as it should be, with its bits."""
+        return _element(self.expected, self.number, self.index)
+
+    @property
+    def operands(self) -> list[str]:
+        """The arguments' elements at that index; an argument of another shape is shown if it is a scalar."""
+        if self.number >= len(self.results) or self.index is None:
+            return []
+        dimensions = self.results[self.number].shape
+        shown = []
+        for i, argument in enumerate(self.arguments):
+            if argument.shape in (dimensions, ()):
+                shown.append(_element(self.arguments, i, self.index if argument.shape == dimensions else ()))
+            else:
+                shown.append(f"{argument.dtype}{list(argument.shape)}")
+        return shown
+
+    def __str__(self) -> str:
+        if not self.got:
+            return self.sentence
+        at = "" if self.index is None else f" at [{','.join(map(str, self.index))}]"
+        return f"{self.sentence} Result {self.number}{at}: got {self.got}, wanted {self.wanted}."
+
+
+def _element(arrays: Sequence[np.ndarray], number: int, index: Sequence[int] | None) -> str:
+    if number >= len(arrays) or index is None or len(index) != arrays[number].ndim:
+        return ""
+    element = np.asarray(arrays[number])[tuple(index)]
+    if element.dtype.kind in "biu":
+        return str(element)
+    return f"{element} (0x{element.tobytes()[::-1].hex()})"
+
+
+def require_equal(
+    sentence: str,
+    results: Sequence[np.ndarray],
+    expected: Sequence[np.ndarray],
+    *,
+    promise: str = "",
+    module: HloModule | str = "",
+    arguments: Sequence[np.ndarray] = (),
+    tolerances: Sequence[Tolerance | None] = (),
+) -> None:
+    """Raises Failure unless the device's results are the expected ones, within tolerances if there are any."""
+
+    def wrong(what: str, number: int = 0, index: Sequence[int] | None = None, ulp: float | None = None) -> Failure:
+        return Failure(
+            f"{sentence} {what}".rstrip(),
+            promise=promise,
+            module=module,
+            arguments=arguments,
+            results=results,
+            expected=expected,
+            number=number,
+            index=index,
+            ulp=ulp,
+        )
+
+    if len(results) != len(expected):
+        raise wrong(f"There are {len(results)} results, {len(expected)} are expected.")
+    for number, (got, wanted) in enumerate(zip(results, expected, strict=True)):
+        if got.dtype != wanted.dtype or got.shape != wanted.shape:
+            raise wrong(
+                f"Result {number} is {got.dtype}{list(got.shape)}, expected {wanted.dtype}{list(wanted.shape)}.", number
+            )
+        difference = compare_arrays(got, wanted, tolerances[number] if tolerances else None)
+        if not difference.equal:
+            many = f"{difference.wrong} of {difference.elements} elements are wrong."
+            raise wrong(many, number, difference.index, difference.max_ulp)

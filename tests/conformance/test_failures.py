@@ -1,0 +1,38 @@
+"""What a failure of the suite carries."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from xla_conformance.failures import Failure, require_equal
+
+MODULE = "HloModule m\n\nENTRY e {\n  x = f32[2] parameter(0)\n  ROOT y = f32[2] negate(x)\n}\n"
+
+
+def test_a_wrong_element_is_shown_with_its_operands() -> None:
+    x = np.float32([1, 2])
+    with pytest.raises(Failure) as caught:
+        require_equal("negate is wrong.", [x], [-x], module=MODULE, arguments=[x, np.float32(3), np.zeros((2, 3))])
+    failure = caught.value
+    assert failure.sentence == "negate is wrong. 2 of 2 elements are wrong."
+    assert (failure.index, failure.number, failure.module) == ((1,), 0, MODULE)
+    assert (failure.got, failure.wanted) == ("2.0 (0x40000000)", "-2.0 (0xc0000000)")
+    assert failure.operands == ["2.0 (0x40000000)", "3.0 (0x40400000)", "float64[2, 3]"]
+    assert failure.ulp
+    assert str(failure).endswith("Result 0 at [1]: got 2.0 (0x40000000), wanted -2.0 (0xc0000000).")
+
+
+def test_a_wrong_type_has_no_element() -> None:
+    with pytest.raises(Failure) as caught:
+        require_equal("negate is wrong.", [np.zeros(2)], [np.zeros(3)])
+    assert str(caught.value) == "negate is wrong. Result 0 is float64[2], expected float64[3]."
+    assert caught.value.operands == []
+
+
+def test_results_that_are_missing() -> None:
+    with pytest.raises(Failure, match="There are 0 results, 1 are expected"):
+        require_equal("negate is wrong.", [], [np.zeros(3)])
+
+
+def test_equal_results_raise_nothing() -> None:
+    require_equal("negate is wrong.", [np.arange(3)], [np.arange(3)])
