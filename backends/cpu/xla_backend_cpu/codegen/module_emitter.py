@@ -40,6 +40,9 @@ MODULE_OPCODES = (Opcode.REPLICA_ID, Opcode.PARTITION_ID, Opcode.RNG_GET_AND_UPD
 _INLINED_LOOPS = 4
 """How many nested loops LLVM may join in one function: the time of its passes grows with the square of the depth."""
 
+_SEQUENCE_LENGTH = 256
+"""The most instructions that one function calls: LLVM takes a time for a basic block that grows with its square."""
+
 _FIRST_RANDOM_STATE = Environment.rng_state  # the initial state of the reference evaluator
 
 
@@ -106,25 +109,43 @@ class ModuleEmitter:
             return self._functions[computation]
         symbol = name or self.module.symbol(f"computation_{len(self._functions)}")
         self._functions[computation] = symbol
+        order = [i for i in self._order(computation) if Trait.NOP not in i.op.traits]
+        inlined = self._loop_depth(computation) % _INLINED_LOOPS != _INLINED_LOOPS - 1
         prefix = "" if name else "internal"
+        if len(order) <= _SEQUENCE_LENGTH:
+            self._function(symbol, prefix, inlined, order)
+            return symbol
+        sequence = self._begin(symbol, prefix, inlined, [])
+        for start in range(0, len(order), _SEQUENCE_LENGTH):
+            part = self.module.symbol(f"{symbol}_part")
+            self._function(part, "internal", False, order[start : start + _SEQUENCE_LENGTH])
+            self._call(sequence, part)
+        self._end(sequence)
+        return symbol
+
+    def _function(self, symbol: str, prefix: str, inlined: bool, order: Sequence[HloInstruction]) -> None:
+        """Emits a function that runs instructions in order and returns their `Status`."""
+        sequence = self._begin(symbol, prefix, inlined, order)
+        for instruction in order:
+            self._instruction(sequence, instruction)
+        self._end(sequence)
+
+    def _begin(self, symbol: str, prefix: str, inlined: bool, order: Sequence[HloInstruction]) -> _Sequence:
         # noimplicitfloat stops LLVM from vectorizing the stores of kernel arguments, which takes it quadratic time.
-        attributes = "noimplicitfloat nounwind"
-        if self._loop_depth(computation) % _INLINED_LOOPS == _INLINED_LOOPS - 1:
-            attributes += " noinline"
+        attributes = "noimplicitfloat nounwind" + ("" if inlined else " noinline")
         function = IrFunction(symbol, "i32", [("ptr", "", "allocations")], prefix=prefix, attributes=attributes)
         builder = IrBuilder(self.module, function)
-        order = self._order(computation)
         widest = max((self._leaf_count(i) for i in order), default=1)
         counter = builder.alloca("ptr", max(widest, 1) + 1, align=16)
         table = builder.gep("ptr", counter, builder.int_(1))
         sequence = _Sequence(builder, function.parameters[0], table, {})
         builder.store(self._context(sequence, ContextField.FAILURES), counter, align=8)
-        for instruction in order:
-            if Trait.NOP not in instruction.op.traits:
-                self._instruction(sequence, instruction)
+        return sequence
+
+    def _end(self, sequence: _Sequence) -> None:
+        builder = sequence.builder
         builder.ret(builder.int_(Status.OK, "i32"))
-        self.module.add_function(function)
-        return symbol
+        self.module.add_function(builder.function)
 
     def _loop_depth(self, computation: HloComputation) -> int:
         """How many loops are nested in a computation."""
@@ -153,7 +174,7 @@ class ModuleEmitter:
             case Opcode.CONDITIONAL:
                 self._conditional(sequence, instruction)
             case Opcode.CALL:
-                self._call(sequence, instruction.attribute("to_apply"))
+                self._call(sequence, self._computation(instruction.attribute("to_apply")))
             case Opcode.REPLICA_ID:
                 self._context_word(sequence, instruction, ContextField.REPLICA)
             case Opcode.PARTITION_ID:
@@ -167,11 +188,8 @@ class ModuleEmitter:
 
     # -- control flow ------------------------------------------------------------------------------------------------
 
-    def _call(self, sequence: _Sequence, computation: HloComputation) -> None:
-        b = sequence.builder
-        symbol = self._computation(computation)
-        status = b.call(symbol, "i32", [sequence.allocations])
-        self._check(sequence, status)
+    def _call(self, sequence: _Sequence, symbol: str) -> None:
+        self._check(sequence, sequence.builder.call(symbol, "i32", [sequence.allocations]))
 
     def _check(self, sequence: _Sequence, status: Value, fine: Value | None = None) -> None:
         """Returns `status` from the function unless it is OK, or unless `fine` is true."""
@@ -190,11 +208,11 @@ class ModuleEmitter:
         b.branch(head)
         b.block = head
         self._check(sequence, b.int_(Status.CANCELLED, "i32"), self._not_cancelled(sequence))
-        self._call(sequence, condition)
+        self._call(sequence, self._computation(condition))
         go_on = b.load("i8", self._address(sequence, self.assignment.slice(condition.root)), align=1)
         b.branch_if(b.icmp("ne", go_on, b.int_(0, "i8")), body, done)
         b.block = body
-        self._call(sequence, loop.attribute("body"))
+        self._call(sequence, self._computation(loop.attribute("body")))
         b.branch(head)
         b.block = done
 
@@ -216,7 +234,7 @@ class ModuleEmitter:
         b.line(f"switch {chosen}, {blocks[-1]} [ {cases} ]")
         for block, branch in zip(blocks, branches, strict=True):
             b.block = block
-            self._call(sequence, branch)
+            self._call(sequence, self._computation(branch))
             b.branch(done)
         b.block = done
 
