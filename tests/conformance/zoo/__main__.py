@@ -1,0 +1,119 @@
+"""Runs the suite on the mutants: `python -m tests.conformance.zoo [-k EXPR] [--seeds N] [--write]`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from xla_conformance.expressions import compile_expression
+
+from tests.conformance.zoo.mutant import LEVELS, Mutant, all_mutants
+from tests.conformance.zoo.run import installed, run_profile
+
+DATA = Path(__file__).parents[3] / "docs" / "data" / "zoo" / "zoo.json"
+PROFILES = ("quick", "full")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.conformance.zoo", description=__doc__)
+    parser.add_argument("-k", default="", metavar="EXPR", help="only mutants whose names match, as pytest's -k")
+    parser.add_argument("--profile", choices=PROFILES, default="full", help="the largest profile to run")
+    parser.add_argument("--seeds", type=int, default=1, metavar="N", help="run with so many seeds of the suite")
+    parser.add_argument("--sample", type=int, default=0, metavar="N", help="only N mutants, drawn at random")
+    parser.add_argument("--draw", type=int, default=0, metavar="SEED", help="the seed of --sample")
+    parser.add_argument("--known", action="store_true", help="only mutants that quick found when the data was written")
+    parser.add_argument("--write", action="store_true", help=f"write the results to {DATA.name}, with those before")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show what the tests print")
+    options = parser.parse_args(arguments)
+    chosen = _choose(options)
+    if not chosen:
+        parser.error(f"-k {options.k!r} matches no mutant")
+    start = time.monotonic()
+    with installed():
+        results = _run(chosen, options)
+    print_table(results)
+    print(f"{time.monotonic() - start:.0f} s")
+    if options.write:
+        write(results)
+    return 1 if any(r["verdict"] == "missed" for r in results.values()) else 0
+
+
+def _choose(options: argparse.Namespace) -> list[Mutant]:
+    wanted = compile_expression(options.k) if options.k else None
+    mutants = [m for m in all_mutants().values() if wanted is None or wanted.evaluate(lambda w, m=m: w in m.name)]
+    if options.known:
+        data = known()
+        mutants = [m for m in mutants if data.get(m.name, {}).get("verdict") == "quick"]
+    sample = min(options.sample or len(mutants), len(mutants))
+    return random.Random(options.draw).sample(mutants, sample) if options.sample else mutants
+
+
+def _run(mutants: Sequence[Mutant], options: argparse.Namespace) -> dict[str, dict[str, Any]]:
+    """The result of each mutant by name. `verdict` is the smallest profile that finds it with every seed, or missed."""
+    results: dict[str, dict[str, Any]] = {}
+    left = list(mutants)
+    for profile in PROFILES[: PROFILES.index(options.profile) + 1]:
+        runs: dict[str, list[dict[str, Any]]] = {m.name: [] for m in left}
+        for seed in range(options.seeds):
+            for result in run_profile(left, profile, seed if seed else None, verbose=options.verbose):
+                if "problem" in result:
+                    raise SystemExit(result["problem"])
+                runs[result["mutant"]].append(result)
+                _show(profile, result)
+        for name, outcomes in runs.items():
+            caught = [o for o in outcomes if o["verdict"] == "caught"]
+            last = (caught or outcomes)[-1]
+            last["seeds"] = f"{len(caught)} of {len(outcomes)}"
+            last["verdict"] = profile if len(caught) == len(outcomes) else "missed"
+            results[name] = last
+        left = [m for m in left if results[m.name]["verdict"] == "missed"]
+        if not left:
+            break
+    return results
+
+
+def _show(profile: str, result: dict[str, Any]) -> None:
+    found = f"{result['how']} {result['test']}" if result["verdict"] == "caught" else f"of {result['tests']} tests"
+    named = "" if result["verdict"] == "missed" or result["named"] else "  (names another promise)"
+    print(
+        f"{profile:5} {result['verdict']:6} {result['seconds']:6.1f} s  {result['mutant']}: {found}{named}", flush=True
+    )
+
+
+def print_table(results: dict[str, dict[str, Any]]) -> None:
+    """Prints by level how many mutants quick finds, how many only full, and how many nothing does."""
+    print(f"{'level':12} mutants  quick   full missed")
+    for level in (*LEVELS, "all"):
+        counts = Counter(r["verdict"] for n, r in results.items() if level in ("all", n.partition("/")[0]))
+        if counts:
+            print(f"{level:12} {sum(counts.values()):7} {counts['quick']:6} {counts['full']:6} {counts['missed']:6}")
+
+
+def known() -> dict[str, dict[str, Any]]:
+    """The results that were written last, by the mutant's name."""
+    return json.loads(DATA.read_text()) if DATA.exists() else {}
+
+
+def write(results: dict[str, dict[str, Any]]) -> None:
+    """Adds results to the data that the docs show, and drops mutants that no longer exist."""
+    before = known()
+    rows = {}
+    for name, mutant in all_mutants().items():
+        if name in results:
+            said = {k: results[name][k] for k in ("verdict", "seeds", "test", "how", "named") if k in results[name]}
+            rows[name] = {"breaks": mutant.breaks, "fault": mutant.fault, **said}
+        elif name in before:
+            rows[name] = before[name]
+    DATA.parent.mkdir(parents=True, exist_ok=True)
+    DATA.write_text(json.dumps(rows, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

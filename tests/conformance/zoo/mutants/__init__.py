@@ -1,0 +1,1 @@
+"""The mutants, by what they break. Each module has a list MUTANTS."""

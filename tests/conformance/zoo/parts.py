@@ -1,0 +1,115 @@
+"""Backends put together from the template's parts, of which a mutant replaces some.
+
+A part reaches those below it by a class attribute, so that a mutant needs one subclass only.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from xla_backend_template import xla_backend
+from xla_backend_template.compiler import TemplateCompiler
+from xla_backend_template.executable import TemplateExecutable
+from xla_backend_template.executor import TemplateExecutor, TemplateStream
+from xla_backend_template.kernel import HloKernel
+from xla_backend_template.platform import TemplatePlatform
+
+from xla_core.analysis import assign_buffers
+from xla_core.backend import BackendSpec, CompilationReport, CompileOptions, Executable, StreamExecutor
+from xla_core.hlo import HloModule
+from xla_core.schedule import KernelThunk, emit_thunks, walk
+from xla_core.target import TargetConfig
+
+__all__ = ["Compiler", "Executor", "HloKernel", "Platform", "Stream", "TemplateExecutable", "template"]
+
+Stream = TemplateStream
+
+
+class Executor(TemplateExecutor):
+    """The template's device, with streams of another class."""
+
+    stream: type = TemplateStream
+
+    def create_stream(self):
+        return self.stream(self)
+
+
+class Compiler(TemplateCompiler):
+    """The template's compiler, with kernels and executables of other classes, for another target."""
+
+    kernel: type = HloKernel
+    executable: type = TemplateExecutable
+    target: dict[str, Any] = {}  # noqa: RUF012  (a subclass replaces it)
+
+    @property
+    def target_config(self) -> TargetConfig:
+        return super().target_config.model_copy(update=self.target)
+
+    def run_backend(
+        self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None
+    ) -> Executable:
+        assignment = assign_buffers(module, size=self.shape_size_bytes)
+
+        def thunk(instruction, operands, results):
+            return KernelThunk(instruction.name, self.kernel(instruction), operands, results)
+
+        on_host = options.fallback == "host"
+        program = emit_thunks(assignment, thunk, self.target_config.supports if on_host else None)
+        report = CompilationReport(
+            kernels=sum(isinstance(t, KernelThunk) for t in walk(program.thunks)),
+            temp_bytes=assignment.temp_bytes,
+            temp_bytes_without_reuse=assignment.temp_bytes_without_reuse,
+        )
+        return self.executable(module, program, report, {"buffer-assignment": assignment.to_text()})
+
+
+class Platform(TemplatePlatform):
+    """The template's platform, with a device and a compiler of other classes."""
+
+    executor_class: type = Executor
+    compiler_class: type = Compiler
+    memory_bytes = 1 << 28
+
+    device_count_flag = ""
+
+    def visible_device_count(self) -> int:
+        return 2
+
+    def create_executor(self, ordinal: int):
+        return self.executor_class(ordinal, self.memory_bytes)
+
+    def create_compiler(self):
+        return self.compiler_class()
+
+
+def template(
+    *,
+    stream: type = Stream,
+    executor: type = Executor,
+    kernel: type = HloKernel,
+    executable: type = TemplateExecutable,
+    compiler: type = Compiler,
+    platform: type = Platform,
+    target: dict[str, Any] | None = None,
+    **fields: Any,
+) -> BackendSpec:
+    """Returns the template with other parts.
+
+    Args:
+        target: fields of the `TargetConfig` that differ from the template's.
+        fields: fields of the spec that differ from the template's.
+    """
+    device = type("ZooExecutor", (executor,), {"stream": stream})
+    code = type("ZooCompiler", (compiler,), {"kernel": kernel, "executable": executable, "target": target or {}})
+    root = type("ZooPlatform", (platform,), {"executor_class": device, "compiler_class": code})
+    parts = {
+        "stream": stream,
+        "stream_executor": device,
+        "kernel": kernel,
+        "executable": executable,
+        "compiler": code,
+        "platform": root,
+        "flags": None,
+    }
+    return dataclasses.replace(xla_backend(), **{**parts, **fields})

@@ -1,0 +1,208 @@
+"""Runs the suite's tests on mutants.
+
+The tests are collected once, in a process of pytest for each profile and seed. For each mutant that process forks: the
+child becomes the mutant's process and runs the selected tests until one finds the fault, so that a mutant costs no more
+than its tests, and one that crashes or hangs costs only its child.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.resources
+import json
+import os
+import select
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from xla_conformance import plugin
+from xla_conformance.expressions import compile_expression
+from xla_conformance.results import GROUPS
+
+from tests.conformance.zoo.mutant import VARIABLE, Mutant
+from xla_core.backend import registry
+
+__all__ = ["BACKEND", "installed", "run_profile"]
+
+BACKEND = "zoo"
+TEST_SECONDS = 60
+
+
+@contextlib.contextmanager
+def installed() -> Iterator[None]:
+    """Installs the backend `zoo` in a temporary folder, for this process and those that it starts."""
+    with tempfile.TemporaryDirectory(prefix="xla-zoo-") as folder:
+        info = Path(folder, "zoo-1.0.dist-info")
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: zoo\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[xla_core.backends]\n{BACKEND} = tests.conformance.zoo.backend\n")
+        root = str(Path(__file__).parents[3])
+        sys.path[:0] = [folder, root]
+        os.environ["PYTHONPATH"] = os.pathsep.join(p or os.getcwd() for p in sys.path)
+        registry.clear_cache()
+        yield
+
+
+def run_profile(
+    mutants: Sequence[Mutant], profile: str, seed: int | None = None, *, verbose: bool = False
+) -> Iterator[dict[str, Any]]:
+    """Runs the tests of a profile on each mutant. Yields for each what became of it.
+
+    The result has `mutant`, `verdict` ("caught" or "missed"), and for a caught one `test`, `how` (FAIL, ERROR, crash or
+    timeout), `message`, and `named`: whether the test names the promise that the mutant breaks.
+    """
+    reader, writer = os.pipe()
+    process = os.fork()
+    if process == 0:
+        os.close(reader)
+        if not verbose:
+            _silence()
+        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+        code = pytest.main(_arguments(profile, seed), plugins=[_Loop(mutants, writer)])
+        if code not in (0, 1, 5):
+            os.write(writer, json.dumps({"problem": f"pytest ended with code {code}"}).encode() + b"\n")
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as results:
+        for line in results:
+            yield json.loads(line)
+    os.waitpid(process, 0)
+
+
+def _arguments(profile: str, seed: int | None) -> list[str]:
+    suite = importlib.resources.files("xla_conformance").joinpath("suite")
+    return [
+        "-q",
+        "--capture=no",
+        "--tb=short",
+        *("-p", "xla_conformance.plugin", "-p", "pytest_timeout"),
+        *(f"--rootdir={suite}", f"--confcutdir={suite}", "-c", str(suite.joinpath("pytest.ini"))),
+        *(f"--xla-backend={BACKEND}", f"--xla-profile={profile}", f"--timeout={TEST_SECONDS}"),
+        *(() if seed is None else (f"--xla-seed={seed}",)),
+        *(str(suite.joinpath(f"test_{group}.py")) for group in GROUPS),
+    ]
+
+
+def _silence() -> None:
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.dup2(null, 2)
+
+
+class _Loop:
+    """Replaces pytest's loop over the tests by one over the mutants."""
+
+    def __init__(self, mutants: Sequence[Mutant], writer: int) -> None:
+        self._mutants, self._writer = mutants, writer
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        for mutant in self._mutants:
+            result = {"mutant": mutant.name, **_try(mutant, session)}
+            os.write(self._writer, (json.dumps(result) + "\n").encode())
+        return True
+
+
+def _try(mutant: Mutant, session: pytest.Session) -> dict[str, Any]:
+    chosen = _chosen(mutant, session.items)
+    if not chosen:
+        return {"verdict": "missed", "tests": 0, "seconds": 0.0}
+    start = time.monotonic()
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        _become(mutant)
+        _Judge(writer).run(session, chosen)
+        os._exit(0)
+    os.close(writer)
+    events, ended = _read(reader, start + mutant.seconds)
+    if not ended:
+        os.kill(child, signal.SIGKILL)
+    status = os.waitpid(child, 0)[1]
+    result = _verdict(events, ended, os.waitstatus_to_exitcode(status))
+    named = any(item.nodeid == result.get("test") and _names(item, mutant) for item in chosen)
+    return {**result, "named": named, "tests": len(chosen), "seconds": round(time.monotonic() - start, 2)}
+
+
+def _chosen(mutant: Mutant, items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """The mutant's tests: first those that name what it breaks."""
+    wanted = compile_expression(mutant.select) if mutant.select else None
+    chosen = []
+    for item in items:
+        case = getattr(getattr(item, "callspec", None), "params", {}).get("case")
+        if mutant.opcode and mutant.opcode != getattr(case, "opcode", None):
+            continue
+        name = item.nodeid.lower()
+        if wanted is None or wanted.evaluate(lambda word, name=name: word.lower() in name):
+            chosen.append(item)
+    return sorted(chosen, key=lambda item: not _names(item, mutant))
+
+
+def _names(item: pytest.Item, mutant: Mutant) -> bool:
+    if mutant.opcode:
+        return True
+    return any(mutant.breaks in marker.args for marker in item.iter_markers("promise"))
+
+
+def _become(mutant: Mutant) -> None:
+    os.environ[VARIABLE] = mutant.name
+    registry.clear_cache()
+    plugin.held_types.cache_clear()
+    sys.modules.pop("tests.conformance.zoo.backend", None)
+
+
+class _Judge:
+    """Runs tests until one fails, and writes events as JSON lines."""
+
+    def __init__(self, writer: int) -> None:
+        self._writer = writer
+        self._failed = False
+
+    def _send(self, **event: Any) -> None:
+        os.write(self._writer, (json.dumps(event) + "\n").encode())
+
+    def run(self, session: pytest.Session, items: Sequence[pytest.Item]) -> None:
+        session.config.pluginmanager.register(self, "zoo-judge")
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            self._send(start=item.nodeid)
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if self._failed:
+                return
+        self._send(passed=True)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        unknown = report.skipped and "NOT_SUPPORTED" not in str(report.longrepr)
+        if (report.failed or unknown) and not self._failed:
+            self._failed = True
+            how = "FAIL" if report.when == "call" else "ERROR"
+            self._send(failed=report.nodeid, how=how, message=report.longreprtext[-400:])
+
+
+def _read(reader: int, deadline: float) -> tuple[list[dict[str, Any]], bool]:
+    """Reads the child's events until it ends (True) or the deadline passes (False)."""
+    data = b""
+    with os.fdopen(reader, "rb", buffering=0) as pipe:
+        while select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:
+            more = pipe.read(65536)
+            if not more:
+                return [json.loads(line) for line in data.splitlines()], True
+            data += more
+    return [json.loads(line) for line in data.splitlines() if line.endswith(b"}")], False
+
+
+def _verdict(events: list[dict[str, Any]], ended: bool, code: int) -> dict[str, Any]:
+    started = [event["start"] for event in events if "start" in event]
+    failed = next((event for event in events if "failed" in event), None)
+    if failed is not None:
+        return {"verdict": "caught", "test": failed["failed"], "how": failed["how"], "message": failed["message"]}
+    if any("passed" in event for event in events):
+        return {"verdict": "missed"}
+    how = f"crash ({code})" if ended else "timeout"
+    return {"verdict": "caught", "test": started[-1] if started else "", "how": how, "message": ""}

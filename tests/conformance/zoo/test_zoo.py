@@ -1,0 +1,45 @@
+"""The suite finds faults that it found before, and passes the backend without a fault."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("xla_backend_template")
+
+from tests.conformance.zoo.mutant import CONTROL, all_mutants
+from tests.conformance.zoo.run import installed, run_profile
+
+ROOT = Path(__file__).parents[3]
+
+
+def _zoo(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tests.conformance.zoo", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=3000, check=False)
+
+
+def test_every_mutant_says_what_it_breaks() -> None:
+    for mutant in all_mutants().values():
+        assert mutant.breaks, mutant.name
+        assert mutant.fault.endswith("."), mutant.name
+        mutant.make()
+
+
+def test_the_backend_without_a_fault_passes() -> None:
+    with installed():
+        (result,) = run_profile([CONTROL], "quick")
+    assert result["verdict"] == "missed", result
+
+
+def test_faults_that_quick_found_are_found() -> None:
+    done = _zoo("--known", "--profile", "quick", "--sample", "60")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_every_fault_that_was_found_is_found() -> None:
+    done = _zoo("--known", "--profile", "quick")
+    assert done.returncode == 0, done.stdout + done.stderr
