@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import importlib.resources
+from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["GROUPS", "STABLEHLO_GROUP", "Result", "Run", "State"]
+__all__ = ["GROUPS", "STABLEHLO_GROUP", "Result", "Run", "State", "group_of", "suite_files"]
 
 GROUPS = ("loading", "transfers", "streams", "events", "memory", "executables", "collectives", "ops", "programs")
-"""The parts of the suite, each a file `suite/test_GROUP.py`, in the order they run."""
+"""The parts of the suite, each the files `suite/test_GROUP.py` and `suite/test_GROUP_*.py`, in the order they run."""
 
 STABLEHLO_GROUP = "stablehlo"
 """The group of StableHLO's test files, which runs instead of the others."""
+
+
+def group_of(file: str) -> str:
+    """The group of a file of the suite: "streams" for "test_streams.py" and for "test_streams_order.py"."""
+    return file.removeprefix("test_").removesuffix(".py").partition("_")[0]
+
+
+def suite_files(groups: Sequence[str] = GROUPS) -> list[str]:
+    """The paths of the suite's files of these groups, in the groups' order."""
+    files = importlib.resources.files("xla_conformance").joinpath("suite").iterdir()
+    ordered = sorted((f for f in files if f.name.startswith("test_")), key=lambda f: f.name)
+    return [str(f) for group in groups for f in ordered if group_of(f.name) == group]
 
 
 class State(enum.Enum):
@@ -42,7 +56,7 @@ class Result:
     @property
     def group(self) -> str:
         """The group: "ops" for "test_ops.py::test_op[add-f32]"."""
-        return self.id.partition("::")[0].rpartition("/")[2].removeprefix("test_").removesuffix(".py")
+        return group_of(self.id.partition("::")[0].rpartition("/")[2])
 
     @property
     def name(self) -> str:

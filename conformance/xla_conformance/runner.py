@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from xla_conformance.results import GROUPS, STABLEHLO_GROUP, Result, Run, State
+from xla_conformance.results import GROUPS, STABLEHLO_GROUP, Result, Run, State, suite_files
 
 __all__ = ["TEST_SECONDS", "run_suite"]
 
@@ -124,7 +124,7 @@ class _Child:
             *(("-p", "xdist.plugin", "-n", str(workers)) if workers else ()),
             *(("-k", expression) if expression else ()),
             *((f"--xla-stablehlo-tests={stablehlo_tests.resolve()}",) if stablehlo_tests else ()),
-            *(str(suite.joinpath(f"test_{group}.py")) for group in groups),
+            *suite_files(groups),
         ]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib.resources
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from xla_conformance import runner
-from xla_conformance.results import GROUPS, STABLEHLO_GROUP, Result, Run, State
+from xla_conformance.results import GROUPS, STABLEHLO_GROUP, Result, Run, State, group_of, suite_files
 from xla_conformance.runner import run_suite
 
 Put = Callable[[str, str], str]
@@ -186,10 +187,16 @@ def states(run: Run) -> dict[str, State]:
     return {result.name: result.state for result in run.results}
 
 
-def test_every_file_of_the_suite_is_a_group():
+def test_every_file_of_the_suite_is_in_a_group():
     suite = importlib.resources.files("xla_conformance").joinpath("suite")
-    files = {f.name.removeprefix("test_").removesuffix(".py") for f in suite.iterdir() if f.name.startswith("test_")}
-    assert files == {*GROUPS, STABLEHLO_GROUP}
+    files = {f.name for f in suite.iterdir() if f.name.startswith("test_")}
+    assert {group_of(name) for name in files} == {*GROUPS, STABLEHLO_GROUP}
+    assert {Path(f).name for f in suite_files((*GROUPS, STABLEHLO_GROUP))} == files
+
+
+def test_a_group_may_have_several_files():
+    assert group_of("test_streams.py") == group_of("test_streams_order.py") == "streams"
+    assert Result("suite/test_streams_order.py::test_x[1]", State.PASS).group == "streams"
 
 
 def test_a_right_backend_conforms(put_backend: Put) -> None:
