@@ -9,10 +9,31 @@ because the formulas are exact only as written.
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 V = TypeVar("V")
+
+
+def _unary(opcode: str) -> Callable[[Arithmetic[V], V], V]:
+    return lambda m, x: m.emit(opcode, x)
+
+
+def _binary(opcode: str) -> Callable[[Arithmetic[V], V, V], V]:
+    return lambda m, x, y: m.emit(opcode, x, y)
+
+
+def _ternary(opcode: str) -> Callable[[Arithmetic[V], V, V, V], V]:
+    return lambda m, x, y, z: m.emit(opcode, x, y, z)
+
+
+def _with_number(opcode: str) -> Callable[[Arithmetic[V], V, V | float], V]:
+    """Makes the method of an op whose second operand may be a Python number."""
+    return lambda m, x, y: m.emit(opcode, x, m.coerce(y, x))
+
+
+def _shift(opcode: str) -> Callable[[Arithmetic[V], V, int], V]:
+    return lambda m, x, amount: m.emit(opcode, x, m.integer(amount, x)) if amount else x
 
 
 class Arithmetic(abc.ABC, Generic[V]):
@@ -44,8 +65,9 @@ class Arithmetic(abc.ABC, Generic[V]):
         """Returns the entry of a table for a value's kind."""
         return table[self.kind(x)]
 
-    def _same(self, x: V, y: V | float) -> V:
-        return self.constant(y, x) if isinstance(y, int | float) else y
+    def coerce(self, value: V | float, like: V) -> V:
+        """Makes a Python number a constant of another value's kind; returns any other value as it is."""
+        return self.constant(value, like) if isinstance(value, int | float) else value
 
     # -- what an implementation defines ------------------------------------------------------------------------------
 
@@ -71,41 +93,11 @@ class Arithmetic(abc.ABC, Generic[V]):
     def fma(self, x: V, y: V, z: V) -> V:
         """Returns x y + z, rounded once if `has_fma`, else twice."""
 
-    def add(self, x: V, y: V | float) -> V:
-        """The sum of floats."""
-        return self.emit("add", x, self._same(x, y))
-
-    def sub(self, x: V, y: V | float) -> V:
-        """The difference of floats."""
-        return self.emit("subtract", x, self._same(x, y))
-
-    def mul(self, x: V, y: V | float) -> V:
-        """The product of floats."""
-        return self.emit("multiply", x, self._same(x, y))
-
-    def div(self, x: V, y: V | float) -> V:
-        """The quotient of floats."""
-        return self.emit("divide", x, self._same(x, y))
-
-    def neg(self, x: V) -> V:
-        """Returns -x."""
-        return self.emit("negate", x)
-
-    def abs(self, x: V) -> V:
-        """|x|."""
-        return self.emit("abs", x)
-
-    def sqrt(self, x: V) -> V:
-        """Returns the correctly rounded square root."""
-        return self.emit("sqrt", x)
-
-    def floor(self, x: V) -> V:
-        """Returns the largest whole number that is not above x."""
-        return self.emit("floor", x)
-
-    def maximum(self, x: V, y: V) -> V:
-        """Returns the larger float; NaN if either is NaN."""
-        return self.emit("maximum", x, y)
+    # Floats. Operands on the right of add, sub, mul and div may be Python numbers.
+    add, sub = _with_number("add"), _with_number("subtract")
+    mul, div = _with_number("multiply"), _with_number("divide")
+    neg, abs, sqrt, floor = _unary("negate"), _unary("abs"), _unary("sqrt"), _unary("floor")
+    maximum = _binary("maximum")  # NaN if either operand is NaN
 
     @abc.abstractmethod
     def with_sign(self, magnitude: V, sign: V) -> V:
@@ -123,57 +115,13 @@ class Arithmetic(abc.ABC, Generic[V]):
     def icmp(self, predicate: str, x: V, y: V) -> V:
         """Compares signed integers by eq, ne, slt or sge."""
 
-    def select(self, condition: V, x: V, y: V) -> V:
-        """Returns x where the condition holds, else y."""
-        return self.emit("select", condition, x, y)
-
-    def iadd(self, x: V, y: V) -> V:
-        """Returns the sum of integers, which wraps."""
-        return self.emit("add", x, y)
-
-    def isub(self, x: V, y: V) -> V:
-        """Returns the difference of integers, which wraps."""
-        return self.emit("subtract", x, y)
-
-    def imul(self, x: V, y: V) -> V:
-        """Returns the product of unsigned integers, which must not wrap."""
-        return self.emit("multiply", x, y)
-
-    def udiv(self, x: V, y: V) -> V:
-        """Returns the quotient of unsigned integers."""
-        return self.emit("divide", x, y)
-
-    def and_(self, x: V, y: V) -> V:
-        """Bitwise and."""
-        return self.emit("and", x, y)
-
-    def or_(self, x: V, y: V) -> V:
-        """Bitwise or."""
-        return self.emit("or", x, y)
-
-    def xor(self, x: V, y: V) -> V:
-        """Bitwise exclusive or."""
-        return self.emit("xor", x, y)
-
-    def not_(self, x: V) -> V:
-        """Bitwise not."""
-        return self.emit("not", x)
-
-    def shl(self, x: V, amount: int) -> V:
-        """Shifts to the left by fewer bits than the value has."""
-        return self.emit("shift-left", x, self.integer(amount, x)) if amount else x
-
-    def lshr(self, x: V, amount: int) -> V:
-        """Shifts to the right and fills with zeros."""
-        return self.emit("shift-right-logical", x, self.integer(amount, x)) if amount else x
-
-    def ashr(self, x: V, amount: int) -> V:
-        """Shifts to the right and fills with the sign."""
-        return self.emit("shift-right-arithmetic", x, self.integer(amount, x)) if amount else x
-
-    def clamp(self, low: V, x: V, high: V) -> V:
-        """Clamps a signed integer to two bounds."""
-        return self.emit("clamp", low, x, high)
+    # Integers. Sums and differences wrap; products and quotients are of unsigned integers, and products must not wrap.
+    iadd, isub, imul, udiv = _binary("add"), _binary("subtract"), _binary("multiply"), _binary("divide")
+    and_, or_, xor, not_ = _binary("and"), _binary("or"), _binary("xor"), _unary("not")
+    select = _ternary("select")  # (condition, value where it holds, value elsewhere)
+    clamp = _ternary("clamp")  # (low, x, high) of signed integers
+    # Shifts by fewer bits than the value has: to the left, and to the right with zeros or with copies of the sign.
+    shl, lshr, ashr = _shift("shift-left"), _shift("shift-right-logical"), _shift("shift-right-arithmetic")
 
     @abc.abstractmethod
     def funnel_shift(self, high: V, low: V, amount: V) -> V:
@@ -281,7 +229,7 @@ class Arithmetic(abc.ABC, Generic[V]):
         if isinstance(x, int | float):
             assert not isinstance(y, int | float)
             return self.select(condition, self.constant(x, y), y)
-        return self.select(condition, x, self._same(x, y))
+        return self.select(condition, x, self.coerce(y, x))
 
     def limit(self, x: V, low: float, high: float) -> V:
         """Clamps a number to two bounds; NaN stays NaN."""

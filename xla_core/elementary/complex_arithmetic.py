@@ -8,9 +8,10 @@ zeros are those of C99. (Kahan, Branch cuts for complex elementary functions, 19
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple
 
 from xla_core.elementary.arithmetic import Arithmetic, V
+from xla_core.registration import registers_in
 
 
 class Pair(NamedTuple, Generic[V]):
@@ -29,25 +30,8 @@ COMPLEX_ARITHMETIC: dict[str, ComplexFunction] = {}
 COMPLEX_FUNCTIONS: dict[str, ComplexFunction] = {}
 """HLO opcode -> formula that is computed in f64 if the target has it, and rounded once."""
 
-_F = TypeVar("_F", bound=ComplexFunction)
-
-
-def _op(opcode: str) -> Callable[[_F], _F]:
-    def register(formula: _F) -> _F:
-        COMPLEX_ARITHMETIC[opcode] = formula
-        return formula
-
-    return register
-
-
-def complex_function(opcode: str) -> Callable[[_F], _F]:
-    """Registers the formula of a function that is computed in f64."""
-
-    def register(formula: _F) -> _F:
-        COMPLEX_FUNCTIONS[opcode] = formula
-        return formula
-
-    return register
+_op = registers_in(COMPLEX_ARITHMETIC)
+complex_function = registers_in(COMPLEX_FUNCTIONS)
 
 
 def rotated(formula: Callable[[Arithmetic[V], Pair[V]], Pair[V]]) -> Callable[[Arithmetic[V], Pair[V]], Pair[V]]:

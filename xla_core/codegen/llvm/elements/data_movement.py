@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from xla_core.codegen.llvm.elements.fused import FusedIrEmitter, generator
+from xla_core.codegen.llvm.elements.fused import FusedIrEmitter, constant_element, generator
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.ir.types import register_type, type_bits
@@ -26,48 +26,25 @@ def whole(values: Sequence[Value]) -> ElementValue:
     return Complex(values[0], values[1]) if len(values) == 2 else values[0]
 
 
-def zero_of(element_type: ElementType) -> ElementValue:
-    """The zero of an element type (all bits clear)."""
-    type_ = register_type(element_type.component)
-    text = "false" if type_ == "i1" else "0" if type_[0] == "i" else "0.0"
-    zero = Value(type_, text)
-    return Complex(zero, zero) if element_type.is_complex else zero
-
-
 @generator(Opcode.CONSTANT)
 def _constant(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> ElementValue:
-    return f.literal(instruction.literal, index)
+    return constant_element(f.context, instruction.literal, index)
 
 
 @generator(Opcode.BROADCAST)
 def _broadcast(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> ElementValue:
     operand = instruction.operand(0)
-    dims, target = instruction.shape.dimensions, list(instruction.attribute("dimensions"))
+    target = instruction.attribute("dimensions")
     if not operand.shape.dimensions or operand.shape.num_elements == 1:
         return f.value(operand, Index(operand.shape.dimensions, ()))
-    # Neighbouring dimensions that are all kept, or all dropped, stay one group of digits.
-    kept = [d in target for d in range(len(dims))]
-    extents: list[int] = []
-    which: list[tuple[bool, list[int]]] = []
-    for dimension, keep in enumerate(kept):
-        consecutive = bool(which) and keep == which[-1][0] and (not keep or _follows(target, dimension))
-        if consecutive:
-            extents[-1] *= dims[dimension]
-            which[-1][1].append(dimension)
-        else:
-            extents.append(dims[dimension])
-            which.append((keep, [dimension]))
-    groups = index.regroup(f.b, extents)
-    by_first = {run[0]: group for (keep, run), group in zip(which, groups, strict=True) if keep}
-    digits: list[Digit] = []
-    for dimension in target:
-        digits.extend(by_first.get(dimension, ()))
-    return f.value(operand, Index(operand.shape.dimensions, digits))
+    # Neighbouring dimensions that are all dropped, or all kept and neighbours in the operand, stay one group of digits.
+    place = {d: position for position, d in enumerate(target)}
 
+    def joins(first: int, d: int) -> bool:
+        return place[d] == place.get(d - 1, -2) + 1 if d in place else first not in place
 
-def _follows(target: Sequence[int], dimension: int) -> bool:
-    place = list(target).index(dimension)
-    return place > 0 and target[place - 1] == dimension - 1
+    groups = {run[0]: group for run, group in index.runs(f.b, joins)}
+    return f.value(operand, Index(operand.shape.dimensions, [digit for d in target for digit in groups.get(d, ())]))
 
 
 @generator(Opcode.RESHAPE, Opcode.BITCAST)

@@ -22,6 +22,7 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.opcode import Opcode
+from xla_core.registration import registers_in
 
 Generator = Callable[["FusedIrEmitter", HloInstruction, Index], "ElementValue | list[ElementValue]"]
 """(emitter, instruction, index) -> the element; for a tuple-shaped instruction the elements of its leaves."""
@@ -29,19 +30,10 @@ Generator = Callable[["FusedIrEmitter", HloInstruction, Index], "ElementValue | 
 GENERATORS: dict[Opcode, Generator] = {}
 """Generators by opcode, of the ops that are not elementwise; those are in ELEMENTAL."""
 
+generator = registers_in(GENERATORS)
+
 Binding = IrArray | ElementValue | Callable[[Index], ElementValue]
 """The value of an instruction: an array in memory, a scalar, or a function of the index."""
-
-
-def generator(*opcodes: Opcode) -> Callable[[Generator], Generator]:
-    """Registers the generator of some opcodes."""
-
-    def register(function: Generator) -> Generator:
-        for opcode in opcodes:
-            GENERATORS[opcode] = function
-        return function
-
-    return register
 
 
 class FusedIrEmitter:
@@ -166,26 +158,14 @@ class FusedIrEmitter:
             return load_element(self.context, binding, index)
         return binding if isinstance(binding, (Value, Complex)) else binding(index)
 
-    # -- computations ------------------------------------------------------------------------------------------------
-
-    def call(
-        self, computation: HloComputation, arguments: Sequence[ElementValue], fast_math: str = ""
-    ) -> list[ElementValue]:
-        """Inlines a computation of scalars, such as a reduction's body, and returns the elements of its root's leaves.
-
-        `fast_math` flags are added to its floating operations.
-        """
-        return call_computation(self.context, computation, arguments, fast_math)
-
-    def literal(self, literal: Literal, index: Index) -> ElementValue:
-        """An element of a constant: an immediate if all elements are equal, else a load from a table in the module."""
-        return constant_element(self.context, literal, index)
-
 
 def call_computation(
     context: EmissionContext, computation: HloComputation, arguments: Sequence[ElementValue], fast_math: str = ""
 ) -> list[ElementValue]:
-    """See FusedIrEmitter.call."""
+    """Inlines a computation of scalars, such as a reduction's body, and returns the elements of its root's leaves.
+
+    `fast_math` flags are added to its floating operations.
+    """
     b = context.builder
     bindings: dict[HloInstruction, Binding | list[Binding]] = dict(zip(computation.parameters, arguments, strict=True))
     body = FusedIrEmitter(context, bindings, b.level)
@@ -197,7 +177,7 @@ def call_computation(
 
 
 def constant_element(context: EmissionContext, literal: Literal, index: Index) -> ElementValue:
-    """See FusedIrEmitter.literal."""
+    """An element of a constant: an immediate if all elements are equal, else a load from a table in the module."""
     b, abi = context.builder, context.abi
     element_type = literal.shape.element_type
     if literal.is_splat:

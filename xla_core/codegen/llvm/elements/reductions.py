@@ -21,9 +21,15 @@ from xla_core.hlo.combiner import combiner
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.op_table import OpDef, Trait
 from xla_core.hlo.opcode import Opcode
 
-_FLAGS = {Opcode.ADD: "reassoc", Opcode.MULTIPLY: "reassoc", Opcode.MAXIMUM: "nsz", Opcode.MINIMUM: "nsz"}
+
+def _fast_math(op: OpDef | None) -> str:
+    """The flags of the body's floating operation: its operands may be combined in any order."""
+    if op is None or Trait.ASSOCIATIVE not in op.traits:
+        return ""
+    return "nsz" if Trait.IDEMPOTENT in op.traits else "reassoc"
 
 
 class Reducer:
@@ -48,7 +54,7 @@ class Reducer:
         self.types = [p.shape.element_type for p in self.computation.parameters[:count]]
         op = combiner(self.computation)
         small = self.types[0].is_floating and self.types[0] not in (ElementType.F32, ElementType.F64)
-        self.flags = _FLAGS.get(op.opcode, "") if op else ""
+        self.flags = _fast_math(op)
         self.wide = op.opcode if op and small and self.flags else None
 
     def start(self) -> list[Value]:

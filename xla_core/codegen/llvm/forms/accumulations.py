@@ -70,11 +70,10 @@ def unrolled(
     context, b = f.context, f.b
     if context.extents(space, extent) != [extent] or extent < 2 * _UNROLL:
 
-        def one(digits: list[Digit], _: list[Value]) -> Sequence[Value]:
+        def one(digits: list[Digit]) -> None:
             run(lambda index, values: step(digits, index, values))
-            return ()
 
-        context.nest(space, extent, one)
+        context.each_point(space, extent, one)
         return
     rounds = extent // _UNROLL
 
@@ -86,12 +85,11 @@ def unrolled(
 
         return all_steps
 
-    def several(index: Value, _: list[Value]) -> Sequence[Value]:
+    def several(index: Value) -> None:
         base = b.mul(index, b.int_(_UNROLL), "nuw nsw")
         run(steps([Digit(b.add(base, b.int_(n), "nuw nsw"), extent, b.level, loop=(space, 0)) for n in range(_UNROLL)]))
-        return ()
 
-    context.loop(b.int_(0), b.int_(rounds), several, name="block")
+    context.each(b.int_(0), b.int_(rounds), several, name="block")
     for rest in range(rounds * _UNROLL, extent):
         run(steps([Digit(b.int_(rest), extent, 0, loop=(space, 0))]))
 
@@ -189,15 +187,14 @@ class Convolution(_Product):
                 context.when(inside, lambda: over_features(taps, places))
                 return
 
-            def step(digits: list[Digit], _: list[Value]) -> Sequence[Value]:
+            def step(digits: list[Digit]) -> None:
                 tap = merge_digits(b, digits)
                 place, fits = None, b.bool_(True)
                 if spatial in outputs:
                     place, fits = form.position(f, outputs[spatial], tap, spatial)
                 over_taps([*taps, tap], [*places, place], b.and_(inside, fits))
-                return ()
 
-            context.nest(("tap", self.instruction, spatial), form.taps[spatial], step, name="tap")
+            context.each_point(("tap", self.instruction, spatial), form.taps[spatial], step, name="tap")
 
         def over_features(taps: list[Digit], places: list[Digit | None]) -> None:
             def step(digits: list[Digit], index: Index, values: list[Value]) -> list[Value]:
@@ -247,13 +244,14 @@ class MajorWindow(_Reduction):
                 run(step)
                 return
 
-            def one(digits: list[Digit], _: list[Value]) -> Sequence[Value]:
+            def one(digits: list[Digit]) -> None:
                 tap = merge_digits(b, digits)
                 place, fits = form.position(f, dimension, outputs[dimension], tap)
                 over([*taps, tap], [*places, place], b.and_(inside, fits))
-                return ()
 
-            f.context.nest(("window", self.instruction, dimension), form.window[dimension].size, one, name="window")
+            f.context.each_point(
+                ("window", self.instruction, dimension), form.window[dimension].size, one, name="window"
+            )
 
         over([], [], b.bool_(True))
 

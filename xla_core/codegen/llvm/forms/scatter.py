@@ -6,7 +6,6 @@ write the same element, and updates of one element are applied in order.
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
 
@@ -100,15 +99,14 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
                 window([*digits, Digit(first, 1, 0)], visit_index, starts)
                 return
 
-            def one(index: Value, _: list[Value]) -> Sequence[Value]:
+            def one(index: Value) -> None:
                 place = b.add(base, index, "nuw nsw")
                 digit = Digit(place, partition.extents[position], b.level, (_SPACE, position))
                 window([*digits, digit], visit_index, starts)
-                return ()
 
-            context.loop(first, limit, one, name="window")
+            context.each(first, limit, one, name="window")
 
-        def each(digits: list[Digit], _: list[Value]) -> Sequence[Value]:
+        def each(digits: list[Digit]) -> None:
             batch = Index(form.batch, digits)
             starts = gathered_starts(
                 fused,
@@ -125,31 +123,20 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
                 room = form.dims[dimension] - form.sizes[dimension]
                 inside = b.and_(inside, b.icmp("ule", starts[dimension].value, b.int_(room)))
             context.when(inside, lambda: window(list(prefix), batch, starts))
-            return ()
 
-        context.nest("scatter", math.prod(form.batch), each, name="update")
+        context.each_point("scatter", math.prod(form.batch), each, name="update")
     context.close_loop(loop)
 
 
 def _copy_operands(body: KernelBody, form: _Form, context: EmissionContext, fused: FusedIrEmitter) -> None:
     for number, (operand, result) in enumerate(zip(form.operands, body.results, strict=True)):
         if (number, body.operand_leaf(operand)) not in body.aliasing:
-            copy = functools.partial(_copy_element, context, fused, form.dims, operand, result)
-            context.nest(("copy", number), math.prod(form.dims), copy, name="copy")
 
+            def copy(digits: list[Digit], operand: HloInstruction = operand, result: IrArray = result) -> None:
+                index = Index(form.dims, digits)
+                result.store(context.builder, index, fused.value(operand, index))
 
-def _copy_element(
-    context: EmissionContext,
-    fused: FusedIrEmitter,
-    dims: Sequence[int],
-    operand: HloInstruction,
-    result: IrArray,
-    digits: list[Digit],
-    _: list[Value],
-) -> Sequence[Value]:
-    index = Index(dims, digits)
-    result.store(context.builder, index, fused.value(operand, index))
-    return ()
+            context.each_point(("copy", number), math.prod(form.dims), copy, name="copy")
 
 
 def _update(

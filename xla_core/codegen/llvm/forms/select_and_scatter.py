@@ -51,13 +51,12 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
     rest = form.dims[outer:]
     source_rest = source.shape.dimensions[outer:]
 
-    def initialize(digits: list[Digit], _: list[Value]) -> Sequence[Value]:
+    def initialize(digits: list[Digit]) -> None:
         result.store(b, Index(form.dims, [unit, *digits]), first)
-        return ()
 
-    context.nest("initialize", math.prod(rest), initialize, name="initialize")
+    context.each_point("initialize", math.prod(rest), initialize, name="initialize")
 
-    def each(digits: list[Digit], _: list[Value]) -> Sequence[Value]:
+    def each(digits: list[Digit]) -> None:
         place = Index(source.shape.dimensions, [unit, *digits])
         outputs = [place.component(b, d) for d in range(len(form.dims))]
 
@@ -101,10 +100,9 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
             result.store_linear(b, position, fused.elemental.convert(new, type_, result.shape.element_type))
 
         context.when(any_, update)
-        return ()
 
     if math.prod(source_rest):
-        context.nest("source", math.prod(source_rest), each, name="source")
+        context.each_point("source", math.prod(source_rest), each, name="source")
     context.close_loop(loop)
 
 

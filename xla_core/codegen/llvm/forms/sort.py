@@ -103,34 +103,31 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
             ],
         )
 
-    def gather(position: Value, _: list[Value]) -> Sequence[Value]:
+    def gather(position: Value) -> None:
         index = place(position)
         values = [r for operand in root.operands for r in parts(fused.value(operand, index))]
         first.store(position, values)
-        return ()
 
     zero, whole = b.int_(0), b.int_(length)
     first = half(zero)
-    context.loop(zero, whole, gather, name="gather")
+    context.each(zero, whole, gather, name="gather")
     _sort_runs(context, first, length, less)
     passes = max(0, (length - 1) // _RUN).bit_length()
 
-    def merge(number: Value, _: list[Value]) -> Sequence[Value]:
+    def merge(number: Value) -> None:
         source = b.mul(b.binary("and", number, b.int_(1)), b.int_(row))
         run = b.binary("shl", b.int_(_RUN), number)
         _merge_runs(context, half(source), half(b.sub(b.int_(row), source)), length, run, less)
-        return ()
 
-    context.loop(zero, b.int_(passes), merge, name="passes")
+    context.each(zero, b.int_(passes), merge, name="passes")
     last = half(b.int_(row * (passes % 2)))
 
-    def put(position: Value, _: list[Value]) -> Sequence[Value]:
+    def put(position: Value) -> None:
         index = place(position)
         for value, result in zip(unflatten(last.load(position), element_types), body.results, strict=True):
             result.store(b, index, value)
-        return ()
 
-    context.loop(zero, whole, put, name="put")
+    context.each(zero, whole, put, name="put")
     context.close_loop(loop)
     context.abi.release(b, scratch, 2 * row)
 
@@ -139,7 +136,7 @@ def _sort_runs(context: EmissionContext, half: _Half, length: int, less: Less) -
     """Sorts runs of _RUN elements by insertion."""
     b = context.builder
 
-    def insert(position: Value, _: list[Value]) -> Sequence[Value]:
+    def insert(position: Value) -> None:
         item = half.load(position)
         start = b.binary("and", position, b.int_(-_RUN))
         header, test = b.function.add_block("insert"), b.function.add_block("insert.test")
@@ -164,9 +161,8 @@ def _sort_runs(context: EmissionContext, half: _Half, length: int, less: Less) -
         )
         b.block = done
         half.store(hole, item)
-        return ()
 
-    context.loop(b.int_(0), b.int_(length), insert, name="runs")
+    context.each(b.int_(0), b.int_(length), insert, name="runs")
 
 
 def _merge_runs(context: EmissionContext, source: _Half, target: _Half, length: int, run: Value, less: Less) -> None:
@@ -174,7 +170,7 @@ def _merge_runs(context: EmissionContext, source: _Half, target: _Half, length: 
     b = context.builder
     last, twice = b.int_(length - 1), b.shl(run, 1)
 
-    def pair(begin: Value, _: list[Value]) -> Sequence[Value]:
+    def pair(begin: Value) -> None:
         middle = b.intrinsic("umin", b.add(begin, run), b.int_(length))
         end = b.intrinsic("umin", b.add(begin, twice), b.int_(length))
 
@@ -189,9 +185,8 @@ def _merge_runs(context: EmissionContext, source: _Half, target: _Half, length: 
             return [b.add(left, b.sub(b.int_(1), moved)), b.add(right, moved)]
 
         context.loop(begin, end, step, [begin, middle], name="merge")
-        return ()
 
-    context.loop(b.int_(0), b.int_(length), pair, step=twice, name="pairs")
+    context.each(b.int_(0), b.int_(length), pair, step=twice, name="pairs")
 
 
 SORT = KernelForm(_matches, _plan, _emit, (Opcode.SORT,))

@@ -93,8 +93,7 @@ def _tile_dimensions(body: KernelBody, dims: Sequence[int]) -> int:
 
 
 def _plan(body: KernelBody) -> Plan:
-    partition = _partition(body)
-    return Plan(partition.count, 1)
+    return Plan(_partition(body).count)
 
 
 def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused: FusedIrEmitter) -> None:
@@ -106,16 +105,15 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
     first, limit = chunk or (b.int_(0), b.int_(partition.extents[-1]))
     last = len(partition.extents) - 1
     starts = [a.start() for a in accumulations]
-    space = abi_space(body)
+    space = context.abi.stack_address_space
     tiles = [[b.alloca(v.type, partition.chunk, align=64, address_space=space) for v in start] for start in starts]
 
     def over_tile(visit: Callable[[Index, Value], None]) -> None:
-        def one(index: Value, _: list[Value]) -> Sequence[Value]:
+        def one(index: Value) -> None:
             digit = Digit(index, partition.extents[-1], b.level, loop=(partition.space, last))
             visit(Index(dims, [*prefix, digit]), b.sub(index, first, "nuw nsw"))
-            return ()
 
-        context.loop(first, limit, one, name="tile", metadata=minor_loop_metadata(partition.chunk))
+        context.each(first, limit, one, name="tile", metadata=minor_loop_metadata(partition.chunk))
 
     def initialize(_: Index, slot: Value) -> None:
         for start, tile in zip(starts, tiles, strict=True):
@@ -142,18 +140,12 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
             loaded = [b.load(v.type, b.gep(v.type, memory, slot)) for v, memory in zip(start, tile, strict=True)]
             bindings[accumulation.instruction] = list(accumulation.finish(loaded))
         emitter = FusedIrEmitter(context, bindings, b.level)
-        results = iter(body.results)
         values = [value for root in body.roots for value in emitter.values(root, index)]
-        for value in values:
-            next(results).store(b, index, value)
+        for value, result in zip(values, body.results, strict=True):
+            result.store(b, index, value)
 
     over_tile(store)
     context.close_loop(loop)
-
-
-def abi_space(body: KernelBody) -> int:
-    """The address space of stack memory."""
-    return body.abi.stack_address_space
 
 
 TILES = KernelForm(_matches, _plan, _emit)

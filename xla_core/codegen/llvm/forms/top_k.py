@@ -9,7 +9,6 @@ heap is sorted at the end.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from xla_core.codegen.llvm.elements.fused import FusedIrEmitter
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, Plan
@@ -68,31 +67,28 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
         place = b.sub(b.int_(2**_INDEX_BITS - 1), position)
         return b.or_(b.shl(b.cast("zext", found, word), _INDEX_BITS), b.resize(place, word, signed=False))
 
-    def begin(position: Value, _: list[Value]) -> Sequence[Value]:
+    def begin(position: Value) -> None:
         heap.store(position, joined(key(position), position))
-        return ()
 
-    def order(step: Value, _: list[Value]) -> Sequence[Value]:
+    def order(step: Value) -> None:
         hole = b.sub(b.int_(k // 2 - 1), step)
         heap.sift(hole, heap.load(hole), b.int_(k))
-        return ()
 
     def least() -> Value:
         return b.cast("trunc", b.lshr(heap.load(b.int_(0)), _INDEX_BITS), key_type)
 
-    def insert(position: Value, _: list[Value]) -> Sequence[Value]:
+    def insert(position: Value) -> None:
         with context.guarded():
             found = key(position)
             context.when(
                 b.icmp("ugt", found, least()),
                 lambda: heap.sift(b.int_(0), joined(found, position), b.int_(k)),
             )
-        return ()
 
     block_size = min(_BLOCK, length)
     blocks = -(-(length - k) // block_size)
 
-    def block(number: Value, _: list[Value]) -> Sequence[Value]:
+    def block(number: Value) -> None:
         end = b.sub(b.int_(length), b.mul(b.sub(b.int_(blocks - 1), number), b.int_(block_size)))
         start = b.sub(end, b.int_(block_size))
         # The greatest key is sought in as many elements for each block, so that LLVM needs no loop for a remainder.
@@ -105,39 +101,32 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
             [Value(key_type, "0")],
             name="greatest",
         )
-        context.when(b.icmp("ugt", best, least()), lambda: _no_values(context.loop(start, end, insert, name="insert")))
-        return ()
+        context.when(b.icmp("ugt", best, least()), lambda: context.each(start, end, insert, name="insert"))
 
-    def remove(step: Value, _: list[Value]) -> Sequence[Value]:
+    def remove(step: Value) -> None:
         """The least word goes behind what remains of the heap."""
         last = b.sub(b.int_(k - 1), step)
         moved, first = heap.load(last), heap.load(b.int_(0))
         heap.sift(b.int_(0), moved, last)
         heap.store(last, first)
-        return ()
 
-    def put(position: Value, _: list[Value]) -> Sequence[Value]:
+    def put(position: Value) -> None:
         low = b.cast("trunc", heap.load(position), "i32")
         place = b.not_(low)
         values, indices = body.results
         index = Index(indices.shape.dimensions, [row, Digit(position, k, b.level)])
         values.store(b, index, element(b.cast("zext", place, "i64")))
         indices.store(b, index, place)
-        return ()
 
     key_type = f"i{max(8, element_type.bit_width)}"
-    context.loop(b.int_(0), b.int_(k), begin, name="begin")
-    context.loop(b.int_(0), b.int_(k // 2), order, name="order")
+    context.each(b.int_(0), b.int_(k), begin, name="begin")
+    context.each(b.int_(0), b.int_(k // 2), order, name="order")
     if blocks:
-        context.loop(b.int_(0), b.int_(blocks), block, name="block")
-    context.loop(b.int_(0), b.int_(k - 1), remove, name="remove")
-    context.loop(b.int_(0), b.int_(k), put, name="put")
+        context.each(b.int_(0), b.int_(blocks), block, name="block")
+    context.each(b.int_(0), b.int_(k - 1), remove, name="remove")
+    context.each(b.int_(0), b.int_(k), put, name="put")
     context.close_loop(loop)
     context.abi.release(b, heap.memory, size)
-
-
-def _no_values(_: Sequence[Value]) -> None:
-    return None
 
 
 def _key(b: IrBuilder, value: Value, element_type: ElementType) -> Value:

@@ -6,10 +6,18 @@ instructions behind.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from xla_core.codegen.llvm.ir.module import IrFunction, IrModule, Value
 from xla_core.codegen.llvm.ir.types import float_constant, is_float_type, type_bits
+
+
+def _shift(op: str) -> Callable[[InstructionBuilder, Value, int], Value]:
+    return lambda b, a, amount: b.emit(a.type, f"{op} {a.type} {a.name}, {amount}") if amount else a
+
+
+def _float(op: str) -> Callable[[InstructionBuilder, Value, Value], Value]:
+    return lambda b, x, y: b.emit(x.type, f"{op} {b.fast_math + ' ' if b.fast_math else ''}{x.type} {x.name}, {y.name}")
 
 
 class InstructionBuilder:
@@ -125,14 +133,7 @@ class InstructionBuilder:
     def not_(self, a: Value) -> Value:
         return self.emit(a.type, f"xor {a.type} {a.name}, {'true' if a.type == 'i1' else '-1'}")
 
-    def shl(self, a: Value, amount: int) -> Value:
-        return self.emit(a.type, f"shl {a.type} {a.name}, {amount}") if amount else a
-
-    def lshr(self, a: Value, amount: int) -> Value:
-        return self.emit(a.type, f"lshr {a.type} {a.name}, {amount}") if amount else a
-
-    def ashr(self, a: Value, amount: int) -> Value:
-        return self.emit(a.type, f"ashr {a.type} {a.name}, {amount}") if amount else a
+    shl, lshr, ashr = _shift("shl"), _shift("lshr"), _shift("ashr")
 
     def icmp(self, predicate: str, a: Value, b: Value) -> Value:
         x, y = a.integer, b.integer
@@ -149,21 +150,7 @@ class InstructionBuilder:
 
     # -- floats ------------------------------------------------------------------------------------------------------
 
-    def _float(self, op: str, a: Value, b: Value) -> Value:
-        flags = self.fast_math
-        return self.emit(a.type, f"{op} {flags + ' ' if flags else ''}{a.type} {a.name}, {b.name}")
-
-    def fadd(self, a: Value, b: Value) -> Value:
-        return self._float("fadd", a, b)
-
-    def fsub(self, a: Value, b: Value) -> Value:
-        return self._float("fsub", a, b)
-
-    def fmul(self, a: Value, b: Value) -> Value:
-        return self._float("fmul", a, b)
-
-    def fdiv(self, a: Value, b: Value) -> Value:
-        return self._float("fdiv", a, b)
+    fadd, fsub, fmul, fdiv = _float("fadd"), _float("fsub"), _float("fmul"), _float("fdiv")
 
     def fneg(self, a: Value) -> Value:
         return self.emit(a.type, f"fneg {a.type} {a.name}")

@@ -158,6 +158,22 @@ class EmissionContext:
         loop.metadata.extend(metadata)
         return self.close_loop(loop, body(loop.index, phis))
 
+    def each(
+        self,
+        begin: Value,
+        end: Value,
+        body: Callable[[Value], None],
+        *,
+        step: Value | None = None,
+        name: str = "loop",
+        metadata: Sequence[str] = (),
+    ) -> None:
+        """One loop that carries no values: `body(index)` is called inside."""
+        loop, _ = self.open_loop(begin, end, step, name=name)
+        loop.metadata.extend(metadata)
+        body(loop.index)
+        self.close_loop(loop)
+
     def extents(self, space: Hashable, extent: int) -> list[int]:
         """Returns the extents of the loops over `extent` points: one loop, unless an earlier attempt split it."""
         return self.schedule.setdefault(space, LoopNest([extent])).extents
@@ -196,3 +212,14 @@ class EmissionContext:
             return self.close_loop(loop, inner([*digits, digit], phis))
 
         return list(inner([], list(carried)))
+
+    def each_point(
+        self, space: Hashable, extent: int, body: Callable[[list[Digit]], None], *, name: str = "loop"
+    ) -> None:
+        """`nest` without carried values: `body(digits)` is called inside."""
+
+        def visit(digits: list[Digit], _: list[Value]) -> Sequence[Value]:
+            body(digits)
+            return ()
+
+        self.nest(space, extent, visit, name=name)

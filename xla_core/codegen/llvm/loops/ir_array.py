@@ -57,11 +57,13 @@ class IrArray:
         """The position of an element, in units of elements, as a sum of digits times strides."""
         layout = self.shape.layout
         terms: list[tuple[Digit, int]] = []
-        groups, strides = [index.digits], [1]
+        groups = [(index.digits, 1)]
         if layout is not None and not layout.is_row_major and self.shape.rank > 1:
-            index = index.reshaped(self.shape.dimensions)
-            groups, strides = _by_runs(builder, index, self), _run_strides(self)
-        for group, stride in zip(groups, strides, strict=True):
+            # Neighbouring dimensions that lie in memory in the order of their linear index stay one group of digits.
+            strides, dims = self.strides(), self.shape.dimensions
+            runs = index.reshaped(dims).runs(builder, lambda _, d: strides[d - 1] == strides[d] * dims[d])
+            groups = [(group, strides[run[-1]]) for run, group in runs]
+        for group, stride in groups:
             for digit in reversed(group):
                 terms.append((digit, stride))
                 stride *= digit.extent
@@ -155,25 +157,3 @@ def from_storage(builder: IrBuilder, value: Value, shape: Shape) -> Value:
 def to_storage(builder: IrBuilder, value: Value, shape: Shape) -> Value:
     """The value to store for a register value."""
     return builder.cast("zext", value, storage_type(shape.element_type))
-
-
-def _runs(array: IrArray) -> list[tuple[int, int]]:
-    """Ranges [first, last] of dimensions whose elements lie in memory in the order of their linear index."""
-    strides, dims = array.strides(), array.shape.dimensions
-    runs: list[tuple[int, int]] = []
-    for dimension in range(array.shape.rank):
-        if runs and strides[dimension - 1] == strides[dimension] * dims[dimension]:
-            runs[-1] = (runs[-1][0], dimension)
-        else:
-            runs.append((dimension, dimension))
-    return runs
-
-
-def _by_runs(builder: IrBuilder, index: Index, array: IrArray) -> list[tuple[Digit, ...]]:
-    dims = array.shape.dimensions
-    return index.regroup(builder, [math.prod(dims[first : last + 1]) for first, last in _runs(array)])
-
-
-def _run_strides(array: IrArray) -> list[int]:
-    strides = array.strides()
-    return [strides[last] for _, last in _runs(array)]

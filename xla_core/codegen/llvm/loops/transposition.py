@@ -69,8 +69,8 @@ def _stage(
     zero, side = b.int_(0), b.int_(_SIDE)
     width = element_type.byte_width
 
-    def square(column: Value, _: list[Value]) -> Sequence[Value]:
-        def one(row: Value, _: list[Value]) -> Sequence[Value]:
+    def square(column: Value) -> None:
+        def one(row: Value) -> None:
             vector = f"<{_SIDE} x {bits}>"
             lines = []
             for k in range(_SIDE):
@@ -79,25 +79,21 @@ def _stage(
             for k, line in enumerate(_transpose(b, lines)):
                 place = b.add(b.mul(b.add(row, b.int_(k)), b.int_(SIZE)), column)
                 b.store(line, b.gep(bits, memory, place), align=width)
-            return ()
 
-        context.loop(zero, whole_rows, one, step=side, name="square")
-        return ()
+        context.each(zero, whole_rows, one, step=side, name="square")
 
-    context.loop(zero, whole_columns, square, step=side, name="squares")
+    context.each(zero, whole_columns, square, step=side, name="squares")
 
     def rest_of(first_row: Value, end_row: Value, first_column: Value, end_column: Value) -> None:
-        def line(column: Value, _: list[Value]) -> Sequence[Value]:
-            def one(row: Value, _: list[Value]) -> Sequence[Value]:
+        def line(column: Value) -> None:
+            def one(row: Value) -> None:
                 source = b.gep(bits, start, b.add(b.mul(column, b.int_(stride)), row))
                 value = b.load(bits, source, align=width, metadata=array.load_metadata)
                 b.store(value, b.gep(bits, memory, b.add(b.mul(row, b.int_(SIZE)), column)), align=width)
-                return ()
 
-            context.loop(first_row, end_row, one, name="edge")
-            return ()
+            context.each(first_row, end_row, one, name="edge")
 
-        context.loop(first_column, end_column, line, name="edges")
+        context.each(first_column, end_column, line, name="edges")
 
     rest_of(zero, rows, whole_columns, columns)
     rest_of(whole_rows, rows, zero, whole_columns)

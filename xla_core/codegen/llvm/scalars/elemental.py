@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import Value
-from xla_core.codegen.llvm.ir.types import is_float_type, register_type, type_bits
+from xla_core.codegen.llvm.ir.types import register_type, type_bits
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.ir_array import Complex, ElementValue, as_register
 from xla_core.codegen.llvm.scalars.complex_ops import COMPLEX_OPS
@@ -23,22 +23,13 @@ from xla_core.errors import UnimplementedError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
+from xla_core.registration import registers_in
 
 ElementalEmitter = Callable[["ElementalIrEmitter", HloInstruction, Sequence[ElementValue]], ElementValue]
 """(emitter, instruction, operand elements) -> the element."""
 
 ELEMENTAL: dict[Opcode, ElementalEmitter] = {}
-
-
-def elemental(*opcodes: Opcode) -> Callable[[ElementalEmitter], ElementalEmitter]:
-    """Registers the emitter of some opcodes."""
-
-    def register(function: ElementalEmitter) -> ElementalEmitter:
-        for opcode in opcodes:
-            ELEMENTAL[opcode] = function
-        return function
-
-    return register
+elemental = registers_in(ELEMENTAL)
 
 
 class ElementalIrEmitter:
@@ -190,9 +181,7 @@ for _opcode in {*INTEGER_OPS, *FLOAT_OPS, *COMPLEX_OPS}:
     ELEMENTAL[_opcode] = _by_category(_opcode)
 
 
-@elemental(Opcode.COPY)
-def _copy(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
-    return operands[0]
+ELEMENTAL[Opcode.COPY] = lambda e, instruction, operands: operands[0]
 
 
 @elemental(Opcode.CONVERT)
@@ -322,8 +311,3 @@ def _stochastic_convert(
     up = b.select(b.fcmp("olt", uniform, fraction), b.like(1.0, wide), b.like(0.0, wide))
     rounded = b.intrinsic("copysign", b.fadd(whole, up), wide)
     return e.convert(rounded, ElementType.F64 if wide.type == "double" else ElementType.F32, target)
-
-
-def is_float(value: ElementValue) -> bool:
-    """A real floating register value."""
-    return isinstance(value, Value) and is_float_type(value.type)

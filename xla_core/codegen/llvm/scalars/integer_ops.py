@@ -42,19 +42,31 @@ def compare_integers(b: IrBuilder, direction: str, lhs: Value, rhs: Value, *, si
     return b.icmp(predicate, lhs, rhs)
 
 
-@_op(Opcode.ADD)
-def _add(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
-    return b.or_(x, y) if t is ElementType.PRED else b.add(x, y)
+def _unsigned(b: IrBuilder, t: ElementType, x: Value) -> Value:
+    return b.wrap(x, t.bit_width, signed=False)
 
 
-@_op(Opcode.SUBTRACT)
-def _subtract(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
-    return b.xor(x, y) if t is ElementType.PRED else b.sub(x, y)
+def _extreme(b: IrBuilder, t: ElementType, x: Value, y: Value, name: str) -> Value:
+    if t is ElementType.PRED:
+        return b.or_(x, y) if name == "max" else b.and_(x, y)
+    return b.intrinsic(("s" if t.is_signed else "u") + name, x, y)
 
 
-@_op(Opcode.MULTIPLY)
-def _multiply(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
-    return b.and_(x, y) if t is ElementType.PRED else b.mul(x, y)
+_PLAIN: dict[Opcode, IntegerOp] = {
+    Opcode.ADD: lambda b, t, x, y: b.or_(x, y) if t is ElementType.PRED else b.add(x, y),
+    Opcode.SUBTRACT: lambda b, t, x, y: b.xor(x, y) if t is ElementType.PRED else b.sub(x, y),
+    Opcode.MULTIPLY: lambda b, t, x, y: b.and_(x, y) if t is ElementType.PRED else b.mul(x, y),
+    Opcode.MAXIMUM: lambda b, t, x, y: _extreme(b, t, x, y, "max"),
+    Opcode.MINIMUM: lambda b, t, x, y: _extreme(b, t, x, y, "min"),
+    Opcode.AND: lambda b, t, x, y: b.binary("and", x, y),
+    Opcode.OR: lambda b, t, x, y: b.binary("or", x, y),
+    Opcode.XOR: lambda b, t, x, y: b.binary("xor", x, y),
+    Opcode.NOT: lambda b, t, x: b.not_(x),
+    Opcode.NEGATE: lambda b, t, x: b.sub(b.int_(0, x.type), x),
+    Opcode.POPCNT: lambda b, t, x: b.intrinsic("ctpop", _unsigned(b, t, x)),
+}
+for _opcode, _function in _PLAIN.items():
+    _op(_opcode)(_function)
 
 
 @_op(Opcode.MULHI)
@@ -93,16 +105,6 @@ def _overflows(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
     return b.and_(b.icmp("eq", x, least), b.icmp("eq", y, b.int_(-1, y.type)))
 
 
-@_op(Opcode.MAXIMUM)
-def _maximum(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
-    return b.or_(x, y) if t is ElementType.PRED else b.intrinsic("smax" if t.is_signed else "umax", x, y)
-
-
-@_op(Opcode.MINIMUM)
-def _minimum(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
-    return b.and_(x, y) if t is ElementType.PRED else b.intrinsic("smin" if t.is_signed else "umin", x, y)
-
-
 @_op(Opcode.POWER)
 def _power(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
     """By repeated squaring. With a negative exponent: 1 for base 1, 1 or -1 for base -1, else 0."""
@@ -123,27 +125,6 @@ def _power(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
     return b.select(b.icmp("slt", y, zero), negative, result)
 
 
-def _bitwise(opcode: str) -> IntegerOp:
-    def emit(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
-        return b.binary(opcode, x, y)
-
-    return emit
-
-
-for _opcode in (Opcode.AND, Opcode.OR, Opcode.XOR):
-    _op(_opcode)(_bitwise(_opcode))  # LLVM calls them the same
-
-
-@_op(Opcode.NOT)
-def _not(b: IrBuilder, t: ElementType, x: Value) -> Value:
-    return b.not_(x)
-
-
-@_op(Opcode.NEGATE)
-def _negate(b: IrBuilder, t: ElementType, x: Value) -> Value:
-    return b.sub(b.int_(0, x.type), x)
-
-
 @_op(Opcode.ABS)
 def _abs(b: IrBuilder, t: ElementType, x: Value) -> Value:
     if not t.is_signed:
@@ -159,10 +140,6 @@ def _sign(b: IrBuilder, t: ElementType, x: Value) -> Value:
     zero, one = b.int_(0, x.type), b.int_(1, x.type)
     positive = b.select(b.icmp("ne", x, zero), one, zero)
     return b.select(b.icmp("slt", x, zero), b.int_(-1, x.type), positive) if t.is_signed else positive
-
-
-def _unsigned(b: IrBuilder, t: ElementType, x: Value) -> Value:
-    return b.wrap(x, t.bit_width, signed=False)
 
 
 def _shift(opcode: str) -> IntegerOp:
@@ -182,11 +159,6 @@ def _shift(opcode: str) -> IntegerOp:
 _op(Opcode.SHIFT_LEFT)(_shift("shl"))
 _op(Opcode.SHIFT_RIGHT_ARITHMETIC)(_shift("ashr"))
 _op(Opcode.SHIFT_RIGHT_LOGICAL)(_shift("lshr"))
-
-
-@_op(Opcode.POPCNT)
-def _popcnt(b: IrBuilder, t: ElementType, x: Value) -> Value:
-    return b.intrinsic("ctpop", _unsigned(b, t, x))
 
 
 @_op(Opcode.COUNT_LEADING_ZEROS)

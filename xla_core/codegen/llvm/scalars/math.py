@@ -29,7 +29,7 @@ def _intrinsic(name: str) -> Callable[..., Value]:
 
 def _arithmetic(method: str) -> Callable[..., Value]:
     """A method whose second operand may be a Python number."""
-    return lambda self, x, y: getattr(self.b, method)(x, self._same(x, y))
+    return lambda self, x, y: getattr(self.b, method)(x, self.coerce(y, x))
 
 
 class MathEmitter(Arithmetic[Value]):
