@@ -13,7 +13,7 @@ import numpy as np
 
 from xla_conformance.accuracy.frame import Check, Measured, Worst, error_of
 from xla_conformance.accuracy.sums.trials import wide
-from xla_conformance.ops.tolerances import epsilon
+from xla_conformance.ops.comparison import epsilon
 from xla_conformance.subjects import Subject
 from xla_core.hlo import ElementType
 

@@ -10,23 +10,20 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from xla_conformance.accuracy.bounds import bound
-from xla_conformance.ops.inputs import index_array, moderate_array, special_array
+from xla_conformance.ops import values
+from xla_conformance.ops.comparison import EXACT, Expected, Rule, expected_results
 from xla_conformance.ops.templates import Template, load_templates
-from xla_conformance.ops.tolerances import EXACT, Rule, epsilon, wide
-from xla_core import evaluate, parse
+from xla_core import parse
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import (
     OPS,
-    Difference,
     ElementType,
     HloComputation,
     HloModule,
     Opcode,
     OpDef,
     Shape,
-    Tolerance,
     Trait,
-    compare_arrays,
     verify,
 )
 
@@ -58,50 +55,19 @@ class OpCase:
         return self.build(self.element_type)
 
     def arguments(self) -> list[np.ndarray]:
-        random = np.random.default_rng(zlib.crc32(self.name.encode()))
-        return [self._argument(i, shape, random) for i, shape in enumerate(self.module().parameter_shapes)]
+        seed = zlib.crc32(self.name.encode())
+        return [self._argument(i, shape, [seed, i]) for i, shape in enumerate(self.module().parameter_shapes)]
 
-    def _argument(self, number: int, shape: Shape, random: np.random.Generator) -> np.ndarray:
+    def _argument(self, number: int, shape: Shape, seed: values.Seed) -> np.ndarray:
         if number in self.index:
-            return index_array(shape, random)
-        if self.special:
-            return special_array(shape, random)
-        return moderate_array(shape, random, positive=number in self.positive)
+            return values.indices(shape, seed)
+        if self.special and not shape.element_type.is_complex:
+            return values.special(shape, seed)
+        return values.moderate(shape, seed, positive=number in self.positive)
 
-    def check(self, results: Iterable[np.ndarray]) -> list[Difference]:
-        """Compares results with the expected ones; see `tolerances`."""
-        return [
-            compare_arrays(np.asarray(actual), expected, tolerance)
-            for actual, (expected, tolerance) in zip(results, self.expected(), strict=True)
-        ]
-
-    def expected(self) -> list[tuple[np.ndarray, Tolerance]]:
-        """The expected value and the tolerance of each result."""
-        arguments = self.arguments()
-        if self.rule.kind == "exact" or (wide(self.element_type) is self.element_type and self.rule.kind != "sum"):
-            return [(value, self._tolerance(value)) for value in evaluate(self.module(), *arguments)]
-        module = self.build(wide(self.element_type))
-        widened = [a.astype(s.dtype) for a, s in zip(arguments, module.parameter_shapes, strict=True)]
-        values = evaluate(module, *widened)
-        sizes = evaluate(module, *(np.abs(a).astype(a.dtype) for a in widened)) if self.rule.kind == "sum" else values
-        types = [s.dtype for s in self.module().result_shape.leaves()]
-        with np.errstate(all="ignore"):
-            return [
-                (value.astype(dtype), self._tolerance(value.astype(dtype), size))
-                for value, size, dtype in zip(values, sizes, types, strict=True)
-            ]
-
-    def _tolerance(self, expected: np.ndarray, size: np.ndarray | None = None) -> Tolerance:
-        element = ElementType.from_numpy(expected.dtype)
-        eps = epsilon(element)
-        if not eps or self.rule.kind == "exact":
-            return Tolerance()
-        if self.rule.kind == "ulp":
-            narrow = element.component.bit_width <= 16
-            return Tolerance(ulp=1 if narrow else self.rule.factor * (4 if element.is_complex else 1))
-        if self.rule.kind == "sum":
-            return Tolerance(ulp=1, atol=self.rule.factor * eps * np.abs(expected if size is None else size))
-        return Tolerance(ulp=1, scaled=self.rule.factor * eps)
+    def expected(self) -> list[Expected]:
+        """What each result should be."""
+        return expected_results(self.build, self.element_type, self.arguments(), self.rule)
 
 
 def generate(element_types: Iterable[ElementType], *, every_conversion: bool = True) -> Iterator[OpCase]:

@@ -6,7 +6,7 @@ of it. Comments right above a program direct it:
     // types: real f64 ...     element types or classes of them (see CLASSES); default: every type that verifies
     // index: 0 2              parameters that are indices: small, some out of bounds
     // positive: 1             parameters above 0
-    // tolerance: sum 9        see `tolerances`
+    // tolerance: sum 9        see `comparison`
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import string
 
 import numpy as np
 
-from xla_conformance.ops.tolerances import EXACT, Rule
+from xla_conformance.ops.comparison import EXACT, Rule
 from xla_core.hlo import ElementType, Opcode
 
 __all__ = ["CLASSES", "Template", "load_templates"]

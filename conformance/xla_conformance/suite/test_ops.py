@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from xla_conformance.ops import OpCase, generate
+from xla_conformance.ops.comparison import check
 from xla_conformance.plugin import all_types, held_types, not_supported
 from xla_core import Client
 from xla_core.hlo import ElementType
@@ -39,7 +40,11 @@ def test_op(backend: str, client: Client, case: OpCase, record_property: Callabl
         not_supported(f"the device holds no {case.element_type}")
     executable = client.compile(case.module())
     results = [np.asarray(r) for r in executable(*case.arguments())]
-    differences = case.check(results)
-    record_property("max_ulp", max((d.max_ulp for d in differences), default=0.0))
-    for number, difference in enumerate(differences):
-        assert difference.equal, f"result {number}, tolerance {case.rule}: {difference}"
+    largest = check(
+        f"The device computes {case.name} by the rule {case.rule}.",
+        results,
+        case.expected(),
+        module=case.module(),
+        arguments=case.arguments(),
+    )
+    record_property("max_ulp", largest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from xla_conformance.ops.inputs import special_array
+from xla_conformance.ops.values import special
 from xla_conformance.plugin import all_types, held_types, not_supported
 from xla_core import Buffer, Client, CompileOptions, UnimplementedError, XlaError, parse
 from xla_core.backend import DeviceMemory, Platform, Stream, StreamExecutor
@@ -42,7 +42,7 @@ def test_every_element_type(
     if element_type not in held_types(backend):
         not_supported(f"the device holds no {element_type}")
     for shape in SHAPES:
-        array = special_array(Shape(element_type, shape), random)
+        array = special(Shape(element_type, shape), random)
         buffer = client.buffer_from_host(array)
         assert buffer.shape.without_layout() == Shape(element_type, shape)
         same_bits(np.asarray(buffer), array)
@@ -235,7 +235,7 @@ def test_elements_of_two_and_four_bits_lie_as_the_target_says(
     """The elements are packed if the target packs them, else they take a byte each. Results are the same."""
     if narrow not in held_types(backend):
         not_supported(f"the device holds no {narrow}")
-    x = special_array(Shape(narrow, (3, 5)), random)
+    x = special(Shape(narrow, (3, 5)), random)
     buffer = client.buffer_from_host(x)
     packed = target.layouts.packed
     layout = buffer.shape.layout

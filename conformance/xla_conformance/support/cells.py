@@ -9,7 +9,7 @@ import zlib
 import numpy as np
 
 import xla_core as xla
-from xla_conformance.ops.inputs import moderate_array
+from xla_conformance.ops.values import moderate
 from xla_conformance.subjects import EvaluatorSubject, ReplicaSubject
 from xla_core.errors import InvalidArgumentError, UnimplementedError, XlaError
 from xla_core.hlo import (
@@ -106,7 +106,7 @@ def run_cell(subject: ReplicaSubject, name: str, column: str) -> Cell:
 
 def _array(shape: Shape, number: int, example: OpExample, positive: bool = False) -> np.ndarray:
     random = np.random.default_rng(zlib.crc32(f"{example.op} {number}".encode()))
-    return moderate_array(shape, random, positive=positive)
+    return moderate(shape, random, positive=positive)
 
 
 def _compared(

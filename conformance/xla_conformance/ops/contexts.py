@@ -1,0 +1,243 @@
+"""The contexts that a case runs in: where its operands come from, what surrounds it, which layouts its arrays have.
+
+`place` puts a module of an op into a context; its results stay the same. `run` compiles and runs it, and checks what
+every execution promises: it leaves its arguments as they are, and gives the same results again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Sequence
+from typing import Literal as OneOf
+
+import numpy as np
+
+from xla_conformance.failures import Failure
+from xla_core import Client, CompileOptions
+from xla_core.hlo import ElementType, HloComputation, HloInstruction, HloModule, Literal, Opcode, Shape, verify
+from xla_core.target import LayoutRules
+
+__all__ = ["ALONE", "CONTEXTS", "Context", "Placed", "contexts_for", "place", "run"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Context:
+    """A context.
+
+    Attributes:
+        operands: arguments of the program; constants, except one of several; results of other kernels, which a loop of
+            unknown length keeps apart from the op.
+        neighbours: none, or elementwise ops before and after it that give their operand for this program's arguments,
+            which no pass can know.
+        layouts: the target's default layouts, or another order of dimensions for every second array of the entry.
+        level: the optimization level.
+    """
+
+    operands: OneOf["arguments", "constants", "kernels"] = "arguments"
+    neighbours: OneOf["alone", "fused"] = "alone"
+    layouts: OneOf["default", "mixed"] = "default"
+    level: OneOf[0, 2] = 2
+
+    def __str__(self) -> str:
+        parts = [self.operands, self.neighbours, "" if self.layouts == "default" else "mixed-layouts", f"O{self.level}"]
+        return "-".join(p for p in parts if p not in ("", "arguments", "alone"))
+
+
+ALONE = Context()
+
+CONTEXTS: tuple[Context, ...] = (
+    ALONE,
+    Context("kernels", "alone", "default", 0),
+    Context("constants", "fused", "default", 2),
+    Context("arguments", "fused", "mixed", 0),
+    Context("kernels", "fused", "default", 2),
+    Context("constants", "alone", "default", 0),
+    Context("kernels", "fused", "mixed", 2),
+    Context("constants", "alone", "mixed", 0),
+)
+"""Every pair of two properties occurs; the level alternates, so that two neighbours have both."""
+
+
+def contexts_for(number: int, count: int) -> list[Context]:
+    """Returns the contexts of the case `number` of an op, `count` of them.
+
+    Cases of successive numbers take successive contexts, so that an op with enough cases meets all of them.
+    """
+    start = number * count
+    return [CONTEXTS[(start + i) % len(CONTEXTS)] for i in range(min(count, len(CONTEXTS)))]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Placed:
+    """A module in a context, with its arguments."""
+
+    module: HloModule
+    arguments: list[np.ndarray]
+    context: Context
+
+
+# -- placing -----------------------------------------------------------------------------------------------------------
+
+
+def place(
+    module: HloModule, context: Context, arguments: Sequence[np.ndarray], *, layouts: LayoutRules | None = None
+) -> Placed:
+    """Puts a module, whose parameters and results are arrays, into a context.
+
+    Args:
+        module: the module; it is not changed.
+        arguments: its arguments, which become constants in some contexts.
+        layouts: the target's layouts. Layouts are mixed only if they have no tiles.
+    """
+    module = module.clone()
+    entry = module.entry
+    given = list(arguments)
+    if context.operands == "constants":
+        given = _with_constants(entry, given)
+    uses = [(p, [(u, i) for u in p.users for i, o in enumerate(u.operands) if o is p]) for p in entry.parameters]
+    values = list(entry.parameters)
+    root = entry.root
+    if context.neighbours == "fused":
+        flag = entry.parameter(len(given), Shape(ElementType.PRED, ()))
+        given.append(np.array(True))
+        values = [_selected(entry, flag, v) for v in values]
+    if context.operands == "kernels" and values:
+        count = entry.parameter(len(given), Shape(ElementType.S32, ()))
+        given.append(np.array(2, np.int32))
+        values = _through_loop(module, count, values)
+    for (parameter, users), value in zip(uses, values, strict=True):
+        for user, operand in users:
+            user.replace_operand(operand, value)
+        root = value if root is parameter else root
+    if context.neighbours == "fused":
+        root = _selected(entry, flag, root)
+    entry.set_root(root)
+    if context.layouts == "mixed":
+        _mix_layouts(module, layouts or LayoutRules())
+    verify(module)
+    return Placed(module, given, context)
+
+
+def _with_constants(entry: HloComputation, arguments: list[np.ndarray]) -> list[np.ndarray]:
+    """Replaces parameters by constants, except the last of several, and returns its argument."""
+    last = len(arguments) - 1
+    kept = []
+    for number in range(last, -1, -1):
+        parameter = entry.parameters[number]
+        if not parameter.shape.is_array or (last and number == last):
+            kept.append(arguments[number])
+            continue
+        constant = entry.constant(Literal(arguments[number], parameter.shape.without_layout()))
+        root = entry.root
+        parameter.replace_all_uses_with(constant)
+        entry.set_root(constant if root is parameter else root)
+        entry.remove_parameter(number)
+    return kept[::-1]
+
+
+def _selected(entry: HloComputation, flag: HloInstruction, value: HloInstruction) -> HloInstruction:
+    """Adds a select, by a flag that is true, between each array of the value and ones."""
+    if value.shape.is_tuple:
+        parts = [entry.add(Opcode.GET_TUPLE_ELEMENT, value, index=i) for i in range(len(value.shape.tuple_shapes))]
+        return entry.add(Opcode.TUPLE, *(_selected(entry, flag, part) for part in parts))
+    if not value.shape.is_array:
+        return value
+    predicate = entry.add(Opcode.BROADCAST, flag, shape=Shape(ElementType.PRED, value.shape.dimensions), dimensions=())
+    return entry.add(Opcode.SELECT, predicate, value, _ones(entry, value.shape))
+
+
+def _ones(entry: HloComputation, shape: Shape) -> HloInstruction:
+    return entry.constant(np.asarray(1).astype(shape.dtype), shape.without_layout())
+
+
+def _through_loop(module: HloModule, count: HloInstruction, values: list[HloInstruction]) -> list[HloInstruction]:
+    """Adds a loop that swaps each array with ones `count` times, which is an even number."""
+    entry, arrays = module.entry, [v for v in values if v.shape.is_array]
+    others = [_ones(entry, v.shape) for v in arrays]
+    carried = entry.add(Opcode.TUPLE, entry.constant(np.int32(0)), count, *arrays, *others)
+    condition, body = HloComputation("condition"), HloComputation("body")
+    state = condition.parameter(0, carried.shape)
+    number, limit = (condition.add(Opcode.GET_TUPLE_ELEMENT, state, index=i) for i in range(2))
+    condition.set_root(condition.add(Opcode.COMPARE, number, limit, direction="LT"))
+    state = body.parameter(0, carried.shape)
+    parts = [body.add(Opcode.GET_TUPLE_ELEMENT, state, index=i) for i in range(2 + 2 * len(arrays))]
+    following = body.add(Opcode.ADD, parts[0], body.constant(np.int32(1)))
+    first, second = parts[2 : 2 + len(arrays)], parts[2 + len(arrays) :]
+    body.set_root(body.add(Opcode.TUPLE, following, parts[1], *second, *first))
+    for computation in (condition, body):
+        module.add_computation(computation)
+    loop = entry.add(Opcode.WHILE, carried, condition=condition, body=body)
+    swapped = {v: entry.add(Opcode.GET_TUPLE_ELEMENT, loop, index=2 + i) for i, v in enumerate(arrays)}
+    return [swapped.get(v, v) for v in values]
+
+
+def _mix_layouts(module: HloModule, rules: LayoutRules) -> None:
+    """Gives the arrays of the entry layouts of their own: every second one of several dimensions is transposed."""
+    numbers = itertools.count()
+
+    def mixed(shape: Shape) -> Shape:
+        if shape.is_tuple:
+            return Shape.tuple([mixed(s) for s in shape.tuple_shapes])
+        if not shape.is_array:
+            return shape
+        layout = rules.layout(shape.without_layout())
+        if shape.rank > 1 and not layout.tiles and next(numbers) % 2:
+            layout = dataclasses.replace(layout, minor_to_major=layout.minor_to_major[::-1])
+        return shape.with_layout(layout)
+
+    parameters = [mixed(s) for s in module.parameter_shapes]
+    if len(parameters) == 1:  # then the result differs from it
+        next(numbers)
+    module.set_entry_layout(parameters, mixed(module.result_shape))
+
+
+# -- running -----------------------------------------------------------------------------------------------------------
+
+
+def run(client: Client, placed: Placed, *, deterministic: bool = True) -> list[np.ndarray]:
+    """Compiles and runs a placed module twice with the same buffers, and returns the results of the first run.
+
+    Args:
+        deterministic: whether both runs must give the same bits.
+
+    Raises:
+        Failure: an argument changed, or the second run differs from the first.
+    """
+    context = placed.context
+    options = CompileOptions(optimization_level=context.level, use_entry_layouts=context.layouts == "mixed", donate=())
+    executable = client.compile(placed.module, options)
+    buffers = [client.buffer_from_host(a) for a in placed.arguments]
+    first = [np.array(r) for r in executable.execute(buffers)]
+    second = [np.array(r) for r in executable.execute(buffers)]
+    _require_same(
+        "An execution leaves its arguments as they are.",
+        [np.array(b) for b in buffers],
+        placed.arguments,
+        placed,
+    )
+    if deterministic:
+        _require_same("A second execution with the same arguments gives the same results.", second, first, placed)
+    return first
+
+
+def _require_same(sentence: str, got: Sequence[np.ndarray], wanted: Sequence[np.ndarray], placed: Placed) -> None:
+    for number, (a, b) in enumerate(zip(got, wanted, strict=True)):
+        if a.tobytes() != b.tobytes():
+            raise Failure(
+                sentence,
+                module=placed.module,
+                arguments=placed.arguments,
+                results=got,
+                expected=wanted,
+                number=number,
+                index=_first_difference(a, b),
+            )
+
+
+def _first_difference(a: np.ndarray, b: np.ndarray) -> tuple[int, ...] | None:
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return None
+    octets = [np.ascontiguousarray(x).reshape(-1).view(np.uint8).reshape(a.size, -1) for x in (a, b)]
+    place = int(np.argmax((octets[0] != octets[1]).any(axis=1)))
+    return tuple(int(i) for i in np.unravel_index(place, a.shape))
