@@ -11,30 +11,6 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError, SourceLocation
 from xla_core.hlo.scalar_types import BIT_WIDTHS, DTYPES
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir.attributes import (
-    AxisRef,
-    ChannelHandle,
-    ConvDimensionNumbers,
-    DenseArray,
-    DenseElements,
-    DotAlgorithm,
-    DotDimensionNumbers,
-    EnumAttribute,
-    GatherDimensionNumbers,
-    Mesh,
-    MissingElements,
-    OpaqueAttribute,
-    OutputOperandAlias,
-    RaggedDotDimensionNumbers,
-    ReplicaGroupMeshAxes,
-    ResultAccuracy,
-    ScatterDimensionNumbers,
-    SymbolRef,
-    TypedFloat,
-    TypedInt,
-    TypeExtensions,
-    Unit,
-)
 
 _BARE_KEY = re.compile(r"[A-Za-z_][\w$.]*\Z", re.ASCII).match
 _BARE_SYMBOL = re.compile(r"[A-Za-z_][\w$.]*\Z", re.ASCII).match
@@ -50,21 +26,21 @@ def attribute_text(value: Any, dialect: str = "stablehlo") -> str:
     """Writes an attribute as MLIR prints it. `dialect` is the dialect of the enums in it."""
     if isinstance(value, dict):
         return dictionary_text(value, dialect)
-    if isinstance(value, DenseArray):
+    if isinstance(value, ir.DenseArray):
         body = ", ".join(_scalar(v, value.element) for v in value)
         return f"array<{value.element}: {body}>" if value else f"array<{value.element}>"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join([attribute_text(item, dialect) for item in value]) + "]"
-    if isinstance(value, MissingElements):
+    if isinstance(value, ir.MissingElements):
         name = value.name if _BARE_KEY(value.name) else quoted(value.name)
         return f"dense_resource<{name}> : {value.type}"
-    if isinstance(value, DenseElements):
+    if isinstance(value, ir.DenseElements):
         return f"dense<{_payload(value)}> : {value.type}"
-    if isinstance(value, Unit):
+    if isinstance(value, ir.Unit):
         return "unit"
-    if isinstance(value, SymbolRef):
+    if isinstance(value, ir.SymbolRef):
         return "::".join(symbol_text(part) for part in value.split("::@"))
-    if isinstance(value, EnumAttribute):
+    if isinstance(value, ir.EnumAttribute):
         return f"#{dialect}<{value.kind} {value}>"
     if isinstance(value, _MLIR_TYPES):
         return str(value)
@@ -73,16 +49,16 @@ def attribute_text(value: Any, dialect: str = "stablehlo") -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
-        return f"{int(value)} : {value.type if isinstance(value, TypedInt) else 'i64'}"
+        return f"{int(value)} : {value.type if isinstance(value, ir.TypedInt) else 'i64'}"
     if isinstance(value, float):
-        element = value.type if isinstance(value, TypedFloat) else "f64"
+        element = value.type if isinstance(value, ir.TypedFloat) else "f64"
         return f"{_scalar(float(value), element)} : {element}"
     if isinstance(value, SourceLocation) or hasattr(value, "resolve"):
         return location_text(value if isinstance(value, SourceLocation) else value.resolve())
     struct = _STRUCTS.get(type(value))
     if struct is not None:
         return f"#{struct[0]}{struct[1](value)}"
-    if isinstance(value, OpaqueAttribute):
+    if isinstance(value, ir.OpaqueAttribute):
         return str(value)
     raise InvalidArgumentError(
         f"a value of the class {type(value).__name__} is no attribute",
@@ -96,7 +72,7 @@ def dictionary_text(values: dict[str, Any], dialect: str = "stablehlo") -> str:
     for name in sorted(values):
         key = name if _BARE_KEY(name) else quoted(name)
         value = values[name]
-        parts.append(key if isinstance(value, Unit) else f"{key} = {attribute_text(value, dialect)}")
+        parts.append(key if isinstance(value, ir.Unit) else f"{key} = {attribute_text(value, dialect)}")
     return "{" + ", ".join(parts) + "}"
 
 
@@ -134,7 +110,7 @@ def location_text(location: SourceLocation | None) -> str:
 # Numbers
 
 
-def _payload(value: DenseElements) -> str:
+def _payload(value: ir.DenseElements) -> str:
     """Writes what stands between the brackets of `dense<...>`."""
     element, data = str(value.type.element), value.data
     if not data.size:
@@ -205,7 +181,7 @@ def _field(item: Any) -> str:
     return str(item)
 
 
-def _convolution(value: ConvDimensionNumbers) -> str:
+def _convolution(value: ir.ConvDimensionNumbers) -> str:
     sides = (
         ("b", "f", value.input_batch_dimension, value.input_feature_dimension, value.input_spatial_dimensions),
         (
@@ -226,54 +202,54 @@ def _convolution(value: ConvDimensionNumbers) -> str:
     return f"<{texts[0]}x{texts[1]}->{texts[2]}>"
 
 
-def _accuracy(value: ResultAccuracy) -> str:
+def _accuracy(value: ir.ResultAccuracy) -> str:
     parts = [f"{name} = {_scalar(number, 'f64')}" for name in ("atol", "rtol") if (number := getattr(value, name))]
     if value.ulps:
         parts.append(f"ulps = {value.ulps}")
     return f"<{', '.join([*parts, f'mode = #stablehlo.result_accuracy_mode<{value.mode}>'])}>"
 
 
-def _extensions(value: TypeExtensions) -> str:
+def _extensions(value: ir.TypeExtensions) -> str:
     return f"<{', '.join('?' if bound is None else str(bound) for bound in value.bounds)}>"
 
 
-def _mesh(value: Mesh) -> str:
+def _mesh(value: ir.Mesh) -> str:
     axes = ", ".join(f"#stablehlo.mesh_axis<name = {quoted(name)}, size = {size}>" for name, size in value.axes)
     ids = "" if value.device_ids is None else f", device_ids = {attribute_text(value.device_ids)}"
     return f"<axes = [{axes}]{ids}>"
 
 
-def _axis(value: AxisRef) -> str:
+def _axis(value: ir.AxisRef) -> str:
     part = "" if value.size is None else f", sub_axis_info = ({value.pre_size}){value.size}"
     return f"<name = {quoted(value.name)}{part}>"
 
 
-def _mesh_groups(value: ReplicaGroupMeshAxes) -> str:
+def _mesh_groups(value: ir.ReplicaGroupMeshAxes) -> str:
     return f"<mesh = {attribute_text(value.mesh)}, axes = {attribute_text(value.axes)}>"
 
 
-def _alias(value: OutputOperandAlias) -> str:
+def _alias(value: ir.OutputOperandAlias) -> str:
     output, operand = (_field(indices) for indices in (value.output_tuple_indices, value.operand_tuple_indices))
     return (
         f"<output_tuple_indices = {output}, operand_index = {value.operand_index}, operand_tuple_indices = {operand}>"
     )
 
 
-_ALL_OF_ALGORITHM = tuple(DotAlgorithm.__dataclass_fields__)
+_ALL_OF_ALGORITHM = tuple(ir.DotAlgorithm.__dataclass_fields__)
 
 _STRUCTS: dict[type, tuple[str, Callable[[Any], str]]] = {
-    AxisRef: ("stablehlo.axis_ref", _axis),
-    ChannelHandle: ("stablehlo.channel_handle", lambda value: _fields(value, ("handle", "type"))),
-    ConvDimensionNumbers: ("stablehlo.conv", _convolution),
-    DotAlgorithm: ("stablehlo.dot_algorithm", lambda value: _fields(value, _ALL_OF_ALGORITHM)),
-    DotDimensionNumbers: ("stablehlo.dot", _fields),
-    GatherDimensionNumbers: ("stablehlo.gather", _fields),
-    Mesh: ("stablehlo.mesh", _mesh),
-    OutputOperandAlias: ("stablehlo.output_operand_alias", _alias),
-    RaggedDotDimensionNumbers: ("chlo.ragged_dot", _fields),
-    ReplicaGroupMeshAxes: ("stablehlo.replica_group_mesh_axes", _mesh_groups),
-    ResultAccuracy: ("stablehlo.result_accuracy", _accuracy),
-    ScatterDimensionNumbers: ("stablehlo.scatter", _fields),
-    TypeExtensions: ("stablehlo.bounds", _extensions),
+    ir.AxisRef: ("stablehlo.axis_ref", _axis),
+    ir.ChannelHandle: ("stablehlo.channel_handle", lambda value: _fields(value, ("handle", "type"))),
+    ir.ConvDimensionNumbers: ("stablehlo.conv", _convolution),
+    ir.DotAlgorithm: ("stablehlo.dot_algorithm", lambda value: _fields(value, _ALL_OF_ALGORITHM)),
+    ir.DotDimensionNumbers: ("stablehlo.dot", _fields),
+    ir.GatherDimensionNumbers: ("stablehlo.gather", _fields),
+    ir.Mesh: ("stablehlo.mesh", _mesh),
+    ir.OutputOperandAlias: ("stablehlo.output_operand_alias", _alias),
+    ir.RaggedDotDimensionNumbers: ("chlo.ragged_dot", _fields),
+    ir.ReplicaGroupMeshAxes: ("stablehlo.replica_group_mesh_axes", _mesh_groups),
+    ir.ResultAccuracy: ("stablehlo.result_accuracy", _accuracy),
+    ir.ScatterDimensionNumbers: ("stablehlo.scatter", _fields),
+    ir.TypeExtensions: ("stablehlo.bounds", _extensions),
 }
 """Structs: the name of each, and the writer of what follows the name."""

@@ -12,7 +12,7 @@ from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
-from xla_core.stablehlo.ops.common import FALSE, INDEX, PRECISION, ints, tensor
+from xla_core.stablehlo.ops.common import FALSE, INDEX, PRECISION, OneOp, fields_of, ints, tensor
 from xla_core.stablehlo.ops.contraction import check_dot_dimensions, check_result_shape, dot_attributes
 from xla_core.stablehlo.ops.dimension_lists import check_disjoint
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, OpGroup, Trait, Values
@@ -37,17 +37,12 @@ def _top_k_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     return [ir.TensorType(shape, operand.element, bounds), ir.TensorType(shape, "i32", bounds)]
 
 
-def _lower_top_k(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> Sequence[HloInstruction]:
-    """HLO `topk`: a stable descending sort with the indices, and its first k; NaN counts as the largest."""
-    return ctx.elements(ctx.add(Opcode.TOPK, operand, k=int(op.attributes["k"]), largest=True))
-
-
 define(
     "chlo.top_k",
     "operand",
     (Values("values", ANY_TENSOR), Values("indices", ANY_TENSOR)),
     rule=_top_k_rule,
-    lower=_lower_top_k,
+    lower=OneOp(Opcode.TOPK, "k"),
     attributes={"k": Attribute(Kind.INT, minimum=0), "is_stable": Attribute(Kind.BOOL, True, since=2)},
     assembly="( % , k = k:int (? , is_stable = is_stable:bool ?) ) attr-dict : :arrow:",
     doc=(
@@ -201,25 +196,13 @@ def _ragged_dot_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     return check_result_shape(op, sizes, op.results[0].type)
 
 
-def _numbers(dims: ir.RaggedDotDimensionNumbers) -> dict[str, Any]:
-    """Converts the dimension numbers to HLO's attributes."""
-    return {
-        "lhs_batch_dims": dims.lhs_batching_dimensions,
-        "rhs_batch_dims": dims.rhs_batching_dimensions,
-        "lhs_contracting_dims": dims.lhs_contracting_dimensions,
-        "rhs_contracting_dims": dims.rhs_contracting_dimensions,
-        "lhs_ragged_dims": dims.lhs_ragged_dimensions,
-        "rhs_group_dims": dims.rhs_group_dimensions,
-    }
-
-
 def _check_group_sizes(
     op: ir.Op, lhs: ir.TensorType, groups: ir.TensorType, dims: ir.RaggedDotDimensionNumbers
 ) -> None:
     """Checks the shape of group_sizes: [groups], or the sizes of the dimensions before the ragged one, then groups."""
     if groups.rank == 1:
         return
-    prefix = [lhs.shape[d] for d in group_axes(_numbers(dims), lhs.rank)]
+    prefix = [lhs.shape[d] for d in group_axes(fields_of(dims), lhs.rank)]
     if groups.rank != len(prefix) + 1:
         op.fail(f"expected group_sizes to have rank {len(prefix) + 1}, got {groups.rank}")
     if list(groups.shape[:-1]) != prefix:
@@ -255,16 +238,8 @@ def _lower_ragged_dot(
     ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction, groups: HloInstruction
 ) -> HloInstruction:
     """HLO `ragged-dot`."""
-    dims: ir.RaggedDotDimensionNumbers = op.attributes["ragged_dot_dimension_numbers"]
-    return ctx.add(
-        Opcode.RAGGED_DOT,
-        lhs,
-        rhs,
-        groups,
-        shape=ctx.result_shape(op),
-        **_numbers(dims),
-        **dot_attributes(op),
-    )
+    numbers = fields_of(op.attributes["ragged_dot_dimension_numbers"])
+    return ctx.add(Opcode.RAGGED_DOT, lhs, rhs, groups, shape=ctx.result_shape(op), **numbers, **dot_attributes(op))
 
 
 define(

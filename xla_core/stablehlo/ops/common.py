@@ -12,7 +12,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.table.op_table import OPS, REQUIRED, Attribute, Kind, OneOpLowering
+from xla_core.stablehlo.table.op_table import OPS, REQUIRED, Attribute, Columns, Kind, OneOpLowering, hlo_name
 from xla_core.stablehlo.verify.compatibility import compatible_elements, compatible_shapes, most_specific
 
 INTS = Attribute(Kind.INTS)
@@ -73,7 +73,9 @@ class OneOp(OneOpLowering):
         renamed: StableHLO's name of other attributes, by HLO's: see `OneOpLowering.attributes`.
     """
 
-    def __init__(self, opcode: Opcode, *same: str, declared: bool = False, **renamed: str | tuple[str]) -> None:
+    def __init__(
+        self, opcode: Opcode, *same: str, declared: bool = False, **renamed: str | tuple[str] | Columns
+    ) -> None:
         self.opcode = opcode
         self.declared = declared
         self.attributes = {**{name: name for name in same}, **renamed}
@@ -82,16 +84,32 @@ class OneOp(OneOpLowering):
     def __call__(
         self, ctx: LoweringContext, op: ir.Op, *operands: HloInstruction
     ) -> HloInstruction | Sequence[HloInstruction]:
-        given: dict[str, Any] = {name: self._attribute(op, source) for name, source in self.attributes.items()}
-        made = ctx.add(self.opcode, *operands, shape=ctx.result_shape(op) if self.declared else None, **given)
+        shape = ctx.result_shape(op) if self.declared else None
+        made = ctx.add(self.opcode, *operands, shape=shape, **self.hlo_attributes(op))
         return made if len(op.results) == 1 else ctx.elements(made)
 
-    def _attribute(self, op: ir.Op, source: str | tuple[str]) -> Any:
-        if isinstance(source, tuple):
-            return (self._attribute(op, source[0]),)
+    def hlo_attributes(self, op: ir.Op) -> dict[str, Any]:
+        """Converts the op's attributes to HLO's."""
         definition = OPS[op.name]
-        kind = definition.attributes[source].kind
-        return ints(op, source) if kind is Kind.INTS else _PLAIN[kind](definition.attribute(op, source))
+        given: dict[str, Any] = {}
+        for name, source in self.attributes.items():
+            if isinstance(source, Columns):
+                rows = zip(*(ints(op, column) for column in source.names), strict=True)
+                given[name] = tuple(source.structure(*row) for row in rows)
+                continue
+            key = source if isinstance(source, str) else source[0]
+            kind, value = definition.attributes[key].kind, definition.attribute(op, key)
+            if kind is Kind.STRUCT:
+                given |= fields_of(value)
+                continue
+            value = ints(op, key) if kind is Kind.INTS else _PLAIN[kind](value)
+            given[name] = value if isinstance(source, str) else (value,)
+        return given
+
+
+def fields_of(structure: Any) -> dict[str, Any]:
+    """Returns the fields of a structure, such as dimension numbers, as attributes of HLO."""
+    return {hlo_name(name): getattr(structure, name) for name in structure.__dataclass_fields__}
 
 
 _PLAIN: dict[Kind, Callable[[Any], Any]] = {

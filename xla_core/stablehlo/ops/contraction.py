@@ -10,7 +10,7 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.dot_algorithms import algorithm_name, algorithm_problem
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.ops.common import PRECISION, tensor, tensor_of
+from xla_core.stablehlo.ops.common import PRECISION, fields_of, tensor, tensor_of
 from xla_core.stablehlo.ops.dimension_lists import check_disjoint
 from xla_core.stablehlo.ops.quantized_constraints import any_quantized, check_quantized_dot
 from xla_core.stablehlo.table.op_table import Attribute, Kind, OpGroup, Values
@@ -115,20 +115,8 @@ def check_result_shape(op: ir.Op, shape: Sequence[int], result: ir.Type) -> Sequ
 
 def _lower_dot_general(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction) -> HloInstruction:
     """HLO `dot`."""
-    dims: ir.DotDimensionNumbers = op.attributes["dot_dimension_numbers"]
-    attributes = dot_attributes(op)
-    if dims.lhs_batching_dimensions:
-        attributes["lhs_batch_dims"] = dims.lhs_batching_dimensions
-        attributes["rhs_batch_dims"] = dims.rhs_batching_dimensions
-    return ctx.add(
-        Opcode.DOT,
-        lhs,
-        rhs,
-        shape=ctx.result_shape(op),
-        lhs_contracting_dims=dims.lhs_contracting_dimensions,
-        rhs_contracting_dims=dims.rhs_contracting_dimensions,
-        **attributes,
-    )
+    numbers = fields_of(op.attributes["dot_dimension_numbers"])
+    return ctx.add(Opcode.DOT, lhs, rhs, shape=ctx.result_shape(op), **numbers, **dot_attributes(op))
 
 
 define(

@@ -15,7 +15,7 @@ from xla_core.stablehlo.ops.common import INDEX, INTS, OneOp, ints, same_type, t
 from xla_core.stablehlo.ops.output_shapes import sized
 from xla_core.stablehlo.ops.quantized_constraints import check_quantized_reshape, check_quantized_transpose
 from xla_core.stablehlo.table.assembly_format import FUNCTIONAL_ASSEMBLY, UNARY_ASSEMBLY
-from xla_core.stablehlo.table.op_table import Attribute, Kind, OpGroup, Trait, Values
+from xla_core.stablehlo.table.op_table import Attribute, Columns, Kind, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import INDEX_VECTOR, SCALAR, STATIC_OR_BOUNDED, TENSOR_OR_PER_AXIS
 from xla_core.stablehlo.verify.compatibility import (
     Dimension,
@@ -27,6 +27,8 @@ from xla_core.stablehlo.verify.compatibility import (
 )
 
 define = OpGroup("data_movement").define
+
+_AMOUNTS = ("edge_padding_low", "edge_padding_high", "interior_padding")
 
 
 def _reshape_rule(op: ir.Op, module: ir.Module) -> None:
@@ -160,8 +162,8 @@ define(
 
 def _pad_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     operand = tensor(op, 0)
-    low, high, interior = (ints(op, n) for n in ("edge_padding_low", "edge_padding_high", "interior_padding"))
-    for name, values in (("edge_padding_low", low), ("edge_padding_high", high), ("interior_padding", interior)):
+    low, high, interior = amounts = [ints(op, name) for name in _AMOUNTS]
+    for name, values in zip(_AMOUNTS, amounts, strict=True):
         if len(values) != operand.rank:
             op.fail(f"{name} length ({len(values)}) must match operand rank ({operand.rank})")
     sizes: list[int] = []
@@ -185,18 +187,12 @@ def _padded(size: int, low: int, high: int, interior: int) -> int:
     return size + low + high + max(size - 1, 0) * interior
 
 
-def _lower_pad(ctx: LoweringContext, op: ir.Op, operand: HloInstruction, value: HloInstruction) -> HloInstruction:
-    """HLO `pad`."""
-    amounts = zip(*(ints(op, n) for n in ("edge_padding_low", "edge_padding_high", "interior_padding")), strict=True)
-    return ctx.add(Opcode.PAD, operand, value, padding=tuple(PaddingDimension(*a) for a in amounts))
-
-
 define(
     "stablehlo.pad",
     (Values("operand"), Values("padding_value", SCALAR)),
     rule=_pad_rule,
-    lower=_lower_pad,
-    attributes={"edge_padding_low": INTS, "edge_padding_high": INTS, "interior_padding": INTS},
+    lower=OneOp(Opcode.PAD, padding=Columns(PaddingDimension, _AMOUNTS)),
+    attributes=dict.fromkeys(_AMOUNTS, INTS),
     traits=(Trait.ON_STORAGE,),
     assembly="% , % , low = edge_padding_low:dims , high = edge_padding_high:dims ,"
     " interior = interior_padding:dims attr-dict : :functional:",
@@ -247,7 +243,7 @@ define(
     (
         Values("operand"),
         Values("padding_value", SCALAR),
-        *(Values(n, INDEX_VECTOR, static=True) for n in ("edge_padding_low", "edge_padding_high", "interior_padding")),
+        *(Values(name, INDEX_VECTOR, static=True) for name in _AMOUNTS),
     ),
     rule=_dynamic_pad_rule,
     lower=_lower_dynamic_pad,

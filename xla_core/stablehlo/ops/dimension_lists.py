@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ops.common import check_dimension_list
@@ -63,8 +63,3 @@ def check_batching(
                 f"{name}[{i}] and {indices_name}[{i}] must have compatible sizes, but got {operand.shape[a]} and "
                 f"{indices.shape[b]}{end}"
             )
-
-
-def given(**attributes: Any) -> dict[str, Any]:
-    """Drops the attributes that are empty or zero, which are the op's defaults."""
-    return {name: value for name, value in attributes.items() if value}

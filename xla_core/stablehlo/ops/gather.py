@@ -9,7 +9,7 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import FALSE, INTS, OneOp, check_dimension_list, ints, tensor
-from xla_core.stablehlo.ops.dimension_lists import Wording, check_batching, check_disjoint, check_sorted, given
+from xla_core.stablehlo.ops.dimension_lists import Wording, check_batching, check_disjoint, check_sorted
 from xla_core.stablehlo.table.op_table import Attribute, Kind, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import INTEGER, STATIC_INTEGERS
 from xla_core.stablehlo.verify.compatibility import shape_text
@@ -22,7 +22,7 @@ _NUMBERS = Attribute(
 )
 
 
-def gather_rule(op: ir.Op, slice_sizes: Sequence[int] | None, sizes_count: int) -> Sequence[ir.Type]:
+def _check_gather(op: ir.Op, slice_sizes: Sequence[int] | None, sizes_count: int) -> Sequence[ir.Type]:
     """Checks gather and dynamic_gather, and infers the result type.
 
     `slice_sizes` is None where the sizes are known at run time only.
@@ -91,49 +91,17 @@ def _unit_slices(op: ir.Op, name: str, dims: Sequence[int], slice_sizes: Sequenc
             op.fail(f"Expects that for each dim in {name}, slice_sizes[dim] should be <= 1, but got {slice_sizes[dim]}")
 
 
-def lower_gather(
-    ctx: LoweringContext, op: ir.Op, operand: HloInstruction, indices: HloInstruction, slice_sizes: Sequence[int]
-) -> HloInstruction:
-    """HLO `gather`."""
-    dims: ir.GatherDimensionNumbers = op.attributes["dimension_numbers"]
-    return ctx.add(
-        Opcode.GATHER,
-        operand,
-        indices,
-        offset_dims=dims.offset_dims,
-        collapsed_slice_dims=dims.collapsed_slice_dims,
-        start_index_map=dims.start_index_map,
-        index_vector_dim=dims.index_vector_dim,
-        slice_sizes=tuple(slice_sizes),
-        **given(
-            operand_batching_dims=dims.operand_batching_dims,
-            start_indices_batching_dims=dims.start_indices_batching_dims,
-            indices_are_sorted=bool(op.attributes.get("indices_are_sorted", False)),
-        ),
-    )
-
-
 def _gather_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     sizes = ints(op, "slice_sizes")
-    return gather_rule(op, sizes if len(sizes) == tensor(op, 0).rank else None, len(sizes))
-
-
-def _lower_gather(ctx: LoweringContext, op: ir.Op, operand: HloInstruction, indices: HloInstruction) -> HloInstruction:
-    """HLO `gather`."""
-    return lower_gather(ctx, op, operand, indices, ints(op, "slice_sizes"))
+    return _check_gather(op, sizes if len(sizes) == tensor(op, 0).rank else None, len(sizes))
 
 
 define(
     "stablehlo.gather",
     (Values("operand"), Values("start_indices", INTEGER)),
     rule=_gather_rule,
-    lower=_lower_gather,
-    counterpart=OneOp(Opcode.GATHER, "dimension_numbers", "slice_sizes", "indices_are_sorted"),
-    attributes={
-        "dimension_numbers": _NUMBERS,
-        "slice_sizes": INTS,
-        "indices_are_sorted": FALSE,
-    },
+    lower=OneOp(Opcode.GATHER, "dimension_numbers", "slice_sizes", "indices_are_sorted"),
+    attributes={"dimension_numbers": _NUMBERS, "slice_sizes": INTS, "indices_are_sorted": FALSE},
     releases="0.9 1.1",
     doc=(
         "Slices of the operand of sizes `slice_sizes`, at the start indices, which are clamped so that the slices "
@@ -147,14 +115,18 @@ define(
 def _dynamic_gather_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     sizes = ir.constant_of(op.operands[2])
     known = None if sizes is None or sizes.size != tensor(op, 0).rank else [int(s) for s in sizes.reshape(-1)]
-    return gather_rule(op, known, tensor(op, 2).shape[0])
+    return _check_gather(op, known, tensor(op, 2).shape[0])
 
 
 def _lower_dynamic_gather(
     ctx: LoweringContext, op: ir.Op, operand: HloInstruction, indices: HloInstruction, sizes: HloInstruction
 ) -> HloInstruction:
     """HLO `gather`, once the slice sizes are known."""
-    return lower_gather(ctx, op, operand, indices, ctx.static_value(sizes, op, "slice_sizes").tolist())
+    known = tuple(ctx.static_value(sizes, op, "slice_sizes").tolist())
+    return ctx.add(Opcode.GATHER, operand, indices, slice_sizes=known, **_DYNAMIC_GATHER.hlo_attributes(op))
+
+
+_DYNAMIC_GATHER = OneOp(Opcode.GATHER, "dimension_numbers", "indices_are_sorted")
 
 
 define(
@@ -162,10 +134,7 @@ define(
     (Values("operand"), Values("start_indices", INTEGER), Values("slice_sizes", STATIC_INTEGERS, static=True)),
     rule=_dynamic_gather_rule,
     lower=_lower_dynamic_gather,
-    attributes={
-        "dimension_numbers": _NUMBERS,
-        "indices_are_sorted": FALSE,
-    },
+    attributes={"dimension_numbers": _NUMBERS, "indices_are_sorted": FALSE},
     traits=(Trait.ON_STORAGE,),
     releases="0.9 1.1",
     doc="`gather` with slice sizes that an operand gives.",

@@ -9,7 +9,7 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import FALSE, OneOp, check_dimension_list, tensor
-from xla_core.stablehlo.ops.dimension_lists import Wording, check_batching, check_disjoint, check_sorted, given
+from xla_core.stablehlo.ops.dimension_lists import Wording, check_batching, check_disjoint, check_sorted
 from xla_core.stablehlo.ops.reducers import check_reducer, promote
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import INTEGER_OR_INDEX, TENSOR
@@ -106,26 +106,20 @@ def _lower_scatter(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -
     """HLO `scatter`."""
     if len(op.operands) != 2 * len(op.results) + 1:
         op.fail(f"expects N inputs, scatter_indices, and N updates, but got {len(op.operands)} operands")
-    dims: ir.ScatterDimensionNumbers = op.attributes["scatter_dimension_numbers"]
     arguments, count = op.regions[0].block.arguments, len(op.results)
+    inputs, updates = operands[:count], operands[count + 1 :]
     scatter = ctx.add(
         Opcode.SCATTER,
-        *promote(ctx, operands[:count], arguments[:count]),
+        *promote(ctx, inputs, arguments[:count]),
         operands[count],
-        *promote(ctx, operands[count + 1 :], arguments[count:]),
-        update_window_dims=dims.update_window_dims,
-        inserted_window_dims=dims.inserted_window_dims,
-        scatter_dims_to_operand_dims=dims.scatter_dims_to_operand_dims,
-        index_vector_dim=dims.index_vector_dim,
+        *promote(ctx, updates, arguments[count:]),
         to_apply=ctx.region(op.regions[0], "scatter_region"),
-        **given(
-            input_batching_dims=dims.input_batching_dims,
-            scatter_indices_batching_dims=dims.scatter_indices_batching_dims,
-            indices_are_sorted=bool(op.attributes.get("indices_are_sorted", False)),
-            unique_indices=bool(op.attributes.get("unique_indices", False)),
-        ),
+        **_SCATTER.hlo_attributes(op),
     )
     return ctx.results(scatter, op)
+
+
+_SCATTER = OneOp(Opcode.SCATTER, "scatter_dimension_numbers", "indices_are_sorted", "unique_indices")
 
 
 define(
@@ -138,7 +132,7 @@ define(
     (Values("results", TENSOR, Arity.VARIADIC),),
     rule=_scatter_rule,
     lower=_lower_scatter,
-    counterpart=OneOp(Opcode.SCATTER, "scatter_dimension_numbers", "indices_are_sorted", "unique_indices"),
+    counterpart=_SCATTER,
     regions=1,
     attributes={
         "scatter_dimension_numbers": Attribute(

@@ -14,16 +14,18 @@ from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import INTS, OneOp, ints, tensor
 from xla_core.stablehlo.ops.output_shapes import scalar_at, sized
 from xla_core.stablehlo.table.assembly_format import FUNCTIONAL_ASSEMBLY
-from xla_core.stablehlo.table.op_table import Arity, OpGroup, Trait, Values
+from xla_core.stablehlo.table.op_table import Arity, Columns, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import INTEGER_SCALAR, SHAPE_VECTOR
 from xla_core.stablehlo.verify.compatibility import compatible_elements, dimensions
 
 define = OpGroup("slices").define
 
+_RANGES = ("start_indices", "limit_indices", "strides")
+
 
 def _slice_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     operand = tensor(op, 0)
-    lists = {name: ints(op, name) for name in ("start_indices", "limit_indices", "strides")}
+    lists = {name: ints(op, name) for name in _RANGES}
     for name, values in lists.items():
         if len(values) != operand.rank:
             op.fail(
@@ -46,18 +48,12 @@ def _slice_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     return [ir.TensorType(tuple(sizes), operand.element)]
 
 
-def _lower_slice(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
-    """HLO `slice`."""
-    parts = zip(ints(op, "start_indices"), ints(op, "limit_indices"), ints(op, "strides"), strict=True)
-    return ctx.add(Opcode.SLICE, operand, slice=tuple(SliceDimension(*p) for p in parts))
-
-
 define(
     "stablehlo.slice",
     "operand",
     rule=_slice_rule,
-    lower=_lower_slice,
-    attributes={"start_indices": INTS, "limit_indices": INTS, "strides": INTS},
+    lower=OneOp(Opcode.SLICE, slice=Columns(SliceDimension, _RANGES)),
+    attributes=dict.fromkeys(_RANGES, INTS),
     traits=(Trait.ON_STORAGE,),
     assembly="% <slice_ranges> attr-dict : :functional:",
     doc="The elements from `start_indices` up to `limit_indices`, `strides` apart, of every dimension.",
@@ -134,7 +130,7 @@ define(
 
 def _real_dynamic_slice_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     operand = tensor(op, 0)
-    for i, name in enumerate(("start_indices", "limit_indices", "strides"), 1):
+    for i, name in enumerate(_RANGES, 1):
         if tensor(op, i).shape[0] not in (ir.DYNAMIC, operand.rank):
             op.fail(
                 f"has mismatched number of operand rank ({operand.rank}) and {name} size ({tensor(op, i).shape[0]})"
@@ -182,10 +178,7 @@ def _lower_real_dynamic_slice(
 
 define(
     "stablehlo.real_dynamic_slice",
-    (
-        Values("operand"),
-        *(Values(n, SHAPE_VECTOR, static=True) for n in ("start_indices", "limit_indices", "strides")),
-    ),
+    (Values("operand"), *(Values(n, SHAPE_VECTOR, static=True) for n in _RANGES)),
     rule=_real_dynamic_slice_rule,
     lower=_lower_real_dynamic_slice,
     traits=(Trait.ON_STORAGE,),

@@ -117,11 +117,24 @@ class OneOpLowering:
 
     Attributes:
         attributes: StableHLO's name of each attribute, by HLO's. It is in a tuple where HLO has a list of one number
-            and StableHLO has the number.
+            and StableHLO has the number. The fields of a structure are attributes in HLO (see `hlo_name`).
     """
 
     opcode: Opcode
-    attributes: dict[str, str | tuple[str]]
+    attributes: dict[str, str | tuple[str] | Columns]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Columns:
+    """An attribute of HLO that has one structure for each dimension; StableHLO has a list for each of its fields."""
+
+    structure: type
+    names: tuple[str, ...]
+
+
+def hlo_name(field: str) -> str:
+    """Returns the name of the HLO attribute that a field of a structure becomes."""
+    return field.replace("batching_dimensions", "batch_dims").replace("_dimensions", "_dims")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.ops.custom_calls import IS_NAMESPACED
 from xla_core.stablehlo.text.op_reader import OpReader
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
-from xla_core.stablehlo.translate.raising.values import Raised, leaves, single, type_of
+from xla_core.stablehlo.translate.raising.values import Raised, leaves, type_of
 
 
 @raises(Opcode.WHILE)
@@ -31,7 +31,7 @@ def _conditional(ctx: RaisingContext, instruction: HloInstruction, operands: Seq
     branches = branch_computations(instruction.attributes)
     regions = [ctx.capturing_region(b, [o]) for b, o in zip(branches, operands[1:], strict=True)]
     is_pred = instruction.operand(0).shape.element_type is ElementType.PRED
-    return ctx.results("stablehlo.if" if is_pred else "stablehlo.case", [single(operands[0])], regions)
+    return ctx.results("stablehlo.if" if is_pred else "stablehlo.case", operands[:1], regions)
 
 
 @raises(Opcode.FUSION)

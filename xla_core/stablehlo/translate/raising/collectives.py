@@ -50,7 +50,7 @@ def _channel(instruction: HloInstruction) -> dict[str, Any]:
 def _all_reduce(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     name = "stablehlo.collective_reduce" if instruction.opcode == Opcode.COLLECTIVE_REDUCE else "stablehlo.all_reduce"
     region = ctx.region(instruction.attribute("to_apply"))
-    return ctx.results(name, [single(o) for o in operands], [region], **_attributes(ctx, instruction))
+    return ctx.results(name, operands, [region], **_attributes(ctx, instruction))
 
 
 @raises(Opcode.REDUCE_SCATTER)
@@ -61,7 +61,7 @@ def _reduce_scatter(ctx: RaisingContext, instruction: HloInstruction, operands: 
     region = ctx.region(instruction.attribute("to_apply"))
     attributes = _attributes(ctx, instruction)
     return ctx.results(
-        "stablehlo.reduce_scatter", [single(operands[0])], [region], scatter_dimension=int(dimension), **attributes
+        "stablehlo.reduce_scatter", operands[:1], [region], scatter_dimension=int(dimension), **attributes
     )
 
 
@@ -94,7 +94,7 @@ def _all_to_all(ctx: RaisingContext, instruction: HloInstruction, operands: Sequ
     attributes.pop("use_global_device_ids")
     return ctx.results(
         "stablehlo.all_to_all",
-        [single(operands[0])],
+        operands[:1],
         split_dimension=int(dimensions[0]),
         concat_dimension=int(dimensions[0]),
         split_count=int(attributes["replica_groups"].type.shape[1]),
@@ -110,7 +110,7 @@ def _ragged_all_to_all(ctx: RaisingContext, instruction: HloInstruction, operand
         config["channel_id"] = int(instruction.attributes["channel_id"])
     return ctx.results(
         "stablehlo.custom_call",
-        [single(o) for o in operands],
+        operands,
         call_target_name="ragged_all_to_all",
         backend_config=config,
         api_version=ir.TypedInt(4, "i32"),
@@ -121,7 +121,7 @@ def _ragged_all_to_all(ctx: RaisingContext, instruction: HloInstruction, operand
 def _broadcast(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     attributes = _attributes(ctx, instruction)
     attributes.pop("use_global_device_ids")
-    return ctx.results("stablehlo.collective_broadcast", [single(o) for o in operands], **attributes)
+    return ctx.results("stablehlo.collective_broadcast", operands, **attributes)
 
 
 @raises(Opcode.COLLECTIVE_PERMUTE, Opcode.COLLECTIVE_PERMUTE_START)

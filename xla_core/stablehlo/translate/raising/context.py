@@ -17,7 +17,7 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.channels import SOURCE_TARGET_PAIRS
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.translate.raising.values import Raised, leaves, packed, type_of
+from xla_core.stablehlo.translate.raising.values import Raised, leaves, packed, single, type_of
 
 Rule = Callable[["RaisingContext", HloInstruction, Sequence[Raised]], Raised]
 """Raises an instruction: (context, instruction, raised operands) -> raised result."""
@@ -118,13 +118,13 @@ class RaisingContext:
         return self.op(name, operands, [type], **attributes)[0]
 
     def results(
-        self, name: str, operands: Sequence[ir.Value], regions: Sequence[ir.Region] = (), /, **attributes: Any
+        self, name: str, operands: Sequence[Raised], regions: Sequence[ir.Region] = (), /, **attributes: Any
     ) -> Raised:
-        """Appends an op that has a result for each leaf of the instruction's shape."""
+        """Appends an op that has a result for each leaf of the instruction's shape. No operand may be a tuple."""
         assert self.instruction is not None
-        shape = self.instruction.shape
+        shape, values = self.instruction.shape, [single(operand) for operand in operands]
         types = [type_of(leaf) for leaf in shape.leaves()]
-        return packed(shape, iter(self.op(name, operands, types, regions, **attributes)))
+        return packed(shape, iter(self.op(name, values, types, regions, **attributes)))
 
     def inline(self, computation: HloComputation, arguments: Sequence[Raised]) -> Raised:
         """Raises a computation's instructions into this context and returns the raised root."""

@@ -15,9 +15,9 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.dot_algorithms import algorithm_of
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
-from xla_core.stablehlo.translate.raising.data import i64s
+from xla_core.stablehlo.translate.raising.data import i64s, numbers
 from xla_core.stablehlo.translate.raising.decomposed import meaning_of
-from xla_core.stablehlo.translate.raising.values import Raised, single
+from xla_core.stablehlo.translate.raising.values import Raised
 
 
 def i64_matrix(rows: Sequence[Sequence[int]], width: int = 2) -> ir.DenseElements:
@@ -47,15 +47,9 @@ def _algorithm(instruction: HloInstruction) -> dict[str, Any]:
 
 @raises(Opcode.DOT)
 def _dot(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    names = ("lhs_batch", "rhs_batch", "lhs_contracting", "rhs_contracting")
-    dims = ir.DotDimensionNumbers(*(tuple(instruction.attribute(f"{name}_dims")) for name in names))
-    return ctx.results(
-        "stablehlo.dot_general",
-        [single(o) for o in operands],
-        dot_dimension_numbers=dims,
-        **_precision(instruction),
-        **_algorithm(instruction),
-    )
+    dims = numbers(ir.DotDimensionNumbers, instruction)
+    attributes = {**_precision(instruction), **_algorithm(instruction)}
+    return ctx.results("stablehlo.dot_general", operands, dot_dimension_numbers=dims, **attributes)
 
 
 @raises(Opcode.RAGGED_DOT)
@@ -63,14 +57,8 @@ def _ragged_dot(ctx: RaisingContext, instruction: HloInstruction, operands: Sequ
     """Adds CHLO's ragged_dot, or a dot."""
     if not ctx.program.has_chlo:
         return ctx.inline(meaning_of(instruction, decompose_ragged_dot), operands)
-    names = ("lhs_batch", "rhs_batch", "lhs_contracting", "rhs_contracting", "lhs_ragged", "rhs_group")
-    dims = ir.RaggedDotDimensionNumbers(*(tuple(instruction.attribute(f"{name}_dims")) for name in names))
-    return ctx.results(
-        "chlo.ragged_dot",
-        [single(o) for o in operands],
-        ragged_dot_dimension_numbers=dims,
-        **_precision(instruction),
-    )
+    dims = numbers(ir.RaggedDotDimensionNumbers, instruction)
+    return ctx.results("chlo.ragged_dot", operands, ragged_dot_dimension_numbers=dims, **_precision(instruction))
 
 
 @raises(Opcode.CONVOLUTION)
@@ -79,7 +67,7 @@ def _convolution(ctx: RaisingContext, instruction: HloInstruction, operands: Seq
     dims = ir.ConvDimensionNumbers(*dataclasses.astuple(labels))
     return ctx.results(
         "stablehlo.convolution",
-        [single(o) for o in operands],
+        operands,
         dimension_numbers=dims,
         window_strides=i64s([w.stride for w in window]),
         padding=i64_matrix([(w.padding_low, w.padding_high) for w in window]),

@@ -13,6 +13,7 @@ from xla_core.hlo.literal import Literal
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
+from xla_core.stablehlo.table.op_table import hlo_name
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
 from xla_core.stablehlo.translate.raising.values import Raised, single, type_of
 
@@ -22,8 +23,9 @@ def i64s(values: Sequence[int]) -> ir.DenseArray:
 
 
 def numbers(cls: Any, instruction: HloInstruction) -> Any:
-    """Makes a struct whose fields are the instruction's attributes of the same names."""
-    return cls(**{name: instruction.attribute(name) for name in cls.__dataclass_fields__})
+    """Makes a struct whose fields are attributes of the instruction."""
+    values = {name: instruction.attribute(hlo_name(name)) for name in cls.__dataclass_fields__}
+    return cls(**{name: value if isinstance(value, int) else tuple(value) for name, value in values.items()})
 
 
 def constant(ctx: RaisingContext, array: np.ndarray, type: ir.Type) -> ir.Value:
@@ -108,9 +110,7 @@ def _compare(ctx: RaisingContext, instruction: HloInstruction, operands: Sequenc
     direction = ir.EnumAttribute(instruction.attribute("direction"), "comparison_direction")
     kind = instruction.attributes.get("type")
     total = ir.EnumAttribute("TOTALORDER", "comparison_type") if kind == "TOTALORDER" else None
-    return ctx.results(
-        "stablehlo.compare", [single(o) for o in operands], comparison_direction=direction, compare_type=total
-    )
+    return ctx.results("stablehlo.compare", operands, comparison_direction=direction, compare_type=total)
 
 
 @raises(Opcode.BITCAST)
@@ -150,33 +150,9 @@ def _dynamic_reshape(ctx: RaisingContext, instruction: HloInstruction, operands:
         wide = ctx.add("stablehlo.convert", [single(size)], ir.TensorType((), "i64"))
         parts.append(ctx.add("stablehlo.reshape", [wide], one))
     if not parts:
-        return ctx.results("stablehlo.reshape", [single(operands[0])])
+        return ctx.results("stablehlo.reshape", operands[:1])
     sizes = ctx.add("stablehlo.concatenate", parts, ir.TensorType((len(parts),), "i64"), dimension=0)
-    return ctx.results("stablehlo.dynamic_reshape", [single(operands[0]), sizes])
-
-
-@raises(Opcode.SLICE)
-def _slice(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    parts = instruction.attribute("slice")
-    return ctx.results(
-        "stablehlo.slice",
-        [single(operands[0])],
-        start_indices=i64s([p.start for p in parts]),
-        limit_indices=i64s([p.limit for p in parts]),
-        strides=i64s([p.stride for p in parts]),
-    )
-
-
-@raises(Opcode.PAD)
-def _pad(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    parts = instruction.attribute("padding")
-    return ctx.results(
-        "stablehlo.pad",
-        [single(o) for o in operands],
-        edge_padding_low=i64s([p.low for p in parts]),
-        edge_padding_high=i64s([p.high for p in parts]),
-        interior_padding=i64s([p.interior for p in parts]),
-    )
+    return ctx.results("stablehlo.dynamic_reshape", [operands[0], sizes])
 
 
 def _starts(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised], first: int) -> list[ir.Value]:
@@ -197,10 +173,10 @@ def _starts(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence
 def _dynamic_slice(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     sizes = i64s(instruction.attribute("dynamic_slice_sizes"))
     starts = _starts(ctx, instruction, operands, 1)
-    return ctx.results("stablehlo.dynamic_slice", [single(operands[0]), *starts], slice_sizes=sizes)
+    return ctx.results("stablehlo.dynamic_slice", [operands[0], *starts], slice_sizes=sizes)
 
 
 @raises(Opcode.DYNAMIC_UPDATE_SLICE)
 def _dynamic_update_slice(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     starts = _starts(ctx, instruction, operands, 2)
-    return ctx.results("stablehlo.dynamic_update_slice", [*(single(o) for o in operands[:2]), *starts])
+    return ctx.results("stablehlo.dynamic_update_slice", [*operands[:2], *starts])

@@ -16,7 +16,7 @@ from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
-from xla_core.stablehlo.translate.raising.values import Raised, element_name, single
+from xla_core.stablehlo.translate.raising.values import Raised, element_name
 
 
 @raises(Opcode.STOCHASTIC_CONVERT)
@@ -36,7 +36,7 @@ def _scaled_dot(ctx: RaisingContext, instruction: HloInstruction, operands: Sequ
     ]
     return ctx.results(
         "stablehlo.composite",
-        [single(o) for o in operands],
+        operands,
         name="xla.scaled_dot",
         composite_attributes={
             "dimension_numbers": tuple(numbers),
@@ -61,7 +61,7 @@ def _scan(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[R
         flags["scan_dim_size"] = next(iter(instruction.shape.leaves())).dimensions[dimension]
     return ctx.results(
         "chlo.scan",
-        [single(o) for o in operands],
+        operands,
         [ctx.region(instruction.attribute("to_apply"))],
         dimension=int(dimension),
         operandSegmentSizes=ir.DenseArray((inputs, carries), "i32"),

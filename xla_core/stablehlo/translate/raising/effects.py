@@ -39,7 +39,7 @@ def _barrier(ctx: RaisingContext, instruction: HloInstruction, operands: Sequenc
 @raises(Opcode.INFEED)
 def _infeed(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     config = instruction.attribute("infeed_config") or None
-    return ctx.results("stablehlo.infeed", [single(operands[0])], infeed_config=config)
+    return ctx.results("stablehlo.infeed", operands[:1], infeed_config=config)
 
 
 @raises(Opcode.OUTFEED)
@@ -86,7 +86,7 @@ def _rng(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Ra
     sizes = np.array(instruction.shape.dimensions, np.int64)
     shape = constant(ctx, sizes, ir.TensorType(sizes.shape, "i64"))
     distribution = ir.EnumAttribute(kind, "rng_distribution")
-    return ctx.results("stablehlo.rng", [*(single(o) for o in operands), shape], rng_distribution=distribution)
+    return ctx.results("stablehlo.rng", [*operands, shape], rng_distribution=distribution)
 
 
 @raises(Opcode.RNG_BIT_GENERATOR)
@@ -95,7 +95,7 @@ def _bit_generator(ctx: RaisingContext, instruction: HloInstruction, operands: S
     algorithm = ir.EnumAttribute(name, "rng_algorithm")
     if not instruction.shape.is_tuple:
         raise UnimplementedError("rng-bit-generator without its new state has no counterpart in StableHLO")
-    return ctx.results("stablehlo.rng_bit_generator", [single(operands[0])], rng_algorithm=algorithm)
+    return ctx.results("stablehlo.rng_bit_generator", operands[:1], rng_algorithm=algorithm)
 
 
 @raises(Opcode.RNG_GET_AND_UPDATE_STATE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -13,7 +14,7 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.table.op_table import OPS, Attribute, Kind
+from xla_core.stablehlo.table.op_table import OPS, Attribute, Columns, Kind
 from xla_core.stablehlo.translate.raising.context import RULES, RaisingContext
 from xla_core.stablehlo.translate.raising.data import constant, i64s, numbers
 from xla_core.stablehlo.translate.raising.decomposed import meaning_of
@@ -42,7 +43,7 @@ _OF_PRED: dict[Opcode, Callable[..., ir.Value]] = {
 
 def _raise_op(
     name: str,
-    attributes: Mapping[str, str | tuple[str]],
+    attributes: Mapping[str, str | tuple[str] | Columns],
     ctx: RaisingContext,
     instruction: HloInstruction,
     operands: Sequence[Raised],
@@ -57,6 +58,11 @@ def _raise_op(
         return special(ctx, *values)
     given: dict[str, Any] = {}
     for theirs, ours in attributes.items():
+        if isinstance(ours, Columns):
+            fields = zip(ours.names, dataclasses.fields(ours.structure), strict=True)
+            rows = instruction.attribute(theirs)
+            given |= {name: i64s([getattr(row, field.name) for row in rows]) for name, field in fields}
+            continue
         key = ours if isinstance(ours, str) else ours[0]
         attribute = OPS[name].attributes[key]
         if attribute.kind is Kind.STRUCT:  # its fields are HLO's attributes of the same names

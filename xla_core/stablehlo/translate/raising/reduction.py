@@ -32,7 +32,7 @@ def _reduce_window(ctx: RaisingContext, instruction: HloInstruction, operands: S
     window = instruction.attribute("window")
     return ctx.results(
         "stablehlo.reduce_window",
-        [single(o) for o in operands],
+        operands,
         [ctx.region(instruction.attribute("to_apply"))],
         base_dilations=i64s([w.base_dilation for w in window]),
         window_dilations=i64s([w.window_dilation for w in window]),
@@ -46,21 +46,21 @@ def _select_and_scatter(ctx: RaisingContext, instruction: HloInstruction, operan
     if any((w.base_dilation, w.window_dilation) != (1, 1) for w in window):
         raise UnimplementedError("a dilated window has no counterpart in StableHLO here")
     regions = [ctx.region(instruction.attribute(name)) for name in ("select", "scatter")]
-    return ctx.results("stablehlo.select_and_scatter", [single(o) for o in operands], regions, **_window(window))
+    return ctx.results("stablehlo.select_and_scatter", operands, regions, **_window(window))
 
 
 @raises(Opcode.MAP)
 def _map(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     region = ctx.region(instruction.attribute("to_apply"))
     dimensions = i64s(range(instruction.shape.rank))
-    return ctx.results("stablehlo.map", [single(o) for o in operands], [region], dimensions=dimensions)
+    return ctx.results("stablehlo.map", operands, [region], dimensions=dimensions)
 
 
 @raises(Opcode.TOPK)
 def _top_k(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     is_largest = bool(instruction.attribute("largest"))
     if is_largest and ctx.program.has_chlo:
-        return ctx.results("chlo.top_k", [single(operands[0])], k=int(instruction.attribute("k")))
+        return ctx.results("chlo.top_k", operands[:1], k=int(instruction.attribute("k")))
     return _first_k(ctx, instruction, single(operands[0]), "GT" if is_largest else "LT")
 
 
