@@ -49,6 +49,7 @@ _multiply, _float_divide = _native(np.multiply), _native(np.true_divide)
 
 
 def multiply(a: Array, b: Array) -> Array:
+    """A * b; integers wrap; `and` of pred."""
     return _complex_multiply(a, b) if CLASS[a.dtype] == "c" else _multiply(a, b)
 
 
@@ -68,7 +69,7 @@ def _complex_multiply(a: Array, b: Array) -> Array:
 
 
 def divide(a: Array, b: Array) -> Array:
-    """Integer division truncates; x / 0 is -1 or all ones, and INT_MIN / -1 is INT_MIN."""
+    """A / b; integers truncate, x / 0 has all bits set, and INT_MIN / -1 is INT_MIN."""
     kind = CLASS[a.dtype]
     if kind in "fe":
         return _float_divide(a, b)
@@ -113,7 +114,7 @@ def _complex_divide(a: Array, b: Array) -> Array:
 
 
 def remainder(a: Array, b: Array) -> Array:
-    """The remainder has the sign of a; x rem 0 is x for integers and NaN for floats."""
+    """A - trunc(a / b) * b, with the sign of a; x rem 0 is x for integers, NaN for floats."""
     if CLASS[a.dtype] == "f":
         exact: Array = np.fmod(a, b)
         return exact
@@ -125,7 +126,7 @@ def remainder(a: Array, b: Array) -> Array:
 
 
 def multiply_high(a: Array, b: Array) -> Array:
-    """Returns the high half of the double-width product."""
+    """The high half of the double-width product."""
     width = BIT_WIDTH[a.dtype]
     if width < 64:
         wide = np.int64 if integer_bounds(a.dtype)[0] else np.uint64
@@ -141,8 +142,8 @@ def multiply_high(a: Array, b: Array) -> Array:
     return np.asarray(high.astype(np.uint64).view(a.dtype))
 
 
-def _extreme(choose: np.ufunc, zero: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
-    """Makes maximum or minimum. The result is NaN if either operand is; `zero` chooses between zeros, +0 above -0."""
+def _extreme(which: str, choose: np.ufunc, zero: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
+    """Makes maximum or minimum. `zero` chooses between zeros, +0 above -0."""
     of_integers = _native(choose)
 
     def computed(a: Array, b: Array) -> Array:
@@ -152,10 +153,12 @@ def _extreme(choose: np.ufunc, zero: Callable[[Array, Array], Array]) -> Callabl
         zeros = (result == 0) & (a == b)
         return np.asarray(np.where(zeros, zero(a, b), result) if np.any(zeros) else result)
 
+    computed.__doc__ = f"The {which}; NaN if either is; lexicographic of complex."
     return computed
 
 
-maximum, minimum = _extreme(np.maximum, lambda a, b: a + b), _extreme(np.minimum, lambda a, b: -(-a + -b))
+maximum = _extreme("larger", np.maximum, lambda a, b: a + b)
+minimum = _extreme("smaller", np.minimum, lambda a, b: -(-a + -b))
 bitwise_and, bitwise_or, bitwise_xor = _native(np.bitwise_and), _native(np.bitwise_or), _native(np.bitwise_xor)
 bitwise_not = _native(np.invert)
 
@@ -176,7 +179,7 @@ shift_left, shift_right_logical = _shift(np.left_shift), _shift(np.right_shift)
 
 
 def shift_right_arithmetic(a: Array, amount: Array) -> Array:
-    """Shifts in copies of the sign bit, for unsigned types too. An amount of at least the width gives all sign bits."""
+    """A >> b, filled by the sign bit, also of unsigned types; all sign bits where b is the width or more."""
     width = BIT_WIDTH[a.dtype]
     unused = 8 * a.dtype.itemsize - width
     bits = signless(a)
@@ -186,7 +189,7 @@ def shift_right_arithmetic(a: Array, amount: Array) -> Array:
 
 
 def absolute(x: Array) -> Array:
-    """|INT_MIN| is INT_MIN; a complex number's result is its modulus."""
+    """The absolute value, |INT_MIN| being INT_MIN; the modulus of complex."""
     if CLASS[x.dtype] == "c":
         return np.asarray(np.abs(working(x)).astype(x.real.dtype))
     return _absolute(x)
@@ -196,7 +199,7 @@ _absolute = _native(np.abs)
 
 
 def sign(x: Array) -> Array:
-    """Zeros keep their sign, and NaN stays NaN; a complex x gives x / |x|."""
+    """-1, 0 or 1; of floats, zero keeps its sign and NaN stays; x / |x| of complex."""
     kind = CLASS[x.dtype]
     if kind == "c":
         wide = working(x)
@@ -213,11 +216,13 @@ _sign = _native(np.sign)
 
 
 def population_count(x: Array) -> Array:
+    """How many bits are set."""
     bits = signless(x)
     return wrap(bits if CLASS[x.dtype] == "b" else np.bitwise_count(bits), x.dtype)
 
 
 def count_leading_zeros(x: Array) -> Array:
+    """How many bits are zero above the highest set one."""
     if CLASS[x.dtype] == "b":
         return ~x
     width = BIT_WIDTH[x.dtype]
@@ -269,4 +274,5 @@ def compare(direction: str, total_order: bool, a: Array, b: Array) -> Array:
 
 
 def clamp(low: Array, x: Array, high: Array) -> Array:
+    """(low, x, high) -> min(max(low, x), high); the bounds may be scalars."""
     return minimum(maximum(low, x), high)

@@ -242,10 +242,7 @@ FUNCTIONS: Mapping[Opcode, tuple[Callable[..., Array], str]] = {
 
 
 def power(a: Array, b: Array) -> Array:
-    """Integer powers wrap; a negative exponent gives 1 for base 1, ±1 for base -1, else 0.
-
-    For pred, it is a or not b.
-    """
+    """The power a^b. Integers wrap; a negative exponent gives the truncated quotient. Of pred, a or not b."""
     kind = CLASS[a.dtype]
     if kind == "b":
         return np.asarray(a | ~b)

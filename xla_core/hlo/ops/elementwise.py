@@ -5,6 +5,7 @@ Their evaluation is in `arithmetic`, `conversion` and `elementary`, as functions
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -29,16 +30,20 @@ _SYMMETRIC = (Trait.COMMUTATIVE, Trait.ASSOCIATIVE)
 _PRIMITIVE, _IDEMPOTENT, _TRANSCENDENTAL = Trait.PRIMITIVE, Trait.IDEMPOTENT, Trait.TRANSCENDENTAL
 _PROJECTION = Trait.PROJECTION
 _EXACT = Trait.EXACT_IN_WIDER_INTEGERS
+_RING, _LATTICE = (*_SYMMETRIC, _PRIMITIVE, _EXACT), (*_SYMMETRIC, _IDEMPOTENT, _EXACT)
+
+_ACCURACY = {"result_accuracy": attr("braced", None)}
 
 
 def _op(
     opcode: Opcode, arity: int, rule: ShapeRule, function: Callable[..., Any], *traits: Trait, **fields: Any
 ) -> None:
-    """Defines an elementwise op by a function of its operands' arrays."""
+    """Defines an elementwise op by a function of its operands' arrays, whose docstring is the op's by default."""
 
     def evaluate(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
         return function(*values)
 
+    fields.setdefault("doc", inspect.getdoc(function))
     entry(opcode, arity, rule, evaluate, Trait.ELEMENTWISE, *traits, **fields)
 
 
@@ -47,6 +52,11 @@ def _zero(element_type: ElementType) -> complex | None:
     if element_type.is_complex:
         return complex(-0.0, -0.0)
     return (-0.0 if element_type.is_floating else 0) if element_type.has_zero else None
+
+
+def _all_ones(element_type: ElementType) -> float | None:
+    """The identity of and."""
+    return -1 if element_type.is_signed else element_type.greatest
 
 
 def _compare(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
@@ -73,131 +83,28 @@ def _reduce_precision_shape(operands: Sequence[Shape], attributes: Attributes, d
     return _FLOATS(operands, attributes, declared)
 
 
-_NUMBERS, _NUMBERS_OR_PRED = elementwise(shapes.NUMBERS), elementwise(shapes.ANY)
+_NUMBERS, _ANY = elementwise(shapes.NUMBERS), elementwise(shapes.ANY)
 _BITS, _INTEGERS = elementwise(shapes.BITS), elementwise(shapes.INTEGERS)
 _FLOATS, _COMPLEX_OR_FLOATS = elementwise(shapes.FLOATS), elementwise(shapes.COMPLEX_OR_FLOATS)
 _PARTS = elementwise(shapes.COMPLEX_OR_FLOATS, lambda t: t.component)
 
-_op(
-    Opcode.ADD,
-    2,
-    _NUMBERS_OR_PRED,
-    arithmetic.add,
-    *_SYMMETRIC,
-    _PRIMITIVE,
-    _EXACT,
-    identity=_zero,
-    doc="a + b; integers wrap; `or` of pred.",
-)
+_op(Opcode.ADD, 2, _ANY, arithmetic.add, *_RING, identity=_zero, doc="a + b; integers wrap; `or` of pred.")
 _op(Opcode.SUBTRACT, 2, _NUMBERS, arithmetic.subtract, _EXACT, doc="a - b; integers wrap.")
-_op(
-    Opcode.MULTIPLY,
-    2,
-    _NUMBERS_OR_PRED,
-    arithmetic.multiply,
-    *_SYMMETRIC,
-    _PRIMITIVE,
-    _EXACT,
-    identity=lambda t: 1,
-    doc="a * b; integers wrap; `and` of pred.",
-)
-_op(
-    Opcode.MULHI,
-    2,
-    _INTEGERS,
-    arithmetic.multiply_high,
-    Trait.COMMUTATIVE,
-    doc="The high half of the double-width product.",
-)
-_op(
-    Opcode.DIVIDE,
-    2,
-    _NUMBERS,
-    arithmetic.divide,
-    _PRIMITIVE,
-    _EXACT,
-    doc="a / b; integers truncate, and x / 0 has all bits set.",
-)
-_op(
-    Opcode.REMAINDER,
-    2,
-    elementwise(shapes.REALS),
-    arithmetic.remainder,
-    _EXACT,
-    doc="a - trunc(a / b) * b, with the sign of a; x rem 0 is x for integers, NaN for floats.",
-)
-_op(
-    Opcode.MAXIMUM,
-    2,
-    _NUMBERS_OR_PRED,
-    arithmetic.maximum,
-    *_SYMMETRIC,
-    _IDEMPOTENT,
-    _EXACT,
-    identity=lambda t: t.least,
-    doc="The larger; NaN if either is; lexicographic of complex.",
-)
-_op(
-    Opcode.MINIMUM,
-    2,
-    _NUMBERS_OR_PRED,
-    arithmetic.minimum,
-    *_SYMMETRIC,
-    _IDEMPOTENT,
-    _EXACT,
-    identity=lambda t: t.greatest,
-    doc="The smaller; NaN if either is; lexicographic of complex.",
-)
-_op(
-    Opcode.POWER,
-    2,
-    _NUMBERS_OR_PRED,
-    elementary.power,
-    _TRANSCENDENTAL,
-    doc="a to the power b; integers wrap, and negative exponents truncate.",
-)
-_op(
-    Opcode.ATAN2,
-    2,
-    _COMPLEX_OR_FLOATS,
-    elementary.atan2,
-    _TRANSCENDENTAL,
-    doc="The angle of the point (b, a).",
-)
-_op(
-    Opcode.AND,
-    2,
-    _BITS,
-    arithmetic.bitwise_and,
-    *_SYMMETRIC,
-    _IDEMPOTENT,
-    _PRIMITIVE,
-    _EXACT,
-    identity=lambda t: -1 if t.is_signed else t.greatest,
-    doc="Bitwise and.",
-)
-_op(
-    Opcode.OR,
-    2,
-    _BITS,
-    arithmetic.bitwise_or,
-    *_SYMMETRIC,
-    _IDEMPOTENT,
-    _EXACT,
-    identity=lambda t: 0,
-    doc="Bitwise or.",
-)
+_op(Opcode.MULTIPLY, 2, _ANY, arithmetic.multiply, *_RING, identity=lambda t: 1)
+_op(Opcode.MULHI, 2, _INTEGERS, arithmetic.multiply_high, Trait.COMMUTATIVE)
+_op(Opcode.DIVIDE, 2, _NUMBERS, arithmetic.divide, _PRIMITIVE, _EXACT)
+_op(Opcode.REMAINDER, 2, elementwise(shapes.REALS), arithmetic.remainder, _EXACT)
+_op(Opcode.MAXIMUM, 2, _ANY, arithmetic.maximum, *_LATTICE, identity=lambda t: t.least)
+_op(Opcode.MINIMUM, 2, _ANY, arithmetic.minimum, *_LATTICE, identity=lambda t: t.greatest)
+_op(Opcode.POWER, 2, _ANY, elementary.power, _TRANSCENDENTAL)
+_op(Opcode.ATAN2, 2, _COMPLEX_OR_FLOATS, elementary.atan2, _TRANSCENDENTAL, doc="The angle of the point (b, a).")
+_op(Opcode.AND, 2, _BITS, arithmetic.bitwise_and, *_LATTICE, _PRIMITIVE, identity=_all_ones, doc="Bitwise and.")
+_op(Opcode.OR, 2, _BITS, arithmetic.bitwise_or, *_LATTICE, identity=lambda t: 0, doc="Bitwise or.")
 _op(
     Opcode.XOR, 2, _BITS, arithmetic.bitwise_xor, *_SYMMETRIC, _EXACT, identity=lambda t: 0, doc="Bitwise exclusive or."
 )
 _op(Opcode.SHIFT_LEFT, 2, _INTEGERS, arithmetic.shift_left, _PRIMITIVE, doc="a << b; 0 where b is the width or more.")
-_op(
-    Opcode.SHIFT_RIGHT_ARITHMETIC,
-    2,
-    _INTEGERS,
-    arithmetic.shift_right_arithmetic,
-    doc="a >> b, filled by the sign bit.",
-)
+_op(Opcode.SHIFT_RIGHT_ARITHMETIC, 2, _INTEGERS, arithmetic.shift_right_arithmetic)
 _op(
     Opcode.SHIFT_RIGHT_LOGICAL,
     2,
@@ -237,14 +144,7 @@ _op(
     doc="The second operand where the first is true, else the third.",
     predicate_operand=0,
 )
-_op(
-    Opcode.CLAMP,
-    3,
-    shapes.clamp,
-    arithmetic.clamp,
-    _EXACT,
-    doc="(low, x, high) -> min(max(low, x), high); the bounds may be scalars.",
-)
+_op(Opcode.CLAMP, 3, shapes.clamp, arithmetic.clamp, _EXACT)
 entry(
     Opcode.STOCHASTIC_CONVERT,
     2,
@@ -254,34 +154,12 @@ entry(
     doc="Converts to an integer, away from zero with the probability of the fraction, by the random bits.",
 )
 
-_op(
-    Opcode.ABS,
-    1,
-    elementwise(shapes.NUMBERS, lambda t: t.component),
-    arithmetic.absolute,
-    _PROJECTION,
-    _EXACT,
-    doc="The absolute value; the modulus of complex.",
-)
+_op(Opcode.ABS, 1, elementwise(shapes.NUMBERS, lambda t: t.component), arithmetic.absolute, _PROJECTION, _EXACT)
 _op(Opcode.NEGATE, 1, _NUMBERS, arithmetic.negate, _EXACT, doc="-x; integers wrap.")
-_op(
-    Opcode.SIGN,
-    1,
-    _NUMBERS,
-    arithmetic.sign,
-    _PROJECTION,
-    _EXACT,
-    doc="-1, 0 or 1; of floats, zero keeps its sign and NaN stays; x / |x| of complex.",
-)
+_op(Opcode.SIGN, 1, _NUMBERS, arithmetic.sign, _PROJECTION, _EXACT)
 _op(Opcode.NOT, 1, _BITS, arithmetic.bitwise_not, _EXACT, doc="Bitwise not; logical of pred.")
-_op(Opcode.POPCNT, 1, _BITS, arithmetic.population_count, doc="How many bits are set.")
-_op(
-    Opcode.COUNT_LEADING_ZEROS,
-    1,
-    _BITS,
-    arithmetic.count_leading_zeros,
-    doc="How many bits are zero above the highest set one.",
-)
+_op(Opcode.POPCNT, 1, _BITS, arithmetic.population_count)
+_op(Opcode.COUNT_LEADING_ZEROS, 1, _BITS, arithmetic.count_leading_zeros)
 _op(Opcode.FLOOR, 1, _FLOATS, arithmetic.floor, _PROJECTION, doc="The largest whole number that is not larger.")
 _op(Opcode.CEIL, 1, _FLOATS, arithmetic.ceil, _PROJECTION, doc="The smallest whole number that is not smaller.")
 _op(
@@ -350,13 +228,5 @@ entry(
 )
 
 for _opcode, (_evaluate, _doc) in elementary.FUNCTIONS.items():
-    _op(_opcode, 1, _COMPLEX_OR_FLOATS, _evaluate, _TRANSCENDENTAL, doc=_doc, result_accuracy=attr("braced", None))
-_op(
-    Opcode.ERF,
-    1,
-    _FLOATS,
-    elementary.erf,
-    _TRANSCENDENTAL,
-    doc="The error function.",
-    result_accuracy=attr("braced", None),
-)
+    _op(_opcode, 1, _COMPLEX_OR_FLOATS, _evaluate, _TRANSCENDENTAL, doc=_doc, **_ACCURACY)
+_op(Opcode.ERF, 1, _FLOATS, elementary.erf, _TRANSCENDENTAL, doc="The error function.", **_ACCURACY)
