@@ -63,13 +63,17 @@ def emit_thunks(
     thunks = emitter.sequence(module.entry)
     parameters = tuple(assignment.slice(p).allocation if p.shape.is_array else None for p in module.entry.parameters)
     allocations = list(assignment.allocations)
+    reserved = {a.output: a for a in allocations if a.kind is AllocationKind.OUTPUT}
     results = []
-    for place in emitter.slices(module.entry.root):
+    for number, place in enumerate(emitter.slices(module.entry.root)):
         if not _is_the_callers(place, module):
             if place.size:
                 raise InternalError(f"a result of {module.name} is in {place.allocation}, which cannot hold results")
-            allocations.append(BufferAllocation(len(allocations), 0, AllocationKind.OUTPUT))  # an empty result
-            place = BufferSlice(allocations[-1], 0, 0)
+            own = reserved.get((number,) if module.result_shape.is_tuple else ())  # of an empty result
+            if own is None:
+                own = BufferAllocation(len(allocations), 0, AllocationKind.OUTPUT)
+                allocations.append(own)
+            place = BufferSlice(own, 0, 0)
         results.append(place)
     return ThunkProgram(tuple(allocations), thunks, parameters, tuple(results))
 

@@ -308,6 +308,19 @@ def test_sends_receipts_and_ids_are_thunks_of_their_own() -> None:
     assert [t.opcode for t in walk(program.thunks) if isinstance(t, CollectiveThunk)] == ["partition-id"]
 
 
+def test_an_empty_result_has_one_allocation() -> None:
+    text = """HloModule m
+
+ENTRY main {
+  x = f32[0,3] parameter(0)
+  ROOT r = (f32[0,3], f32[0,3]) tuple(x, x)
+}
+"""
+    _, program = program_of(text)
+    outputs = [a for a in program.allocations if a.kind is AllocationKind.OUTPUT]
+    assert [place.allocation for place in program.results] == outputs
+
+
 def test_results_of_nothing_and_of_a_constant(client) -> None:
     text = """HloModule m
 

@@ -1,0 +1,215 @@
+"""Runs an executable by the contract alone, without the core's runtime, and watches what it does with memory."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Sequence
+from types import TracebackType
+
+import numpy as np
+
+from xla_conformance.failures import Failure
+from xla_conformance.programs.family import FamilyProgram
+from xla_core import Client, LoadedExecutable
+from xla_core.backend import Allocator, DeviceMemory, RunOptions, Stream, StreamExecutor
+from xla_core.errors import ResourceExhaustedError
+from xla_core.hlo import Shape
+
+__all__ = ["Bench", "WatchedAllocator", "compiled", "require_bits"]
+
+_FRESH, _FREED, _CANARY = 0xA7, 0xFF, 0xC3
+_CANARY_BYTES = 128
+
+
+@functools.cache
+def compiled(client: Client, program: FamilyProgram) -> LoadedExecutable:
+    """The program, compiled once for all tests."""
+    return client.compile(program.module)
+
+
+def require_bits(
+    sentence: str,
+    results: Sequence[np.ndarray],
+    expected: Sequence[np.ndarray],
+    *,
+    program: FamilyProgram | None = None,
+    arguments: Sequence[np.ndarray] = (),
+) -> None:
+    """Raises Failure unless each result has the bits of the expected one."""
+
+    def wrong(what: str, number: int = 0, index: Sequence[int] | None = None) -> Failure:
+        return Failure(
+            f"{sentence} {what}".rstrip(),
+            module=program.text if program is not None else "",
+            arguments=arguments,
+            results=results,
+            expected=expected,
+            number=number,
+            index=index,
+        )
+
+    if len(results) != len(expected):
+        raise wrong(f"There are {len(results)} results, {len(expected)} are expected.")
+    for number, (got, wanted) in enumerate(zip(results, expected, strict=True)):
+        if got.dtype != wanted.dtype or got.shape != wanted.shape:
+            raise wrong(f"Result {number} is {got.dtype}{list(got.shape)}, not {wanted.dtype}{list(wanted.shape)}.")
+        different = (_bits(got) != _bits(wanted)).any(axis=-1)
+        if different.any():
+            index = np.argwhere(different)[0]
+            raise wrong(f"{int(different.sum())} of {different.size} elements are wrong.", number, index)
+
+
+def _bits(array: np.ndarray) -> np.ndarray:
+    """The bytes of each element. An integer of less than 8 bits is taken by value: its byte may have any padding."""
+    if array.dtype.name.removeprefix("u") in ("int2", "int4"):
+        array = array.astype(np.int8)
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(*array.shape, array.dtype.itemsize)
+
+
+class WatchedAllocator(Allocator):
+    """Allocates from the device, below the core's pool, and watches what an execution does with the memory.
+
+    Memory gets a pattern when it is allocated and another one when it is freed, both in the order of the stream, and
+    freed memory is handed out again at once. So an execution that expects zeros, or that frees memory before it has
+    enqueued the last use, computes wrong results. A canary, an allocation of its own, follows each block.
+
+    Attributes:
+        live: the memory that was allocated and not freed, by id.
+        sizes: the requested sizes, in order.
+        fail_at: which allocation from now on fails, counted from 0; None for none.
+        strange: memory that was freed and is not live.
+    """
+
+    def __init__(self, executor: StreamExecutor, stream: Stream) -> None:
+        self.executor, self.stream = executor, stream
+        self.live: dict[int, DeviceMemory] = {}
+        self.sizes: list[int] = []
+        self.fail_at: int | None = None
+        self.strange: list[DeviceMemory] = []
+        self._pool: dict[tuple[int, int], list[DeviceMemory]] = {}
+        self._keys: dict[int, tuple[int, int]] = {}
+        self._canaries: list[DeviceMemory] = []
+        self._lock = threading.RLock()
+        self._closed = False
+
+    def allocate(self, size: int, memory_space: int = 0) -> DeviceMemory:
+        with self._lock:
+            if self.fail_at is not None:
+                self.fail_at -= 1
+                if self.fail_at < 0:
+                    raise ResourceExhaustedError(f"the test lets the allocation of {size} bytes fail")
+            self.sizes.append(size)
+            pool = self._pool.setdefault((size, memory_space), [])
+            memory = pool.pop() if pool else self._new(size, memory_space)
+            self.live[id(memory)] = memory
+            self._keys[id(memory)] = (size, memory_space)
+            self.stream.memset(memory, _FRESH)
+            return memory
+
+    def _new(self, size: int, memory_space: int) -> DeviceMemory:
+        """A block and its canary."""
+        memory, canary = (self.executor.allocate(n, memory_space) for n in (max(size, 1), _CANARY_BYTES))
+        if memory is None or canary is None:
+            raise ResourceExhaustedError(f"the device has no {size} bytes")
+        self.stream.memset(canary, _CANARY)
+        self._canaries.append(canary)
+        return memory
+
+    def free(self, memory: DeviceMemory) -> None:
+        with self._lock:
+            if self.live.pop(id(memory), None) is None:
+                self.strange.append(memory)
+            elif self._closed:
+                self.executor.deallocate(memory)
+            else:
+                self.stream.memset(memory, _FREED)
+                self._pool[self._keys[id(memory)]].append(memory)
+
+    def canaries_live(self) -> bool:
+        """Whether nothing was written beside a block. Waits for the stream."""
+        seen = [np.zeros(_CANARY_BYTES, np.uint8) for _ in self._canaries]
+        for data, canary in zip(seen, self._canaries, strict=True):
+            self.stream.memcpy_d2h(data, canary)
+        self.stream.synchronize()
+        return all((data == _CANARY).all() for data in seen)
+
+    def close(self) -> None:
+        """Returns what is free. Memory that an executable keeps (its constants) is returned when it frees it."""
+        with self._lock:
+            self._closed = True
+            for memory in [*self._canaries, *(m for pool in self._pool.values() for m in pool)]:
+                self.executor.deallocate(memory)
+            self._canaries.clear()
+            self._pool.clear()
+
+
+class Bench:
+    """Runs one executable on one device, on a stream of its own.
+
+    Args:
+        loaded: the executable.
+        number: which of its devices.
+    """
+
+    def __init__(self, loaded: LoadedExecutable, number: int = 0) -> None:
+        device = loaded.devices[number]
+        self.executable = loaded.executable
+        self.executor: StreamExecutor = device.executor
+        self.platform = device.platform
+        self.stream = self.executor.create_stream()
+        self.allocator = WatchedAllocator(self.executor, self.stream)
+        self.parameters, self.results = self.executable.parameter_shapes, self.executable.result_shapes
+        module = self.executable.module
+        self.donated = {a.parameter_number for a in module.input_output_aliases} | {n for n, _ in module.buffer_donors}
+        self.options = RunOptions(
+            self.executor,
+            self.stream,
+            self.allocator,
+            self.platform.transfer_manager,
+            device_assignment=((device.local_ordinal,),),
+        )
+
+    def place(self, arrays: Sequence[np.ndarray]) -> list[DeviceMemory]:
+        """Allocates the arguments and enqueues copies of the arrays to them."""
+        manager, memories = self.platform.transfer_manager, []
+        for array, shape in zip(arrays, self.parameters, strict=True):
+            memory = self.allocator.allocate(self.size(shape))
+            manager.transfer_to_device_async(self.stream, array, memory, shape)
+            memories.append(memory)
+        return memories
+
+    def size(self, shape: Shape) -> int:
+        return self.platform.compiler.shape_size_bytes(shape)
+
+    def run(self, arguments: Sequence[DeviceMemory]) -> list[DeviceMemory]:
+        return list(self.executable.execute_async_on_stream(self.options, arguments))
+
+    def read(self, memories: Sequence[DeviceMemory], shapes: Sequence[Shape]) -> list[np.ndarray]:
+        """Waits for the stream, and returns the arrays in the memory."""
+        manager = self.platform.transfer_manager
+        data = [
+            manager.transfer_from_device_async(self.stream, memory, shape)
+            for memory, shape in zip(memories, shapes, strict=True)
+        ]
+        self.stream.synchronize()
+        return [manager.from_device(d, shape) for d, shape in zip(data, shapes, strict=True)]
+
+    def release(self, arguments: Sequence[DeviceMemory], results: Sequence[DeviceMemory] = ()) -> None:
+        """Frees arguments and results as the runtime does: a donated argument that is a result once."""
+        for memory in {id(m): m for m in (*arguments, *results)}.values():
+            self.allocator.free(memory)
+
+    def close(self) -> None:
+        self.stream.recover()
+        self.stream.synchronize()
+        self.allocator.close()
+        self.stream.close()
+
+    def __enter__(self) -> Bench:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,103 @@
+"""A family of small programs that together have everything an executable may have.
+
+Every result is exact for small integers, so that a device must return the reference evaluator's bits.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import importlib.resources
+from collections.abc import Sequence
+
+import ml_dtypes  # noqa: F401  (registers bfloat16 and its like with numpy)
+import numpy as np
+
+from xla_core import HloModule, Shape, parse
+from xla_core.hlo import evaluate
+
+__all__ = ["FAMILY", "FamilyProgram", "large_constants", "siblings", "small_integers", "wide_program"]
+
+
+@dataclasses.dataclass(frozen=True)
+class FamilyProgram:
+    """A program by name, as text."""
+
+    name: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.name
+
+    @functools.cached_property
+    def module(self) -> HloModule:
+        return parse(self.text, file=f"{self.name}.hlo")
+
+    def arguments(self, random: np.random.Generator) -> list[np.ndarray]:
+        """Small integers for each array of the parameters."""
+        return small_integers(self.module.parameter_shapes, random)
+
+    def results(self, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The reference evaluator's results, an array each."""
+        return [np.asarray(r) for r in evaluate(self.module, *arguments)]
+
+
+def small_integers(shapes: Sequence[Shape], random: np.random.Generator) -> list[np.ndarray]:
+    """An array for each array in `shapes`, of integers that every element type holds."""
+    arrays = []
+    for leaf in (leaf for shape in shapes for leaf in shape.leaves() if leaf.is_array):
+        low, high = (0, 2) if leaf.dtype.kind == "b" else (0, 4) if leaf.dtype.kind == "u" else (-4, 5)
+        if leaf.element_type.bit_width <= 4:
+            low, high = (0 if "u" in str(leaf.element_type) else -1), 2
+        arrays.append(np.asarray(random.integers(low, high, leaf.dimensions)).astype(leaf.dtype))
+    return arrays
+
+
+# -- programs that are generated ---------------------------------------------------------------------------------------
+
+
+def large_constants(count: int = 3001) -> FamilyProgram:
+    """Constants of random bits in several types, NaN payloads among them, which nothing may round or cut."""
+    random = np.random.default_rng(5)
+    lines, results, types = [], [], []
+    for i, (dtype, mlir) in enumerate([("<f4", "f32"), ("<i4", "i32"), ("|i1", "i8"), ("<f8", "f64"), ("<u2", "bf16")]):
+        data = random.integers(0, 256, count * np.dtype(dtype).itemsize, dtype=np.uint8)
+        kind = f"tensor<{count}x{mlir}>"
+        lines.append(f'  %{i} = stablehlo.constant dense<"0x{data.tobytes().hex().upper()}"> : {kind}')
+        results.append(f"%{i}")
+        types.append(kind)
+    body = "\n".join(lines)
+    said = ", ".join(types)
+    text = f"func.func @main() -> ({said}) {{\n{body}\n  return {', '.join(results)} : {said}\n}}\n"
+    return FamilyProgram("large_constants", text)
+
+
+def wide_program(count: int = 24) -> FamilyProgram:
+    """Many parameters and many results, each of its own shape, in another order."""
+    lines = [f"  p{i} = s32[{i + 1}] parameter({i})" for i in range(count)]
+    lines += [f"  n{i} = s32[{i + 1}] negate(p{i})" for i in range(count)]
+    order = [(7 * i + 3) % count for i in range(count)]
+    shapes = ", ".join(f"s32[{i + 1}]" for i in order)
+    lines.append(f"  ROOT r = ({shapes}) tuple({', '.join(f'n{i}' for i in order)})")
+    return FamilyProgram("many_parameters_and_results", "HloModule m\n\nENTRY e {\n" + "\n".join(lines) + "\n}\n")
+
+
+def siblings(count: int = 6) -> list[FamilyProgram]:
+    """Programs of one name, with one signature and the same names inside, which compute different things."""
+    text = (
+        "HloModule m\n\nENTRY e {{\n  x = s32[300] parameter(0)\n  y = s32[300] parameter(1)\n"
+        "  k = s32[] constant({k})\n  b = s32[300] broadcast(k), dimensions={{}}\n"
+        "  a = s32[300] {op}(x, y)\n  c = s32[300] multiply(a, b)\n  ROOT r = s32[300] add(c, x)\n}}\n"
+    )
+    ops = ("add", "subtract")
+    return [FamilyProgram(f"sibling{i}", text.format(k=2 + i // 2, op=ops[i % 2])) for i in range(count)]
+
+
+def _files() -> list[FamilyProgram]:
+    folder = importlib.resources.files(__package__).joinpath("family")
+    files = sorted((f for f in folder.iterdir() if f.name.endswith(".hlo")), key=lambda f: f.name)
+    return [FamilyProgram(f.name.removesuffix(".hlo"), f.read_text(encoding="utf-8")) for f in files]
+
+
+FAMILY: tuple[FamilyProgram, ...] = (*_files(), large_constants(), wide_program())
+"""All programs that run on one device without infeed and outfeed."""
