@@ -29,7 +29,9 @@ from xla_core.passes.pass_manager import (
     Invariant,
     PassContext,
     PassGroup,
+    PassObserver,
     PassTiming,
+    observe_passes,
 )
 from xla_core.passes.pipeline import STAGES, default_pipeline, run_hlo_passes, scheduling_pipeline
 from xla_core.passes.registry import PASSES, create_pass, register_pass
@@ -49,11 +51,13 @@ __all__ = [
     "OpExpander",
     "PassContext",
     "PassGroup",
+    "PassObserver",
     "PassTiming",
     "SimplificationOptions",
     "create_pass",
     "default_pipeline",
     "is_canonical_convolution",
+    "observe_passes",
     "register_pass",
     "run_hlo_passes",
     "scheduling_pipeline",

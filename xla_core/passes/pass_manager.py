@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import abc
+import contextlib
+import contextvars
 import dataclasses
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import ClassVar, TypeVar
 
 from xla_core import config, profiler
@@ -19,7 +21,22 @@ from xla_core.passes.dump import ModuleDump
 Invariant = Callable[[HloModule], None]
 """A check that raises XlaError for a module that is not valid."""
 
+PassObserver = Callable[[str, str, HloModule], None]
+"""Called after each pass that changed the module: (its pipeline, its name, the module, which it must not change)."""
+
 P = TypeVar("P", bound="HloPass")
+
+_observer: contextvars.ContextVar[PassObserver | None] = contextvars.ContextVar("pass_observer", default=None)
+
+
+@contextlib.contextmanager
+def observe_passes(observer: PassObserver) -> Iterator[None]:
+    """Calls `observer` after each pass that changes a module while the block compiles."""
+    token = _observer.set(observer)
+    try:
+        yield
+    finally:
+        _observer.reset(token)
 
 
 class HloPass(abc.ABC):
@@ -80,6 +97,7 @@ class PassContext:
     dump: ModuleDump | None = None
     invariants: list[Invariant] = dataclasses.field(default_factory=list)
     timings: list[PassTiming] = dataclasses.field(default_factory=list)
+    observer: PassObserver | None = dataclasses.field(default_factory=_observer.get)
     _changes: int = 0  # how many passes have changed the module
     _settled: dict[HloPass, int] = dataclasses.field(default_factory=dict)  # pass -> `_changes` when it changed nothing
 
@@ -130,8 +148,11 @@ class PassContext:
         self.timings.append(
             PassTiming(hlo_pass.name, "/".join(path), seconds, changed, before, module.instruction_count)
         )
+        pipeline = path[-1] if path else "passes"
         if self.dump is not None:
-            self.dump.after_pass(module, path[-1] if path else "passes", hlo_pass.name, following, changed)
+            self.dump.after_pass(module, pipeline, hlo_pass.name, following, changed)
+        if changed and self.observer is not None:
+            self.observer(pipeline, hlo_pass.name, module)
         for invariant in self.invariants:
             try:
                 invariant(module)

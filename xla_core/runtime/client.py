@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xla_core.backend.executable import Executable
 from xla_core.backend.platform import Platform
 from xla_core.checks import counted, require
 from xla_core.compile_options import CompileOptions
@@ -84,6 +85,16 @@ class Client(Handle):
         """
         self._devices.require_alive()
         return compilation.Compilation(self._devices, self._spec.options, options).compile(program, file)
+
+    def load(self, executable: Executable) -> LoadedExecutable:
+        """Loads what this client's compiler made, so that it can run: `Compiler.run_backend`, for example.
+
+        Raises:
+            InvalidArgumentError: for a program that needs more devices than this client has.
+        """
+        self._devices.require_alive()
+        require("executable", executable, Executable, "an Executable")
+        return compilation.load(self._devices, executable)
 
     def deserialize(self, data: bytes) -> LoadedExecutable:
         """Loads an executable from the bytes that `LoadedExecutable.serialize` returned.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel
 
 from xla_core import profiler
+from xla_core.backend.executable import Executable
 from xla_core.compile_options import BackendOptions, CompileOptions
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.entry import flatten_entry, set_donation
@@ -99,6 +100,11 @@ class Compilation:
             executor = devices.devices[assignment[0][0]].executor
             executable = devices.platform.compiler.compile(module, options, executor)
         return StaticExecutable(devices, executable, options, name)
+
+
+def load(devices: DeviceSet, executable: Executable) -> StaticExecutable:
+    executable.target_config = devices.platform.compiler.target_config
+    return StaticExecutable(devices, executable, CompileOptions(), executable.module.name)
 
 
 def deserialize(devices: DeviceSet, model: type[BackendOptions], data: bytes) -> LoadedExecutable:

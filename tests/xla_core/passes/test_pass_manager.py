@@ -23,6 +23,7 @@ from xla_core.passes import (
     ModuleDump,
     PassContext,
     create_pass,
+    observe_passes,
     register_pass,
 )
 
@@ -52,6 +53,18 @@ class Break(HloPass):
 
     def run(self, module):
         return True
+
+
+def test_an_observer_sees_the_passes_that_changed_the_module():
+    seen = []
+    module = parse_hlo(TEXT)
+    pipeline = HloPassPipeline("outer", [Rename("first"), Rename("idle", times=0), HloPassPipeline("inner", [Break()])])
+    with observe_passes(lambda pipeline, name, changed: seen.append((pipeline, name, changed is module))):
+        pipeline.run(module)
+    assert seen == [("outer", "first", True), ("inner", "break", True)]
+    Rename("later").run(module)
+    PassContext.default(module).run(Rename("later"), module, ())
+    assert len(seen) == 2
 
 
 def test_a_pipeline_runs_in_order_and_says_whether_anything_changed():

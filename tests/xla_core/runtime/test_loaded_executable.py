@@ -35,6 +35,15 @@ def test_arrays_numbers_and_buffers_in_any_mixture(client) -> None:
     assert float(scalar(2)[0]) == -2
 
 
+def test_what_the_compiler_made_can_be_loaded(client) -> None:
+    compiler, executor = client.platform.compiler, client.devices[0].executor
+    made = compiler.compile(programs.add(), None, executor)
+    (out,) = client.load(made)(A, B)
+    assert np.asarray(out).tolist() == [1, 2, 3, 4]
+    with pytest.raises(InvalidArgumentError, match="executable must be an Executable"):
+        client.load(b"bytes")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -1,0 +1,169 @@
+"""The command `xla bisect`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xla_core.cli.options import Backend, Inputs, Program, Seed, Settings, Shapes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    from rich.console import Console
+
+    from xla_conformance.bisect.programs import DeviceRunner
+    from xla_core import LoadedExecutable
+    from xla_core.errors import XlaError
+    from xla_core.hlo import HloModule
+
+__all__ = ["bisect"]
+
+
+def bisect(
+    file: Program,
+    backend: Backend = None,
+    inputs: Inputs = None,
+    shape: Shapes = None,
+    seed: Seed = 0,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="DIR", help="Write the reduced program and its arrays there."),
+    ] = None,
+    settings: Settings = None,
+) -> None:
+    """Find the pass, or the instruction of the device, that makes a program's results wrong; exit code 1 if one does.
+
+    The reference evaluator runs the program, and the module after the passes. If a pass is at fault, it is named. If
+    not, each instruction of the optimized module runs alone on the device, on the device's own inputs, and is compared
+    with the evaluator.
+    """
+    import xla_core as xla
+    from xla_conformance.bisect.passes import compile_in_steps, find_wrong_pass
+    from xla_conformance.bisect.programs import DeviceRunner
+    from xla_core.cli import console, programs
+
+    if output is not None:
+        programs.make_directory(output)
+    module = programs.parse(programs.read_program(file), programs.file_name(file), shape or ())
+    _require_one_device(module)
+    shapes = [leaf for s in module.parameter_shapes for leaf in s.leaves() if leaf.is_array]
+    arguments = programs.load_arguments(inputs, shapes) if inputs else programs.random_arguments(shapes, seed)
+    out = console()
+    options = programs.compile_options(settings or (), donate=())
+    with xla.Client(backend) as client:
+        expected = xla.evaluate(module, *arguments)
+        executable, steps = compile_in_steps(client, module, options)
+        out.print(f"{module.name} on {client.platform_name}: {len(steps)} passes changed the module", markup=False)
+        difference = _run(executable, arguments, expected)
+        found = find_wrong_pass(steps, arguments, expected)
+        if found is not None:
+            number, how = found
+            out.print(f"[bold red]The pass {steps[number]} changes the answer[/]: {how}", soft_wrap=True)
+            before = steps[number - 1].module if number else module
+            _write(out, output, before, arguments, {"after.hlo": steps[number].module.to_text()})
+            raise typer.Exit(1)
+        out.print("No pass changes the answer.")
+        optimized = steps[-1].module if steps else module
+        wrong = _find_on_device(out, optimized, arguments, DeviceRunner(client, options), output)
+    if wrong or difference:
+        if not wrong:
+            out.print(f"[bold red]The whole program is wrong[/], though no part of it is: {difference}", soft_wrap=True)
+        raise typer.Exit(1)
+    out.print("[bold green]The device agrees with the reference evaluator, in each instruction and as a whole.")
+
+
+def _run(
+    executable: LoadedExecutable | XlaError, arguments: Sequence[np.ndarray], expected: Sequence[np.ndarray]
+) -> str:
+    """Runs the program; describes how its results differ, or the error of the compilation or the device."""
+    import numpy as np
+
+    from xla_conformance.bisect.comparison import first_difference
+    from xla_core.errors import XlaError
+
+    try:
+        if isinstance(executable, XlaError):
+            raise executable
+        return first_difference([np.asarray(r) for r in executable(*arguments)], expected)
+    except XlaError as error:
+        return f"{error.code.name}: {error.message}"
+
+
+def _find_on_device(
+    out: Console, optimized: HloModule, arguments: Sequence[np.ndarray], runner: DeviceRunner, output: Path | None
+) -> bool:
+    from xla_conformance.bisect.instructions import find_wrong_instruction
+    from xla_conformance.bisect.programs import module_of
+    from xla_conformance.bisect.reduction import find_wrong_prefix, reduce_fusion
+    from xla_conformance.progress import progress
+
+    with progress() as show:
+        finding = find_wrong_instruction(
+            optimized, arguments, runner, lambda done, total, name: show(done, total, name, "")
+        )
+    if finding is None:
+        prefix = find_wrong_prefix(optimized, arguments, runner)
+        if prefix is None:
+            return False
+        program, last, how = prefix
+        out.print(
+            f"[bold red]The device computes each instruction rightly alone, but {last} wrongly after others[/]: "
+            f"{how}\nThe fault lies in buffers, layouts or the order of the work.",
+            soft_wrap=True,
+        )
+        _write(out, output, program, arguments)
+        return True
+    finding = reduce_fusion(finding, runner)
+    out.print(
+        f"[bold red]The device computes {' / '.join(finding.path)} wrongly[/]: {finding.difference}", soft_wrap=True
+    )
+    out.print(str(finding.instruction), markup=False, soft_wrap=True)
+    arrays = {f"result_{i}.npy": a for i, a in enumerate(finding.results)}
+    arrays |= {f"expected_{i}.npy": a for i, a in enumerate(finding.expected)}
+    _write(out, output, module_of(finding.instruction), finding.arrays, arrays)
+    return True
+
+
+def _require_one_device(module: HloModule) -> None:
+    from xla_core.errors import UnimplementedError
+    from xla_core.hlo import Trait
+
+    if module.num_replicas * module.num_partitions > 1:
+        raise UnimplementedError("xla bisect runs programs of one device", hint="bisect the program of one of them")
+    for computation in module.computations:
+        for instruction in computation.instructions:
+            if Trait.HOST_TRANSFER in instruction.op.traits:
+                raise UnimplementedError(
+                    f"xla bisect can't repeat {instruction.opcode}, which transfers data to or from the host",
+                    location=instruction.location,
+                    hint="make the transferred value a parameter or a result",
+                )
+
+
+def _write(
+    out: Console,
+    folder: Path | None,
+    program: HloModule,
+    arguments: Sequence[np.ndarray],
+    more: Mapping[str, np.ndarray | str] | None = None,
+) -> None:
+    """Writes the program, its arguments and further arrays or texts, and prints where; prints the program without a
+    folder.
+    """
+    from xla_core.cli import programs
+
+    if folder is None:
+        out.print(program.to_text(), markup=False, soft_wrap=True)
+        return
+    (folder / "program.hlo").write_text(program.to_text())
+    programs.save_arguments(folder, arguments)
+    for name, content in (more or {}).items():
+        if isinstance(content, str):
+            (folder / name).write_text(content)
+        else:
+            programs.save_array(folder / name, content)
+    out.print(f"{folder}: program.hlo, {programs.SAVED_ARGUMENTS}{''.join(f', {name}' for name in more or ())}")

@@ -1,0 +1,78 @@
+"""Finds the first pass after which the reference evaluator computes other results."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+from xla_conformance.bisect.comparison import first_difference
+from xla_core import Client, CompileOptions, LoadedExecutable, evaluate
+from xla_core.errors import InternalError
+from xla_core.hlo import HloModule
+from xla_core.passes import observe_passes
+
+__all__ = ["PassStep", "compile_in_steps", "find_wrong_pass"]
+
+
+@dataclasses.dataclass(frozen=True)
+class PassStep:
+    """A pass that changed the module, and the module after it."""
+
+    pipeline: str
+    name: str
+    module: HloModule
+
+    def __str__(self) -> str:
+        return f"{self.pipeline}/{self.name}"
+
+
+def compile_in_steps(
+    client: Client, module: HloModule, options: CompileOptions
+) -> tuple[LoadedExecutable | InternalError, list[PassStep]]:
+    """Compiles a module.
+
+    Returns:
+        Its executable, or the InternalError of a compilation that failed after the passes; and a step for each pass
+        that changed the module.
+
+    Raises:
+        XlaError: any other error, such as UnimplementedError for ops that the target doesn't support.
+    """
+    steps: list[PassStep] = []
+
+    def record(pipeline: str, name: str, changed: HloModule) -> None:
+        steps.append(PassStep(pipeline, name, changed.clone()))
+
+    with observe_passes(record):
+        try:
+            return client.compile(module, options), steps
+        except InternalError as error:
+            return error, steps
+
+
+def find_wrong_pass(
+    steps: Sequence[PassStep], arguments: Sequence[np.ndarray], expected: Sequence[np.ndarray]
+) -> tuple[int, str] | None:
+    """Returns the number of the first step whose module computes other results, and the difference; None if none does.
+
+    The search halves the steps, so that few modules are evaluated. It finds a step that turns right results into wrong
+    ones even if a later step happens to make them right again, as long as the last module's results are wrong.
+    """
+    difference = _difference(steps[-1].module, arguments, expected) if steps else ""
+    if not difference:
+        return None
+    right, wrong = -1, len(steps) - 1
+    while wrong - right > 1:
+        middle = (right + wrong) // 2
+        found = _difference(steps[middle].module, arguments, expected)
+        if found:
+            wrong, difference = middle, found
+        else:
+            right = middle
+    return wrong, difference
+
+
+def _difference(module: HloModule, arguments: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> str:
+    return first_difference(evaluate(module, *arguments), expected)

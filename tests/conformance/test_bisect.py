@@ -1,0 +1,235 @@
+"""Tests of `xla bisect`: it names the pass or the instruction that a faulty backend gets wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import xla_core as xla
+from xla_core.cli import main
+
+Put = Callable[[str, str], str]
+
+PROGRAM = """
+func.func @main(%a: tensor<5x7xf32>, %b: tensor<7x3xf32>) -> tensor<3x5xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %limit = stablehlo.constant dense<4> : tensor<i32>
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<5x7xf32>, tensor<7x3xf32>) -> tensor<5x3xf32>
+  %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<5x3xf32>) -> tensor<3x5xf32>
+  %r:2 = stablehlo.while(%i = %zero, %x = %1) : tensor<i32>, tensor<3x5xf32>
+    cond {
+      %p = stablehlo.compare LT, %i, %limit : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    } do {
+      %t = stablehlo.tanh %x : tensor<3x5xf32>
+      %s = stablehlo.subtract %x, %t : tensor<3x5xf32>
+      %u = stablehlo.add %s, %s : tensor<3x5xf32>
+      %j = stablehlo.add %i, %one : tensor<i32>
+      stablehlo.return %j, %u : tensor<i32>, tensor<3x5xf32>
+    }
+  return %r#1 : tensor<3x5xf32>
+}
+"""
+KERNEL = """
+from xla_core.hlo import Opcode
+import xla_backend_template.compiler as compiler
+
+{kernel}
+
+compiler.HloKernel = Kernel
+
+@hookimpl
+def xla_backend():
+    return spec(kernel=Kernel{more})
+"""
+WRONG_TANH = """
+class Kernel(HloKernel):
+    def __init__(self, instruction):
+        if instruction.opcode == Opcode.TANH and instruction.shape.rank == 2:
+            instruction = instruction.parent.add(Opcode.SINE, instruction.operand(0))
+        super().__init__(instruction)
+"""
+FAILING_TANH = """
+from xla_core.errors import InternalError
+
+class Kernel(HloKernel):
+    def _run(self, stream, arguments):
+        if self.computation.root.opcode == Opcode.TANH:
+            raise InternalError("the tanh unit is stuck")
+        super()._run(stream, arguments)
+"""
+REFUSED_TANH = """
+from xla_core.errors import InternalError
+
+class Kernel(HloKernel):
+    def __init__(self, instruction):
+        if instruction.opcode == Opcode.TANH:
+            raise InternalError("no code for it")
+        super().__init__(instruction)
+"""
+OVERWRITING_TRANSPOSE = """
+class Kernel(HloKernel):
+    def _run(self, stream, arguments):
+        super()._run(stream, arguments)
+        if self.computation.root.opcode == Opcode.TRANSPOSE:
+            stream.fill(arguments[0], 0)
+"""
+TWICE = """
+func.func @main(%a: tensor<3x4xf32>) -> (tensor<4x3xf32>, tensor<3x4xf32>) {
+  %0 = stablehlo.cosine %a : tensor<3x4xf32>
+  %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<3x4xf32>) -> tensor<4x3xf32>
+  %2 = stablehlo.sine %0 : tensor<3x4xf32>
+  return %1, %2 : tensor<4x3xf32>, tensor<3x4xf32>
+}
+"""
+WRONG_PASS = """
+from xla_core.hlo import Opcode
+from xla_core.passes import HloPass
+
+class Halve(HloPass):
+    name = "acme-strength-reduction"
+
+    def run(self, module):
+        changed = False
+        for computation in module.computations:
+            for i in list(computation.instructions):
+                if i.opcode == Opcode.SUBTRACT:
+                    computation.replace_with(i, computation.add(Opcode.ADD, *i.operands))
+                    changed = True
+        return changed
+
+class Compiler(TemplateCompiler):
+    def hlo_stages(self, options):
+        return {"target": Halve()}
+
+class Platform(TemplatePlatform):
+    def create_compiler(self):
+        return Compiler()
+
+@hookimpl
+def xla_backend():
+    return spec(platform=Platform, compiler=Compiler)
+"""
+WRONG_FUSION = """
+from xla_core.target import FusionPreferences
+
+class Compiler(TemplateCompiler):
+    @property
+    def target_config(self):
+        return super().target_config.model_copy(update={"fusion": FusionPreferences()})
+
+class Platform(TemplatePlatform):
+    def create_compiler(self):
+        return Compiler()
+
+class Kernel(HloKernel):
+    def __init__(self, instruction):
+        super().__init__(instruction)
+        self.spoils = any(i.opcode == Opcode.TANH for c in instruction.called_computations for i in c.instructions)
+
+    def _run(self, stream, arguments):
+        super()._run(stream, arguments)
+        if self.spoils:
+            stream.fill(arguments[-1], 7)
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    path = tmp_path / "program.mlir"
+    path.write_text(PROGRAM)
+    return path
+
+
+def bisect(backend: str, program: Path, *more: object) -> int:
+    return main(["bisect", str(program), "--backend", backend, *map(str, more)])
+
+
+def wrong(kernel: str, more: str = "") -> str:
+    return KERNEL.format(kernel=kernel, more=more)
+
+
+@pytest.mark.parametrize("backend", ["template", "cpu"])
+def test_right_backends_agree(backend: str, program: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert bisect(backend, program) == 0
+    printed = capsys.readouterr().out
+    assert "No pass changes the answer" in printed
+    assert "agrees with the reference evaluator" in printed
+
+
+def test_a_wrong_instruction_is_found_within_a_loop(
+    put_backend: Put, program: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "out"
+    assert bisect(put_backend("wrong", wrong(WRONG_TANH)), program, "--output", folder) == 1
+    printed = capsys.readouterr().out
+    assert "No pass changes the answer" in printed
+    assert "iteration 0" in printed
+    assert "tanh" in printed
+    reduced = xla.parse((folder / "program.hlo").read_text())
+    with np.load(folder / "arguments.npz") as stored:
+        arguments = list(stored.values())
+    (expected,) = xla.evaluate(reduced, *arguments)
+    assert (expected == np.load(folder / "expected_0.npy")).all()
+    assert np.allclose(np.load(folder / "result_0.npy"), np.sin(arguments[0]))
+
+
+def test_an_error_of_the_device_names_its_instruction(
+    put_backend: Put, program: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bisect(put_backend("failing", wrong(FAILING_TANH)), program) == 1
+    printed = capsys.readouterr().out
+    assert "the tanh unit is stuck" in printed
+    assert "tanh(" in printed
+
+
+def test_an_instruction_that_does_not_compile_is_named(
+    put_backend: Put, program: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bisect(put_backend("refusing", wrong(REFUSED_TANH)), program) == 1
+    printed = capsys.readouterr().out
+    assert "no code for it" in printed
+    assert "tanh(" in printed
+
+
+def test_a_wrong_pass_is_named(
+    put_backend: Put, program: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "out"
+    assert bisect(put_backend("rewriting", WRONG_PASS), program, "--output", folder) == 1
+    assert "The pass optimization/acme-strength-reduction changes the answer" in capsys.readouterr().out
+    assert "subtract" in (folder / "program.hlo").read_text()
+    assert "subtract" not in (folder / "after.hlo").read_text()
+
+
+def test_a_wrong_fusion_is_reduced(put_backend: Put, program: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = wrong(WRONG_FUSION, ", platform=Platform, compiler=Compiler")
+    assert bisect(put_backend("fusing", source), program) == 1
+    printed = capsys.readouterr().out
+    assert "tanh" in printed
+    assert "subtract(" not in printed
+
+
+def test_a_fault_between_instructions_ends_at_the_first_wrong_one(
+    put_backend: Put, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "twice.mlir"
+    path.write_text(TWICE)
+    backend = put_backend("overwriting", wrong(OVERWRITING_TRANSPOSE))
+    assert bisect(backend, path) == 1
+    printed = capsys.readouterr().out
+    assert "each instruction rightly alone, but sine wrongly after others" in " ".join(printed.split())
+
+
+def test_what_cannot_be_repeated_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "infeed.hlo"
+    path.write_text(
+        "HloModule m\n\nENTRY e {\n  t = token[] after-all()\n  i = ((f32[4]), token[]) infeed(t)\n"
+        "  d = (f32[4]) get-tuple-element(i), index=0\n  ROOT r = f32[4] get-tuple-element(d), index=0\n}\n"
+    )
+    assert bisect("template", path) == 2
+    assert "can't repeat infeed" in " ".join(capsys.readouterr().err.split())
