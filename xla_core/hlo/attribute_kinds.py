@@ -24,6 +24,8 @@ def is_of_kind(attribute: Attribute, value: Any) -> bool:
     if value is attribute.default:
         return True
     kind = attribute.kind
+    if kind is AttributeKind.ENUM and attribute.values:
+        return value in attribute.values
     if kind in _SCALAR_KINDS:
         return isinstance(value, _SCALAR_KINDS[kind]) and not (
             isinstance(value, bool) and kind is not AttributeKind.BOOL

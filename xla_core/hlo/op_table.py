@@ -78,12 +78,13 @@ class Attribute:
     """One attribute of an op.
 
     `default` is the value where the text leaves the attribute out; a REQUIRED attribute has no default. XLA prints a
-    `shown` attribute even where it has its default.
+    `shown` attribute even where it has its default. An enum has one of `values`, if they are given.
     """
 
     kind: AttributeKind
     default: Any = REQUIRED
     shown: bool = False
+    values: tuple[str, ...] = ()
 
 
 class Trait(enum.Enum):

@@ -1,6 +1,5 @@
-"""Test cases of single ops: generated from the op table, and written as HLO text in `hlo/` for ops that need more."""
+"""Test cases of single ops, made from the op table and from `domains`, which say what the cases of each op vary."""
 
 from xla_conformance.ops.cases import OpCase, generate
-from xla_conformance.ops.templates import Template, load_templates
 
-__all__ = ["OpCase", "Template", "generate", "load_templates"]
+__all__ = ["OpCase", "generate"]

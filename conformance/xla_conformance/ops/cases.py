@@ -5,113 +5,102 @@ from __future__ import annotations
 import dataclasses
 import functools
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from xla_conformance.accuracy.bounds import bound
-from xla_conformance.ops import values
-from xla_conformance.ops.comparison import EXACT, Expected, Rule, expected_results
+from xla_conformance.ops import domains as _domains
+from xla_conformance.ops.choices import Choice
+from xla_conformance.ops.comparison import Expected, Rule, expected_results
+from xla_conformance.ops.domain import DOMAINS, Domain
+from xla_conformance.ops.program import Program
 from xla_conformance.ops.templates import Template, load_templates
 from xla_core import parse
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import (
     OPS,
     ElementType,
-    HloComputation,
     HloModule,
     Opcode,
-    OpDef,
-    Shape,
-    Trait,
     verify,
 )
 
 __all__ = ["OpCase", "generate"]
 
-DIMENSIONS = (5, 13)  # not multiples of a vector's length, so that the remainders of loops are tested
-TRANSCENDENTAL = Rule("ulp", bound("real", "default", "f32", "backend") or 0.0)
-CONVERSIONS_QUICK = frozenset({ElementType.PRED, ElementType.S32, ElementType.F32, ElementType.BF16, ElementType.S8})
+assert _domains is not None  # importing it fills DOMAINS
 
 
 @dataclasses.dataclass(frozen=True)
 class OpCase:
-    """A test case. `build` makes the module for the case's element type, or for a wider one for expected results."""
+    """A test case: an op in one element type. `build` makes its program, in that type or in a wider one.
+
+    The wider one is for expected results of more precision.
+    """
 
     opcode: Opcode
     variant: str
     element_type: ElementType
-    build: Callable[[ElementType], HloModule]
+    build: Callable[[ElementType], Program]
     rule: Rule
-    special: bool = False
-    index: frozenset[int] = frozenset()
-    positive: frozenset[int] = frozenset()
+    seed: int = 0
 
     @property
     def name(self) -> str:
-        return "-".join(p for p in (self.opcode, self.variant, self.element_type.value) if p)
+        return "-".join(p for p in (self.opcode, self.element_type.value, self.variant) if p)
 
     def module(self) -> HloModule:
-        return self.build(self.element_type)
+        return self.build(self.element_type).module
 
     def arguments(self) -> list[np.ndarray]:
-        seed = zlib.crc32(self.name.encode())
-        return [self._argument(i, shape, [seed, i]) for i, shape in enumerate(self.module().parameter_shapes)]
-
-    def _argument(self, number: int, shape: Shape, seed: values.Seed) -> np.ndarray:
-        if number in self.index:
-            return values.indices(shape, seed)
-        if self.special and not shape.element_type.is_complex:
-            return values.special(shape, seed)
-        return values.moderate(shape, seed, positive=number in self.positive)
+        random = np.random.default_rng([self.seed, zlib.crc32(self.name.encode())])
+        return self.build(self.element_type).arguments(random)
 
     def expected(self) -> list[Expected]:
         """What each result should be."""
-        return expected_results(self.build, self.element_type, self.arguments(), self.rule)
+
+        def build(element_type: ElementType) -> HloModule:
+            return self.build(element_type).module
+
+        return expected_results(build, self.element_type, self.arguments(), self.rule)
 
 
-def generate(element_types: Iterable[ElementType], *, every_conversion: bool = True) -> Iterator[OpCase]:
-    """Yields all cases of these element types in the op table's order, without types that an op doesn't accept."""
-    wanted = frozenset(element_types)
-    types = [t for t in ElementType if t in wanted]
+def generate(*, seed: int = 0, every_type: bool = False) -> Iterator[OpCase]:
+    """Yields all cases in the op table's order.
+
+    Every value of an op's domains is in one or more, and so is every pair of values. With `every_type`, each element
+    type counts as a value; without it, types that are alike take turns.
+    """
     written: dict[Opcode, list[Template]] = {}
     for template in load_templates():
         written.setdefault(template.opcode, []).append(template)
-    for opcode, op in OPS.items():
-        if opcode in written:
-            for template in written[opcode]:
-                yield from _of_template(template, types)
-        elif opcode == Opcode.CONVERT:
-            yield from _conversions(types, every_conversion)
-        elif op.is_elementwise and isinstance(op.arity, int):
-            yield from _elementwise(op, types)
+    for opcode in OPS:
+        for domain in DOMAINS.get(opcode, ()):
+            yield from _of_domain(domain, seed, every_type)
+        for template in written.get(opcode, ()) if opcode not in DOMAINS else ():
+            yield from _of_template(template, seed)
 
 
-def _of_template(template: Template, types: list[ElementType]) -> Iterator[OpCase]:
-    def build(element_type: ElementType) -> HloModule:
-        return _parsed(template, element_type).clone()
+def _of_domain(domain: Domain, seed: int, every_type: bool) -> Iterator[OpCase]:
+    for choice in domain.choices(seed, every_type):
+        element_type: ElementType = choice.type
+        rest = Choice({axis: value for axis, value in choice.values.items() if axis != "type"})
+        variant = "-".join(part for part in (domain.variant, str(rest)) if part)
+        build = functools.partial(domain.program, choice)
+        yield OpCase(domain.opcode, variant, element_type, build, domain.rule(element_type), seed)
 
-    special = template.opcode in (
-        Opcode.COMPARE,
-        Opcode.CLAMP,
-        Opcode.REDUCE_PRECISION,
-        Opcode.SELECT,
-        Opcode.BITCAST_CONVERT,
-    )
-    if template.rule.kind == "sum" and "$zero" in template.text:
-        types = [t for t in types if t is not ElementType.F8E8M0FNU]  # it has no zero for a sum to begin at
-    for element_type in types:
+
+def _of_template(template: Template, seed: int) -> Iterator[OpCase]:
+    def build(element_type: ElementType) -> Program:
+        module = _parsed(template, element_type).clone()
+        return Program.of(
+            template.opcode, element_type, module, [template.fill(i) for i in range(len(module.parameter_shapes))]
+        )
+
+    for element_type in ElementType:
+        if template.rule.kind == "sum" and "$zero" in template.text and not element_type.has_zero:
+            continue  # a sum has nothing to begin at
         if element_type in template.types and _builds(build, element_type):
-            yield OpCase(
-                template.opcode,
-                template.variant,
-                element_type,
-                build,
-                template.rule,
-                special,
-                template.index,
-                template.positive,
-            )
+            yield OpCase(template.opcode, template.variant, element_type, build, template.rule, seed)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -119,48 +108,10 @@ def _parsed(template: Template, element_type: ElementType) -> HloModule:
     return parse(template.program(element_type))
 
 
-def _elementwise(op: OpDef, types: list[ElementType]) -> Iterator[OpCase]:
-    """Cases made from the op table alone: arity and shape rule say which operands the op takes."""
-
-    def build(element_type: ElementType) -> HloModule:
-        assert isinstance(op.arity, int)
-        return _module(op.opcode, [Shape(element_type, DIMENSIONS)] * op.arity)
-
-    for element_type in types:
-        if _builds(build, element_type):
-            transcendental = Trait.TRANSCENDENTAL in op.traits and not element_type.is_integral
-            if element_type is ElementType.F8E8M0FNU:
-                transcendental = False  # it has no zero to round to, so the evaluator's result is the definition
-            rule = TRANSCENDENTAL if transcendental or element_type.is_complex else EXACT
-            yield OpCase(op.opcode, "", element_type, build, rule, special=True)
-
-
-def _conversions(types: list[ElementType], every: bool) -> Iterator[OpCase]:
-    for source in types:
-        for target in types:
-            if source is target or not (every or {source, target} <= CONVERSIONS_QUICK):
-                continue
-
-            def build(element_type: ElementType, target: ElementType = target) -> HloModule:
-                return _module(Opcode.CONVERT, [Shape(element_type, DIMENSIONS)], Shape(target, DIMENSIONS))
-
-            if _builds(build, source):
-                yield OpCase(Opcode.CONVERT, f"to_{target.value}", source, build, EXACT, special=True)
-
-
-def _module(opcode: Opcode, shapes: list[Shape], result: Shape | None = None) -> HloModule:
-    module = HloModule(opcode)
-    entry = HloComputation("main")
-    parameters = [entry.parameter(i, shape) for i, shape in enumerate(shapes)]
-    entry.set_root(entry.add(opcode, *parameters, shape=result))
-    module.add_computation(entry, entry=True)
-    return module
-
-
-def _builds(build: Callable[[ElementType], HloModule], element_type: ElementType) -> bool:
+def _builds(build: Callable[[ElementType], Program], element_type: ElementType) -> bool:
     """Whether the op takes the type, by its shape rule and the verifier."""
     try:
-        verify(build(element_type))
+        verify(build(element_type).module)
     except InvalidArgumentError:
         return False
     return True

@@ -20,6 +20,8 @@ import string
 import numpy as np
 
 from xla_conformance.ops.comparison import EXACT, Rule
+from xla_conformance.ops.fills import Fill
+from xla_conformance.ops.values import indices, moderate, special
 from xla_core.hlo import ElementType, Opcode
 
 __all__ = ["CLASSES", "Template", "load_templates"]
@@ -46,6 +48,17 @@ class Template:
     def program(self, element_type: ElementType) -> str:
         """The HLO text for an element type."""
         return string.Template(self.text).substitute(T=element_type.value, **_literals(element_type))
+
+    def fill(self, number: int) -> Fill:
+        """What makes the argument of a parameter."""
+        if number in self.index:
+            return indices
+        if self.opcode in _SPECIAL:
+            return special
+        return functools.partial(moderate, positive=number in self.positive)
+
+
+_SPECIAL = (Opcode.COMPARE, Opcode.CLAMP, Opcode.REDUCE_PRECISION, Opcode.SELECT, Opcode.BITCAST_CONVERT)
 
 
 @functools.cache

@@ -11,26 +11,17 @@ from xla_conformance.ops import OpCase, generate
 from xla_conformance.ops.comparison import check
 from xla_conformance.plugin import all_types, held_types, not_supported
 from xla_core import Client
-from xla_core.hlo import ElementType
-
-QUICK = {ElementType.PRED, ElementType.S8, ElementType.S32, ElementType.U32, ElementType.BF16, ElementType.F32}
-QUICK_RARE = {ElementType.F64, ElementType.C64}
-"""Types that the quick profile tests only if an op has no other type, or has a case written for them."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     config = metafunc.config
-    types = all_types(config.getoption("xla_backend"))
-    if config.getoption("xla_profile") == "quick":
-        quick = [t for t in types if t in QUICK | QUICK_RARE]
-        cases = [c for c in generate(quick, every_conversion=False) if _is_quick(c)]
-    else:
-        cases = list(generate(types))
+    every_type = config.getoption("xla_profile") != "quick"
+    cases = (
+        list(generate(seed=config.getoption("xla_seed"), every_type=every_type))
+        if all_types(config.getoption("xla_backend"))
+        else []
+    )
     metafunc.parametrize("case", cases, ids=lambda case: case.name)
-
-
-def _is_quick(case: OpCase) -> bool:
-    return case.element_type in QUICK or (bool(case.variant) and case.element_type in QUICK_RARE)
 
 
 def test_op(backend: str, client: Client, case: OpCase, record_property: Callable[[str, object], None]) -> None:

@@ -318,7 +318,7 @@ entry(
     doc="Sums of products over the contracting dimensions; the result has batch, lhs, then rhs dimensions.",
     same_sizes=_paired,
     **_DIMENSIONS,
-    operand_precision=attr("enums", ()),
+    operand_precision=attr("enums", (), values="default high highest"),
     algorithm=attr("enum", None),
 )
 entry(
@@ -331,7 +331,7 @@ entry(
     **_DIMENSIONS,
     lhs_ragged_dims=attr("ints", ()),
     rhs_group_dims=attr("ints", ()),
-    operand_precision=attr("enums", ()),
+    operand_precision=attr("enums", (), values="default high highest"),
 )
 entry(
     Opcode.SCALED_DOT,
@@ -341,6 +341,6 @@ entry(
     Trait.SUPERLINEAR,
     doc="A dot of operands that are multiplied by block scales first.",
     **_DIMENSIONS,
-    operand_precision=attr("enums", ()),
+    operand_precision=attr("enums", (), values="default high highest"),
     algorithm=attr("enum", None),
 )

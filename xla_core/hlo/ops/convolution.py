@@ -151,6 +151,6 @@ entry(
     dim_labels=attr("dim_labels"),
     feature_group_count=attr("int", 1),
     batch_group_count=attr("int", 1),
-    operand_precision=attr("enums", ()),
-    conv_kind=attr("enum", None),
+    operand_precision=attr("enums", (), values="default high highest"),
+    conv_kind=attr("enum", None, values="fprop dgrad wgrad"),
 )

@@ -131,8 +131,8 @@ entry(
     _EXACT,
     doc="Whether the direction (EQ, NE, GE, GT, LE, LT) holds, in the order of type (FLOAT, TOTALORDER, SIGNED, ...).",
     predicate_result=True,
-    direction=attr("enum"),
-    type=attr("enum", None),
+    direction=attr("enum", values="EQ NE GE GT LE LT"),
+    type=attr("enum", None, values="FLOAT TOTALORDER SIGNED UNSIGNED"),
 )
 _op(
     Opcode.SELECT,

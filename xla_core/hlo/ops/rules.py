@@ -32,9 +32,9 @@ from xla_core.hlo.shape import Shape
 _KINDS = {kind.value: kind for kind in AttributeKind}
 
 
-def attr(kind: str, default: Any = REQUIRED, *, shown: bool = False) -> Attribute:
-    """Makes an attribute. `attr("ints")` is required; `attr("ints", ())` has a default."""
-    return Attribute(_KINDS[kind], default, shown)
+def attr(kind: str, default: Any = REQUIRED, *, shown: bool = False, values: str = "") -> Attribute:
+    """Makes an attribute. `attr("ints")` is required; `attr("ints", ())` has a default; "A B" are values of an enum."""
+    return Attribute(_KINDS[kind], default, shown, tuple(values.split()))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -103,9 +103,8 @@ def _completed(opcode: Opcode, attributes: Mapping[str, Attribute], values: Attr
                 raise InvalidArgumentError(f"{opcode} needs attribute {name}", op=opcode)
             complete[name] = attribute.default
         elif not is_of_kind(attribute, values[name]):
-            raise InvalidArgumentError(
-                f"attribute {name} is {values[name]!r}; expected a value of kind {attribute.kind.value}", op=opcode
-            )
+            wanted = ", ".join(attribute.values) or f"a value of kind {attribute.kind.value}"
+            raise InvalidArgumentError(f"attribute {name} is {values[name]!r}; expected {wanted}", op=opcode)
     return complete
 
 

@@ -1,0 +1,90 @@
+"""Choices of axes: which values of an op's attributes, types and sizes meet in one case.
+
+A covering array (pairwise testing) chooses the rows: each value of each axis is in a row with each value of every other
+axis, in far fewer rows than there are combinations. An axis may have groups of values that are alike, such as the sizes
+around a power of two: each group meets every other value, and its members take turns in that.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import itertools
+import re
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from allpairspy import AllPairs
+
+__all__ = ["Axes", "Choice", "Group", "choose_each", "choose_pairs"]
+
+
+class Group(tuple[Any, ...]):
+    """Values of an axis that are alike."""
+
+    def __new__(cls, *members: Any) -> Group:
+        return super().__new__(cls, members)
+
+
+Axes = Mapping[str, Sequence[Any]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """A value of each axis. The values are attributes: `choice.rank`."""
+
+    values: Mapping[str, Any]
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["values"][name]
+        except KeyError:
+            raise AttributeError(f"there is no axis {name}") from None
+
+    def __str__(self) -> str:
+        return "-".join(f"{axis}.{_text(value)}" for axis, value in self.values.items())
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, enum.Enum):
+        value = value.value
+    if isinstance(value, tuple):
+        return "_".join(map(_text, value)) or "none"
+    return re.sub(r"[^\w.+-]", "_", str(value))
+
+
+def choose_pairs(axes: Axes, seed: int, name: str) -> list[Choice]:
+    """Returns choices in which all pairs of values of two axes meet."""
+    order = sorted((a for a in axes if len(axes[a]) > 1), key=lambda a: -len(axes[a]))
+    if len(order) < 2:
+        return choose_each(axes, seed, name)
+    turns = _turns(axes, seed, name)
+    rows = AllPairs([range(len(axes[a])) for a in order])
+    return [_chosen(axes, turns, dict(zip(order, row, strict=True))) for row in rows]
+
+
+def choose_each(axes: Axes, seed: int, name: str) -> list[Choice]:
+    """Returns choices in which every value of each axis is once or more."""
+    turns = _turns(axes, seed, name)
+    count = max((len(values) for values in axes.values()), default=1)
+    return [_chosen(axes, turns, {a: i % len(axes[a]) for a in axes}) for i in range(count)]
+
+
+_Turns = Mapping[str, Sequence[Iterator[Any]]]
+
+
+def _turns(axes: Axes, seed: int, name: str) -> _Turns:
+    """Returns, for each value of each axis in an order that depends on the seed, its members in turns."""
+    random = np.random.default_rng([seed, zlib.crc32(name.encode())])
+    turns = {}
+    for axis, values in axes.items():
+        groups = [value if isinstance(value, Group) else (value,) for value in values]
+        members = [[group[i] for i in random.permutation(len(group))] for group in groups]
+        turns[axis] = [itertools.cycle(members[i]) for i in random.permutation(len(groups))]
+    return turns
+
+
+def _chosen(axes: Axes, turns: _Turns, row: Mapping[str, int]) -> Choice:
+    return Choice({axis: next(turns[axis][row.get(axis, 0)]) for axis in axes})

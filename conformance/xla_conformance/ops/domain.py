@@ -1,0 +1,136 @@
+"""Domains: what the cases of an op vary, and the function that makes a program of one choice."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from xla_conformance.ops.choices import Axes, Choice, Group, choose_each, choose_pairs
+from xla_conformance.ops.comparison import EXACT, Rule
+from xla_conformance.ops.program import Program
+from xla_conformance.ops.sizes import EMPTY, PLACES, SIZES
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo import ElementType, HloInstruction, Opcode, verify
+
+__all__ = ["DOMAINS", "Domain", "domain"]
+
+Build = Callable[[Program, Choice], HloInstruction]
+
+_T = ElementType
+_TYPES = (
+    Group(_T.PRED),
+    Group(_T.S2, _T.U2, _T.S4, _T.U4),
+    Group(_T.S8, _T.U8),
+    Group(*(t for t in _T if t.is_floating and t.bit_width <= 8)),
+    Group(_T.S16, _T.U16),
+    Group(_T.BF16, _T.F16),
+    Group(_T.S32, _T.U32),
+    Group(_T.F32),
+    Group(_T.S64, _T.U64),
+    Group(_T.F64),
+    Group(_T.C64, _T.C128),
+)
+"""Element types that backends are likely to handle alike."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Domain:
+    """What the cases of an op vary.
+
+    Every choice of the axes makes a valid program: where values exclude each other, `build` takes the nearest that fit.
+
+    Attributes:
+        variant: tells domains of one op apart.
+        axes: the values of attributes, ranks, operand counts, types other than the case's own, ...
+        types: the element types of cases; None means all with which the program is valid.
+        sizes: the sizes of the chosen dimension, and `empty` those that hide other choices.
+        places: where the chosen dimension is among the others.
+        scalar: whether rank 0 is a choice too.
+        rule: how near the results have to be, by element type.
+        pairs: whether all pairs of values meet, or each value of an axis only is once or more.
+    """
+
+    opcode: Opcode
+    variant: str
+    build: Build
+    axes: Axes
+    types: Sequence[ElementType] | None
+    sizes: Sequence[Any]
+    empty: Sequence[int]
+    places: Sequence[str]
+    scalar: bool
+    rule: Callable[[ElementType], Rule]
+    pairs: bool
+
+    @property
+    def name(self) -> str:
+        return f"{self.opcode}-{self.variant}" if self.variant else str(self.opcode)
+
+    def choices(self, seed: int, every_type: bool) -> Iterator[Choice]:
+        """Yields the choices, of which each is once."""
+        groups = [Group(*(t for t in group if self.accepts(t))) for group in _TYPES]
+        types = [t for group in groups for t in group] if every_type else [group for group in groups if group]
+        seen: set[str] = set()
+        for number, sizes in enumerate((self.sizes, self.empty)):
+            axes: Axes = {"type": types, **self.axes}
+            if self.sizes:
+                if not sizes:
+                    continue
+                axes = {**axes, "size": sizes, "place": self.places}
+                if number and self.scalar and "rank" in axes:
+                    axes = {**axes, "rank": (0, *axes["rank"])}
+            elif number:
+                continue
+            choose = choose_pairs if self.pairs and not number else choose_each
+            for choice in choose(axes, seed, self.name):
+                if str(choice) not in seen:
+                    seen.add(str(choice))
+                    yield choice
+
+    def accepts(self, element_type: ElementType) -> bool:
+        """Whether the op takes the element type, by its shape rule and the verifier."""
+        if self.types is not None:
+            return element_type in self.types
+        values = {**self.axes, "size": self.sizes, "place": self.places}
+        first = {axis: v[0][0] if isinstance(v[0], Group) else v[0] for axis, v in values.items() if v}
+        try:
+            verify(self.program(Choice(first), element_type).module)
+        except InvalidArgumentError:
+            return False
+        return True
+
+    def program(self, choice: Choice, element_type: ElementType) -> Program:
+        program = Program(self.opcode, element_type)
+        program.finish(self.build(program, choice))
+        return program
+
+
+DOMAINS: dict[Opcode, list[Domain]] = {}
+"""The domains of each opcode. The modules of `domains` fill it."""
+
+
+def domain(
+    opcode: Opcode,
+    *,
+    variant: str = "",
+    types: Sequence[ElementType] | None = None,
+    sizes: Sequence[Any] = SIZES,
+    empty: Sequence[int] = EMPTY,
+    places: Sequence[str] = PLACES,
+    scalar: bool = True,
+    rule: Rule | Callable[[ElementType], Rule] = EXACT,
+    pairs: bool = True,
+    **axes: Sequence[Any],
+) -> Callable[[Build], Build]:
+    """Makes a domain of a function that adds the op to a program and returns the program's root."""
+
+    def rule_of(element_type: ElementType) -> Rule:
+        return rule if isinstance(rule, Rule) else rule(element_type)
+
+    def register(build: Build) -> Build:
+        made = Domain(opcode, variant, build, axes, types, sizes, empty, places, scalar, rule_of, pairs)
+        DOMAINS.setdefault(opcode, []).append(made)
+        return build
+
+    return register

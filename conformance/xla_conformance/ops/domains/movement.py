@@ -1,0 +1,231 @@
+"""Domains of ops that move elements and compute none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from xla_conformance.ops.choices import Choice
+from xla_conformance.ops.domain import domain
+from xla_conformance.ops.fills import indices
+from xla_conformance.ops.program import Program
+from xla_conformance.ops.sizes import dimensions, position
+from xla_core.hlo import ElementType, HloInstruction, Opcode, PaddingDimension, SliceDimension
+
+__all__ = ["INDEX_TYPES", "RANKS", "START_ROLES", "start"]
+
+RANKS = (3, 1, 2, 4, 5, 6)
+INDEX_TYPES = tuple(t for t in ElementType if t.is_integral and t.bit_width >= 8)
+PERMUTATIONS = ("reversed", "left", "right", "swap last", "swap first", "swap ends", "identity")
+START_ROLES = ("within", "zero", "last", "below", "above")
+
+
+@domain(Opcode.SLICE, rank=RANKS, start=(1, 0, "half"), limit=("size", "less", "half more"), stride=(1, 2, 3, 7))
+def _slice(p: Program, c: Choice) -> HloInstruction:
+    sizes = dimensions(c.rank, c.size, c.place)
+    slices = [SliceDimension(min(1, n), n - (d % 2 and n > 2), 1 + d % 2) for d, n in enumerate(sizes)]
+    if sizes:
+        start = c.size // 2 if c.start == "half" else min(c.start, c.size)
+        limit = {"size": c.size, "less": max(start, c.size - 1), "half more": (start + c.size + 1) // 2}[c.limit]
+        slices[position(c.place, c.rank)] = SliceDimension(start, limit, c.stride)
+    return p.add(Opcode.SLICE, p.parameter(sizes), slice=tuple(slices))
+
+
+@domain(Opcode.SLICE, variant="empty", sizes=(5,), empty=(), pairs=False, start=(0, 2, 5))
+def _empty_slice(p: Program, c: Choice) -> HloInstruction:
+    whole = SliceDimension(0, 3)
+    return p.add(Opcode.SLICE, p.parameter((3, c.size)), slice=(whole, SliceDimension(c.start, c.start)))
+
+
+@domain(Opcode.PAD, rank=RANKS, low=(1, 0, 3, -1, -2), high=(2, 0, 5, -1, -3), interior=(0, 1, 3))
+def _pad(p: Program, c: Choice) -> HloInstruction:
+    sizes = dimensions(c.rank, c.size, c.place)
+    edges = ((0, 0, 0), (1, 0, 0), (0, 2, 0), (0, 0, 1))
+    padding = [PaddingDimension(*edges[d % len(edges)]) for d in range(c.rank)]
+    if sizes:
+        inner = c.size + max(c.size - 1, 0) * c.interior
+        low = max(c.low, -inner)
+        padding[position(c.place, c.rank)] = PaddingDimension(low, max(c.high, -inner - low), c.interior)
+    return p.add(Opcode.PAD, p.parameter(sizes), p.parameter(), padding=tuple(padding))
+
+
+@domain(Opcode.REVERSE, rank=RANKS, reversed=("chosen", "first", "last", "all", "others", "none"))
+def _reverse(p: Program, c: Choice) -> HloInstruction:
+    sizes = dimensions(c.rank, c.size, c.place)
+    return p.add(Opcode.REVERSE, p.parameter(sizes), dimensions=subset(c.reversed, c.rank, c.place))
+
+
+def subset(role: str, rank: int, place: str) -> tuple[int, ...]:
+    """Returns the dimensions of an array that a word names, in ascending order."""
+    every = range(rank)
+    chosen = position(place, rank) if rank else 0
+    named = {
+        "none": [],
+        "chosen": [chosen],
+        "first": [0],
+        "last": [rank - 1],
+        "ends": [0, rank - 1],
+        "all": every,
+        "others": [d for d in every if d != chosen],
+    }[role]
+    return tuple(sorted({d for d in named if d in every}))
+
+
+@domain(Opcode.TRANSPOSE, rank=(3, 2, 4, 5, 6, 1), permutation=PERMUTATIONS)
+def _transpose(p: Program, c: Choice) -> HloInstruction:
+    sizes = dimensions(c.rank, c.size, c.place)
+    return p.add(Opcode.TRANSPOSE, p.parameter(sizes), dimensions=permutation(c.permutation, c.rank))
+
+
+def permutation(role: str, rank: int) -> tuple[int, ...]:
+    """Returns the permutation of dimensions that a word names."""
+    every = list(range(rank))
+    if rank < 2:
+        return tuple(every)
+    return tuple(
+        {
+            "identity": every,
+            "reversed": every[::-1],
+            "left": [*every[1:], 0],
+            "right": [rank - 1, *every[:-1]],
+            "swap last": [*every[:-2], rank - 1, rank - 2],
+            "swap first": [1, 0, *every[2:]],
+            "swap ends": [rank - 1, *every[1:-1], 0],
+        }[role]
+    )
+
+
+@domain(
+    Opcode.BROADCAST,
+    rank=RANKS,
+    kept=("chosen", "none", "first", "last", "all", "others", "ends"),
+    order=("ascending", "descending", "left"),
+)
+def _broadcast(p: Program, c: Choice) -> HloInstruction:
+    sizes = dimensions(c.rank, c.size, c.place)
+    kept = subset(c.kept, c.rank, c.place)
+    order = {"ascending": kept, "descending": kept[::-1], "left": (*kept[1:], *kept[:1])}[c.order]
+    operand = p.parameter([sizes[d] for d in order])
+    return p.add(Opcode.BROADCAST, operand, shape=p.shape(sizes), dimensions=order)
+
+
+@domain(Opcode.IOTA, scalar=False, rank=RANKS)
+def _iota(p: Program, c: Choice) -> HloInstruction:
+    sizes = dimensions(c.rank, c.size, c.place)
+    return p.add(Opcode.IOTA, shape=p.shape(sizes), iota_dimension=position(c.place, c.rank))
+
+
+@domain(Opcode.IOTA, variant="other", sizes=(7, 300), empty=(), rank=RANKS[2:], along=("major", "middle", "minor"))
+def _iota_along(p: Program, c: Choice) -> HloInstruction:
+    sizes = dimensions(c.rank, c.size, c.place)
+    return p.add(Opcode.IOTA, shape=p.shape(sizes), iota_dimension=position(c.along, c.rank))
+
+
+@domain(Opcode.RESHAPE, rank=RANKS, form=("flat", "reversed", "split", "ones", "merged", "scalar-like"))
+def _reshape(p: Program, c: Choice) -> HloInstruction:
+    sizes = dimensions(c.rank, c.size, c.place)
+    result = reshaped(sizes, c.form)
+    return p.add(Opcode.RESHAPE, p.parameter(sizes), shape=p.shape(result))
+
+
+def reshaped(sizes: Sequence[int], form: str) -> tuple[int, ...]:
+    """Returns other dimensions for the elements of an array."""
+    count = 1
+    for n in sizes:
+        count *= n
+    if form == "flat":
+        return (count,)
+    if form == "reversed":
+        return tuple(reversed(sizes))
+    if form == "split":
+        divisors = {n: next((k for k in (2, 3, 5, 7) if n > k and n % k == 0), 1) for n in sizes}
+        return tuple(part for n in sizes for part in ((n // divisors[n], divisors[n]) if divisors[n] > 1 else (n,)))
+    if form == "merged" and len(sizes) > 1:
+        return (*sizes[:-2], sizes[-2] * sizes[-1])
+    if form == "ones":
+        return tuple(part for n in sizes for part in (1, n))[:6] if len(sizes) <= 3 else (1, *sizes, 1)
+    return (1, count, 1)
+
+
+@domain(
+    Opcode.CONCATENATE,
+    scalar=False,
+    rank=RANKS,
+    count=(2, 1, 3, 9),
+    along=("chosen", "first", "last"),
+    largest=("first", "last"),
+    hollow=(False, True),
+)
+def _concatenate(p: Program, c: Choice) -> HloInstruction:
+    sizes = dimensions(c.rank, c.size, c.place)
+    axis = {"chosen": position(c.place, c.rank), "first": 0, "last": c.rank - 1}[c.along]
+    parts = [sizes[axis], *(2 + i % 3 for i in range(c.count - 1))]
+    if c.hollow and c.count > 2:
+        parts[1] = 0
+    if c.largest == "last":
+        parts.reverse()
+    operands = [p.parameter([*sizes[:axis], n, *sizes[axis + 1 :]]) for n in parts]
+    return p.add(Opcode.CONCATENATE, *operands, dimensions=(axis,))
+
+
+@domain(
+    Opcode.DYNAMIC_SLICE,
+    rank=RANKS,
+    start=START_ROLES,
+    taken=("half", "one", "all", "all but one"),
+    index=INDEX_TYPES,
+    form=("scalars", "vector"),
+)
+def _dynamic_slice(p: Program, c: Choice) -> HloInstruction:
+    sizes = dimensions(c.rank, c.size, c.place)
+    taken = _taken(c, sizes)
+    operand = p.parameter(sizes)
+    return p.add(Opcode.DYNAMIC_SLICE, operand, *_starts(p, c, sizes, taken), dynamic_slice_sizes=taken)
+
+
+@domain(
+    Opcode.DYNAMIC_UPDATE_SLICE,
+    rank=RANKS,
+    start=START_ROLES,
+    taken=("half", "one", "all", "all but one"),
+    index=INDEX_TYPES,
+    form=("scalars", "vector"),
+)
+def _dynamic_update_slice(p: Program, c: Choice) -> HloInstruction:
+    sizes = dimensions(c.rank, c.size, c.place)
+    taken = _taken(c, sizes)
+    operand, update = p.parameter(sizes), p.parameter(taken)
+    return p.add(Opcode.DYNAMIC_UPDATE_SLICE, operand, update, *_starts(p, c, sizes, taken))
+
+
+def _taken(c: Choice, sizes: Sequence[int]) -> tuple[int, ...]:
+    taken = [(n + 1) // 2 for n in sizes]
+    if sizes:
+        chosen = {"half": c.size // 2, "one": min(1, c.size), "all": c.size, "all but one": max(c.size - 1, 0)}[c.taken]
+        taken[position(c.place, c.rank)] = chosen
+    return tuple(taken)
+
+
+def _starts(p: Program, c: Choice, sizes: Sequence[int], taken: Sequence[int]) -> list[HloInstruction]:
+    """Adds the start indices: the chosen dimension starts as the choice says, the others at the next roles."""
+    first = START_ROLES.index(c.start) - (position(c.place, c.rank) if sizes else 0)
+    starts = [
+        start(START_ROLES[(first + d) % len(START_ROLES)], n - k)
+        for d, (n, k) in enumerate(zip(sizes, taken, strict=True))
+    ]
+    least, most = c.index.integer_range
+    starts = [min(max(s, least), most) for s in starts]
+    if c.form == "vector" and sizes:
+        return [p.parameter((len(sizes),), c.index, lambda shape, random: np.asarray(starts, shape.dtype))]
+    return [p.parameter((), c.index, indices(s, s)) for s in starts]
+
+
+def start(role: str, last: int) -> int:
+    """Returns a start index; `last` is the largest that needs no clamping."""
+    return {"within": (last + 1) // 2, "zero": 0, "last": last, "below": -3, "above": last + 2}[role]
+
+
+@domain(Opcode.COPY, rank=RANKS, pairs=True)
+def _copy(p: Program, c: Choice) -> HloInstruction:
+    return p.add(Opcode.COPY, p.parameter(dimensions(c.rank, c.size, c.place)))

@@ -1,0 +1,63 @@
+"""The program of a case while it is made: a module whose entry has one op under test, and what its parameters get."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from xla_conformance.ops.fills import Fill, distinct
+from xla_core.hlo import ElementType, HloComputation, HloInstruction, HloModule, Opcode, Shape
+
+__all__ = ["Program"]
+
+
+class Program:
+    """A module in the making.
+
+    Attributes:
+        type: the element type of the case; where expected results need more precision, a wider one.
+        fills: what makes the argument of each parameter.
+    """
+
+    def __init__(self, opcode: Opcode, element_type: ElementType) -> None:
+        self.opcode, self.type = opcode, element_type
+        self.module = HloModule(opcode)
+        self.entry = HloComputation("main")
+        self.fills: list[Fill] = []
+
+    @staticmethod
+    def of(opcode: Opcode, element_type: ElementType, module: HloModule, fills: Sequence[Fill]) -> Program:
+        """Makes a program of a finished module."""
+        made = Program(opcode, element_type)
+        made.module, made.entry, made.fills = module, module.entry, list(fills)
+        return made
+
+    def parameter(
+        self, dimensions: Sequence[int] = (), element_type: ElementType | None = None, fill: Fill = distinct
+    ) -> HloInstruction:
+        """Adds a parameter of the entry, of the case's element type unless another is given."""
+        self.fills.append(fill)
+        return self.entry.parameter(len(self.fills) - 1, Shape(element_type or self.type, tuple(dimensions)))
+
+    def add(
+        self, opcode: Opcode, *operands: HloInstruction, shape: Shape | None = None, **attributes: Any
+    ) -> HloInstruction:
+        return self.entry.add(opcode, *operands, shape=shape, **attributes)
+
+    def shape(self, dimensions: Sequence[int] = (), element_type: ElementType | None = None) -> Shape:
+        return Shape(element_type or self.type, tuple(dimensions))
+
+    def computation(self, name: str, types: Sequence[ElementType], root: Callable[..., Any]) -> HloComputation:
+        """Adds a computation of scalars. `root` gets the computation and its parameters, and returns its root."""
+        made = HloComputation(name)
+        made.set_root(root(made, *(made.parameter(i, Shape(t)) for i, t in enumerate(types))))
+        return self.module.add_computation(made)
+
+    def finish(self, root: HloInstruction) -> None:
+        self.entry.set_root(root)
+        self.module.add_computation(self.entry, entry=True)
+
+    def arguments(self, random: np.random.Generator) -> list[np.ndarray]:
+        return [fill(p.shape, random) for fill, p in zip(self.fills, self.entry.parameters, strict=True)]

@@ -1,0 +1,44 @@
+"""Sizes of dimensions: groups that have an edge of every tile, vector, block and counter in them."""
+
+from __future__ import annotations
+
+import math
+
+from xla_conformance.ops.choices import Group
+
+__all__ = ["EMPTY", "MEDIUM", "PLACES", "SIZES", "SMALL", "dimensions", "position"]
+
+EMPTY = (0, 1)
+"""Sizes at which many faults don't show. They have cases of their own, so that they hide no other choice."""
+
+SMALL = (Group(3, 2, 4, 5, 6, 7, 8, 9), Group(15, 16, 17, 31, 32, 33))
+MEDIUM = (*SMALL, Group(63, 64, 65, 127, 128, 129))
+_LARGE = (Group(255, 256, 257, 511, 512, 513), Group(1023, 1024, 1025, 2047, 2048, 2049), Group(4095, 4096, 4097))
+SIZES = (*MEDIUM, *_LARGE, Group(65537, 66001, 69999))
+"""Around each power of two up to 4,096, and above 65,536."""
+
+PLACES = ("major", "middle", "minor")
+"""Where among an array's dimensions the one is that has the chosen size."""
+
+_OTHERS = (3, 5, 2, 7, 4, 6, 8)
+_LARGEST = 1 << 18
+
+
+def position(place: str, rank: int) -> int:
+    """Returns the dimension at a place."""
+    return {"major": 0, "middle": rank // 2, "minor": rank - 1}[place]
+
+
+def dimensions(rank: int, size: int, place: str, largest: int = _LARGEST) -> tuple[int, ...]:
+    """Makes dimensions of which one has `size`.
+
+    The other sizes differ from it and from each other, so that a swap of two dimensions shows; they are smaller where
+    the array would have more than `largest` elements.
+    """
+    if rank == 0:
+        return ()
+    at = position(place, rank)
+    others = [n for n in _OTHERS if n != size][: rank - 1]
+    while math.prod(others) * size > largest and max(others, default=1) > 1:
+        others[others.index(max(others))] -= 1
+    return (*others[:at], size, *others[at:])
