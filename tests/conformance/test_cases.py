@@ -52,7 +52,7 @@ def test_a_wrong_result_is_out_of_tolerance() -> None:
         results = list(xla_core.evaluate(case.module(), *case.arguments()))
         if not results[0].size or results[0].dtype.name not in ("float32", "int32", "bool", "complex64"):
             continue
-        results[0] = _nudged(results[0], exact=case.rule.kind == "exact")
+        results[0] = _nudged(results[0], exact=case.rule.is_exact)
         assert case.expected()[0].wrong(results[0]).any(), case.name
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from xla_conformance.ops.choices import Axes, Choice, Group, choose_each, choose_pairs
-from xla_conformance.ops.comparison import EXACT, Rule
+from xla_conformance.ops.comparison import BITS, Rule
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.sizes import EMPTY, PLACES, SIZES
 from xla_core.errors import InvalidArgumentError
@@ -119,7 +119,7 @@ def domain(
     empty: Sequence[int] = EMPTY,
     places: Sequence[str] = PLACES,
     scalar: bool = True,
-    rule: Rule | Callable[[ElementType], Rule] = EXACT,
+    rule: Rule | Callable[[ElementType], Rule] = BITS,
     pairs: bool = True,
     **axes: Sequence[Any],
 ) -> Callable[[Build], Build]:

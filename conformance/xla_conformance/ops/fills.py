@@ -6,41 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from xla_core.hlo import ElementType, Shape
+from xla_core.hlo import Shape
 
-__all__ = ["Fill", "between", "distinct", "indices"]
+__all__ = ["Fill", "between", "indices"]
 
 Fill = Callable[[Shape, np.random.Generator], np.ndarray]
-
-
-def distinct(shape: Shape, random: np.random.Generator) -> np.ndarray:
-    """Makes an array whose elements differ, so that an element at a wrong place shows.
-
-    Types with fewer values than the array has elements get random values: an element at a wrong place is likely to
-    show, and several are certain to.
-    """
-    element, count = shape.element_type, shape.num_elements
-    if element.is_complex:
-        part = Shape(element.component, shape.dimensions)
-        return np.asarray(distinct(part, random) + 1j * distinct(part, random)).astype(shape.dtype)
-    if element is ElementType.PRED:
-        values = random.integers(0, 2, count)
-    elif element.bit_width >= 32:
-        values = random.permutation(count) - (0 if element.is_unsigned else count // 2)
-    elif element.is_integral:
-        low, high = element.integer_range
-        values = random.integers(low, high, count, endpoint=True)
-    else:
-        return _random_floats(element, count, random).reshape(shape.dimensions)
-    return values.reshape(shape.dimensions).astype(shape.dtype)
-
-
-def _random_floats(element: ElementType, count: int, random: np.random.Generator) -> np.ndarray:
-    """Makes random bits without NaN."""
-    bits = random.integers(0, 1 << element.bit_width, count).astype(f"u{element.byte_width}")
-    values = bits.view(element.dtype)
-    with np.errstate(all="ignore"):
-        return np.where(np.isnan(values), values.dtype.type(1), values)
 
 
 def between(low: int, high: int) -> Fill:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from xla_conformance.ops.fills import Fill, distinct
+from xla_conformance.ops.fills import Fill
+from xla_conformance.ops.values import patterns
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, HloModule, Opcode, Shape
 
 __all__ = ["Program"]
@@ -35,9 +36,12 @@ class Program:
         return made
 
     def parameter(
-        self, dimensions: Sequence[int] = (), element_type: ElementType | None = None, fill: Fill = distinct
+        self, dimensions: Sequence[int] = (), element_type: ElementType | None = None, fill: Fill = patterns
     ) -> HloInstruction:
-        """Adds a parameter of the entry, of the case's element type unless another is given."""
+        """Adds a parameter of the entry, of the case's element type unless another is given.
+
+        It gets random bits by default, so that an element at a wrong place shows.
+        """
         self.fills.append(fill)
         return self.entry.parameter(len(self.fills) - 1, Shape(element_type or self.type, tuple(dimensions)))
 
