@@ -52,7 +52,9 @@ def test_a_wrong_result_is_out_of_tolerance() -> None:
         results = list(xla_core.evaluate(case.module(), *case.arguments()))
         if not results[0].size or results[0].dtype.name not in ("float32", "int32", "bool", "complex64"):
             continue
-        results[0] = _nudged(results[0], exact=case.rule.is_exact)
+        right, results[0] = results[0], _nudged(results[0], exact=case.rule.is_exact)
+        if np.array_equal(right, results[0], equal_nan=right.dtype.kind in "fc"):
+            continue  # it is infinite
         assert case.expected()[0].wrong(results[0]).any(), case.name
 
 
