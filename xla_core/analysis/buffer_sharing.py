@@ -20,6 +20,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
+from xla_core.traversal import reachable
 
 CanShare = Callable[[HloInstruction, int, int], bool]
 """(instruction, operand number, result leaf) -> whether that leaf may share the buffer of the operand, an array."""
@@ -104,16 +105,7 @@ def _updates_only(update: HloInstruction, updated: HloInstruction, targets: set[
 
 def _reads(instruction: HloInstruction, targets: set[HloInstruction]) -> bool:
     """Whether an instruction is one of the targets or depends on one."""
-    seen: set[HloInstruction] = set()
-    stack = [instruction]
-    while stack:
-        top = stack.pop()
-        if top in targets:
-            return True
-        if top not in seen:
-            seen.add(top)
-            stack.extend(top.operands)
-    return False
+    return any(i in targets for i in reachable([instruction], lambda i: i.operands))
 
 
 def _reads_in_step(root: HloInstruction, targets: set[HloInstruction], update: HloInstruction | None = None) -> bool:

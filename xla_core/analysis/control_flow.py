@@ -8,6 +8,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.control_flow import branch_computations
+from xla_core.traversal import post_order, reachable
 
 
 def control_flow_callees(instruction: HloInstruction) -> list[HloComputation]:
@@ -28,15 +29,7 @@ def control_flow_callees(instruction: HloInstruction) -> list[HloComputation]:
 
 def reachable_sequences(module: HloModule) -> list[HloComputation]:
     """The entry and all computations that control flow reaches, each once, callers first."""
-    found: dict[HloComputation, None] = {module.entry: None}
-    todo = [module.entry]
-    while todo:
-        for instruction in todo.pop().instructions:
-            for callee in control_flow_callees(instruction):
-                if callee not in found:
-                    found[callee] = None
-                    todo.append(callee)
-    return list(found)
+    return list(reachable([module.entry], _callees))
 
 
 def sequential_computations(module: HloModule) -> list[HloComputation]:
@@ -46,23 +39,24 @@ def sequential_computations(module: HloModule) -> list[HloComputation]:
         FailedPreconditionError: a computation is called from two places. Memory is planned per call site, so the call
             graph must be flat.
     """
-    order: list[HloComputation] = []
     seen: set[HloComputation] = {module.entry}
-    stack: list[tuple[HloComputation, list[HloComputation]]] = [(module.entry, _callees(module.entry))]
-    while stack:
-        computation, todo = stack[-1]
-        if not todo:
-            order.append(computation)
-            stack.pop()
-            continue
-        callee = todo.pop(0)
-        if callee in seen:
-            raise FailedPreconditionError(
-                f"computation {callee.name} is called from more than one place", hint="run flatten_call_graph before"
-            )
-        seen.add(callee)
-        stack.append((callee, _callees(callee)))
-    return order
+
+    def callees(computation: HloComputation) -> list[HloComputation]:
+        found = _callees(computation)
+        for callee in found:
+            if callee in seen:
+                raise called_twice(callee)
+            seen.add(callee)
+        return found
+
+    return post_order([module.entry], callees)
+
+
+def called_twice(computation: HloComputation) -> FailedPreconditionError:
+    """The error for a computation with two call sites, where the call graph must be flat."""
+    return FailedPreconditionError(
+        f"computation {computation.name} is called from more than one place", hint="run flatten_call_graph before"
+    )
 
 
 def _callees(computation: HloComputation) -> list[HloComputation]:

@@ -16,9 +16,9 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from xla_core.analysis.alias_edge import AliasEdge, EdgeKind
-from xla_core.analysis.control_flow import control_flow_callees
+from xla_core.analysis.control_flow import called_twice, control_flow_callees
 from xla_core.analysis.hlo_value import BranchPath, HloValue, ShapeIndex, ValueKind
-from xla_core.errors import FailedPreconditionError, ResourceExhaustedError
+from xla_core.errors import ResourceExhaustedError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
@@ -99,10 +99,7 @@ class HloDataflowAnalysis:
         self, computation: HloComputation, arguments: Sequence[list[HloValue]], path: BranchPath, depth: int
     ) -> list[HloValue]:
         if computation in self._walked:
-            raise FailedPreconditionError(
-                f"computation {computation.name} is called from more than one place",
-                hint="run flatten_call_graph before",
-            )
+            raise called_twice(computation)
         self._walked.add(computation)
         if depth > _MAX_DEPTH:
             raise ResourceExhaustedError(f"control flow is nested more than {_MAX_DEPTH} deep at {computation.name}")

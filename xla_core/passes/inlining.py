@@ -9,6 +9,7 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.effects import EffectAnalysis, has_side_effect
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
+from xla_core.traversal import reachable
 
 
 def copy_into(
@@ -32,14 +33,9 @@ def copy_into(
 
 
 def _live(computation: HloComputation) -> list[HloInstruction]:
-    needed: set[HloInstruction] = set()
     effects = EffectAnalysis()
-    stack = [computation.root, *(i for i in computation.instructions if effects.of(i))]
-    while stack:
-        instruction = stack.pop()
-        if instruction not in needed:
-            needed.add(instruction)
-            stack += [*instruction.operands, *instruction.control_predecessors]
+    seeds = [computation.root, *(i for i in computation.instructions if effects.of(i))]
+    needed = reachable(seeds, lambda i: (*i.operands, *i.control_predecessors))
     return [i for i in computation.post_order() if i in needed]
 
 

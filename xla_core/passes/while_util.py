@@ -12,6 +12,7 @@ from xla_core.hlo.effects import EffectAnalysis
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
+from xla_core.traversal import reachable
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -35,12 +36,7 @@ def narrow_loop(instruction: HloInstruction, analysis: EffectAnalysis) -> bool:
     live |= effects
     # Every use in the condition counts, because dead instructions have been removed.
     live |= set(loop.elements(loop.condition))
-    todo = list(live)
-    while todo:
-        for index in needs[todo.pop()]:
-            if index not in live:
-                live.add(index)
-                todo.append(index)
+    live = set(reachable(live, needs.__getitem__))
     if len(live) == loop.size:
         return False
     rebuild_loop(loop, sorted(live))
@@ -138,16 +134,10 @@ def _rebuild(
         inside: new.add(Opcode.GET_TUPLE_ELEMENT, parameter, index=number) for inside, number in joined.items()
     }
     handed_on = list(copies.values())
-    needed: set[HloInstruction] = set()
-    stack = list(results) if results is not None else [old.root]
     effects = EffectAnalysis()
-    stack += [i for i in old.instructions if i is not old.root and effects.of(i)]
-    while stack:
-        instruction = stack.pop()
-        if instruction not in needed:
-            needed.add(instruction)
-            if instruction not in copies:
-                stack += [*instruction.operands, *instruction.control_predecessors]
+    seeds = [old.root] if results is None else list(results)
+    seeds += [i for i in old.instructions if i is not old.root and effects.of(i)]
+    needed = reachable(seeds, lambda i: () if i in copies else (*i.operands, *i.control_predecessors))
     for instruction in old.post_order():
         if instruction not in needed or instruction is old_parameter or instruction in copies:
             continue

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from xla_core.analysis.while_loop import Loop
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.effects import EffectAnalysis
 from xla_core.hlo.instruction import HloInstruction
@@ -13,6 +14,7 @@ from xla_core.hlo.op_table import PINNED, Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.pass_manager import InstructionPass
 from xla_core.passes.while_util import Extra, rebuild_loop
+from xla_core.traversal import post_order, reachable
 
 
 class WhileLoopInvariantCodeMotion(InstructionPass):
@@ -51,32 +53,20 @@ class WhileLoopInvariantCodeMotion(InstructionPass):
         self, node: HloInstruction, invariant: set[HloInstruction], frontier: dict[HloInstruction, None]
     ) -> None:
         """Adds to `frontier` the invariant values worth hoisting among `node` and the values that it depends on."""
-        stack = [node]
-        seen: set[HloInstruction] = set()
-        while stack:
-            found = stack.pop()
-            if found in seen or found not in invariant:
-                continue
-            seen.add(found)
+
+        def stays(found: HloInstruction) -> bool:
             given = sum(o.shape.byte_size for o in found.operands)
             too_large = found.shape.byte_size > max(self._max_bytes, given)
-            if Trait.CHEAP in found.op.traits or too_large or not found.shape.is_array:
-                stack.extend(found.operands)
-            elif any(_is_from_state(found)):
+            return Trait.CHEAP in found.op.traits or too_large or not found.shape.is_array
+
+        for found in reachable([node], lambda i: i.operands if i in invariant and stays(i) else ()):
+            if found in invariant and not stays(found) and _is_from_state(found):
                 frontier[found] = None
 
 
-def _is_from_state(node: HloInstruction) -> list[bool]:
+def _is_from_state(node: HloInstruction) -> bool:
     """Whether an instruction depends on the state. Constant folding handles those that depend on constants only."""
-    stack, seen = [node], set()
-    while stack:
-        found = stack.pop()
-        if found.opcode == Opcode.PARAMETER:
-            return [True]
-        if found not in seen:
-            seen.add(found)
-            stack.extend(found.operands)
-    return [False]
+    return any(i.opcode == Opcode.PARAMETER for i in reachable([node], lambda i: i.operands))
 
 
 def _invariant(loop: Loop) -> set[HloInstruction]:
@@ -104,21 +94,11 @@ def _copy_out(
     computation: HloComputation, loop: Loop, node: HloInstruction, outside: dict[HloInstruction, HloInstruction]
 ) -> HloInstruction:
     """Copies an invariant instruction and the instructions that it depends on to before the loop."""
-    stack = [node]
-    while stack:
-        top = stack[-1]
-        if top in outside:
-            stack.pop()
-            continue
-        if top.opcode == Opcode.GET_TUPLE_ELEMENT and top.operands[0] is loop.body.parameters[0]:
-            initial = loop.initial(top.tuple_index)
-            outside[top] = initial or computation.add(
-                Opcode.GET_TUPLE_ELEMENT, loop.instruction.operands[0], index=top.tuple_index
-            )
-            continue
-        missing = [o for o in top.operands if o not in outside]
-        if missing:
-            stack.extend(missing)
-            continue
-        outside[top] = computation.add_instruction(top.clone([outside[o] for o in top.operands]))
+    parameter, state = loop.body.parameters[0], loop.instruction.operands[0]
+    needed = post_order([node], lambda i: [o for o in i.operands if o not in outside and o is not parameter])
+    for inside in needed if node not in outside else ():
+        if inside.opcode == Opcode.GET_TUPLE_ELEMENT and inside.operands[0] is parameter:
+            outside[inside] = Builder(computation).element(state, inside.tuple_index)
+        else:
+            outside[inside] = computation.add_instruction(inside.clone([outside[o] for o in inside.operands]))
     return outside[node]

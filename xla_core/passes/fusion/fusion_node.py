@@ -15,6 +15,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.inlining import copy_into
+from xla_core.traversal import post_order
 
 
 def fused_roots(instruction: HloInstruction) -> list[HloInstruction]:
@@ -123,21 +124,7 @@ def fuse_into(consumer: HloInstruction, producer: HloInstruction) -> HloInstruct
 
 def _post_order(members: Iterable[HloInstruction]) -> list[HloInstruction]:
     wanted = dict.fromkeys(members)
-    order: list[HloInstruction] = []
-    done: set[HloInstruction] = set()
-    for seed in wanted:
-        stack = [seed]
-        while stack:
-            node = stack[-1]
-            missing = [o for o in node.operands if o in wanted and o not in done]
-            if missing and node not in done:
-                stack.extend(reversed(missing))
-                continue
-            stack.pop()
-            if node not in done:
-                done.add(node)
-                order.append(node)
-    return order
+    return post_order(wanted, lambda i: [o for o in i.operands if o in wanted])
 
 
 def _remove_unused(fused: HloComputation) -> None:

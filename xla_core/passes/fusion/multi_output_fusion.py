@@ -19,6 +19,7 @@ from xla_core.hlo.shape import Shape
 from xla_core.passes.fusion.fusion_node import fused_roots, replace_with_fusion
 from xla_core.passes.fusion.policy import FusionPolicy
 from xla_core.passes.pass_manager import HloPass
+from xla_core.traversal import reachable
 
 _WINDOW = 100  # the most instructions between two kernels that are merged
 _LEAST_SHARED_BYTES = 256
@@ -230,17 +231,10 @@ def _same_index(user: HloInstruction, operand: HloInstruction) -> bool:
 
 
 def _only_elementwise(parameter: HloInstruction) -> bool:
-    todo, seen = [parameter], {parameter}
-    while todo:
-        node = todo.pop()
-        for user in node.users:
-            if user in seen or (user.opcode == Opcode.TUPLE and user.is_root):
-                continue
-            if not _same_index(user, node):
-                return False
-            seen.add(user)
-            todo.append(user)
-    return True
+    def readers(node: HloInstruction) -> list[HloInstruction]:
+        return [user for user in node.users if not (user.opcode == Opcode.TUPLE and user.is_root)]
+
+    return all(_same_index(user, node) for node in reachable([parameter], readers) for user in readers(node))
 
 
 def _roots_and_members(members: list[HloInstruction]) -> tuple[list[HloInstruction], list[HloInstruction]]:

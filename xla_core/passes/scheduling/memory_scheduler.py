@@ -23,6 +23,7 @@ from xla_core.hlo.op_table import Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.pass_manager import HloPass
+from xla_core.traversal import post_order
 
 _Order = list[HloInstruction]
 _SizeFunction = Callable[[Shape], int]
@@ -104,8 +105,7 @@ class _Memory:
             self.versions[instruction] = [v for o in operands for v in o]
             return
         if opcode == Opcode.GET_TUPLE_ELEMENT:
-            shapes = instruction.operand(0).shape.tuple_shapes
-            before = sum(sum(1 for _ in s.leaves()) for s in shapes[: instruction.tuple_index])
+            before = instruction.operand(0).shape.leaf_number((instruction.tuple_index,))
             self.versions[instruction] = operands[0][before : before + len(leaves)]
             return
         if Trait.FORWARDING in instruction.op.traits:
@@ -148,30 +148,18 @@ class _Memory:
         module = self.computation.module
         definer = {v: i for i in self.instructions if Trait.FORWARDING not in i.op.traits for v in self.versions[i]}
         root = self.versions[self.computation.root]
+        pairs: list[tuple[_Version, _Version]] = []
         if is_body:
-            carried = self.versions[self.computation.parameters[0]]
-            pairs = list(zip(carried, root, strict=True))
+            pairs += zip(self.versions[self.computation.parameters[0]], root, strict=True)
         elif module is not None and module.entry is self.computation:
-            pairs = [
-                (
-                    self._leaf(self.computation.parameters[a.parameter_number], a.parameter_index),
-                    self._leaf(self.computation.root, a.output_index),
-                )
-                for a in module.input_output_aliases
-            ]
-        else:
-            return
+            for a in module.input_output_aliases:
+                parameter = self.computation.parameters[a.parameter_number]
+                before = self.versions[parameter][parameter.shape.leaf_number(a.parameter_index)]
+                pairs.append((before, root[self.computation.root.shape.leaf_number(a.output_index)]))
         for before, after in pairs:
             writer = definer[after]
             if before is not after and writer.opcode != Opcode.PARAMETER:
                 self._before(before, writer)
-
-    def _leaf(self, instruction: HloInstruction, index: tuple[int, ...]) -> _Version:
-        shape, number = instruction.shape, 0
-        for i in index:
-            number += sum(sum(1 for _ in s.leaves()) for s in shape.tuple_shapes[:i])
-            shape = shape.tuple_shapes[i]
-        return self.versions[instruction][number]
 
     def _before(self, version: _Version, writer: HloInstruction) -> None:
         others = [user for user in dict.fromkeys(version.users) if user is not writer]
@@ -188,41 +176,18 @@ class _Memory:
                 extra = sum(weight[o][0] for o in i.operands) + max(0, i.user_count - 1)
                 total = sum(weight[o][1] for o in i.operands) + self.defines[i]
                 weight[i] = (min(extra, 1 << 60), min(total, 1 << 60))
-        order: _Order = [i for i in self.instructions if i.opcode in (Opcode.PARAMETER, Opcode.CONSTANT)]
-        left = dict.fromkeys(order, True)  # False while its operands are being visited
-        for seed in (*self.instructions, self.computation.root):
-            stack = [seed] if seed in (self.computation.root,) or seed.user_count == 0 else []
-            while stack:
-                node = stack[-1]
-                state = left.get(node)
-                if state is not None:
-                    stack.pop()
-                    if not state:
-                        left[node] = True
-                        order.append(node)
-                    continue
-                left[node] = False
-                operands = list(dict.fromkeys(node.operands))
-                if by_weight:
-                    operands.sort(key=lambda o: weight[o], reverse=True)
-                before = [*operands, *node.control_predecessors, *self.soft.get(node, ())]
-                stack.extend(b for b in reversed(before) if b not in left)
-        return self._topological(order)
 
-    def _topological(self, order: _Order) -> _Order:
-        """Moves instructions behind their operands where soft predecessors broke the order; keeps it otherwise."""
-        done: dict[HloInstruction, None] = {}
-        for wanted in order:
-            stack = [wanted]
-            while stack:
-                node = stack[-1]
-                missing = [b for b in (*node.operands, *node.control_predecessors) if b not in done]
-                if missing and node not in done:
-                    stack.extend(reversed(missing))
-                else:
-                    stack.pop()
-                    done.setdefault(node)
-        return list(done)
+        def before(i: HloInstruction) -> list[HloInstruction]:
+            operands = list(dict.fromkeys(i.operands))
+            if by_weight:
+                operands.sort(key=weight.__getitem__, reverse=True)
+            return [*operands, *i.control_predecessors, *self.soft.get(i, ())]
+
+        given = [i for i in self.instructions if i.opcode in (Opcode.PARAMETER, Opcode.CONSTANT)]
+        ends = [i for i in self.instructions if i is self.computation.root or not i.user_count]
+        order = post_order([*given, *ends], before)
+        # Soft predecessors may have broken the order of operands; this restores it and keeps the rest.
+        return post_order(order, lambda i: (*i.operands, *i.control_predecessors))
 
     def list_schedule(self) -> _Order:
         """List scheduling: always picks the ready instruction with the smallest net increase of live memory."""

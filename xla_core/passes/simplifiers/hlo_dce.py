@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.effects import EffectAnalysis
-from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.while_util import narrow_loop
+from xla_core.traversal import reachable
 
 
 class HloDce(HloPass):
@@ -36,13 +36,8 @@ class HloDce(HloPass):
 
 
 def _remove_dead(computation: HloComputation, effects: EffectAnalysis) -> bool:
-    live: set[HloInstruction] = set()
-    stack = [computation.root, *computation.parameters, *(i for i in computation.instructions if effects.of(i))]
-    while stack:
-        instruction = stack.pop()
-        if instruction not in live:
-            live.add(instruction)
-            stack.extend(instruction.operands)
+    kept = (computation.root, *computation.parameters, *(i for i in computation.instructions if effects.of(i)))
+    live = reachable(kept, lambda i: i.operands)
     if len(live) == computation.instruction_count:
         return False
     for instruction in reversed(computation.post_order()):

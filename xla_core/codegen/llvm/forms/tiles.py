@@ -23,6 +23,7 @@ from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
 from xla_core.hlo.opcode import Opcode
+from xla_core.traversal import reachable
 
 _TILE = 512  # elements of a tile: a few kilobytes
 _LEAST = 4  # elements; smaller minor dimensions are not worth a tile
@@ -30,29 +31,19 @@ _LEAST = 4  # elements; smaller minor dimensions are not worth a tile
 
 def _accumulated(body: KernelBody) -> list[HloInstruction]:
     """The instructions whose results tiles accumulate; the roots are elementwise functions of them."""
-    found: dict[HloInstruction, None] = {}
     dims = next(body.roots[0].shape.leaves()).dimensions
-    stack, seen = list(body.roots), set(body.roots)
-    inputs: set[HloInstruction] = set()
-    if body.instruction.opcode != Opcode.FUSION:
-        inputs = set(body.instruction.operands)
-    while stack:
-        instruction = stack.pop()
-        if instruction in inputs or instruction.opcode == Opcode.PARAMETER:
-            continue
-        leaf = next(instruction.shape.leaves(), None)
-        if instruction.opcode in ACCUMULATIONS and leaf is not None and leaf.dimensions == dims:
-            found[instruction] = None
-            continue
-        walks = Trait.ELEMENTWISE in instruction.op.traits or instruction.opcode in (
-            Opcode.GET_TUPLE_ELEMENT,
-            Opcode.TUPLE,
-        )
-        for operand in instruction.operands if walks and instruction.opcode != Opcode.BITCAST_CONVERT else ():
-            if operand not in seen:
-                seen.add(operand)
-                stack.append(operand)
-    return list(found)
+    inputs = () if body.instruction.opcode == Opcode.FUSION else body.instruction.operands
+
+    def accumulates(i: HloInstruction) -> bool:
+        leaf = next(i.shape.leaves(), None)
+        return i not in inputs and i.opcode in ACCUMULATIONS and leaf is not None and leaf.dimensions == dims
+
+    def operands(i: HloInstruction) -> Sequence[HloInstruction]:
+        forwards = Trait.ELEMENTWISE in i.op.traits or i.opcode in (Opcode.GET_TUPLE_ELEMENT, Opcode.TUPLE)
+        stops = i in inputs or i.opcode in (Opcode.PARAMETER, Opcode.BITCAST_CONVERT) or accumulates(i)
+        return i.operands if forwards and not stops else ()
+
+    return [i for i in reachable(body.roots, operands) if accumulates(i)]
 
 
 def _matches(body: KernelBody) -> bool:
