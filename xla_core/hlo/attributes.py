@@ -24,6 +24,22 @@ class WindowDimension:
         """The extent of the window with its dilation, in elements of the dilated base."""
         return (self.size - 1) * self.window_dilation + 1 if self.size else 0
 
+    @property
+    def is_trivial(self) -> bool:
+        """Whether windows have one element, and there is one at each index."""
+        plain = self.size == self.stride == self.base_dilation == 1
+        return plain and self.padding_low == self.padding_high == 0
+
+    @property
+    def padding(self) -> PaddingDimension:
+        """The padding by which a `pad` applies the window's padding and base dilation."""
+        return PaddingDimension(self.padding_low, self.padding_high, self.base_dilation - 1)
+
+    def element(self, position: int, count: int) -> SliceDimension:
+        """The slice of a padded dimension that the window's element at `position` reads in `count` windows."""
+        start = (self.size - 1 - position if self.window_reversal else position) * self.window_dilation
+        return SliceDimension(start, start + (count - 1) * self.stride + 1 if count else start, self.stride)
+
     def output_size(self, base: int) -> int:
         """The number of windows that fit over `base` elements."""
         padded = self.padding_low + ((base - 1) * self.base_dilation + 1 if base else 0) + self.padding_high

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,7 +10,6 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import OPS
 from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
 
 MIRRORED = {"EQ": "EQ", "NE": "NE", "LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE"}
 """The direction of a compare whose operands are swapped."""
@@ -58,6 +56,12 @@ def is_all(instruction: HloInstruction, value: complex) -> bool:
     return all(math.copysign(1.0, a) == math.copysign(1.0, b) for a, b in pairs)
 
 
+def is_same_value(x: HloInstruction, y: HloInstruction) -> bool:
+    """Whether two scalars are one instruction, or constants with the same bits."""
+    a, b = uniform_value(x), uniform_value(y)
+    return x is y or (a is not None and b is not None and a.tobytes() == b.tobytes())
+
+
 def is_one_use(instruction: HloInstruction) -> bool:
     """Whether the instruction has exactly one user and is not the root."""
     return instruction.user_count == 1 and not instruction.is_root
@@ -76,8 +80,3 @@ def is_total_order(element_type: ElementType) -> bool:
 def is_ordered(compare: HloInstruction) -> bool:
     """Whether any two operands of a compare compare: the type has no NaN, or the order is total."""
     return is_total_order(compare.operands[0].shape.element_type) or compare.attribute("type") == "TOTALORDER"
-
-
-def squeezed(shape: Shape) -> Sequence[int]:
-    """The numbers of the dimensions that are not of size 1."""
-    return [i for i, size in enumerate(shape.dimensions) if size != 1]

@@ -24,15 +24,14 @@ _NAMES = {
         async-to-sync bitcast-expander cholesky-expander comparison-expander composite-rewriter concatenate-splitter
         convolution-canonicalizer dot-algorithm-rewriter dot-decomposer dot-strength-reduction dynamic-index-splitter
         fft-decomposer float-upcaster gather-expander gather-simplifier operand-converter operand-upcaster
-        optimization-barrier-expander reduce-window-rewriter reduction-splitter rng-bit-generator-expander
-        rng-expander scan-expander scatter-expander select-and-scatter-expander topk-decomposer
-        triangular-solve-expander
+        reduce-window-rewriter reduction-splitter rng-bit-generator-expander rng-expander scatter-expander
+        select-and-scatter-expander topk-decomposer triangular-solve-expander
     """,
     "fusion": "instruction-fusion multi-output-fusion",
     "scheduling": "copy-insertion flatten-call-graph optimize-input-output-buffer-alias",
     "simplifiers": """
         algebraic-simplifier call-inliner convert-mover hlo-constant-folding hlo-cse hlo-dce map-inliner reshape-mover
-        simplify-fp-conversions sort-simplifier transpose-folding tuple-simplifier zero-sized-hlo-elimination
+        sort-simplifier transpose-folding tuple-simplifier zero-sized-hlo-elimination
     """,
 }
 """Room below xla_core.passes -> its passes. Each is the class of that name in the file of that name."""
@@ -47,8 +46,6 @@ PASSES |= {
     "dynamic-padder": "dynamic_padder:DynamicPadder",
     "layout-assignment": "layout_assignment:LayoutAssignment",
     "memory-scheduler": "scheduling.memory_scheduler:HloMemoryScheduler",
-    "ragged-dot-expander": "expanders.grouped_dot_expander:RaggedDotExpander",
-    "scaled-dot-expander": "expanders.grouped_dot_expander:ScaledDotExpander",
     "simplification": "simplification:simplification_pipeline",
 }
 """Name -> a callable that makes the pass, or "module:Class" below xla_core.passes."""

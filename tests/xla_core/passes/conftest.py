@@ -25,18 +25,24 @@ from filecheck.options import Options
 from filecheck.parser import Parser, pattern_for_opts
 
 from tests.roundings import assert_within
-from xla_core.hlo import ElementType
+from xla_core.hlo import ElementType, Opcode
 from xla_core.hlo.evaluator import evaluate
 from xla_core.hlo.parser import parse_hlo
 from xla_core.hlo.verifier import verify
 from xla_core.passes import HloPassPipeline, PassContext, create_pass
+from xla_core.passes.legalization import Legalization
 from xla_core.passes.simplifiers.algebraic_simplifier import AlgebraicSimplifierOptions
+from xla_core.target import Capabilities
 
 VARIANTS = {
     "algebraic-simplifier{fast_math}": lambda: create_pass(
         "algebraic-simplifier", options=AlgebraicSimplifierOptions(fast_math=True)
     ),
     "concatenate-splitter{4}": lambda: create_pass("concatenate-splitter", max_operands=4),
+    **{
+        f"legalization{{{op}}}": lambda op=op: Legalization(Capabilities.all_of(without=[op]).supports)
+        for op in (Opcode.RAGGED_DOT, Opcode.SCALED_DOT, Opcode.SCAN)
+    },
 }
 """Passes with options, by the name that a RUN line gives them."""
 

@@ -75,7 +75,7 @@ def _plain_convolution(
     """A convolution of operands in canonical order, as one convolution with a plain window for each group."""
     window: tuple[WindowDimension, ...] = convolution.attribute("window")
     edge, last = PaddingDimension(0, 0), len(window) + 1
-    padding = (edge, *(PaddingDimension(d.padding_low, d.padding_high, d.base_dilation - 1) for d in window), edge)
+    padding = (edge, *(d.padding for d in window), edge)
     if any(p != edge for p in padding):
         image = b.add(Opcode.PAD, image, b.constant(0, image.shape.with_dimensions(())), padding=padding)
     reversed_dims = tuple(i for i, d in enumerate(window) if d.window_reversal and d.size > 1)

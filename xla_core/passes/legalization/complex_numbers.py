@@ -9,7 +9,7 @@ from xla_core.hlo.builder import Builder
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import OPS, Trait
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.legalization.rules import decomposition
+from xla_core.passes.legalization.decompositions import decomposition
 
 _Parts = tuple[HloInstruction, HloInstruction]
 

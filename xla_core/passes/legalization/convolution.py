@@ -10,8 +10,7 @@ from xla_core.hlo.builder import Builder
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expanders.convolution_canonicalizer import ConvolutionCanonicalizer
-from xla_core.passes.legalization.rules import decomposition
-from xla_core.passes.legalization.windows import window_element, window_padding
+from xla_core.passes.legalization.decompositions import decomposition
 
 _MOST_TAPS = 1024  # the most window elements of a kernel that is decomposed
 
@@ -39,12 +38,12 @@ def _convolution(i: HloInstruction, b: Builder) -> HloInstruction | None:
         x, groups = b.reshape(moved, (sizes[0] // batches, *sizes[1:-1], batches * sizes[-1])), batches
     zero = b.constant(0, x.shape.with_dimensions(()))
     edge = PaddingDimension(0, 0)
-    padded = b.add(Opcode.PAD, x, zero, padding=(edge, *window_padding(window), edge))
+    padded = b.add(Opcode.PAD, x, zero, padding=(edge, *(w.padding for w in window), edge))
     out = i.shape.dimensions[1:-1]
     batch, features = x.shape.dimensions[0], x.shape.dimensions[-1]
     parts = []
     for tap in itertools.product(*(range(w.size) for w in window)):
-        ranges = map(window_element, window, tap, out)
+        ranges = map(WindowDimension.element, window, tap, out)
         part = b.add(Opcode.SLICE, padded, slice=(SliceDimension(0, batch), *ranges, SliceDimension(0, features)))
         parts.append(b.reshape(part, (batch * math.prod(out), 1, groups, features // groups)))
     if not parts:

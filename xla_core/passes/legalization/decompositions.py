@@ -1,19 +1,24 @@
-"""Loads the decompositions of the core, in the order in which legalization tries them."""
+"""The table of decompositions. The modules of this package fill it when an instruction first needs one.
+
+A decomposition is a `Rule`: (instruction, builder) -> replacement, or None if it doesn't apply. The instructions that
+it adds may be decomposed in turn, down to the ops that the op table marks PRIMITIVE.
+"""
 
 from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.legalization.rules import DECOMPOSITIONS
 from xla_core.passes.rewriter import Rule
+
+DECOMPOSITIONS: dict[Opcode, list[Rule]] = {}
+"""The decompositions of an op, in the order in which legalization tries them."""
 
 _MODULES = (
     "complex_numbers",
     "convolution",
-    "elementary",
     "elementwise",
     "fourier",
     "integer_power",
@@ -23,6 +28,17 @@ _MODULES = (
     "expansions",
     "structured",
 )
+
+
+def decomposition(*opcodes: Opcode) -> Callable[[Rule], Rule]:
+    """Adds a rule to the table, to be tried after those that are there already."""
+
+    def register(rule: Rule) -> Rule:
+        for opcode in opcodes:
+            DECOMPOSITIONS.setdefault(opcode, []).append(rule)
+        return rule
+
+    return register
 
 
 def decompositions_of(opcode: Opcode) -> Sequence[Rule]:

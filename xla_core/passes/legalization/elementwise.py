@@ -1,4 +1,4 @@
-"""Decomposes elementwise ops into add, multiply, divide, compare, select, shifts and conversions."""
+"""Decomposes elementwise ops, elementary functions among them, into ops that are nearer to a target's."""
 
 from __future__ import annotations
 
@@ -7,11 +7,24 @@ from collections.abc import Callable
 import numpy as np
 
 from xla_core.hlo.builder import Builder
+from xla_core.hlo.decompositions.elementwise import ELEMENTWISE
 from xla_core.hlo.decompositions.expression import Expression, expressions
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.legalization.rules import decomposition
+from xla_core.passes.legalization.decompositions import decomposition
+
+
+@decomposition(Opcode.TAN)
+def _tan(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """The quotient of sine and cosine, whose decompositions share most instructions."""
+    (x,) = expressions(b, *i.operands)
+    is_wide = x.element_type in (ElementType.F32, ElementType.F64)
+    return (x.op(Opcode.SINE) / x.op(Opcode.COSINE)).i if is_wide else None
+
+
+for _opcode, _rule in ELEMENTWISE.items():
+    decomposition(_opcode)(_rule)
 
 Formula = Callable[..., "Expression | None"]
 """(element type of the operands, operands) -> result."""

@@ -1,11 +1,15 @@
-"""Uses expander passes as decompositions."""
+"""Uses expander passes, and the decompositions of `hlo`, as decompositions."""
 
 from __future__ import annotations
 
 from xla_core.hlo.builder import Builder
+from xla_core.hlo.decompositions.ragged_dot import decompose_ragged_dot
+from xla_core.hlo.decompositions.scaled_dot import decompose_scaled_dot
+from xla_core.hlo.decompositions.scan import decompose_scan
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expanders.expander import OpExpander
-from xla_core.passes.legalization.rules import decomposition
+from xla_core.passes.legalization.decompositions import decomposition
 from xla_core.passes.registry import create_pass
 
 _EXPANDERS = (
@@ -13,12 +17,9 @@ _EXPANDERS = (
     "cholesky-expander",
     "dot-algorithm-rewriter",
     "gather-expander",
-    "ragged-dot-expander",
     "reduce-window-rewriter",
     "rng-bit-generator-expander",
     "rng-expander",
-    "scaled-dot-expander",
-    "scan-expander",
     "scatter-expander",
     "select-and-scatter-expander",
     "topk-decomposer",
@@ -38,3 +39,6 @@ def _use(name: str) -> None:
 
 for _name in _EXPANDERS:
     _use(_name)
+decomposition(Opcode.RAGGED_DOT)(decompose_ragged_dot)
+decomposition(Opcode.SCALED_DOT)(decompose_scaled_dot)
+decomposition(Opcode.SCAN)(decompose_scan)

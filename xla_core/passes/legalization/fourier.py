@@ -13,7 +13,7 @@ from xla_core.hlo.attributes import PaddingDimension
 from xla_core.hlo.builder import Builder
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.legalization.rules import decomposition
+from xla_core.passes.legalization.decompositions import decomposition
 
 _LARGEST = 64  # the most rows of a DFT matrix for a factor of the length
 _LARGEST_PRIME = 256  # the most rows of a DFT matrix for a prime factor

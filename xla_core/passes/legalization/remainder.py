@@ -10,7 +10,7 @@ from xla_core.hlo.decompositions.loops import counted_loop
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.legalization.rules import decomposition
+from xla_core.passes.legalization.decompositions import decomposition
 
 
 @decomposition(Opcode.REMAINDER)

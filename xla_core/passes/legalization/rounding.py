@@ -7,7 +7,7 @@ from xla_core.hlo.decompositions.expression import Expression, expressions
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.legalization.rules import decomposition
+from xla_core.passes.legalization.decompositions import decomposition
 
 
 @decomposition(Opcode.FLOOR, Opcode.CEIL, Opcode.ROUND_NEAREST_EVEN, Opcode.ROUND_NEAREST_AFZ)

@@ -9,7 +9,7 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.inlining import apply_to_arrays, is_elementwise_of_scalars
-from xla_core.passes.legalization.rules import decomposition
+from xla_core.passes.legalization.decompositions import decomposition
 
 
 @decomposition(Opcode.SORT)

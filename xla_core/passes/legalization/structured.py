@@ -17,8 +17,7 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.dot_operands import dot_operands
 from xla_core.passes.inlining import apply_to_arrays, is_elementwise_of_scalars
-from xla_core.passes.legalization.rules import decomposition
-from xla_core.passes.legalization.windows import window_element, window_padding
+from xla_core.passes.legalization.decompositions import decomposition
 
 _MOST_WINDOW = 64  # the most elements of a window that are combined one by one
 
@@ -59,7 +58,7 @@ def _reduce_window(i: HloInstruction, b: Builder) -> HloInstruction:
     window, computation = i.attribute("window"), i.attribute("to_apply")
     n = len(i.operands) // 2
     data, initial = i.operands[:n], i.operands[n:]
-    padding = window_padding(window)
+    padding = tuple(w.padding for w in window)
     padded = [b.add(Opcode.PAD, x, v, padding=padding) for x, v in zip(data, initial, strict=True)]
     counts = next(i.shape.leaves()).dimensions
     if n > 1 or math.prod(w.size for w in window) > _MOST_WINDOW or not is_elementwise_of_scalars(computation):
@@ -69,7 +68,7 @@ def _reduce_window(i: HloInstruction, b: Builder) -> HloInstruction:
         )
     result = b.broadcast(initial[0], counts)
     for offsets in itertools.product(*(range(w.size) for w in window)):
-        part = b.add(Opcode.SLICE, padded[0], slice=tuple(map(window_element, window, offsets, counts)))
+        part = b.add(Opcode.SLICE, padded[0], slice=tuple(map(WindowDimension.element, window, offsets, counts)))
         (result,) = apply_to_arrays(computation, [result, part], b)
     return result
 

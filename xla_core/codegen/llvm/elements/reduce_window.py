@@ -51,8 +51,7 @@ class WindowForm:
 
     def is_trivial(self, dimension: int) -> bool:
         """Whether windows along a dimension have one element, and there is one at each index."""
-        w = self.window[dimension]
-        return w.size == 1 and w.stride == 1 and w.padding_low == w.padding_high == 0 and w.base_dilation == 1
+        return self.window[dimension].is_trivial
 
     def position(self, f: FusedIrEmitter, dimension: int, output: Digit, tap: Digit) -> tuple[Digit, Value]:
         """(the operand's index along a dimension, whether it is inside the operand)."""

@@ -12,9 +12,8 @@ from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import rule
 @rule(Opcode.DOT, Opcode.CONVOLUTION)
 def contract_nothing(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """A product whose operands have no elements -> 0"""
-    if i.shape.num_elements and all(o.shape.num_elements for o in i.operands):
-        return None
-    return b.constant(0, i.shape) if i.shape.num_elements else None
+    empty = i.shape.num_elements and not all(o.shape.num_elements for o in i.operands)
+    return b.constant(0, i.shape) if empty else None
 
 
 @rule(Opcode.DOT)
@@ -45,29 +44,23 @@ def convolve_points(i: HloInstruction, b: Builder) -> HloInstruction | None:
     (x, kernel), numbers = i.operands, a["dim_labels"]
     if a.get("feature_group_count", 1) != 1 or a.get("batch_group_count", 1) != 1:
         return None
-    if any(
-        (w.size, w.stride, w.padding_low, w.padding_high, w.base_dilation) != (1, 1, 0, 0, 1)
-        for w in a.get("window", ())
-    ):
+    if not all(w.is_trivial for w in a.get("window", ())):
         return None
     # The spatial dimensions of the kernel have size 1, so it is a matrix [i, o] or [o, i].
     sizes = [kernel.shape.dimensions[d] for d in (numbers.kernel_input_feature, numbers.kernel_output_feature)]
     in_first = numbers.kernel_input_feature < numbers.kernel_output_feature
     flat = b.reshape(kernel, sizes if in_first else sizes[::-1])
-    attributes = {"operand_precision": a["operand_precision"]} if a.get("operand_precision") else {}
+    # The dimensions of the product are those of the input without the feature, then the output feature.
+    left = [d for d in range(x.shape.rank) if d != numbers.input_feature]
     product = b.add(
         Opcode.DOT,
         x,
         flat,
-        shape=i.shape.with_dimensions(
-            [n for d, n in enumerate(x.shape.dimensions) if d != numbers.input_feature] + [sizes[1]]
-        ),
+        shape=i.shape.with_dimensions([*(x.shape.dimensions[d] for d in left), sizes[1]]),
         lhs_contracting_dims=(numbers.input_feature,),
         rhs_contracting_dims=(0 if in_first else 1,),
-        **attributes,
+        operand_precision=i.attribute("operand_precision"),
     )
-    # The dimensions of the product are those of the input without the feature, then the output feature.
-    left = [d for d in range(x.shape.rank) if d != numbers.input_feature]
     place = {numbers.output_batch: left.index(numbers.input_batch), numbers.output_feature: len(left)}
     for output, source in zip(numbers.output_spatial, numbers.input_spatial, strict=True):
         place[output] = left.index(source)

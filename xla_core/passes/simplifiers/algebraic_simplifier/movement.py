@@ -128,12 +128,10 @@ def broadcast_in_order(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return b.broadcast(b.transpose(x, order), i.shape.dimensions, sorted(dimensions))
 
 
-@rule(Opcode.BROADCAST)
-def broadcast_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@pair_rule(Opcode.BROADCAST, Opcode.BROADCAST)
+def broadcast_broadcast(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """broadcast(broadcast(x)) -> broadcast(x)"""
-    x, dimensions = i.operands[0], i.attribute("dimensions")
-    if x.opcode != Opcode.BROADCAST:
-        return None
+    dimensions = i.attribute("dimensions")
     return b.broadcast(x.operands[0], i.shape.dimensions, [dimensions[d] for d in x.attribute("dimensions")])
 
 
@@ -146,13 +144,12 @@ def broadcast_adds_ones(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return b.reshape(x, i.shape.dimensions)
 
 
-@rule(Opcode.BROADCAST)
-def broadcast_without_ones(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@pair_rule(Opcode.BROADCAST, Opcode.RESHAPE)
+def broadcast_without_ones(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """broadcast(reshape(x)) -> broadcast(x), where the reshape only adds dimensions of size 1"""
-    x, dimensions = i.operands[0], i.attribute("dimensions")
-    if x.opcode != Opcode.RESHAPE or x.shape.rank <= x.operands[0].shape.rank:
+    source, dimensions = x.operands[0], i.attribute("dimensions")
+    if x.shape.rank <= source.shape.rank:
         return None
-    source = x.operands[0]
     moved = degenerate_map(source.shape.dimensions, x.shape.dimensions)
     if moved is None or len(moved) != source.shape.rank:
         return None
@@ -234,12 +231,3 @@ def _is_one_value(array: np.ndarray) -> bool:
         return False
     bits = np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(array.size, -1)
     return bool(np.all(bits == bits[0]))
-
-
-@rule(Opcode.SLICE, Opcode.DYNAMIC_SLICE)
-def part_of_one_value(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """slice(broadcast(scalar)) -> broadcast(scalar)"""
-    x = i.operands[0]
-    if x.opcode != Opcode.BROADCAST or x.operands[0].shape.rank:
-        return None
-    return b.broadcast(x.operands[0], i.shape.dimensions)

@@ -7,15 +7,14 @@ import math
 
 import numpy as np
 
-from xla_core.hlo.attributes import WindowDimension
 from xla_core.hlo.builder import Builder
 from xla_core.hlo.combiner import combiner
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import OPS, Trait
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.patterns import is_all, uniform_value
+from xla_core.passes.patterns import is_all, is_same_value, uniform_value
 from xla_core.passes.simplifiers.algebraic_simplifier.movement import degenerate_map
-from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import rule
+from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import pair_rule, rule
 
 
 def _simple(i: HloInstruction) -> Opcode | None:
@@ -35,12 +34,10 @@ def _is_identity(start: HloInstruction, opcode: Opcode) -> bool:
     return value is not None and (is_all(start, value) or (opcode == Opcode.ADD and is_all(start, 0)))
 
 
-@rule(Opcode.REDUCE, Opcode.REDUCE_WINDOW)
+@rule(Opcode.REDUCE)
 def reduce_nothing(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Reduce of an array without elements -> the initial value"""
     if len(i.operands) != 2 or i.operands[0].shape.num_elements or not i.shape.num_elements:
-        return None
-    if i.opcode == Opcode.REDUCE_WINDOW:
         return None
     return b.broadcast(i.operands[1], i.shape.dimensions)
 
@@ -55,19 +52,17 @@ def reduce_ones(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return b.add(opcode, b.reshape(x, i.shape.dimensions), b.broadcast(initial, i.shape.dimensions))
 
 
-@rule(Opcode.REDUCE)
-def reduce_some_ones(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@pair_rule(Opcode.REDUCE, Opcode.RESHAPE)
+def reduce_some_ones(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """reduce(reshape(x)) -> reduce(x), where only dimensions of size 1 that are reduced come and go"""
-    x = i.operands[0]
-    if len(i.operands) != 2 or x.opcode != Opcode.RESHAPE:
+    if len(i.operands) != 2:
         return None
     source = x.operands[0]
     moved = degenerate_map(source.shape.dimensions, x.shape.dimensions)
     if moved is None:
         return None
     reduced = set(i.attribute("dimensions"))
-    ones_out = [d for d in range(x.shape.rank) if x.shape.dimensions[d] == 1 and d not in reduced]
-    if ones_out:
+    if any(size == 1 and d not in reduced for d, size in enumerate(x.shape.dimensions)):
         return None
     dimensions = tuple(d for d in range(source.shape.rank) if d not in moved or moved[d] in reduced)
     if dimensions == () or not any(d in moved for d in dimensions):
@@ -75,11 +70,10 @@ def reduce_some_ones(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return b.add(Opcode.REDUCE, source, i.operands[1], dimensions=dimensions, to_apply=i.attribute("to_apply"))
 
 
-@rule(Opcode.REDUCE)
-def reduce_transposed(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@pair_rule(Opcode.REDUCE, Opcode.TRANSPOSE)
+def reduce_transposed(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """reduce(transpose(x)) -> reduce(x), transposed where the order of what is left differs"""
-    x = i.operands[0]
-    if len(i.operands) != 2 or x.opcode != Opcode.TRANSPOSE:
+    if len(i.operands) != 2:
         return None
     permutation = x.attribute("dimensions")
     reduced = tuple(sorted(permutation[d] for d in i.attribute("dimensions")))
@@ -89,11 +83,11 @@ def reduce_transposed(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return b.transpose(plain, [rank[d] for d in left])
 
 
-@rule(Opcode.REDUCE)
-def reduce_reduced(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@pair_rule(Opcode.REDUCE, Opcode.REDUCE)
+def reduce_reduced(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """reduce(reduce(x)) -> reduce(x), by the same op from its identity"""
-    x, opcode = i.operands[0], _simple(i)
-    if opcode is None or x.opcode != Opcode.REDUCE or x.user_count != 1 or _simple(x) != opcode:
+    opcode = _simple(i)
+    if opcode is None or x.user_count != 1 or _simple(x) != opcode:
         return None
     identity, start = OPS[opcode].identity(x.shape.element_type), uniform_value(i.operands[1])
     same_start = start is not None and is_all(x.operands[1], start.item()) and _is_identity(x.operands[1], opcode)
@@ -105,16 +99,13 @@ def reduce_reduced(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return b.add(Opcode.REDUCE, x.operands[0], i.operands[1], dimensions=dimensions, to_apply=i.attribute("to_apply"))
 
 
-@rule(Opcode.REDUCE)
-def reduce_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@pair_rule(Opcode.REDUCE, Opcode.BROADCAST)
+def reduce_broadcast(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """reduce(broadcast(x)) -> reduce(x) where repeating changes nothing; times the count, for sums"""
-    x, opcode = i.operands[0], _simple(i)
-    if (
-        opcode is None
-        or (opcode != Opcode.ADD and Trait.IDEMPOTENT not in OPS[opcode].traits)
-        or x.opcode != Opcode.BROADCAST
-        or not x.shape.num_elements
-    ):
+    opcode = _simple(i)
+    if opcode is None or (opcode != Opcode.ADD and Trait.IDEMPOTENT not in OPS[opcode].traits):
+        return None
+    if not x.shape.num_elements:
         return None
     own = x.attribute("dimensions")
     repeated = [d for d in i.attribute("dimensions") if d not in own]
@@ -130,12 +121,8 @@ def reduce_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
         source = b.add(Opcode.MULTIPLY, source, b.constant(whole, source.shape))
     reduced = tuple(own.index(d) for d in i.attribute("dimensions") if d in own)
     left = [d for d in range(x.shape.rank) if d not in i.attribute("dimensions")]
-    if reduced or not source.shape.rank:
-        smaller = (
-            b.add(Opcode.REDUCE, source, initial, dimensions=reduced, to_apply=i.attribute("to_apply"))
-            if reduced
-            else b.add(opcode, source, initial)
-        )
+    if reduced:
+        smaller = b.add(Opcode.REDUCE, source, initial, dimensions=reduced, to_apply=i.attribute("to_apply"))
     else:
         smaller = b.add(opcode, source, b.broadcast(initial, source.shape.dimensions))
     kept = [left.index(d) for d in own if d in left]
@@ -146,11 +133,7 @@ def reduce_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
 def window_of_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """reduce-window whose windows are single elements -> op(x, initial)"""
     opcode = _simple(i)
-    plain = WindowDimension()
-    if opcode is None or any(
-        (w.size, w.stride, w.padding_low, w.padding_high, w.base_dilation) != (1, 1, 0, 0, plain.base_dilation)
-        for w in i.attribute("window")
-    ):
+    if opcode is None or not all(w.is_trivial for w in i.attribute("window")):
         return None
     return b.add(opcode, i.operands[0], b.broadcast(i.operands[1], i.shape.dimensions))
 
@@ -167,41 +150,25 @@ def window_beyond_array(i: HloInstruction, b: Builder) -> HloInstruction | None:
             return None
         low = max(0, w.padding_low - (count - 1) * w.stride)  # the part of the last window before the array
         high = max(0, w.size - w.padding_low - base)  # the part of the first window behind the array
-        padding = (w.padding_low - low, w.padding_high - high)
-        size = w.size - low - high
-        if size < 1:
+        if w.size - low - high < 1:
             return None
-        window.append(dataclasses.replace(w, size=size, padding_low=padding[0], padding_high=padding[1]))
+        padding = {"padding_low": w.padding_low - low, "padding_high": w.padding_high - high}
+        window.append(dataclasses.replace(w, size=w.size - low - high, **padding))
     if tuple(window) == tuple(i.attribute("window")):
         return None
     return b.add(Opcode.REDUCE_WINDOW, *i.operands, window=tuple(window), to_apply=i.attribute("to_apply"))
 
 
-@rule(Opcode.REDUCE_WINDOW)
-def window_of_padded(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@pair_rule(Opcode.REDUCE_WINDOW, Opcode.PAD)
+def window_of_padded(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """reduce-window(pad(x, initial)) -> reduce-window(x) with the padding in the window"""
-    if len(i.operands) != 2 or i.operands[0].opcode != Opcode.PAD:
-        return None
-    x, initial = i.operands
-    value, wanted = uniform_value(x.operands[1]), uniform_value(initial)
-    if x.operands[1] is not initial and (value is None or wanted is None or value.tobytes() != wanted.tobytes()):
-        return None
-    opcode = _simple(i)
-    if opcode is None or not _is_identity(initial, opcode):
+    initial, opcode = i.operands[1], _simple(i)
+    if opcode is None or not _is_identity(initial, opcode) or not is_same_value(x.operands[1], initial):
         return None
     window = []
     for w, p in zip(i.attribute("window"), x.attribute("padding"), strict=True):
         if p.interior or p.low < 0 or p.high < 0 or w.base_dilation != 1:
             return None
-        window.append(
-            WindowDimension(
-                w.size,
-                w.stride,
-                w.padding_low + p.low,
-                w.padding_high + p.high,
-                w.base_dilation,
-                w.window_dilation,
-                w.window_reversal,
-            )
-        )
+        padding = {"padding_low": w.padding_low + p.low, "padding_high": w.padding_high + p.high}
+        window.append(dataclasses.replace(w, **padding))
     return b.add(Opcode.REDUCE_WINDOW, x.operands[0], initial, window=tuple(window), to_apply=i.attribute("to_apply"))

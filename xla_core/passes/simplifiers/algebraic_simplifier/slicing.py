@@ -8,7 +8,7 @@ from xla_core.hlo.attributes import PaddingDimension, SliceDimension
 from xla_core.hlo.builder import Builder
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.patterns import uniform_value
+from xla_core.passes.patterns import is_same_value, uniform_value
 from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import pair_rule, rule
 
 _MANY_PARTS = 8  # fewer are emitted as loops, whose bodies need no division of indices
@@ -187,16 +187,11 @@ def _padding(i: HloInstruction) -> list[tuple[PaddingDimension, int]]:
     return list(zip(i.attribute("padding"), i.operands[0].shape.dimensions, strict=True))
 
 
-@rule(Opcode.PAD)
-def pad_with_what_is_there(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@pair_rule(Opcode.PAD, Opcode.BROADCAST)
+def pad_with_what_is_there(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """pad(broadcast(v), v) -> broadcast(v)"""
-    x, value = i.operands
-    if x.opcode != Opcode.BROADCAST or x.operands[0].shape.rank:
-        return None
-    source, wanted = x.operands[0], uniform_value(value)
-    same = source is value or (
-        wanted is not None and (found := uniform_value(source)) is not None and found.tobytes() == wanted.tobytes()
-    )
+    source, value = x.operands[0], i.operands[1]
+    same = not source.shape.rank and is_same_value(source, value)
     return b.broadcast(source, i.shape.dimensions) if same else None
 
 
@@ -218,11 +213,11 @@ def pad_by_less_than_nothing(i: HloInstruction, b: Builder) -> HloInstruction | 
     return b.add(Opcode.SLICE, padded, slice=tuple(slices))
 
 
-@rule(Opcode.PAD)
-def pad_padded(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@pair_rule(Opcode.PAD, Opcode.PAD)
+def pad_padded(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """pad(pad(x, v), v) -> pad(x, v)"""
-    x, value = i.operands
-    if x.opcode != Opcode.PAD or x.operands[1] is not value:
+    value = i.operands[1]
+    if x.operands[1] is not value:
         return None
     pairs = list(zip(i.attribute("padding"), x.attribute("padding"), strict=True))
     if any(o.interior or o.low < 0 or o.high < 0 or p.low < 0 or p.high < 0 for o, p in pairs):
@@ -339,12 +334,6 @@ def sort_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
     if i.operands[0].shape.dimensions[i.attribute("dimensions")[0]] > 1:
         return None
     return i.operands[0] if not i.shape.is_tuple else b.add(Opcode.TUPLE, *i.operands)
-
-
-@rule(Opcode.SELECT_AND_SCATTER, Opcode.DYNAMIC_UPDATE_SLICE, Opcode.SCATTER)
-def effect_of_nothing(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """An op on an operand without elements -> the operand"""
-    return i.operands[0] if i.shape.is_array and i.shape.num_elements == 0 else None
 
 
 @rule(Opcode.GET_DIMENSION_SIZE)
