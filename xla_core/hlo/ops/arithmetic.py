@@ -49,7 +49,7 @@ _multiply, _float_divide = _native(np.multiply), _native(np.true_divide)
 
 
 def multiply(a: Array, b: Array) -> Array:
-    """A * b; integers wrap; `and` of pred."""
+    """The product; integers wrap; `and` of pred."""
     return _complex_multiply(a, b) if CLASS[a.dtype] == "c" else _multiply(a, b)
 
 
@@ -69,7 +69,7 @@ def _complex_multiply(a: Array, b: Array) -> Array:
 
 
 def divide(a: Array, b: Array) -> Array:
-    """A / b; integers truncate, x / 0 has all bits set, and INT_MIN / -1 is INT_MIN."""
+    """The quotient; integers truncate, x / 0 has all bits set, and INT_MIN / -1 is INT_MIN."""
     kind = CLASS[a.dtype]
     if kind in "fe":
         return _float_divide(a, b)
@@ -114,7 +114,7 @@ def _complex_divide(a: Array, b: Array) -> Array:
 
 
 def remainder(a: Array, b: Array) -> Array:
-    """A - trunc(a / b) * b, with the sign of a; x rem 0 is x for integers, NaN for floats."""
+    """The remainder a - trunc(a / b) * b, with the sign of a; x rem 0 is x for integers, NaN for floats."""
     if CLASS[a.dtype] == "f":
         exact: Array = np.fmod(a, b)
         return exact
@@ -179,7 +179,7 @@ shift_left, shift_right_logical = _shift(np.left_shift), _shift(np.right_shift)
 
 
 def shift_right_arithmetic(a: Array, amount: Array) -> Array:
-    """A >> b, filled by the sign bit, also of unsigned types; all sign bits where b is the width or more."""
+    """Shifts a right, filled by the sign bit, also of unsigned types; all sign bits where b is the width or more."""
     width = BIT_WIDTH[a.dtype]
     unused = 8 * a.dtype.itemsize - width
     bits = signless(a)

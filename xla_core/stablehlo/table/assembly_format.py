@@ -8,7 +8,7 @@ A format is a list of words, as in MLIR's declarative assembly format:
 | `%*` | operands with commas between them, or none |
 | `%,*` | operands with a comma after each |
 | `name:kind` | the attribute `name`; the kinds are in `text/directives.py` |
-| `<kind>` | several attributes, or regions, at once; in `text/directives.py` and `text/custom_assembly.py` |
+| `<kind>` | several attributes, or regions, at once; in `text/attribute_groups.py` and `text/custom_assembly.py` |
 | `attr-dict` | `{name = value, ...}`, or nothing |
 | `:kind:` | the types of operands and results; the kinds are in `text/type_directives.py` |
 | `(?` ... `?)` | what stands between, if its first word is there |

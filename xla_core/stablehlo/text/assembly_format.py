@@ -10,8 +10,9 @@ from typing import Any
 from xla_core.stablehlo.table.assembly_format import words_of
 from xla_core.stablehlo.table.op_table import OPS, has_properties
 from xla_core.stablehlo.table.other_dialects import OTHER_OPS
+from xla_core.stablehlo.text.attribute_groups import ATTRIBUTE_GROUPS, attribute_dictionary
 from xla_core.stablehlo.text.custom_assembly import CUSTOM, generic_regions, value_types
-from xla_core.stablehlo.text.directives import ATTRIBUTE_GROUPS, ATTRIBUTES, attribute_dictionary
+from xla_core.stablehlo.text.directives import ATTRIBUTES
 from xla_core.stablehlo.text.region_reader import OpState, RegionReader
 from xla_core.stablehlo.text.type_directives import SIGNATURES
 from xla_core.stablehlo.verify.attribute_constraints import attribute_problem
@@ -69,7 +70,7 @@ def _operands_with_commas(reader: RegionReader, state: OpState) -> None:
 
 
 def _attribute(name: str, kind: str) -> Step:
-    read = ATTRIBUTES[kind][0]
+    read = ATTRIBUTES[kind].read
 
     def step(reader: RegionReader, state: OpState) -> None:
         state.attributes[name] = read(reader)
@@ -78,7 +79,7 @@ def _attribute(name: str, kind: str) -> Step:
 
 
 def _attribute_group(kind: str) -> Step:
-    read: Callable[[Any], dict[str, Any]] = ATTRIBUTE_GROUPS[kind][0]
+    read: Callable[[Any], dict[str, Any]] = ATTRIBUTE_GROUPS[kind].read
 
     def step(reader: RegionReader, state: OpState) -> None:
         for name, value in read(reader).items():
@@ -111,7 +112,7 @@ def dictionary_problem(op: str, values: dict[str, Any]) -> str | None:
 
 
 def _signature(kind: str) -> Step:
-    read = SIGNATURES[kind][0]
+    read = SIGNATURES[kind].read
 
     def step(reader: RegionReader, state: OpState) -> None:
         state.operand_types, state.result_types = read(reader, len(state.operands))

@@ -1,27 +1,53 @@
-"""Readers of the attributes in assembly formats, each with a regular expression that delimits its text."""
+"""The attributes in assembly formats: how each kind is read and written, and an expression that delimits its text."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from xla_core.stablehlo import ir
+from xla_core.stablehlo.ir.attribute_text import attribute_text, quoted, struct_text, symbol_text
 from xla_core.stablehlo.text.dialect_attributes import DialectAttributeReader
 
 Reader = DialectAttributeReader
-_EXPONENT_MANTISSA = re.compile(r"e([0-9]+)m([0-9]+)\Z").match
 _NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]+|[0-9]+)(\.[0-9]*)?").match
 _DIMS = r"\[[-0-9, ]*\]"
 
 
-def _typed(element: str) -> Callable[[Reader], ir.TypedInt]:
+class NotPretty(Exception):
+    """An op can't be written in its pretty form, and is written in the generic form."""
+
+
+class Directive(NamedTuple):
+    """How one kind is read and written. Without a pattern, `op_reader` reads the op, not `fast_path`."""
+
+    read: Callable[[Reader], Any]
+    write: Callable[[Any], str]
+    pattern: str | None = None
+
+
+def checked(kind: type, value: Any) -> Any:
+    """Returns the value to write, which must be of exactly this class."""
+    if type(value) is not kind:
+        raise NotPretty
+    return value
+
+
+# Numbers
+
+
+def _typed(element: str, pattern: str) -> Directive:
     def read(reader: Reader) -> ir.TypedInt:
         return ir.TypedInt(_integer_of(reader, element), element)
 
-    return read
+    return Directive(read, lambda value: typed_text(value, element), pattern)
+
+
+def typed_text(value: Any, element: str) -> str:
+    if not isinstance(value, ir.TypedInt) or value.type != element:
+        raise NotPretty
+    return str(int(value))
 
 
 def _integer_of(reader: Reader, element: str) -> int:
@@ -52,8 +78,21 @@ def _boolean(reader: Reader) -> bool:
     raise reader.form_error("invalid kind of attribute specified", start, "expected true or false")
 
 
-def _of_class(cls: type[Any], what: str) -> Callable[[Reader], Any]:
-    """Makes a reader of attributes of one class. The error for another class is MLIR's."""
+def _f64(value: Any) -> str:
+    return attribute_text(checked(float, value)).removesuffix(" : f64")
+
+
+def dims_text(value: Any) -> str:
+    if not isinstance(value, ir.DenseArray) or value.element != "i64":
+        raise NotPretty
+    return f"[{', '.join(map(str, value))}]"
+
+
+# Names and other dialects
+
+
+def _of_class(cls: type[Any], what: str, write: Callable[[Any], str], pattern: str) -> Directive:
+    """Makes the directive of attributes of one class. The error for another class is MLIR's."""
 
     def read(reader: Reader) -> Any:
         start = reader.skip()
@@ -62,15 +101,22 @@ def _of_class(cls: type[Any], what: str) -> Callable[[Reader], Any]:
             raise reader.form_error("invalid kind of attribute specified", start, f"expected {what}")
         return value
 
-    return read
+    return Directive(read, lambda value: write(checked(cls, value)), pattern)
 
 
-def _f64(reader: Reader) -> float:
-    return reader.float_value("f64")
+def _enum(kind: str) -> Directive:
+    return Directive(lambda reader: reader.enum(kind), lambda value: enum_text(value, kind), "[A-Z_]+")
 
 
-def _enum(kind: str) -> Callable[[Reader], ir.EnumAttribute]:
-    return lambda reader: reader.enum(kind)
+def enum_text(value: Any, kind: str) -> str:
+    if not isinstance(value, ir.EnumAttribute) or value.kind != kind:
+        raise NotPretty
+    return str(value)
+
+
+def _foreign(opening: str, name: str, closing: str = "") -> Directive:
+    """Makes the directive of another dialect's attribute, which is written without its name."""
+    return Directive(lambda reader: kept(reader, opening, name, closing), lambda value: body_of(value, name, closing))
 
 
 def kept(reader: Reader, opening: str, name: str, closing: str = "") -> ir.OpaqueAttribute:
@@ -80,185 +126,71 @@ def kept(reader: Reader, opening: str, name: str, closing: str = "") -> ir.Opaqu
     return ir.OpaqueAttribute(f"{name}{reader.balanced()}{closing}")
 
 
-def _symbol_name(reader: Reader) -> str:
-    return reader.symbol_name()
+def body_of(value: Any, opening: str, closing: str) -> str:
+    """Writes another dialect's attribute without its name, which follows from its place."""
+    if not isinstance(value, ir.OpaqueAttribute) or not value.text.startswith(opening):
+        raise NotPretty
+    return value.text[len(opening) :].removesuffix(closing)
 
 
-def _pair(reader: Reader) -> tuple[tuple[int, ...], tuple[int, ...]]:
+# Dimension numbers
+
+
+def _read_pair(reader: Reader) -> tuple[tuple[int, ...], tuple[int, ...]]:
     reader.expect("=")
     left = reader.dimension_tuple()
     reader.times("between the dimensions of the two sides")
     return left, reader.dimension_tuple()
 
 
-def _dot_dimensions(reader: Reader) -> ir.DotDimensionNumbers:
+def _read_dot_dimensions(reader: Reader) -> ir.DotDimensionNumbers:
     batching: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
     if reader.accept_word("batching_dims"):
-        batching = _pair(reader)
+        batching = _read_pair(reader)
         reader.expect(",", "and contracting_dims")
     reader.expect_word("contracting_dims")
-    return ir.DotDimensionNumbers(*batching, *_pair(reader))
+    return ir.DotDimensionNumbers(*batching, *_read_pair(reader))
 
 
-ATTRIBUTES: dict[str, tuple[Callable[[Reader], Any], str | None]] = {
-    "attribute": (Reader.attribute, None),
-    "axis_lists": (lambda reader: kept(reader, "[", "#sdy<list_of_axis_ref_lists", ">"), None),
-    "bool": (_boolean, "true|false"),
-    "convolution": (Reader.convolution_dimensions, r"\[[\w, ]*\]x\[[\w, ]*\]->\[[\w, ]*\]"),
-    "dims": (Reader.dimensions, _DIMS),
-    "dot_dimensions": (
-        _dot_dimensions,
+def _dot_dimensions_text(value: Any) -> str:
+    dims: ir.DotDimensionNumbers = checked(ir.DotDimensionNumbers, value)
+    text = f"contracting_dims = {_pair_text(dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions)}"
+    if dims.lhs_batching_dimensions or dims.rhs_batching_dimensions:
+        text = f"batching_dims = {_pair_text(dims.lhs_batching_dimensions, dims.rhs_batching_dimensions)}, {text}"
+    return text
+
+
+def _pair_text(left: Sequence[int], right: Sequence[int]) -> str:
+    return f"{list(left)} x {list(right)}"
+
+
+def _convolution_text(value: Any) -> str:
+    text = struct_text(checked(ir.ConvDimensionNumbers, value))
+    if text.startswith("<raw"):
+        raise NotPretty
+    return text[1:-1]
+
+
+ATTRIBUTES: dict[str, Directive] = {
+    "attribute": Directive(Reader.attribute, attribute_text),
+    "axis_lists": _foreign("[", "#sdy<list_of_axis_ref_lists", ">"),
+    "bool": Directive(_boolean, lambda value: "true" if checked(bool, value) else "false", "true|false"),
+    "convolution": Directive(Reader.convolution_dimensions, _convolution_text, r"\[[\w, ]*\]x\[[\w, ]*\]->\[[\w, ]*\]"),
+    "dims": Directive(Reader.dimensions, dims_text, _DIMS),
+    "dot_dimensions": Directive(
+        _read_dot_dimensions,
+        _dot_dimensions_text,
         rf"(?:batching_dims = {_DIMS} x {_DIMS}, )?contracting_dims = {_DIMS} x {_DIMS}",
     ),
-    "f64": (_f64, None),
-    "i32": (_typed("i32"), "-?[0-9]+"),
-    "int": (lambda reader: _integer_of(reader, "i64"), "-?[0-9]+"),
-    "sharding": (lambda reader: kept(reader, "<", "#sdy.sharding"), None),
-    "string": (_of_class(str, "a string"), r'"[^"\\\n]*"'),
-    "symbol": (_of_class(ir.SymbolRef, "a symbol such as @name"), r"@[\w$.]+"),
-    "symbol_name": (_symbol_name, r"@[\w$.]+"),
-    "ui32": (_typed("ui32"), "[0-9]+"),
-    "ui64": (_typed("ui64"), "[0-9]+"),
-    **{kind: (_enum(kind), "[A-Z_]+") for kind in ir.ENUMS},
+    "f64": Directive(lambda reader: reader.float_value("f64"), _f64),
+    "i32": _typed("i32", "-?[0-9]+"),
+    "int": Directive(lambda reader: _integer_of(reader, "i64"), lambda value: str(checked(int, value)), "-?[0-9]+"),
+    "sharding": _foreign("<", "#sdy.sharding"),
+    "string": _of_class(str, "a string", quoted, r'"[^"\\\n]*"'),
+    "symbol": _of_class(ir.SymbolRef, "a symbol such as @name", attribute_text, r"@[\w$.]+"),
+    "symbol_name": Directive(Reader.symbol_name, lambda value: symbol_text(checked(str, value)), r"@[\w$.]+"),
+    "ui32": _typed("ui32", "[0-9]+"),
+    "ui64": _typed("ui64", "[0-9]+"),
+    **{kind: _enum(kind) for kind in ir.ENUMS},
 }
-"""Directives of one attribute: reader and pattern; without a pattern `op_reader` reads the op."""
-
-
-def _precision(reader: Reader) -> dict[str, Any]:
-    if not reader.accept(","):
-        return {}
-    return {"precision_config": _precision_list(reader)}
-
-
-def _precision_list(reader: Reader) -> tuple[ir.EnumAttribute, ...]:
-    reader.expect_word("precision")
-    reader.expect("=")
-    values: list[ir.EnumAttribute] = []
-    reader.list_of("[", "]", lambda: values.append(reader.enum("precision")))
-    return tuple(values)
-
-
-def _precision_and_algorithm(reader: Reader) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    if not reader.accept(","):
-        return values
-    if reader.at_word("precision"):
-        values["precision_config"] = _precision_list(reader)
-        if not reader.accept(","):
-            return values
-    elif not reader.at_word("algorithm"):
-        reader.expect_word("precision")
-    reader.expect_word("algorithm")
-    reader.expect("=")
-    values["algorithm"] = reader.dot_algorithm()
-    return values
-
-
-def _slice_ranges(reader: Reader) -> dict[str, Any]:
-    ranges: list[tuple[int, int, int]] = []
-
-    def read() -> None:
-        start = reader.integer("the start")
-        reader.expect(":", "between the start and the limit")
-        limit = reader.integer("the limit")
-        ranges.append((start, limit, reader.integer("the stride") if reader.accept(":") else 1))
-        if not (reader.at(",") or reader.at("]")):
-            raise reader.error(f"expected ',' or ']' after a range, found {reader.found()}")
-
-    reader.list_of("[", "]", read)
-    names = ("start_indices", "limit_indices", "strides")
-    return {name: ir.DenseArray([r[i] for r in ranges], "i64") for i, name in enumerate(names)}
-
-
-_WINDOW = {"stride": "window_strides", "lhs_dilate": "lhs_dilation", "rhs_dilate": "rhs_dilation"}
-
-
-def _window(reader: Reader) -> dict[str, Any]:
-    """`stride = [..], pad = [[..], ..], lhs_dilate = [..], rhs_dilate = [..], reverse = [..]`, each optional."""
-    values: dict[str, Any] = {}
-    while not reader.at("}"):
-        start = reader.position
-        word = reader.keyword("a window attribute")
-        name = {**_WINDOW, "pad": "padding", "reverse": "window_reversal"}.get(word)
-        if name is None or name in values:
-            hint = "a window has stride, pad, lhs_dilate, rhs_dilate and reverse, each at most once"
-            raise reader.form_error(f"Unexpected keyword {word}", start, hint=hint)
-        reader.expect("=")
-        if word == "pad":
-            values[name] = _padding(reader)
-        elif word == "reverse":
-            values[name] = _reversal(reader)
-        else:
-            values[name] = reader.dimensions()
-        if not reader.accept(","):
-            break
-    return values
-
-
-def _padding(reader: Reader) -> ir.DenseElements:
-    rows: list[tuple[int, ...]] = []
-
-    def read() -> None:
-        start = reader.skip()
-        rows.append(reader.dimension_tuple())
-        if len(rows[-1]) != 2:
-            raise reader.form_error(f"Expected array with 2 elements, got {len(rows[-1])} elements instead", start)
-
-    reader.list_of("[", "]", read)
-    data = np.array(rows, np.int64).reshape(len(rows), 2)
-    return ir.DenseElements(ir.TensorType(data.shape, "i64"), data)
-
-
-def _reversal(reader: Reader) -> ir.DenseArray:
-    flags: list[bool] = []
-    reader.list_of(
-        "[", "]", lambda: flags.append(reader.boolean() if reader.at("t") or reader.at("f") else reader.integer() != 0)
-    )
-    return ir.DenseArray(flags, "i1")
-
-
-def _exponent_mantissa(reader: Reader) -> dict[str, Any]:
-    start = reader.skip()
-    word = reader.keyword("a format such as e5m10")
-    match = _EXPONENT_MANTISSA(word)
-    if match is None:
-        raise reader.form_error(f"expected exponent mantissa in format e#m#, saw {word[:40]}", start)
-    values = {}
-    for name, digits in zip(("exponent", "mantissa"), match.groups(), strict=True):
-        if len(digits) > 10 or int(digits) >= 1 << 31:
-            raise reader.form_error(f"unable to parse {name} '{digits[:40]}'", start)
-        values[f"{name}_bits"] = ir.TypedInt(int(digits), "i32")
-    return values
-
-
-def _properties(reader: Reader) -> dict[str, Any]:
-    if not reader.accept("<"):
-        return {}
-    start = reader.skip()
-    values = reader.attribute()
-    if not isinstance(values, dict):
-        raise reader.error("expected properties such as <{name = value}>", start)
-    reader.expect(">", "to close properties")
-    return values
-
-
-def attribute_dictionary(reader: Reader) -> dict[str, Any]:
-    """`{name = value, ...}`, or nothing."""
-    return reader.dictionary() if reader.at("{") else {}
-
-
-_BRACES = r"\{[^{}\n]*\}"
-
-ATTRIBUTE_GROUPS: dict[str, tuple[Callable[[Reader], dict[str, Any]], str | None]] = {
-    "attr-dict": (attribute_dictionary, rf"(?:{_BRACES})?"),
-    "<exponent_mantissa>": (_exponent_mantissa, "e[0-9]+m[0-9]+"),
-    "<precision>": (_precision, r"(?:, precision = \[[A-Z, ]*\])?"),
-    "<precision_and_algorithm>": (
-        _precision_and_algorithm,
-        r"(?:, precision = \[[A-Z, ]*\])?(?:, algorithm = <[^<>\n]*>)?",
-    ),
-    "<properties>": (_properties, rf"(?:<{_BRACES}>)?"),
-    "<slice_ranges>": (_slice_ranges, r"\[[-0-9:, ]*\]"),
-    "<window>": (_window, r"[^{}\n]*"),
-}
-"""Directives of several attributes at once: reader and pattern."""
+"""Kinds of one attribute."""

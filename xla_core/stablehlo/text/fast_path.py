@@ -19,9 +19,10 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.table.assembly_format import GENERIC_ASSEMBLY
 from xla_core.stablehlo.table.op_table import commutative_ops, has_properties
 from xla_core.stablehlo.text.assembly_format import BARE_NAMES, assembly_of, dictionary_problem, is_known
+from xla_core.stablehlo.text.attribute_groups import ATTRIBUTE_GROUPS, attribute_dictionary
 from xla_core.stablehlo.text.cursor import TextLocation
 from xla_core.stablehlo.text.custom_assembly import CUSTOM, reducer, type_of_value
-from xla_core.stablehlo.text.directives import ATTRIBUTE_GROUPS, ATTRIBUTES, attribute_dictionary
+from xla_core.stablehlo.text.directives import ATTRIBUTES, Directive
 from xla_core.stablehlo.text.region_reader import RegionReader
 from xla_core.stablehlo.text.type_directives import SIGNATURES, Signature
 
@@ -87,14 +88,14 @@ class _Pattern:
             self.lists.append(self._group())
             return _OPERANDS if word == "%*" else _OPERANDS_WITH_COMMAS
         if word == "<constant>":
-            return self._attribute("value", lambda reader: reader.attribute(), _CONSTANT)
+            return self._attribute("value", ATTRIBUTES["attribute"].read, _CONSTANT)
         if word == "body:applied":
             names = "|".join(map(re.escape, sorted(commutative_ops())))
             return self._attribute("body", lambda reader: reader.word("an op"), names)
         if word in ATTRIBUTE_GROUPS:
-            return self._attribute("", *ATTRIBUTE_GROUPS[word])
+            return self._directive("", ATTRIBUTE_GROUPS[word])
         if word.startswith(":") and word[1:-1] in SIGNATURES:
-            read, pattern = SIGNATURES[word[1:-1]]
+            read, _, pattern = SIGNATURES[word[1:-1]]
             if pattern is None:
                 raise _NotFast
             self.signature = self._group(), read
@@ -102,8 +103,11 @@ class _Pattern:
         if word in CUSTOM or word == ":value:":
             raise _NotFast
         if name and kind in ATTRIBUTES:
-            return self._attribute(name, *ATTRIBUTES[kind])
+            return self._directive(name, ATTRIBUTES[kind])
         return re.escape(word)
+
+    def _directive(self, name: str, directive: Directive) -> str:
+        return self._attribute(name, directive.read, directive.pattern)
 
     def _attribute(self, name: str, read: _Read, pattern: str | None) -> str:
         if pattern is None:

@@ -9,7 +9,8 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.attribute_text import attribute_text, dictionary_text, symbol_text
 from xla_core.stablehlo.table.op_table import commutative_ops
 from xla_core.stablehlo.text.custom_assembly import type_of_value
-from xla_core.stablehlo.translate.text.directives import ATTRIBUTES, NotPretty, body_of, functional, types_text
+from xla_core.stablehlo.text.directives import ATTRIBUTES, NotPretty, body_of, dims_text
+from xla_core.stablehlo.text.type_directives import functional_text, types_text
 from xla_core.stablehlo.translate.text.region_writer import RegionWriter
 
 _Writer = Callable[[RegionWriter, ir.Op, dict[str, Any], str], str]
@@ -69,12 +70,12 @@ def _reduce(writer: RegionWriter, op: ir.Op, attributes: dict[str, Any], indent:
     block = _single_block(op, 0)
     if len(op.operands) != 2 * count or not count:
         raise NotPretty
-    dims = ATTRIBUTES["dims"](attributes.pop("dimensions", None))
+    dims = dims_text(attributes.pop("dimensions", None))
     pairs = zip(op.operands[:count], op.operands[count:], strict=True)
     text = ", ".join(f"({writer.value(x)} init: {writer.value(initial)})" for x, initial in pairs)
     applied = _applied(block, op)
     across = f"across dimensions = {dims}"
-    types = functional(op.operands, op.results)
+    types = functional_text(op.operands, op.results)
     if applied is not None:
         return f"{text} applies {applied} {across}{_rest(writer, attributes)} : {types}"
     if len(block.arguments) != 2 * count:
@@ -112,9 +113,9 @@ def _scan(writer: RegionWriter, op: ir.Op, attributes: dict[str, Any], indent: s
         raise NotPretty
     inputs = len(op.operands) - carries
     text = f"({writer.values(op.operands[:inputs])}) inits ({writer.values(op.operands[inputs:])})"
-    text += f" dimension={ATTRIBUTES['int'](attributes.pop('dimension', None))}"
+    text += f" dimension={ATTRIBUTES['int'].write(attributes.pop('dimension', None))}"
     text += _rest(writer, attributes, "attributes ")
-    return f"{text} {writer.region(op.regions[0], indent)} : {functional(op.operands, op.results)}"
+    return f"{text} {writer.region(op.regions[0], indent)} : {functional_text(op.operands, op.results)}"
 
 
 def _function(writer: RegionWriter, op: ir.Op, attributes: dict[str, Any], indent: str) -> str:
@@ -178,7 +179,7 @@ def _manual_computation(writer: RegionWriter, op: ir.Op, attributes: dict[str, A
     arguments = ", ".join(f"%{name}: {a.type}" for name, a in zip(names, block.arguments, strict=True))
     text = f"({writer.values(op.operands)}) {' '.join(shardings)} manual_axes={axes} ({arguments}) "
     text += writer.block(block, indent)
-    return f"{text}{_rest(writer, attributes)} : {functional(op.operands, op.results)}"
+    return f"{text}{_rest(writer, attributes)} : {functional_text(op.operands, op.results)}"
 
 
 def _none(writer: RegionWriter, op: ir.Op, attributes: dict[str, Any], indent: str) -> str:

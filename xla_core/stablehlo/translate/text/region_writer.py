@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xla_core.errors import InternalError
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.attribute_text import location_text
-from xla_core.stablehlo.translate.text.directives import type_text
+from xla_core.stablehlo.text.type_directives import type_text
 
 
 class RegionWriter:

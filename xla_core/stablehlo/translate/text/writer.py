@@ -13,16 +13,12 @@ from xla_core.stablehlo.ir.attribute_text import dictionary_text, location_text
 from xla_core.stablehlo.ir.garbage_collection import without_collector
 from xla_core.stablehlo.table.assembly_format import words_of
 from xla_core.stablehlo.text.assembly_format import assembly_of
+from xla_core.stablehlo.text.attribute_groups import ATTRIBUTE_GROUPS
 from xla_core.stablehlo.text.custom_assembly import type_of_value
+from xla_core.stablehlo.text.directives import ATTRIBUTES, NotPretty
+from xla_core.stablehlo.text.type_directives import SIGNATURES, functional_text
 from xla_core.stablehlo.translate.release import for_release
 from xla_core.stablehlo.translate.text.custom_assembly import CUSTOM
-from xla_core.stablehlo.translate.text.directives import (
-    ATTRIBUTE_GROUPS,
-    ATTRIBUTES,
-    SIGNATURES,
-    NotPretty,
-    functional,
-)
 from xla_core.stablehlo.translate.text.region_writer import RegionWriter
 from xla_core.stablehlo.vhlo.versions import Version
 
@@ -94,7 +90,7 @@ class OpWriter(RegionWriter):
             parts.append(self.regions(op, indent))
         if rest:
             parts.append(dictionary_text(rest, dialect))
-        return f"{' '.join(parts)} : {functional(op.operands, op.results)}"
+        return f"{' '.join(parts)} : {functional_text(op.operands, op.results)}"
 
     def _pretty(self, op: ir.Op, form: str, indent: str) -> str:
         state = _State(self, op, indent)
@@ -154,17 +150,17 @@ def _step(word: str) -> _Step:
     if word == "attr-dict":
         return _dictionary
     if word in ATTRIBUTE_GROUPS:
-        write_group = ATTRIBUTE_GROUPS[word]
+        write_group = ATTRIBUTE_GROUPS[word].write
         return lambda state: write_group(state.attributes)
     if word in CUSTOM:
         return _custom(word)
     if word == ":value:":
         return _value_types
     if word.startswith(":") and len(word) > 1:
-        signature = SIGNATURES[word[1:-1]]
+        signature = SIGNATURES[word[1:-1]].write
         return lambda state: signature(state.op.operands, state.op.results)
     if name:
-        return _attribute(name, ATTRIBUTES[kind])
+        return _attribute(name, ATTRIBUTES[kind].write)
     return lambda state: word
 
 
