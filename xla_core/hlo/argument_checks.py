@@ -10,7 +10,6 @@ from xla_core.hlo.shape import Shape
 
 
 def wrong_count(name: str, declared: Sequence[Shape], count: int) -> InvalidArgumentError:
-    """Returns the error for a call with `count` arguments."""
     shapes = ", ".join(str(s.without_layout()) for s in declared)
     noun = "argument" if len(declared) == 1 else "arguments"
     hint = None

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from operator import attrgetter
+from collections.abc import Iterable
 from typing import Any
 
 from xla_core.hlo.attributes import (
@@ -32,11 +31,16 @@ def is_of_kind(attribute: Attribute, value: Any) -> bool:
         )
     if not isinstance(value, (tuple, list)):
         return False
-    parts = _PARTS.get(kind)
+    part = _PARTS.get(kind)
     return all(
-        isinstance(v, _LIST_KINDS[kind]) and (parts is None or all(isinstance(p, parts[1]) for p in parts[0](v)))
-        for v in value
+        isinstance(item, _LIST_KINDS[kind]) and (part is None or all(isinstance(p, part) for p in _parts(item)))
+        for item in value
     )
+
+
+def _parts(item: Any) -> Iterable[Any]:
+    """Returns the elements of a tuple, or the fields of a structure."""
+    return item if isinstance(item, tuple) else [getattr(item, name) for name in item.__dataclass_fields__]
 
 
 _SCALAR_KINDS: dict[AttributeKind, type | tuple[type, ...]] = {
@@ -69,16 +73,13 @@ _LIST_KINDS: dict[AttributeKind, type] = {
     AttributeKind.SHAPES: Shape,
     AttributeKind.DICT: tuple,
 }
-_PARTS: dict[AttributeKind, tuple[Callable[[Any], Iterable[Any]], type]] = {
-    AttributeKind.WINDOW: (
-        attrgetter("size", "stride", "padding_low", "padding_high", "base_dilation", "window_dilation"),
-        int,
-    ),
-    AttributeKind.SLICE: (attrgetter("start", "limit", "stride"), int),
-    AttributeKind.PADDING: (attrgetter("low", "high", "interior"), int),
-    AttributeKind.REPLICA_GROUPS: (iter, int),
-    AttributeKind.SOURCE_TARGET_PAIRS: (iter, int),
-    AttributeKind.INT_LISTS: (iter, int),
-    AttributeKind.DICT: (iter, str),
+_PARTS: dict[AttributeKind, type] = {
+    AttributeKind.WINDOW: int,
+    AttributeKind.SLICE: int,
+    AttributeKind.PADDING: int,
+    AttributeKind.REPLICA_GROUPS: int,
+    AttributeKind.SOURCE_TARGET_PAIRS: int,
+    AttributeKind.INT_LISTS: int,
+    AttributeKind.DICT: str,
 }
-"""For a kind whose items have parts: a function that returns an item's parts, and the type of the parts."""
+"""The type of the parts of a list's items."""

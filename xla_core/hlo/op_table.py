@@ -242,7 +242,6 @@ COMMON_ATTRIBUTES: Mapping[str, Attribute] = {
 
 
 def define(op: OpDef) -> OpDef:
-    """Adds an op to the table."""
     if op.opcode in OPS:
         raise AlreadyExistsError(f"op {op.opcode!r} is in the table already")
     OPS[op.opcode] = op

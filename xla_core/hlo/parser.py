@@ -52,8 +52,6 @@ def parse_hlo(text: str, *, file: str = "") -> HloModule:
 
 
 class _ModuleReader:
-    """The state of one parse."""
-
     def __init__(self, cursor: Cursor) -> None:
         self.cursor = cursor
         self.computations: dict[str, HloComputation] = {}
@@ -70,9 +68,7 @@ class _ModuleReader:
         last: HloComputation | None = None
         while not cursor.at_end:
             start = cursor.position
-            match = cursor.match(_COMPUTATION)
-            if not match:
-                raise cursor.error("expected a computation: [ENTRY] name (parameters) -> shape { ... }")
+            match = cursor.take(_COMPUTATION, "a computation: [ENTRY] name (parameters) -> shape { ... }")
             if match[2] in self.computations:
                 raise cursor.error(f"computation {match[2]!r} is defined twice", position=start)
             last = _ComputationReader(self, match[2]).read()
@@ -124,9 +120,7 @@ class _ComputationReader:
         root: HloInstruction | None = None
         while not cursor.accept("}"):
             at = cursor.position
-            match = cursor.match(_INSTRUCTION)
-            if not match:
-                raise cursor.error("expected an instruction, [ROOT] name = shape opcode(operands), or '}'")
+            match = cursor.take(_INSTRUCTION, "an instruction, [ROOT] name = shape opcode(operands), or '}'")
             if match[2] in self.instructions:
                 raise cursor.error(f"instruction {match[2]!r} is defined twice", position=at)
             instruction = self._instruction(match[2], at)
@@ -134,7 +128,7 @@ class _ComputationReader:
                 if root is not None:
                     raise cursor.error(f"computation {computation.name} has a second ROOT", position=at)
                 root = instruction
-        while match := cursor.match(_ATTRIBUTE):  # execution_thread
+        while cursor.match(_ATTRIBUTE):  # execution_thread
             cursor.skip_value()
         if not self.instructions:
             raise cursor.error(f"computation {computation.name} has no instructions", position=start)
@@ -165,9 +159,7 @@ class _ComputationReader:
         cursor = self.cursor
         shape = read_shape(cursor) if _SHAPE_AHEAD.match(cursor.text, cursor.position) else None
         opcode_at = cursor.position
-        match = cursor.match(_OPCODE)
-        if not match:
-            raise cursor.error("expected an opcode and its operands" if shape else "expected a shape or an opcode")
+        match = cursor.take(_OPCODE, "an opcode and its operands" if shape else "a shape or an opcode")
         op = op_table.find(match[1])
         if op is None:
             hint = nearest(match[1], op_table.OPS) or "`xla ops` lists the opcodes of HLO"

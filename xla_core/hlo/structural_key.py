@@ -34,7 +34,6 @@ class StructuralKeys:
         return instruction.opcode, instruction.shape, tuple(values)
 
     def computation(self, computation: HloComputation) -> int:
-        """Returns the number of a computation."""
         for each in callees_first(computation, self._numbers):
             self._numbers[each] = self._known.setdefault(self._contents(each), len(self._known))
         return self._numbers[computation]

@@ -14,7 +14,8 @@ from xla_core.hlo import ElementType, HloComputation, HloModule, Layout, Literal
 from xla_core.hlo.parser import parse_hlo
 from xla_core.hlo.printer import PrintOptions, instruction_to_text, module_to_text
 from xla_core.hlo.structural_equality import structurally_equal
-from xla_core.hlo.text import Cursor, read_shape, shape_to_text
+from xla_core.hlo.text.cursor import Cursor
+from xla_core.hlo.text.shapes import read_shape, shape_to_text
 
 PROGRAMS = sorted((Path(__file__).parents[2] / "programs" / "text").glob("*.mlir"))
 

@@ -53,7 +53,6 @@ class Expression:
         return self.i.shape.element_type
 
     def op(self, opcode: Opcode, *others: Operand, **attributes: Any) -> Expression:
-        """Adds an op with this operand and others."""
         operands = [self.i, *(self.like(other).i for other in others)]
         wide = max((o.shape.dimensions for o in operands), key=len)
         operands = [o if o.shape.rank or not wide else self.b.broadcast(o, wide) for o in operands]

@@ -184,6 +184,7 @@ def _describe(value: Value) -> str:
 
 _CHANNEL: dict[str, Any] = {"channel_id": attr("int", None), "is_host_transfer": attr("bool", False)}
 _TRANSFER = (Trait.SIDE_EFFECT, Trait.HOST_TRANSFER)
+_ASYNC = (*_TRANSFER, Trait.ASYNC)
 
 entry(
     Opcode.INFEED,
@@ -209,8 +210,7 @@ entry(
     2,
     _send_shape,
     _send,
-    *_TRANSFER,
-    Trait.ASYNC,
+    *_ASYNC,
     doc="(data, token) -> (data, context, token).",
     operands_at=(0,),
     **_CHANNEL,
@@ -220,8 +220,7 @@ entry(
     1,
     _send_done_shape,
     lambda context, instruction, values: TOKEN,
-    *_TRANSFER,
-    Trait.ASYNC,
+    *_ASYNC,
     doc="The token after a send has ended.",
     waits_for=(Opcode.SEND,),
     **_CHANNEL,
@@ -231,8 +230,7 @@ entry(
     1,
     _recv_shape,
     lambda context, instruction, values: (None, np.zeros((), np.uint32), TOKEN),  # the data comes with recv-done
-    *_TRANSFER,
-    Trait.ASYNC,
+    *_ASYNC,
     doc="(token) -> (data, context, token).",
     **_CHANNEL,
 )
@@ -241,8 +239,7 @@ entry(
     1,
     lambda operands, attributes, declared: Shape.tuple([_check_started(operands[0], "recv"), Shape.token()]),
     _recv_done,
-    *_TRANSFER,
-    Trait.ASYNC,
+    *_ASYNC,
     doc="(data, token), once there.",
     waits_for=(Opcode.RECV,),
     **_CHANNEL,

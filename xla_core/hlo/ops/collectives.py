@@ -9,7 +9,7 @@ import numpy as np
 from xla_core.hlo.environment import Value
 from xla_core.hlo.evaluation_context import EvaluationContext
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Evaluate, GroupRule, ShapeRule, Trait
+from xla_core.hlo.op_table import OPS, Evaluate, GroupRule, ShapeRule, Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops import collective_evaluation as evaluation
 from xla_core.hlo.ops import collective_shapes as shapes
@@ -112,58 +112,27 @@ def _second(context: EvaluationContext, instruction: HloInstruction, values: lis
     return values[0][1]
 
 
-_Place = tuple[int, ...]
-# The synchronous opcode. For the start op: shape rule, evaluation, index of the operands in its result, attributes. For
-# the done op: shape rule, evaluation, index of the result in its operand.
-_Asynchronous = tuple[
-    Opcode, tuple[ShapeRule, Evaluate, _Place | None, dict[str, Any]], tuple[ShapeRule, Evaluate, _Place]
-]
-_ASYNCHRONOUS: tuple[_Asynchronous, ...] = (
-    (
-        Opcode.ALL_REDUCE,
-        (shapes.all_reduce, evaluation.all_reduce, None, _ALL_REDUCE),
-        (same_shape, first_value, ()),
-    ),
-    (
-        Opcode.ALL_GATHER,
-        (shapes.start_pair(shapes.all_gather), evaluation.all_gather, (0,), _ALL_GATHER),
-        (shapes.done_pair, _second, (1,)),
-    ),
-    (
-        Opcode.COLLECTIVE_PERMUTE,
-        (shapes.start_pair(shapes.collective_permute), evaluation.collective_permute, (0,), _PERMUTE),
-        (shapes.done_pair, _second, (1,)),
-    ),
-)
 _TRAITS = (Trait.COLLECTIVE, Trait.ASYNC)
-for _opcode, (_rule, _evaluate, _operands_at, _attributes), (_done_rule, _done, _result_at) in _ASYNCHRONOUS:
+# synchronous opcode, whether the start op's result is a pair (operands, results), shape rule, attributes
+_ASYNCHRONOUS: tuple[tuple[Opcode, bool, ShapeRule, dict[str, Any]], ...] = (
+    (Opcode.ALL_REDUCE, False, shapes.all_reduce, _ALL_REDUCE),
+    (Opcode.ALL_GATHER, True, shapes.start_pair(shapes.all_gather), _ALL_GATHER),
+    (Opcode.COLLECTIVE_PERMUTE, True, shapes.start_pair(shapes.collective_permute), _PERMUTE),
+)
+for _opcode, _is_pair, _rule, _attributes in _ASYNCHRONOUS:
     _start = Opcode(f"{_opcode}-start")
+    _fields = {**_attributes, "operands_at": (0,) if _is_pair else None}
     _doc = f"Starts {_opcode}, which other ops may run beside."
-    entry(_start, _SOME, _rule, _evaluate, *_TRAITS, doc=_doc, operands_at=_operands_at, **_attributes)
-    entry(
-        Opcode(f"{_opcode}-done"),
-        1,
-        _done_rule,
-        _done,
-        *_TRAITS,
-        doc=f"The result of {_start}.",
-        waits_for=(_start,),
-        result_at=_result_at,
-    )
+    entry(_start, _SOME, _rule, OPS[_opcode].evaluate, *_TRAITS, doc=_doc, **_fields)
+    _done = (shapes.done_pair, _second) if _is_pair else (same_shape, first_value)
+    _fields = {"waits_for": (_start,), "result_at": (1,) if _is_pair else ()}
+    entry(Opcode(f"{_opcode}-done"), 1, *_done, *_TRAITS, doc=f"The result of {_start}.", **_fields)
 
-entry(
-    Opcode.PARTITION_ID,
-    0,
-    shapes.device_id,
-    lambda context, instruction, values: np.asarray(context.environment.partition, instruction.shape.dtype),
-    Trait.PER_DEVICE,
-    doc="The partition that runs this.",
-)
-entry(
-    Opcode.REPLICA_ID,
-    0,
-    shapes.device_id,
-    lambda context, instruction, values: np.asarray(context.environment.replica, instruction.shape.dtype),
-    Trait.PER_DEVICE,
-    doc="The replica that runs this.",
-)
+
+def _device_id(noun: str) -> Evaluate:
+    """Makes the evaluation of an op that gives the number of the replica or partition."""
+    return lambda context, instruction, values: np.asarray(getattr(context.environment, noun), instruction.shape.dtype)
+
+
+for _opcode, _noun in ((Opcode.PARTITION_ID, "partition"), (Opcode.REPLICA_ID, "replica")):
+    entry(_opcode, 0, shapes.device_id, _device_id(_noun), Trait.PER_DEVICE, doc=f"The {_noun} that runs this.")

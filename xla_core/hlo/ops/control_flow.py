@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -117,6 +118,8 @@ def _async_start(context: EvaluationContext, instruction: HloInstruction, values
     return (tuple(values), context.call(instruction.attribute("calls"), values), *map(zeros, rest))
 
 
+_CALLED: dict[str, Any] = {"calls": attr("computation", None), "async_execution_thread": attr("string", None)}
+
 entry(
     Opcode.CALL,
     (0, None),
@@ -184,8 +187,7 @@ entry(
     doc="The operand; a point where an asynchronous computation may go on.",
     waits_for=(Opcode.ASYNC_START, Opcode.ASYNC_UPDATE),
     result_at=(),
-    calls=attr("computation", None),
-    async_execution_thread=attr("string", None),
+    **_CALLED,
 )
 entry(
     Opcode.ASYNC_DONE,
@@ -196,8 +198,7 @@ entry(
     doc="The result of an asynchronous computation, once it is there.",
     waits_for=(Opcode.ASYNC_START, Opcode.ASYNC_UPDATE),
     result_at=(1,),
-    calls=attr("computation", None),
-    async_execution_thread=attr("string", None),
+    **_CALLED,
 )
 entry(
     Opcode.COPY_START,

@@ -18,7 +18,7 @@ from xla_core.hlo.ops.contraction import charge_products, contraction_result_typ
 from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.numerics import CLASS, round_to, widen
 from xla_core.hlo.ops.rules import OpGroup, array, attr, check, check_permutation, dims
-from xla_core.hlo.ops.window import check_window, padded, windowed
+from xla_core.hlo.ops.window import at_offset, check_window, padded, windowed
 from xla_core.hlo.shape import Shape
 
 entry = OpGroup("convolution").entry
@@ -115,11 +115,9 @@ def _grouped(
 
     def patch(offset: Sequence[int]) -> np.ndarray:
         context.check_time()
-        cut = tuple(
-            slice(o * w.window_dilation, o * w.window_dilation + (n - 1) * w.stride + 1 if n else 0, w.stride)
-            for o, w, n in zip(offset, window, sizes, strict=True)
+        return np.moveaxis(lhs[(slice(None),) * 3 + at_offset(offset, window, sizes)], 2, -1).reshape(
+            groups, rows, features
         )
-        return np.moveaxis(lhs[(slice(None),) * 3 + cut], 2, -1).reshape(groups, rows, features)
 
     if groups * rows * features * taps <= _LARGEST_PATCHES or CLASS[dtype] not in "fec":
         context.charge(groups * rows * taps * features, lhs.dtype.itemsize)

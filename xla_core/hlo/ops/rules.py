@@ -119,7 +119,6 @@ def same_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shap
 
 
 def zeros(shape: Shape) -> Value:
-    """Returns a value of this shape whose arrays are zeros."""
     if shape.is_tuple:
         return tuple(map(zeros, shape.tuple_shapes))
     return np.zeros(shape.dimensions, shape.dtype) if shape.is_array else TOKEN

@@ -30,6 +30,9 @@ from xla_core.hlo.shape import INT_MAX, Shape
 
 entry = OpGroup("structure").entry
 
+_FREE = (Trait.CHEAP, Trait.PRIMITIVE, Trait.NOP)
+_FORWARDS = (Trait.DATA_MOVEMENT, Trait.FORWARDING)
+
 
 def _given(declared: Shape | None) -> Shape:
     if declared is None:
@@ -121,9 +124,7 @@ entry(
     0,
     lambda operands, attributes, declared: _given(declared),
     _parameter,
-    Trait.CHEAP,
-    Trait.PRIMITIVE,
-    Trait.NOP,
+    *_FREE,
     doc="An argument of the computation, by number.",
     parameter_number=attr("operand_text"),
     parameter_replication=attr("bools", None),
@@ -133,9 +134,7 @@ entry(
     0,
     lambda operands, attributes, declared: attributes["literal"].shape.without_layout(),
     lambda context, instruction, values: instruction.literal.value,
-    Trait.CHEAP,
-    Trait.PRIMITIVE,
-    Trait.NOP,
+    *_FREE,
     doc="A literal.",
     literal=attr("literal"),
 )
@@ -144,11 +143,8 @@ entry(
     (0, None),
     lambda operands, attributes, declared: Shape.tuple([o.without_layout() for o in operands]),
     lambda context, instruction, values: tuple(values),
-    Trait.CHEAP,
-    Trait.PRIMITIVE,
-    Trait.DATA_MOVEMENT,
-    Trait.NOP,
-    Trait.FORWARDING,
+    *_FREE,
+    *_FORWARDS,
     Trait.NO_OPERAND_REQUIRED,
     doc="The operands as one value.",
 )
@@ -157,11 +153,8 @@ entry(
     1,
     _get_tuple_element_shape,
     lambda context, instruction, values: values[0][instruction.tuple_index],
-    Trait.CHEAP,
-    Trait.PRIMITIVE,
-    Trait.DATA_MOVEMENT,
-    Trait.NOP,
-    Trait.FORWARDING,
+    *_FREE,
+    *_FORWARDS,
     doc="One element of a tuple.",
     index=attr("int"),
 )
@@ -182,9 +175,8 @@ entry(
     _bitcast_shape,
     _bitcast,
     Trait.CHEAP,
-    Trait.DATA_MOVEMENT,
     Trait.NOP,
-    Trait.FORWARDING,
+    *_FORWARDS,
     Trait.BITWISE,
     Trait.INDEX_MAP,
     doc="The operand's bytes under another shape; in-memory order is that of the layouts.",

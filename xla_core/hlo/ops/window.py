@@ -111,10 +111,7 @@ def _select_and_scatter(context: EvaluationContext, instruction: HloInstruction,
     context.charge(source.size * math.prod(sizes))
     for offset in np.ndindex(*sizes):
         context.check_time()
-        cut = tuple(
-            slice(o * w.window_dilation, o * w.window_dilation + (n - 1) * w.stride + 1 if n else 0, w.stride)
-            for o, w, n in zip(offset, window, source.shape, strict=True)
-        )
+        cut = at_offset(offset, window, source.shape)
         value, number = base[cut], numbers[cut]
         if best is None or chosen is None:
             best, chosen = value, number
@@ -126,6 +123,13 @@ def _select_and_scatter(context: EvaluationContext, instruction: HloInstruction,
         chosen = np.zeros(source.shape, np.int64)
     target = np.broadcast_to(convert(initial, scatter.parameters[0].shape.dtype), operand.shape)
     return combine_at(context, scatter, [target], chosen, chosen >= 0, [source])
+
+
+def at_offset(offset: Sequence[int], window: Window, counts: Sequence[int]) -> tuple[slice, ...]:
+    """Returns the slices that take the element at `offset` of each of `counts` windows along every dimension."""
+    starts = [o * w.window_dilation for o, w in zip(offset, window, strict=True)]
+    rows = zip(starts, window, counts, strict=True)
+    return tuple([slice(start, start + (n - 1) * w.stride + 1 if n else 0, w.stride) for start, w, n in rows])
 
 
 def padded(context: EvaluationContext, x: np.ndarray, value: np.ndarray, window: Window) -> np.ndarray:

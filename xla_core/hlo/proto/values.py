@@ -47,7 +47,6 @@ _BYTE_FIELDS = {
 
 
 def read_shape(message: Message, depth: int = 0) -> Shape:
-    """Decodes a ShapeProto."""
     if depth > _MAX_TUPLE_DEPTH:
         raise InvalidArgumentError(f"a shape has tuples in tuples, more than {_MAX_TUPLE_DEPTH} deep")
     number = message.integer(2)

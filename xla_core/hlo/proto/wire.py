@@ -30,7 +30,6 @@ class Message:
             self._fields.setdefault(number, []).append(value)
 
     def has(self, *path: int) -> bool:
-        """Whether the field is present."""
         message, number = self._at(path)
         return number in message._fields
 

@@ -57,10 +57,7 @@ def _read_bool(cursor: Cursor, _: object) -> bool:
 
 
 def _read_float(cursor: Cursor, _: object) -> float:
-    match = cursor.match(_NUMBER)
-    if not match:
-        raise cursor.error("expected a number")
-    return float(match[1])
+    return float(cursor.take(_NUMBER, "a number")[1])
 
 
 def _float_to_text(value: float, _: str) -> str:
@@ -69,10 +66,7 @@ def _float_to_text(value: float, _: str) -> str:
 
 
 def _read_enum(cursor: Cursor, _: object) -> str:
-    match = cursor.match(_BARE)
-    if not match:
-        raise cursor.error("expected a word")
-    return match[1]
+    return cursor.take(_BARE, "a word")[1]
 
 
 def _read_computation(cursor: Cursor, computations: Computations) -> HloComputation:

@@ -59,7 +59,6 @@ class Cursor:
         return self.position >= len(self.text)
 
     def skip(self) -> None:
-        """Skips white space."""
         match = _SPACE.match(self.text, self.position)
         self.position = match.end() if match else self.position
 
@@ -68,6 +67,14 @@ class Cursor:
         found = pattern.match(self.text, self.position)
         if found:
             self.position = found.end()
+        return found
+
+    def take(self, pattern: re.Pattern[str], what: str) -> re.Match[str]:
+        """Reads what `pattern` matches here. The error where it doesn't match says that `what` was expected."""
+        found = pattern.match(self.text, self.position)
+        if not found:
+            raise self.error(f"expected {what}")
+        self.position = found.end()
         return found
 
     def starts_with(self, token: str) -> bool:
@@ -86,24 +93,15 @@ class Cursor:
             raise self.error(f"expected {token!r}{' ' + where if where else ''}")
 
     def integer(self, what: str = "an integer") -> int:
-        match = self.match(_INTEGER)
-        if not match:
-            raise self.error(f"expected {what}")
-        return int(match[1])
+        return int(self.take(_INTEGER, what)[1])
 
     def name(self, what: str = "a name") -> str:
         """Reads an identifier, with or without its `%`."""
-        match = self.match(NAME)
-        if not match:
-            raise self.error(f"expected {what}")
-        return match[1]
+        return self.take(NAME, what)[1]
 
     def string(self) -> str:
         """Reads a quoted string; returns it unescaped."""
-        match = self.match(_STRING)
-        if not match:
-            raise self.error("expected a quoted string")
-        return unescaped(match[1])
+        return unescaped(self.take(_STRING, "a quoted string")[1])
 
     def braced(self) -> str:
         """Reads a balanced `{...}`; returns it as written. Braces within strings don't count."""

@@ -232,9 +232,7 @@ def _read_element(cursor: Cursor, element_type: ElementType) -> Any:
         value.real, value.imag = real, imaginary
         return value[()]
     start = cursor.position
-    match = cursor.match(_SCALAR)
-    if not match:
-        raise cursor.error(f"expected a value of type {element_type}")
+    match = cursor.take(_SCALAR, f"a value of type {element_type}")
     element = _element(match[1], element_type)
     if element is None:
         raise cursor.error(f"{match[1]!r} is not a value of type {element_type}", position=start)

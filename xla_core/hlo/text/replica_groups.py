@@ -93,9 +93,7 @@ def _axis_ref(cursor: Cursor) -> AxisRef:
 
 
 def _axis(cursor: Cursor) -> str:
-    match = cursor.match(_AXIS)
-    if not match:
-        raise cursor.error("expected an axis's name in quotes")
+    match = cursor.take(_AXIS, "an axis's name in quotes")
     return unescaped(match[1] if match[1] is not None else match[2])
 
 

@@ -53,15 +53,12 @@ def join_indexed(parts: list[str]) -> str:
 
 
 def read_shape(cursor: Cursor, depth: int = 0) -> Shape:
-    """Reads a shape, with or without layouts."""
     if cursor.starts_with("("):
         if depth >= _MAX_NESTING:
             raise cursor.error(f"tuple shapes nest deeper than {_MAX_NESTING}")
         return Shape.tuple(braced_list(cursor, lambda: read_shape(cursor, depth + 1), "a tuple shape", ("(", ")")))
     start = cursor.position
-    match = cursor.match(_ARRAY)
-    if not match:
-        raise cursor.error("expected a shape such as f32[2,3]{1,0} or (f32[], s32[4])")
+    match = cursor.take(_ARRAY, "a shape such as f32[2,3]{1,0} or (f32[], s32[4])")
     try:
         return _array(match[1], match[2], match[3])
     except _Bad as error:

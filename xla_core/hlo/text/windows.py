@@ -25,9 +25,7 @@ _LABELS = re.compile(r"([bf\d]{2,12})_([io\d]{2,12})->([bf\d]{2,12})(?!\w)\s*")
 
 def read_slice(cursor: Cursor, _: object) -> tuple[SliceDimension, ...]:
     def one() -> SliceDimension:
-        match = cursor.match(_SLICE)
-        if not match:
-            raise cursor.error("expected [start:limit] or [start:limit:stride]")
+        match = cursor.take(_SLICE, "[start:limit] or [start:limit:stride]")
         return SliceDimension(int(match[1]), int(match[2]), 1 if match[3] is None else int(match[3]))
 
     return braced_list(cursor, one)
@@ -105,9 +103,7 @@ def window_to_text(window: Window, _: str) -> str:
 
 def read_labels(cursor: Cursor, _: object) -> ConvolutionDimensionNumbers:
     start = cursor.position
-    match = cursor.match(_LABELS)
-    if not match:
-        raise cursor.error("expected convolution labels such as b01f_01io->b01f")
+    match = cursor.take(_LABELS, "convolution labels such as b01f_01io->b01f")
     parts = [match[i] for i in (1, 2, 3)]
     spatial = len(parts[0]) - 2
     found: list[tuple[int, int, tuple[int, ...]]] = []

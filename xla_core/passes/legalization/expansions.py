@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from xla_core.hlo.builder import Builder
-from xla_core.hlo.decompositions.ragged_dot import decompose_ragged_dot
-from xla_core.hlo.decompositions.scaled_dot import decompose_scaled_dot
+from xla_core.hlo.decompositions.dot_variants import decompose_ragged_dot, decompose_scaled_dot
 from xla_core.hlo.decompositions.scan import decompose_scan
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode

@@ -163,9 +163,7 @@ def tensor_type(reader: DialectReader, encoding: Any = None) -> ir.TensorType:
     start = reader.position
     dims = shape(reader)
     element = _element(reader)
-    if not isinstance(encoding, ir.TypeExtensions):
-        return ir.TensorType(dims, element, (), encoding)
-    type = ir.TensorType(dims, element, encoding.bounds)
+    type = ir.with_encoding(dims, element, encoding)
     if (problem := ir.bounds_problem(type)) is not None:
         raise reader.error(problem, start)
     return type

@@ -173,7 +173,6 @@ class ByteReader:
         return value & ((1 << width) - 1)
 
     def double(self) -> float:
-        """Reads a float of 64 bits."""
         value: float = _DOUBLE(_PACK(self.bits(64)))[0]
         return value
 

@@ -185,7 +185,6 @@ class DialectReader(ByteReader):
         return tuple([plain(item) if item.__class__ is ir.QuantizedType else item for item in found])
 
     def tensor_type(self) -> ir.TensorType:
-        """Reads a reference to a tensor type."""
         start = self.position
         type = self.raw_type()
         if not isinstance(type, ir.TensorType):

@@ -27,8 +27,6 @@ class FormatVersion(enum.IntEnum):
 
 
 class SectionId(enum.IntEnum):
-    """The numbers of sections."""
-
     STRING = 0
     DIALECT = 1
     ATTRIBUTES = 2
@@ -71,7 +69,6 @@ class Places:
         return len(self.ends)
 
     def __getitem__(self, index: int) -> Entry:
-        """Returns the entry with this number."""
         end, size = self.ends[index], self.sizes[index]
         return Entry(self.dialects[index], end - (size >> 1), end, bool(size & 1))
 

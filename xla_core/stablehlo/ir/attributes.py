@@ -27,7 +27,7 @@ from xla_core.errors import InvalidArgumentError, ResourceExhaustedError
 from xla_core.hlo.mesh import AxisRef
 from xla_core.hlo.scalar_types import DTYPES
 from xla_core.stablehlo.ir.op import Op, Value
-from xla_core.stablehlo.ir.types import TensorType
+from xla_core.stablehlo.ir.types import QuantizedType, TensorType
 
 __all__ = [
     "ENUMS",
@@ -57,6 +57,7 @@ __all__ = [
     "Unit",
     "constant_of",
     "drop_empty_signatures",
+    "with_encoding",
 ]
 
 
@@ -378,6 +379,13 @@ class TypeExtensions:
     """`#stablehlo.bounds<3, ?>` as an attribute of its own, outside of a tensor type."""
 
     bounds: tuple[int | None, ...] = ()
+
+
+def with_encoding(shape: tuple[int, ...], element: str | QuantizedType, encoding: Any) -> TensorType:
+    """Returns the tensor type with an encoding, which gives the type's bounds if it has the class TypeExtensions."""
+    if isinstance(encoding, TypeExtensions):
+        return TensorType(shape, element, encoding.bounds)
+    return TensorType(shape, element, (), encoding)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.literal import Literal
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.common import OneOp, same_type, tensor_of
+from xla_core.stablehlo.ops.constants import lower_constant
 from xla_core.stablehlo.table.assembly_format import CHLO_BINARY_ASSEMBLY, CHLO_UNARY_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Lower, OpGroup, Values
 from xla_core.stablehlo.table.type_constraints import (
@@ -129,12 +129,6 @@ define(
 # -- constants -------------------------------------------------------------------------------------------------------
 
 
-def _lower_constant(ctx: LoweringContext, op: ir.Op) -> HloInstruction:
-    """HLO `constant`."""
-    value: ir.DenseElements = op.attributes["value"]
-    return ctx.constant(Literal(value.array, shape_of(value.type)))
-
-
 def _lower_constant_like(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
     """A constant of the operand's shape."""
     value, element = op.attributes["value"], tensor_of(op.results[0]).element
@@ -148,7 +142,7 @@ define(
     "",
     "output",
     result_types=STATIC_TENSOR,
-    lower=_lower_constant,
+    lower=lower_constant,
     rule=lambda op, module: [op.attributes["value"].type],
     attributes={"value": Attribute(Kind.CONSTANT)},
     assembly="<constant>",

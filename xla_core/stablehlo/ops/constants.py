@@ -34,7 +34,7 @@ def _constant_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     return [result]
 
 
-def _lower_constant(ctx: LoweringContext, op: ir.Op) -> HloInstruction:
+def lower_constant(ctx: LoweringContext, op: ir.Op) -> HloInstruction:
     """HLO `constant`; a splat keeps one element in memory."""
     value: ir.DenseElements = op.attributes["value"]
     return ctx.add(Opcode.CONSTANT, shape=(shape := shape_of(value.type)), literal=Literal(value.array, shape))
@@ -45,7 +45,7 @@ define(
     "",
     "output",
     rule=_constant_rule,
-    lower=_lower_constant,
+    lower=lower_constant,
     traits=(Trait.ON_STORAGE,),
     attributes={"value": Attribute(Kind.CONSTANT)},
     assembly="<constant>",

@@ -33,13 +33,16 @@ _AMOUNTS = ("edge_padding_low", "edge_padding_high", "interior_padding")
 
 def _reshape_rule(op: ir.Op, module: ir.Module) -> None:
     operand, result = tensor(op, 0), tensor_of(op.results[0])
-    if operand.is_static and result.is_static and math.prod(operand.shape) != math.prod(result.shape):
-        op.fail(
-            f"number of output elements ({math.prod(result.shape)}) doesn't match expected number of elements "
-            f"({math.prod(operand.shape)})"
-        )
+    check_element_count(op, operand, result)
     if operand.is_static and result.is_static:
         check_quantized_reshape(op, operand, result)
+
+
+def check_element_count(op: ir.Op, operand: ir.TensorType, result: ir.TensorType) -> None:
+    """Checks that a reshape keeps the number of elements, if the sizes are known."""
+    before, after = math.prod(operand.shape), math.prod(result.shape)
+    if operand.is_static and result.is_static and before != after:
+        op.fail(f"number of output elements ({after}) doesn't match expected number of elements ({before})")
 
 
 define(

@@ -12,6 +12,7 @@ from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.broadcasts import broadcast_in_dim, check_broadcast_dimensions
 from xla_core.stablehlo.ops.common import INDEX, INTS, OPTIONAL_INTS, ints, tensor, tensor_of
+from xla_core.stablehlo.ops.data_movement import check_element_count
 from xla_core.stablehlo.ops.output_shapes import (
     bounded_dimensions,
     check_output_shape,
@@ -38,8 +39,7 @@ _SHAPE = Values("output_shape", INDEX_VECTOR, static=True)
 def _dynamic_broadcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     operand, result = tensor(op, 0), op.results[0].type
     assert isinstance(result, ir.TensorType)
-    if not any_quantized(operand, result) and not compatible_elements(operand.element, result.element):
-        op.fail(f"expects operand and result to have compatible element type. Got: '{operand}' and '{result}'")
+    _check_elements(op, operand, result)
     if len(ints(op, "broadcast_dimensions")) == operand.rank > result.rank:
         op.fail(f"result rank ({result.rank}) is less than operand rank ({operand.rank})")
     dims = check_broadcast_dimensions(op, operand, result)
@@ -59,6 +59,11 @@ def _dynamic_broadcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] |
             )
     check_quantized_broadcast(op, operand, result, dims)
     return sized(op, sizes)
+
+
+def _check_elements(op: ir.Op, operand: ir.TensorType, result: ir.TensorType) -> None:
+    if not any_quantized(operand, result) and not compatible_elements(operand.element, result.element):
+        op.fail(f"expects operand and result to have compatible element type. Got: '{operand}' and '{result}'")
 
 
 def _check_sizes(op: ir.Op, operand: ir.TensorType, result: ir.TensorType, dims: Sequence[int]) -> None:
@@ -134,21 +139,15 @@ define(
 
 def _dynamic_reshape_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     operand, result = tensor(op, 0), tensor_of(op.results[0])
-    if not any_quantized(operand, result) and not compatible_elements(operand.element, result.element):
-        op.fail(f"expects operand and result to have compatible element type. Got: '{operand}' and '{result}'")
-    if operand.is_static and result.is_static and math.prod(operand.shape) != math.prod(result.shape):
-        op.fail(
-            f"number of output elements ({math.prod(result.shape)}) doesn't match expected number of elements "
-            f"({math.prod(operand.shape)})"
-        )
+    _check_elements(op, operand, result)
+    check_element_count(op, operand, result)
     sizes = check_output_shape(op, 1)
     if tensor(op, 1).shape[0] != result.rank:
         op.fail("result should have a rank equal to the number of elements in output_shape")
     if sizes is not None and operand.is_static and math.prod(operand.shape) != math.prod(sizes):
         op.fail(
             "output_shape is incompatible with input type of operation: input has "
-            f"{math.prod(operand.shape)} elements, "
-            f"but output_shape has {math.prod(sizes)}"
+            f"{math.prod(operand.shape)} elements, but output_shape has {math.prod(sizes)}"
         )
     check_quantized_reshape(op, operand, result)
     return sized(op, sizes)

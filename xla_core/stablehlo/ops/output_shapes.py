@@ -42,7 +42,6 @@ def bounded_dimensions(op: ir.Op) -> tuple[int, ...] | None:
 
 
 def scalar_at(ctx: LoweringContext, vector: HloInstruction, index: int) -> HloInstruction:
-    """Returns an element of a vector as a scalar."""
     return ctx.reshape(ctx.add(Opcode.SLICE, vector, slice=(SliceDimension(index, index + 1),)), ())
 
 

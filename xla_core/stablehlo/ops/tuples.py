@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
+from xla_core.stablehlo.ops.common import OneOp
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import TUPLE, TUPLE_ELEMENT
 
@@ -15,11 +17,6 @@ define = OpGroup("tuples").define
 
 def _tuple_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     return [ir.TupleType(tuple(o.type for o in op.operands))]
-
-
-def _lower_tuple(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
-    """HLO `tuple`."""
-    return ctx.tuple(operands)
 
 
 def _element_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
@@ -40,7 +37,7 @@ define(
     (Values("val", TUPLE_ELEMENT, Arity.VARIADIC),),
     (Values("result", TUPLE),),
     rule=_tuple_rule,
-    lower=_lower_tuple,
+    lower=OneOp(Opcode.TUPLE),
     traits=(Trait.ON_STORAGE,),
     assembly="%* attr-dict : :tuple:",
     doc="The operands as one value.",

@@ -143,7 +143,6 @@ def _literal(value: Any) -> str:
 
 
 def _type_trait(trait: str) -> str:
-    """Describes a type trait in words."""
     kind, _, names = trait.partition(": ")
     what = kind.removeprefix("pairwise-").replace("-", " ")
     if names:

@@ -115,7 +115,6 @@ class AttributeReader(TypeReader):
         return self._typed_float(text, element, match)
 
     def float_value(self, element: str) -> float:
-        """Reads a float of a given type."""
         match = self.take(_NUMBER, "a floating-point number")
         return float(self._typed_float(match[0], element, match))
 

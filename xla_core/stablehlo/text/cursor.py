@@ -153,7 +153,6 @@ class Cursor:
         return self.position
 
     def at(self, text: str) -> bool:
-        """Tells whether `text` is next."""
         self.skip()
         return self.source.startswith(text, self.position)
 

@@ -49,7 +49,6 @@ class DialectAttributeReader(AttributeReader):
         raise NotImplementedError
 
     def enum(self, kind: str) -> ir.EnumAttribute:
-        """Reads one of the values of an enum."""
         start = self.skip()
         if self.at("#"):
             value = self.attribute()
@@ -136,7 +135,6 @@ class DialectAttributeReader(AttributeReader):
         return cls(**values)
 
     def element_name(self) -> str:
-        """Reads a scalar type; returns its name."""
         start = self.skip()
         type = self.type()
         if not isinstance(type, ir.ScalarType):

@@ -145,14 +145,7 @@ class TypeReader(LocationReader):
                 raise self.error(f"the dimension {size} doesn't fit in 64 bits", match.start())
             shape.append(size)
         element = self._element()
-        bounds: tuple[int | None, ...] = ()
-        encoding = None
-        if self.accept(","):
-            encoding = self.attribute()
-            found = getattr(encoding, "bounds", None)
-            if isinstance(found, tuple):
-                bounds, encoding = found, None
-        type = ir.TensorType(tuple(shape), element, bounds, encoding)
+        type = ir.with_encoding(tuple(shape), element, self.attribute() if self.accept(",") else None)
         if (problem := ir.bounds_problem(type)) is not None:
             raise self.error(problem, start)
         self.expect(">", "in tensor type")

@@ -73,9 +73,7 @@ def _tensor(reader: DialectAttributeReader) -> ir.TensorType:
     element = _element(reader)
     encoding = reader.attribute() if reader.accept(",") else None
     reader.expect(">", "to end the tensor type")
-    if not isinstance(encoding, ir.TypeExtensions):
-        return ir.TensorType(shape, element, (), encoding)
-    type = ir.TensorType(shape, element, encoding.bounds)
+    type = ir.with_encoding(shape, element, encoding)
     if (problem := ir.bounds_problem(type)) is not None:
         raise reader.error(problem, start)
     return type

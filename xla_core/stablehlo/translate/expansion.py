@@ -144,7 +144,6 @@ class _Copier:
         return [self.values.get(operand, operand) for operand in op.operands]
 
     def tan(self, op: ir.Op) -> list[ir.Value]:
-        """Replaces tan by its formula."""
         meaning = meaning_of(lower(_alone(op)).entry.root, decompose_elementary)
         assert meaning.module is not None
         return self._inlined(op, raised_entry(meaning.module))

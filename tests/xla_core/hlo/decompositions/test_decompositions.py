@@ -9,12 +9,11 @@ import pytest
 
 from xla_core.elementary import FUNCTIONS
 from xla_core.hlo.builder import Builder
+from xla_core.hlo.decompositions.dot_variants import decompose_ragged_dot
 from xla_core.hlo.decompositions.elementary import decompose_elementary
+from xla_core.hlo.decompositions.elementwise import decompose_mulhi, decompose_stochastic_convert
 from xla_core.hlo.decompositions.loops import counted_loop
-from xla_core.hlo.decompositions.mulhi import decompose_mulhi
-from xla_core.hlo.decompositions.ragged_dot import decompose_ragged_dot
 from xla_core.hlo.decompositions.scan import decompose_scan
-from xla_core.hlo.decompositions.stochastic_convert import decompose_stochastic_convert
 from xla_core.hlo.evaluator import evaluate
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule

@@ -76,7 +76,6 @@ class BuiltinEncoder:
         return self.attributes.number(self.builtin, varint(code) + b"".join(parts))
 
     def builtin_type(self, text: str) -> int:
-        """Encodes a type of the dialect builtin as its text."""
         return self.types.number(self.builtin, text.encode() + b"\0", is_custom=False)
 
     # Locations
@@ -115,7 +114,6 @@ def number_bits(value: float) -> tuple[str, bytes]:
 
 
 def integer_bits(value: int, element: str) -> bytes:
-    """Encodes the bits of an integer."""
     _, width = integer_format(element) or ("i", 64)
     bits = value & ((1 << width) - 1)
     if width <= 8:
@@ -126,7 +124,6 @@ def integer_bits(value: int, element: str) -> bytes:
 
 
 def float_bits(value: float, element: str) -> bytes:
-    """Encodes the bits of a float."""
     if element == "f64":
         return signed(int.from_bytes(struct.pack("<d", value), "little"))
     data = np.array(float(value)).astype(DTYPES[element])

@@ -36,7 +36,6 @@ def signed(value: int) -> bytes:
 
 
 def section(number: SectionId, parts: Iterable[Part]) -> list[Part]:
-    """Encodes a section with its number and size."""
     content = list(parts)
     return [bytes([number]), varint(sum(map(len, content))), *content]
 

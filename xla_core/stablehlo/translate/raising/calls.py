@@ -62,7 +62,6 @@ def _call(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[R
 
 
 def _parsed(text: str) -> Any:
-    """Parses an attribute from MLIR text."""
     return OpReader(text, "<attribute>").attribute()
 
 

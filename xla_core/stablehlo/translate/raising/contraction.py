@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from xla_core.errors import UnimplementedError
-from xla_core.hlo.decompositions.ragged_dot import decompose_ragged_dot
+from xla_core.hlo.decompositions.dot_variants import decompose_ragged_dot
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir

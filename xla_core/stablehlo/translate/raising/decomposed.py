@@ -8,8 +8,8 @@ from typing import Any
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.builder import Builder
 from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.decompositions.dot_variants import decompose_scaled_dot
 from xla_core.hlo.decompositions.elementwise import ELEMENTWISE
-from xla_core.hlo.decompositions.scaled_dot import decompose_scaled_dot
 from xla_core.hlo.decompositions.scan import decompose_scan
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule

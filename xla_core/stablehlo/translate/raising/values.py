@@ -59,7 +59,6 @@ def single(value: Raised) -> ir.Value:
 
 
 def packed(shape: Shape, values: Iterator[ir.Value]) -> Raised:
-    """Arranges values in the structure of a shape."""
     if shape.is_tuple:
         return tuple([packed(s, values) for s in shape.tuple_shapes])
     return next(values)

@@ -1,4 +1,4 @@
-"""Decomposes ragged-dot into a dot that has a dimension of groups."""
+"""Decomposes ragged-dot and scaled-dot into dot."""
 
 from __future__ import annotations
 
@@ -65,3 +65,29 @@ def _members(instruction: HloInstruction, b: Builder) -> HloInstruction:
     position = b.add(Opcode.IOTA, shape=whole, iota_dimension=ragged + 1)
     begun = b.add(Opcode.COMPARE, position, start, direction="GE")
     return b.add(Opcode.AND, begun, b.add(Opcode.COMPARE, position, end, direction="LT"))
+
+
+def decompose_scaled_dot(instruction: HloInstruction, b: Builder) -> HloInstruction:
+    """Repeats the scales over their blocks and multiplies in f32, or in f64 where the operand is f64."""
+    lhs, rhs, *scales = instruction.operands
+    scaled = [_scaled(b, x, scale) for x, scale in zip((lhs, rhs), scales, strict=True)]
+    attributes = {k: v for k, v in instruction.attributes.items() if k != "algorithm"}
+    return b.convert(b.add(Opcode.DOT, *scaled, shape=_wide(instruction.shape), **attributes), instruction.shape)
+
+
+def _wide(shape: Shape) -> Shape:
+    kind = ElementType.F64 if shape.element_type is ElementType.F64 else ElementType.F32
+    return shape.without_layout().with_element_type(kind)
+
+
+def _scaled(b: Builder, x: HloInstruction, scale: HloInstruction) -> HloInstruction:
+    wide = _wide(x.shape)
+    x, scale = b.convert(x, wide), b.convert(scale, wide)
+    if scale.shape.rank:  # repeats each block's scale for every element of the block
+        blocks = [(n, d // n if n else 0) for n, d in zip(scale.shape.dimensions, x.shape.dimensions, strict=True)]
+        split = [extent for pair in blocks for extent in pair]
+        scale = b.broadcast(scale, split, [2 * d for d in range(x.shape.rank)])
+        scale = b.reshape(scale, x.shape.dimensions)
+    else:
+        scale = b.broadcast(scale, x.shape.dimensions)
+    return b.add(Opcode.MULTIPLY, x, scale)
