@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from xla_core.analysis.buffer_classes import BufferClass, BufferClasses, SizeFunction
 from xla_core.analysis.buffer_sharing import CanShare, can_share_buffer
 from xla_core.analysis.dataflow import HloDataflowAnalysis
-from xla_core.analysis.heap import HeapBlock, pack, peak_bytes
+from xla_core.analysis.heap import HeapBlock, pack, padded, peak_bytes
 from xla_core.analysis.hlo_value import HloValue, ShapeIndex, ValueKind, merged_segments
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, ResourceExhaustedError
 from xla_core.hlo.computation import HloComputation
@@ -215,7 +215,7 @@ def assign_buffers(
     assignment.peak_live_bytes = peak
     outputs = set(analysis.leaves(module.entry.root))
     assignment.temp_bytes_without_reuse = sum(
-        -(-size(v.shape) // alignment) * alignment
+        padded(size(v.shape), alignment)
         for v in analysis.values
         if v.kind is ValueKind.INSTRUCTION and v.shape.is_array and v not in outputs
     )
@@ -253,7 +253,3 @@ def _own_allocation(number: int, group: BufferClass) -> BufferAllocation:
 
 def _memory_space(group: BufferClass) -> int:
     return next((v.shape.layout.memory_space for v in group.values if v.shape.layout is not None), 0)
-
-
-def _padded(size: int, alignment: int) -> int:
-    return -(-size // alignment) * alignment

@@ -20,6 +20,11 @@ class HeapBlock:
     segments: tuple[Segment, ...]
 
 
+def padded(size: int, alignment: int) -> int:
+    """The least multiple of `alignment` that is at least `size`."""
+    return -(-size // alignment) * alignment
+
+
 def pack(blocks: Sequence[HeapBlock], alignment: int = 1) -> tuple[list[int], int]:
     """Returns the offset of each block, a multiple of `alignment`, and the size of the arena, in bytes.
 
@@ -45,7 +50,7 @@ def peak_bytes(blocks: Sequence[HeapBlock], alignment: int = 1) -> int:
     """The most bytes that are alive at one time, with sizes rounded up to `alignment`: a lower bound of the arena."""
     events: dict[int, int] = {}
     for block in blocks:
-        size = -(-block.size // alignment) * alignment
+        size = padded(block.size, alignment)
         for start, end in block.segments:
             events[start] = events.get(start, 0) + size
             events[end + 1] = events.get(end + 1, 0) - size
@@ -64,7 +69,7 @@ def _place(blocks: Sequence[HeapBlock], order: Sequence[int], alignment: int) ->
     used = total = 0
     for i in order:
         block = blocks[i]
-        size = -(-block.size // alignment) * alignment
+        size = padded(block.size, alignment)
         busy = np.zeros(used, np.bool_)
         for start, end in block.segments:
             busy |= (starts[:used] <= end) & (ends[:used] >= start)

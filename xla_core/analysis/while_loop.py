@@ -65,12 +65,7 @@ class Loop:
 
     def is_unchanged(self, index: int) -> bool:
         """Whether the body returns the element unchanged."""
-        result = self.results[index]
-        return (
-            result.opcode == Opcode.GET_TUPLE_ELEMENT
-            and result.operands[0] is self.body.parameters[0]
-            and result.tuple_index == index
-        )
+        return _state_index(self.results[index], self.body) == index
 
     def dependencies(self, analysis: EffectAnalysis) -> tuple[list[set[int]], set[int]]:
         """The elements of the state that each result of the body depends on, and those that its effects depend on."""
@@ -80,12 +75,10 @@ class Loop:
         empty: frozenset[int] = frozenset()
         effects: set[int] = set()
         for instruction in order:
-            if instruction.opcode == Opcode.GET_TUPLE_ELEMENT and instruction.operands[0] is parameter:
-                found = frozenset((instruction.tuple_index,))
-            elif instruction is parameter:
-                found = empty
-            else:
-                found = empty
+            found = empty
+            if (index := _state_index(instruction, self.body)) is not None:
+                found = frozenset((index,))
+            elif instruction is not parameter:
                 for operand in instruction.operands:
                     more = sets[operand]
                     if not more <= found:

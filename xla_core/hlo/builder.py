@@ -147,6 +147,14 @@ class Builder:
         edge = self.constant(value, operand.shape.with_dimensions(()))
         return self.add(Opcode.PAD, operand, edge, padding=(*padding,))
 
+    def reduce(
+        self, operand: HloInstruction, opcode: Opcode, initial: complex, dimensions: Sequence[int]
+    ) -> HloInstruction:
+        """Adds a reduce by a binary op, which starts from a number."""
+        start = self.constant(initial, operand.shape.with_dimensions(()))
+        body = scalar_computation(opcode, operand.shape.element_type, module=self.hlo_module)
+        return self.add(Opcode.REDUCE, operand, start, dimensions=tuple(dimensions), to_apply=body)
+
     def convert(self, operand: HloInstruction, like: Shape) -> HloInstruction:
         """Adds a convert to the element type of `like`; returns the operand itself where it has that type already."""
         if operand.shape.element_type is like.element_type:

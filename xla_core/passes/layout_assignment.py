@@ -9,11 +9,13 @@ transpose that does not move any element in memory becomes a bitcast.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.op_table import Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Layout, Shape
 from xla_core.passes.pass_manager import HloPass
@@ -94,7 +96,7 @@ class _Assigner:
             self._set(i, Shape.tuple([o.shape for o in i.operands]))
         elif opcode == Opcode.GET_TUPLE_ELEMENT:
             self._set(i, i.operand(0).shape.tuple_shapes[i.tuple_index])
-        elif opcode in (Opcode.OPT_BARRIER, Opcode.DOMAIN, Opcode.ADD_DEPENDENCY):
+        elif opcode != Opcode.BITCAST and Trait.FORWARDING in i.op.traits:
             self._set(i, i.operand(0).shape)
         elif opcode == Opcode.BITCAST:
             self._require(i, [self._before[i.operand(0)].with_default_layout()])
@@ -119,7 +121,7 @@ class _Assigner:
             return False
         operands = [
             self._default(o.shape) if layout is None else o.shape.with_layout(layout)
-            for o, layout in zip(i.operands, _padded(demand.operands, len(i.operands)), strict=True)
+            for o, layout in itertools.zip_longest(i.operands, demand.operands)
         ]
         self._require(i, operands)
         self._set(i, self._default(i.shape) if demand.result is None else i.shape.with_layout(demand.result))
@@ -171,20 +173,7 @@ class _Assigner:
         if known is not None:
             return known
         if shape.is_tuple:
-            parts = []
-            for k, element in enumerate(shape.tuple_shapes):
-                if value.opcode == Opcode.TUPLE:
-                    part = value.operand(k)
-                else:
-                    made = HloInstruction(
-                        Opcode.GET_TUPLE_ELEMENT,
-                        value.shape.tuple_shapes[k],
-                        [value],
-                        {"index": k},
-                        metadata=value.metadata,
-                    )
-                    part = self._computation.add_instruction(made)
-                parts.append(self._in_layout(part, element))
+            parts = [self._in_layout(self._element(value, k), wanted) for k, wanted in enumerate(shape.tuple_shapes)]
             new = HloInstruction(Opcode.TUPLE, shape, parts, metadata=value.metadata)
         else:
             new = HloInstruction(Opcode.COPY, shape, [value], metadata=value.metadata)
@@ -193,6 +182,13 @@ class _Assigner:
         self._computation.set_root(root)
         self._changed = True
         return new
+
+    def _element(self, value: HloInstruction, k: int) -> HloInstruction:
+        if value.opcode == Opcode.TUPLE:
+            return value.operand(k)
+        shape = value.shape.tuple_shapes[k]
+        made = HloInstruction(Opcode.GET_TUPLE_ELEMENT, shape, [value], {"index": k}, metadata=value.metadata)
+        return self._computation.add_instruction(made)
 
     def _make_bitcast(self, i: HloInstruction) -> None:
         if i.opcode not in (Opcode.RESHAPE, Opcode.TRANSPOSE, Opcode.COPY) or not is_relabelling(i):
@@ -209,7 +205,3 @@ class _Assigner:
         self._computation.replace_with(i, new)
         if operand.opcode == Opcode.BITCAST and operand is not new and not (operand.user_count or operand.is_root):
             self._computation.remove(operand)
-
-
-def _padded(layouts: Sequence[Layout | None], count: int) -> list[Layout | None]:
-    return [*layouts, *[None] * (count - len(layouts))]

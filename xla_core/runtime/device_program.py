@@ -67,14 +67,14 @@ class DeviceProgram:
         with self.lock:
             try:
                 for argument in arguments:
-                    event = argument.definition_event
-                    if argument.memory is None or (event is not None and event is not waited):
-                        argument.acquire(self.stream)
+                    event, memory = argument.definition_event, argument.memory
+                    if memory is None or (event is not None and event is not waited):
+                        memory = argument.acquire(self.stream)
                         if argument.is_foreign:
                             foreign.append(argument)
                         else:
                             waited = event
-                    memories.append(argument.memory)  # type: ignore[arg-type]  # not None: `acquire` checks it
+                    memories.append(memory)
                 if self.donated:
                     results = self._run_donating(arguments, memories, run_options or self.run_options, non_donatable)
                     for index, original in originals.items():

@@ -33,7 +33,7 @@ def from_device_layout(data: np.ndarray, shape: Shape) -> np.ndarray:
     dimensions = tuple(shape.dimensions[d] for d in order)
     steps = [dimensions]
     for tile in layout.tiles:
-        steps.append(_tiled_dimensions(steps[-1], tile))
+        steps.append(tiled_dimensions(steps[-1], tile))
     count = math.prod(steps[-1])
     if 0 < layout.element_size_in_bits < 8:
         physical = _unpack(data, count, layout.element_size_in_bits, shape).reshape(steps[-1])
@@ -48,7 +48,7 @@ def _bytes(array: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
-def _tiled_dimensions(dimensions: tuple[int, ...], tile: tuple[int, ...]) -> tuple[int, ...]:
+def tiled_dimensions(dimensions: tuple[int, ...], tile: tuple[int, ...]) -> tuple[int, ...]:
     """XLA's rule: each minor-most dimension becomes its number of tiles, and the tile's dimensions follow."""
     rank = len(tile)
     padded = (1,) * (rank - len(dimensions)) + dimensions

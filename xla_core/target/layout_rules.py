@@ -9,6 +9,7 @@ from collections.abc import Callable
 from xla_core.checked_model import CheckedModel
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Layout, Shape
+from xla_core.target.device_layout import tiled_dimensions
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -57,10 +58,7 @@ def array_size_bytes(shape: Shape) -> int:
         return shape.num_elements * shape.element_type.byte_width
     dimensions = tuple(shape.dimensions[d] for d in reversed(layout.minor_to_major))
     for tile in layout.tiles:
-        # Each minor-most dimension becomes its number of tiles, and the tile's dimensions follow.
-        padded = (1,) * (len(tile) - len(dimensions)) + dimensions
-        outer, inner = padded[: len(padded) - len(tile)], padded[len(padded) - len(tile) :]
-        dimensions = (*outer, *(-(-d // t) for d, t in zip(inner, tile, strict=True)), *tile)
+        dimensions = tiled_dimensions(dimensions, tile)
     bits = layout.element_size_in_bits or 8 * shape.element_type.byte_width
     return -(-math.prod(dimensions) * bits // 8)
 

@@ -11,7 +11,8 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
-Body = Callable[[Builder, HloInstruction, list[HloInstruction], list[HloInstruction]], Sequence[HloInstruction]]
+Values = list[HloInstruction]
+Body = Callable[[Builder, HloInstruction, Values, Values], Sequence[HloInstruction]]
 """(builder of the body, iteration number s32[], loop-carried values, invariant values) -> the updated values."""
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from xla_core.hlo.builder import Builder, scalar_computation
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.decompositions.expression import Expression, expressions
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -38,15 +38,12 @@ class _Parts:
         self.epsilon: float = instruction.attribute("epsilon")
         self.reduced = tuple(d for d in range(self.x.shape.rank) if d != self.feature)
         self.count = math.prod(self.x.shape.dimensions[d] for d in self.reduced)
-        self.adder = scalar_computation(Opcode.ADD, self.x.shape.element_type, module=b.hlo_module)
 
     def spread(self, value: Expression) -> Expression:
         return Expression(self.b, self.b.broadcast(value.i, self.x.shape.dimensions, (self.feature,)))
 
     def sum(self, value: Expression) -> Expression:
-        zero = self.b.constant(0, value.shape.with_dimensions(()))
-        total = self.b.add(Opcode.REDUCE, value.i, zero, dimensions=self.reduced, to_apply=self.adder)
-        return Expression(self.b, total)
+        return Expression(self.b, self.b.reduce(value.i, Opcode.ADD, 0, self.reduced))
 
     def inverse_deviation(self, variance: Expression) -> Expression:
         return (variance + self.epsilon).op(Opcode.RSQRT)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from xla_core.hlo.builder import Builder, scalar_computation
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.decompositions.expression import Expression
-from xla_core.hlo.decompositions.loops import counted_loop
+from xla_core.hlo.decompositions.loops import Values, counted_loop
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -85,9 +85,7 @@ class CholeskyExpander(OpExpander):
         return b.reshape(factor, x.shape.dimensions)
 
 
-def _column(
-    b: Builder, j: HloInstruction, changing: list[HloInstruction], constant: list[HloInstruction]
-) -> list[HloInstruction]:
+def _column(b: Builder, j: HloInstruction, changing: Values, constant: Values) -> Values:
     (factor,), (matrix,) = changing, constant
     size, n, _ = matrix.shape.dimensions
     zero = b.constant(0, _INDEX)
@@ -110,8 +108,6 @@ def _nan_where_it_failed(factor: HloInstruction, b: Builder) -> HloInstruction:
     size, n, _ = factor.shape.dimensions
     real = b.add(Opcode.REAL, factor) if factor.shape.element_type.is_complex else factor
     bad = b.add(Opcode.COMPARE, real, real, direction="NE")
-    either = scalar_computation(Opcode.OR, ElementType.PRED, module=b.hlo_module)
-    false = b.constant(False, Shape(ElementType.PRED))
-    failed = b.add(Opcode.REDUCE, bad, false, dimensions=(1, 2), to_apply=either)
+    failed = b.reduce(bad, Opcode.OR, False, (1, 2))
     nan = b.constant(math.nan, factor.shape)
     return b.add(Opcode.SELECT, b.broadcast(failed, (size, n, n), (0,)), nan, factor)

@@ -5,11 +5,10 @@
 
 from __future__ import annotations
 
-from xla_core.hlo.builder import Builder, scalar_computation
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
 from xla_core.passes.expanders.expander import OpExpander
 
 
@@ -33,15 +32,7 @@ class DotStrengthReduction(OpExpander):
         dims, batch = matrix.shape.dimensions, len(instruction.attribute("lhs_batch_dims"))
         rows = b.reshape(vector, (*dims[:batch], dims[-1]))
         product = b.add(Opcode.MULTIPLY, matrix, b.broadcast(rows, dims, (*range(batch), len(dims) - 1)))
-        element_type = instruction.shape.element_type
-        total = b.add(
-            Opcode.REDUCE,
-            product,
-            b.constant(0, Shape(element_type)),
-            dimensions=(len(dims) - 1,),
-            to_apply=scalar_computation(Opcode.ADD, element_type, module=b.hlo_module),
-        )
-        return b.reshape(total, instruction.shape.dimensions)
+        return b.reshape(b.reduce(product, Opcode.ADD, 0, (len(dims) - 1,)), instruction.shape.dimensions)
 
 
 def _sides(dot: HloInstruction) -> tuple[HloInstruction, HloInstruction] | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from xla_core.hlo.attributes import SliceDimension
 from xla_core.hlo.builder import Builder
-from xla_core.hlo.decompositions.loops import counted_loop
+from xla_core.hlo.decompositions.loops import Values, counted_loop
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -47,9 +47,7 @@ class GatherExpander(OpExpander):
             result = take(b, b.constant(0, _INDEX), x, vectors)
         else:
 
-            def body(
-                inner: Builder, turn: HloInstruction, changing: list[HloInstruction], constant: list[HloInstruction]
-            ) -> list[HloInstruction]:
+            def body(inner: Builder, turn: HloInstruction, changing: Values, constant: Values) -> Values:
                 zeros = [inner.constant(0, _INDEX)] * len(kept)
                 part = take(inner, turn, *constant)
                 return [inner.add(Opcode.DYNAMIC_UPDATE_SLICE, changing[0], part, turn, *zeros)]

@@ -6,7 +6,7 @@ import math
 
 from xla_core.hlo.builder import Builder, scalar_computation
 from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.decompositions.loops import counted_loop
+from xla_core.hlo.decompositions.loops import Values, counted_loop
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -67,9 +67,7 @@ class ScatterExpander(OpExpander):
         rows = [b.reshape(b.transpose(u, order), (count, *window)) for u in updates]
         every = scalar_computation(Opcode.AND, ElementType.PRED, module=b.hlo_module)
 
-        def body(
-            inner: Builder, turn: HloInstruction, changing: list[HloInstruction], constant: list[HloInstruction]
-        ) -> list[HloInstruction]:
+        def body(inner: Builder, turn: HloInstruction, changing: Values, constant: Values) -> Values:
             vectors, *rows = constant
             starts = start_of(inner, vectors, turn, index_map, len(window))
             inside = _inside(inner, starts, changing[0].shape.dimensions, window, every)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from xla_core.hlo.builder import Builder
-from xla_core.hlo.decompositions.loops import counted_loop
+from xla_core.hlo.decompositions.loops import Values, counted_loop
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -43,9 +43,7 @@ class TriangularSolveExpander(OpExpander):
         wanted = b.reshape(right, (size, n, columns))
         unit = attribute("unit_diagonal")
 
-        def row(
-            inner: Builder, turn: HloInstruction, changing: list[HloInstruction], constant: list[HloInstruction]
-        ) -> list[HloInstruction]:
+        def row(inner: Builder, turn: HloInstruction, changing: Values, constant: Values) -> Values:
             at = turn if lower else inner.add(Opcode.SUBTRACT, inner.constant(n - 1, _INDEX), turn)
             return [_row(inner, at, changing[0], *constant, unit=unit)]
 

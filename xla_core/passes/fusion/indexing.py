@@ -37,7 +37,8 @@ class IndexSpace:
     """
 
     def __init__(self, root: HloInstruction, parallel: ParallelModel) -> None:
-        shape, units, least = _loop_shape(root), parallel.units, parallel.row_elements
+        shape = next((s for s in root.shape.leaves() if s.is_array), root.shape)
+        units, least = parallel.units, parallel.row_elements
         self._symbols: dict[object, int] = {"zero": _ZERO}
         self._evaluations: list[float] = [1.0]
         self._units = units if shape.num_elements > 1 else 1
@@ -147,7 +148,7 @@ class IndexSpace:
         found: list[int] = []
         names = list(index)
         for d, (n, m) in enumerate(zip(shape.dimensions, user.shape.dimensions, strict=False)):
-            if n != m or not _same_tail(shape.dimensions[d + 1 :], user.shape.dimensions[d + 1 :]):
+            if n != m or math.prod(shape.dimensions[d + 1 :]) != math.prod(user.shape.dimensions[d + 1 :]):
                 break
             found.append(names[d])
         rest = tuple(names[len(found) :])
@@ -169,11 +170,3 @@ class IndexSpace:
             else:
                 found.append(next(kept))
         return tuple(found)
-
-
-def _loop_shape(root: HloInstruction) -> Shape:
-    return next((s for s in root.shape.leaves() if s.is_array), root.shape)
-
-
-def _same_tail(a: Sequence[int], b: Sequence[int]) -> bool:
-    return math.prod(a) == math.prod(b)

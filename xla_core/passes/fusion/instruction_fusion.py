@@ -121,7 +121,7 @@ class _Partition:
             if self._fuse(instruction, kernels):
                 self._inside[instruction] = list(kernels)
                 return
-        if policy.can_be_root(instruction) and not policy.is_bitcast(instruction):
+        if policy.can_be_root(instruction) and instruction.opcode != Opcode.BITCAST:
             self._kernels[instruction] = kernel = _Kernel(instruction, self._policy)
             self._inside[instruction] = [kernel]
 
@@ -181,7 +181,7 @@ class _Partition:
 
     def _take_out_bitcasts(self, instruction: HloInstruction) -> None:
         """Removes bitcasts of kernel operands from kernels: outside a kernel they cost nothing."""
-        if not self._policy.is_bitcast(instruction) or instruction not in self._inside:
+        if instruction.opcode != Opcode.BITCAST or instruction not in self._inside:
             return
         for kernel in self._inside[instruction]:
             if kernel.root is not instruction and instruction.operand(0) not in kernel.indices:

@@ -17,6 +17,7 @@ from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.fusion.fusion_node import fused_roots, replace_with_fusion
+from xla_core.passes.fusion.indexing import is_elementwise_use
 from xla_core.passes.fusion.policy import FusionPolicy
 from xla_core.passes.pass_manager import HloPass
 from xla_core.traversal import reachable
@@ -113,7 +114,7 @@ class _Joiner:
             m.shape.is_array
             and (m.user_count > 0 or m.is_root)
             and all(self._policy.can_be_root(root) for root in fused_roots(m))
-            and not self._policy.is_bitcast(m)
+            and m.opcode != Opcode.BITCAST  # it needs no kernel
             for m in node.members
         )
 
@@ -219,22 +220,18 @@ def _reads_in_step(producer: _Node, consumer: _Node) -> bool:
                 if operand is not source:
                     continue
                 if reader.opcode != Opcode.FUSION:
-                    if not _same_index(reader, operand):
+                    if not is_elementwise_use(reader, operand):
                         return False
                 elif not _only_elementwise(reader.attribute("calls").parameters[number]):
                     return False
     return True
 
 
-def _same_index(user: HloInstruction, operand: HloInstruction) -> bool:
-    return user.is_elementwise and user.shape.is_array and user.shape.dimensions == operand.shape.dimensions
-
-
 def _only_elementwise(parameter: HloInstruction) -> bool:
     def readers(node: HloInstruction) -> list[HloInstruction]:
         return [user for user in node.users if not (user.opcode == Opcode.TUPLE and user.is_root)]
 
-    return all(_same_index(user, node) for node in reachable([parameter], readers) for user in readers(node))
+    return all(is_elementwise_use(user, node) for node in reachable([parameter], readers) for user in readers(node))
 
 
 def _roots_and_members(members: list[HloInstruction]) -> tuple[list[HloInstruction], list[HloInstruction]]:

@@ -71,10 +71,6 @@ class FusionPolicy:
             return True
         return opcode == Opcode.BROADCAST and instruction.operand(0).shape.num_elements == 1
 
-    def is_bitcast(self, instruction: HloInstruction) -> bool:
-        """Whether the instruction is a bitcast, which shares its operand's memory and needs no kernel."""
-        return instruction.opcode == Opcode.BITCAST
-
     def cost(self, instruction: HloInstruction) -> float:
         """The cost of one element of `instruction`, without its operands."""
         opcode, costs = instruction.opcode, self.preferences.costs

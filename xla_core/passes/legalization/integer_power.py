@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_core.hlo.builder import Builder
-from xla_core.hlo.decompositions.loops import counted_loop
+from xla_core.hlo.decompositions.loops import Values, counted_loop
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -23,9 +23,7 @@ def _power(i: HloInstruction, b: Builder) -> HloInstruction | None:
         return None
     one, zero = b.constant(1, x.shape), b.constant(0, x.shape)
 
-    def turn(
-        b: Builder, number: HloInstruction, values: list[HloInstruction], given: list[HloInstruction]
-    ) -> Sequence[HloInstruction]:
+    def turn(b: Builder, number: HloInstruction, values: Values, given: Values) -> Sequence[HloInstruction]:
         result, square, rest = values
         one = b.constant(1, rest.shape)
         is_factor = b.compare(b.add(Opcode.AND, rest, one), one, "EQ")

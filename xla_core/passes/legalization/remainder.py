@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xla_core.hlo.builder import Builder
 from xla_core.hlo.decompositions.hlo_arithmetic import HloArithmetic
-from xla_core.hlo.decompositions.loops import counted_loop
+from xla_core.hlo.decompositions.loops import Values, counted_loop
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -44,9 +44,7 @@ def _of_floats(i: HloInstruction, b: Builder, x: HloInstruction, y: HloInstructi
     (above, high), (below, low) = parts(x), parts(y)
     left = b.add(Opcode.CLAMP, m.integer(0, x), m.isub(high, low), m.integer(largest, x))
 
-    def turn(
-        b: Builder, number: HloInstruction, values: list[HloInstruction], given: list[HloInstruction]
-    ) -> Sequence[HloInstruction]:
+    def turn(b: Builder, number: HloInstruction, values: Values, given: Values) -> Sequence[HloInstruction]:
         rest, left = values
         shift = b.add(Opcode.MINIMUM, left, b.constant(step, left.shape))
         return [

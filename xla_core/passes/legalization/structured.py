@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from xla_core.hlo.attributes import WindowDimension
-from xla_core.hlo.builder import Builder, scalar_computation
+from xla_core.hlo.builder import Builder
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
@@ -40,13 +40,9 @@ def _dot(i: HloInstruction, b: Builder) -> HloInstruction | None:
         place = dict(zip((*o.batch, *o.free, *o.contracted), places, strict=True))
         wide.append(b.broadcast(b.convert(o.value, i.shape), result, [place[d] for d in range(o.value.shape.rank)]))
         start += len(o.free)
-    product = b.add(Opcode.AND if kind is ElementType.PRED else Opcode.MULTIPLY, *wide)
-    axes = tuple(range(i.shape.rank, len(result)))
-    if not axes:
-        return product
-    adder = scalar_computation(Opcode.OR if kind is ElementType.PRED else Opcode.ADD, kind, module=b.hlo_module)
-    zero = b.constant(0, i.shape.with_dimensions(()))
-    return b.add(Opcode.REDUCE, product, zero, dimensions=axes, to_apply=adder)
+    times, plus = (Opcode.AND, Opcode.OR) if kind is ElementType.PRED else (Opcode.MULTIPLY, Opcode.ADD)
+    product, axes = b.add(times, *wide), range(i.shape.rank, len(result))
+    return b.reduce(product, plus, 0, axes) if axes else product
 
 
 @decomposition(Opcode.REDUCE_WINDOW)

@@ -6,6 +6,7 @@ instructions behind.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 
 from xla_core.codegen.llvm.ir.module import IrFunction, IrModule, Value
@@ -63,33 +64,25 @@ class InstructionBuilder:
 
     # -- integers ----------------------------------------------------------------------------------------------------
 
-    def add(self, a: Value, b: Value, flags: str = "") -> Value:
+    def _folded(self, op: str, a: Value, b: Value, flags: str, fold: Callable[[int, int], int]) -> Value:
         x, y = a.integer, b.integer
-        if x == 0:
-            return b
-        if y == 0:
-            return a
         if x is not None and y is not None:
-            return _wrapped(a.type, x + y)
-        return self.emit(a.type, f"add {flags + ' ' if flags else ''}{a.type} {a.name}, {b.name}")
+            return _wrapped(a.type, fold(x, y))
+        return self.emit(a.type, f"{op} {flags + ' ' if flags else ''}{a.type} {a.name}, {b.name}")
+
+    def add(self, a: Value, b: Value, flags: str = "") -> Value:
+        if a.integer == 0:
+            return b
+        return a if b.integer == 0 else self._folded("add", a, b, flags, operator.add)
 
     def sub(self, a: Value, b: Value, flags: str = "") -> Value:
-        x, y = a.integer, b.integer
-        if y == 0:
-            return a
-        if x is not None and y is not None:
-            return _wrapped(a.type, x - y)
-        return self.emit(a.type, f"sub {flags + ' ' if flags else ''}{a.type} {a.name}, {b.name}")
+        return a if b.integer == 0 else self._folded("sub", a, b, flags, operator.sub)
 
     def mul(self, a: Value, b: Value, flags: str = "") -> Value:
         x, y = a.integer, b.integer
         if x == 1 or y == 0:
             return b
-        if y == 1 or x == 0:
-            return a
-        if x is not None and y is not None:
-            return _wrapped(a.type, x * y)
-        return self.emit(a.type, f"mul {flags + ' ' if flags else ''}{a.type} {a.name}, {b.name}")
+        return a if y == 1 or x == 0 else self._folded("mul", a, b, flags, operator.mul)
 
     def udiv(self, a: Value, b: Value) -> Value:
         x, y = a.integer, b.integer
