@@ -80,8 +80,10 @@ def _run(mutants: Sequence[Mutant], options: argparse.Namespace) -> dict[str, di
 
 
 def _show(profile: str, result: dict[str, Any]) -> None:
-    found = f"{result['how']} {result['test']}" if result["verdict"] == "caught" else f"of {result['tests']} tests"
-    named = "" if result["verdict"] == "missed" or result["named"] else "  (names another promise)"
+    caught = result["verdict"] == "caught"
+    missed = f"{result['tests']} tests, {result.get('effects', 0)} wrong kernels"
+    found = f"{result['how']} {result['test']}" if caught else missed
+    named = "" if not caught or result["named"] else "  (names another promise)"
     print(
         f"{profile:5} {result['verdict']:6} {result['seconds']:6.1f} s  {result['mutant']}: {found}{named}", flush=True
     )

@@ -13,8 +13,11 @@ from xla_core.backend import BackendSpec
 
 __all__ = ["CONTROL", "LEVELS", "VARIABLE", "Mutant", "all_mutants", "find_mutant"]
 
-LEVELS = ("loading", "transfers", "memory", "streams", "executables", "collectives", "claims", "kernels", "native")
-"""The parts of the contract that mutants break, in the order of the table."""
+LEVELS = (
+    *("loading", "transfers", "memory", "streams", "events", "executables", "collectives", "claims"),
+    *("attributes", "sizes", "types", "values", "native"),
+)
+"""What mutants break, in the order of the table: parts of the contract, then of kernels."""
 
 VARIABLE = "XLA_ZOO_MUTANT"
 """The environment variable that names the mutant that the backend `zoo` is."""
@@ -25,7 +28,7 @@ class Mutant:
     """A backend with one fault.
 
     Attributes:
-        name: unique, "LEVEL/FAULT".
+        name: unique, "LEVEL/FAULT", or "LEVEL/OPCODE/FAULT".
         breaks: the promise's id in `promises.toml`, or for a kernel "OPCODE", "OPCODE.ATTRIBUTE" or "OPCODE:TYPE".
         fault: what is wrong with the backend, in one sentence.
         make: makes the backend. It is called in the process that runs the suite.

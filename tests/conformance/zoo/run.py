@@ -25,6 +25,7 @@ from xla_conformance import plugin
 from xla_conformance.expressions import compile_expression
 from xla_conformance.results import GROUPS
 
+from tests.conformance.zoo.kernels import EFFECTS
 from tests.conformance.zoo.mutant import VARIABLE, Mutant
 from xla_core.backend import registry
 
@@ -175,7 +176,7 @@ class _Judge:
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             if self._failed:
                 return
-        self._send(passed=True)
+        self._send(passed=True, effects=EFFECTS[0])
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         unknown = report.skipped and "NOT_SUPPORTED" not in str(report.longrepr)
@@ -202,7 +203,8 @@ def _verdict(events: list[dict[str, Any]], ended: bool, code: int) -> dict[str, 
     failed = next((event for event in events if "failed" in event), None)
     if failed is not None:
         return {"verdict": "caught", "test": failed["failed"], "how": failed["how"], "message": failed["message"]}
-    if any("passed" in event for event in events):
-        return {"verdict": "missed"}
+    passed = next((event for event in events if "passed" in event), None)
+    if passed is not None:
+        return {"verdict": "missed", "effects": passed["effects"]}
     how = f"crash ({code})" if ended else "timeout"
     return {"verdict": "caught", "test": started[-1] if started else "", "how": how, "message": ""}

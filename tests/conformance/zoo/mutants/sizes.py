@@ -1,0 +1,119 @@
+"""Mutants that are wrong for arrays of some size or rank: tiles, tails, counters, dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+
+from tests.conformance.zoo.kernels import Arrays, kernel_mutant
+from tests.conformance.zoo.mutant import Mutant
+from xla_core.hlo import OPS, HloInstruction, Trait
+
+_NOT_A_KERNEL = {Trait.COLLECTIVE, Trait.CONTROL_FLOW, Trait.NOP, Trait.ASYNC, Trait.HOST_TRANSFER, Trait.PER_DEVICE}
+_NOT_SIZED = {"fusion", "custom-call", "parameter", "constant", "domain", "copy-start", "get-dimension-size"}
+_NOT_SIZED |= {"rng", "rng-get-and-update-state", "set-dimension-size", "bitcast", "dynamic-reshape", "partition-id"}
+"""Ops that are no kernel, or have no sizes of their own."""
+
+
+def kernel_ops() -> list[str]:
+    """The ops that the template runs as kernels, with arrays of any size."""
+    return [str(n) for n, op in OPS.items() if not op.traits & _NOT_A_KERNEL and str(n) not in _NOT_SIZED]
+
+
+def _flat(result: np.ndarray) -> np.ndarray:
+    return result.reshape(-1)  # a view: the results are contiguous
+
+
+def last_beyond(count: int, instruction: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | None:
+    """The last element of a result of more than `count` elements is 0."""
+    return _zero(right, lambda flat: slice(flat.size - 1, None) if flat.size > count else None)
+
+
+def tail(width: int, instruction: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | None:
+    """The elements after the last whole vector of `width` are not computed."""
+    return _zero(right, lambda flat: slice(flat.size // width * width, None) if flat.size > width else None)
+
+
+def row_tail(width: int, instruction: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | None:
+    """The elements of each row after its last whole vector of `width` are not computed."""
+    for result in right:
+        if result.ndim > 1 and result.shape[-1] > width:
+            result[..., result.shape[-1] // width * width :] = _nothing(result)
+    return right
+
+
+def counter(bits: int, instruction: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | None:
+    """A counter of `bits` bits runs over: the elements beyond it are not computed."""
+    return _zero(right, lambda flat: slice(1 << bits, None))
+
+
+def edge_of_tile(
+    rows: int, columns: int, instruction: HloInstruction, operands: Arrays, right: Arrays
+) -> Arrays | None:
+    """The last element of a matrix that ends within a second tile is not computed."""
+    for result in right:
+        if result.ndim >= 2 and result.shape[-2] > rows and result.shape[-1] > columns:
+            result[..., -1, -1] = _nothing(result)
+    return right
+
+
+def of_rank(rank: int, instruction: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | None:
+    """Arrays of a rank are not computed beyond their first element."""
+    _zero([r for r in right if r.ndim == rank], lambda flat: slice(1, None))
+    return right
+
+
+def scalar(instruction: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | None:
+    """Scalars are not computed."""
+    for result in right:
+        if result.ndim == 0:
+            result[...] = _nothing(result)
+    return right
+
+
+def single(instruction: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | None:
+    """Arrays of one element are not computed."""
+    _zero([r for r in right if r.ndim and r.size == 1], lambda flat: slice(None))
+    return right
+
+
+def _zero(results: Arrays, where: Callable[[np.ndarray], slice | None]) -> Arrays:
+    for result in results:
+        part = where(flat := _flat(result))
+        if part is not None:
+            flat[part] = _nothing(result)
+    return results
+
+
+def _nothing(result: np.ndarray) -> object:
+    """What a cell that nobody wrote has."""
+    return np.frombuffer(b"\xa5" * result.dtype.itemsize, result.dtype)[0] if result.dtype != bool else True
+
+
+_FAULTS = {
+    "last-beyond-64": ("does not write the last of more than 64 elements", partial(last_beyond, 64)),
+    "last-beyond-1024": ("does not write the last of more than 1,024 elements", partial(last_beyond, 1024)),
+    "last-beyond-4096": ("does not write the last of more than 4,096 elements", partial(last_beyond, 4096)),
+    "tail-4": ("does not write what follows the last whole vector of 4 elements", partial(tail, 4)),
+    "tail-16": ("does not write what follows the last whole vector of 16 elements", partial(tail, 16)),
+    "tail-256": ("does not write what follows the last whole block of 256 elements", partial(tail, 256)),
+    "row-tail-8": ("does not write what follows the last whole vector of 8 elements in a row", partial(row_tail, 8)),
+    "counter-16": ("counts elements in 16 bits", partial(counter, 16)),
+    "edge-8x128": ("does not write the last element of the second tile of 8 x 128", partial(edge_of_tile, 8, 128)),
+    "rank-1": ("writes only the first element of vectors", partial(of_rank, 1)),
+    "rank-4": ("writes only the first element of arrays of rank 4", partial(of_rank, 4)),
+    "rank-6": ("writes only the first element of arrays of rank 6", partial(of_rank, 6)),
+    "scalar": ("writes nothing to scalars", scalar),
+    "single": ("writes nothing to arrays of one element", single),
+}
+
+
+def _mutants() -> Iterator[Mutant]:
+    for opcode in kernel_ops():
+        for name, (what, wrong) in _FAULTS.items():
+            yield kernel_mutant(f"sizes/{opcode}/{name}", f"{opcode}/size", f"`{opcode}` {what}.", opcode, wrong)
+
+
+MUTANTS = list(_mutants())
