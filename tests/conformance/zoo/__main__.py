@@ -14,7 +14,7 @@ from typing import Any
 
 from xla_conformance.expressions import compile_expression
 
-from tests.conformance.zoo.mutant import LEVELS, Mutant, all_mutants
+from tests.conformance.zoo.mutant import LEVELS, Mutant, all_mutants, find_mutant
 from tests.conformance.zoo.run import installed, run_profile
 
 DATA = Path(__file__).parents[3] / "docs" / "data" / "zoo" / "zoo.json"
@@ -71,12 +71,18 @@ def _run(mutants: Sequence[Mutant], options: argparse.Namespace) -> dict[str, di
             caught = [o for o in outcomes if o["verdict"] == "caught"]
             last = (caught or outcomes)[-1]
             last["seeds"] = f"{len(caught)} of {len(outcomes)}"
-            last["verdict"] = profile if len(caught) == len(outcomes) else "missed"
+            last["verdict"] = profile if len(caught) == len(outcomes) else _unseen(last)
             results[name] = last
-        left = [m for m in left if results[m.name]["verdict"] == "missed"]
+        left = [m for m in left if results[m.name]["verdict"] not in PROFILES]
         if not left:
             break
     return results
+
+
+def _unseen(result: dict[str, Any]) -> str:
+    """Tells a fault that was missed from one of a tested op that changed no value: no fault, or a case lacks."""
+    kernel = find_mutant(result["mutant"]).opcode
+    return "without effect" if kernel and not result.get("effects") and result["cases"] else "missed"
 
 
 def _show(profile: str, result: dict[str, Any]) -> None:
@@ -91,11 +97,12 @@ def _show(profile: str, result: dict[str, Any]) -> None:
 
 def print_table(results: dict[str, dict[str, Any]]) -> None:
     """Prints by level how many mutants quick finds, how many only full, and how many nothing does."""
-    print(f"{'level':12} mutants  quick   full missed")
+    print(f"{'level':12} mutants  quick   full missed without effect")
     for level in (*LEVELS, "all"):
         counts = Counter(r["verdict"] for n, r in results.items() if level in ("all", n.partition("/")[0]))
         if counts:
-            print(f"{level:12} {sum(counts.values()):7} {counts['quick']:6} {counts['full']:6} {counts['missed']:6}")
+            found = f"{counts['quick']:6} {counts['full']:6} {counts['missed']:6} {counts['without effect']:14}"
+            print(f"{level:12} {sum(counts.values()):7} {found}")
 
 
 def known() -> dict[str, dict[str, Any]]:

@@ -16,7 +16,7 @@ from xla_core.hlo import HloComputation, HloInstruction, evaluate_computation
 from xla_core.schedule import LaunchDimensions, leaf_shapes
 from xla_core.target import array_size_bytes, from_device_layout, to_device_layout
 
-__all__ = ["EFFECTS", "Fault", "changed", "kernel_mutant", "recomputed"]
+__all__ = ["EFFECTS", "WRONG", "Fault", "changed", "kernel_mutant", "recomputed"]
 
 Arrays = list[np.ndarray]
 Fault = Callable[[HloInstruction, Arrays, Arrays], "Arrays | None"]
@@ -70,6 +70,10 @@ def _load(stream: Stream, memory: DeviceMemory, shape: Any) -> np.ndarray:
     return from_device_layout(data, shape)
 
 
+WRONG = (XlaError, ArithmeticError, ValueError, IndexError, TypeError, KeyError, AttributeError, AssertionError)
+"""What the evaluator and the op table raise for attributes that the verifier would refuse."""
+
+
 def recomputed(
     instruction: HloInstruction, operands: Arrays, right: Arrays, opcode: str | None = None, **attributes: Any
 ) -> Arrays | None:
@@ -80,7 +84,7 @@ def recomputed(
     try:
         computation = changed(instruction, opcode or instruction.opcode, tuple(sorted(attributes.items(), key=_first)))
         values = evaluate_computation(computation, operands)
-    except (XlaError, ArithmeticError, ValueError, IndexError, TypeError, KeyError, AttributeError, AssertionError):
+    except WRONG:
         return None
     if len(values) != len(right):
         return None

@@ -10,6 +10,7 @@ from functools import cache
 
 from tests.conformance.zoo.parts import template
 from xla_core.backend import BackendSpec
+from xla_core.hlo import HloInstruction
 
 __all__ = ["CONTROL", "LEVELS", "VARIABLE", "Mutant", "all_mutants", "find_mutant"]
 
@@ -34,6 +35,7 @@ class Mutant:
         make: makes the backend. It is called in the process that runs the suite.
         select: which tests to run on it, as `xla conform -k` takes it; "" for all.
         opcode: only the cases of this op; "" for all.
+        applies: for a kernel, whether the fault may show in an instruction; only cases with such a one are run.
         profile: the smallest profile that has to find it.
         on_import: called when the backend's module is imported, for faults of loading.
         seconds: how long the run may take before the mutant counts as hanging.
@@ -45,6 +47,7 @@ class Mutant:
     make: Callable[[], BackendSpec]
     select: str = ""
     opcode: str = ""
+    applies: Callable[[HloInstruction], bool] | None = None
     profile: str = "quick"
     on_import: Callable[[], None] | None = None
     seconds: float = 90.0

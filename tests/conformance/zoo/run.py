@@ -8,6 +8,7 @@ than its tests, and one that crashes or hangs costs only its child.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.resources
 import json
 import os
@@ -23,11 +24,12 @@ from typing import Any
 import pytest
 from xla_conformance import plugin
 from xla_conformance.expressions import compile_expression
-from xla_conformance.results import GROUPS
+from xla_conformance.results import suite_files
 
 from tests.conformance.zoo.kernels import EFFECTS
 from tests.conformance.zoo.mutant import VARIABLE, Mutant
 from xla_core.backend import registry
+from xla_core.hlo import HloInstruction
 
 __all__ = ["BACKEND", "installed", "run_profile"]
 
@@ -86,7 +88,7 @@ def _arguments(profile: str, seed: int | None) -> list[str]:
         *(f"--rootdir={suite}", f"--confcutdir={suite}", "-c", str(suite.joinpath("pytest.ini"))),
         *(f"--xla-backend={BACKEND}", f"--xla-profile={profile}", f"--timeout={TEST_SECONDS}"),
         *(() if seed is None else (f"--xla-seed={seed}",)),
-        *(str(suite.joinpath(f"test_{group}.py")) for group in GROUPS),
+        *suite_files(),
     ]
 
 
@@ -113,7 +115,8 @@ class _Loop:
 def _try(mutant: Mutant, session: pytest.Session) -> dict[str, Any]:
     chosen = _chosen(mutant, session.items)
     if not chosen:
-        return {"verdict": "missed", "tests": 0, "seconds": 0.0}
+        cases = sum(_opcode(item) == mutant.opcode for item in session.items) if mutant.opcode else 0
+        return {"verdict": "missed", "tests": 0, "cases": cases, "seconds": 0.0}
     start = time.monotonic()
     reader, writer = os.pipe()
     child = os.fork()
@@ -129,7 +132,13 @@ def _try(mutant: Mutant, session: pytest.Session) -> dict[str, Any]:
     status = os.waitpid(child, 0)[1]
     result = _verdict(events, ended, os.waitstatus_to_exitcode(status))
     named = any(item.nodeid == result.get("test") and _names(item, mutant) for item in chosen)
-    return {**result, "named": named, "tests": len(chosen), "seconds": round(time.monotonic() - start, 2)}
+    return {
+        **result,
+        "named": named,
+        "tests": len(chosen),
+        "cases": len(chosen),
+        "seconds": round(time.monotonic() - start, 2),
+    }
 
 
 def _chosen(mutant: Mutant, items: Sequence[pytest.Item]) -> list[pytest.Item]:
@@ -137,13 +146,30 @@ def _chosen(mutant: Mutant, items: Sequence[pytest.Item]) -> list[pytest.Item]:
     wanted = compile_expression(mutant.select) if mutant.select else None
     chosen = []
     for item in items:
-        case = getattr(getattr(item, "callspec", None), "params", {}).get("case")
-        if mutant.opcode and mutant.opcode != getattr(case, "opcode", None):
+        if mutant.opcode and (mutant.opcode != _opcode(item) or not _meets(mutant, item.callspec.params["case"])):
             continue
         name = item.nodeid.lower()
         if wanted is None or wanted.evaluate(lambda word, name=name: word.lower() in name):
             chosen.append(item)
     return sorted(chosen, key=lambda item: not _names(item, mutant))
+
+
+def _opcode(item: pytest.Item) -> str:
+    """The op whose case the test is, or ""."""
+    case = item.callspec.params.get("case") if hasattr(item, "callspec") else None
+    return str(getattr(case, "opcode", ""))
+
+
+def _meets(mutant: Mutant, case: Any) -> bool:
+    """Whether a case has an instruction in which the mutant's fault may show."""
+    applies = mutant.applies
+    return applies is None or any(applies(instruction) for instruction in _instructions(case))
+
+
+@functools.cache
+def _instructions(case: Any) -> list[HloInstruction]:
+    computations = case.module().computations
+    return [i for c in computations for i in c.instructions if i.opcode == case.opcode]
 
 
 def _names(item: pytest.Item, mutant: Mutant) -> bool:

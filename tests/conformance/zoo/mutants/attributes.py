@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from tests.conformance.zoo.kernels import Arrays, Fault, kernel_mutant, recomputed
+from tests.conformance.zoo.kernels import WRONG, Arrays, changed, kernel_mutant, recomputed
 from tests.conformance.zoo.mutant import Mutant
 from xla_core.hlo import OPS, Attribute, AttributeKind, HloComputation, HloInstruction, Opcode, Trait
 
@@ -146,25 +146,53 @@ _OF_ORDER = {"first two swapped", "reversed", "sorted"}
 """What changes no set of dimensions."""
 
 
-def _next_dimension(
-    name: str, place: int, instruction: HloInstruction, operands: Arrays, right: Arrays
-) -> Arrays | None:
-    """The fault that takes the dimension after that at a place of an attribute."""
+Misread = Callable[[HloInstruction], "dict[str, Any] | None"]
+"""instruction -> the attributes that the kernel takes instead, or None where they are the same."""
+
+
+def _changed(name: str, change: Change, instruction: HloInstruction) -> dict[str, Any] | None:
+    value = instruction.attribute(name)
+    if value is None:
+        return None
+    try:
+        other = change(value)
+    except (IndexError, TypeError, ValueError):
+        return None
+    return None if other is None or other == value else {name: other}
+
+
+def _next_dimension(name: str, place: int, instruction: HloInstruction) -> dict[str, Any] | None:
+    """Takes the dimension after that at a place of an attribute."""
     value = instruction.attribute(name)
     operand = instruction.operands[-1 if name.startswith(("rhs", "start", "scatter")) else 0]
     if not value or operand.shape.rank < 2:
         return None
     wrong = list(value)
     wrong[place] = (wrong[place] + 1) % operand.shape.rank
-    return recomputed(instruction, operands, right, **{name: tuple(wrong)})
+    return {name: tuple(wrong)}
 
 
-def _exchanged(one: str, other: str, instruction: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | None:
-    """The fault that takes the first dimension of an attribute for that of another attribute."""
+def _exchanged(one: str, other: str, instruction: HloInstruction) -> dict[str, Any] | None:
+    """Takes the first dimension of an attribute for that of another attribute."""
     a, b = instruction.attribute(one), instruction.attribute(other)
-    if not a or not b:
-        return None
-    return recomputed(instruction, operands, right, **{one: (b[0], *a[1:]), other: (a[0], *b[1:])})
+    return {one: (b[0], *a[1:]), other: (a[0], *b[1:])} if a and b and a[0] != b[0] else None
+
+
+def _wrong(misread: Misread, instruction: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | None:
+    attributes = misread(instruction)
+    return recomputed(instruction, operands, right, **attributes) if attributes else None
+
+
+def _applies(misread: Misread, instruction: HloInstruction) -> bool:
+    """Whether the kernel takes other attributes, which the op accepts."""
+    attributes = misread(instruction)
+    if not attributes:
+        return False
+    try:
+        changed(instruction, instruction.opcode, tuple(sorted(attributes.items())))
+    except WRONG:
+        return False
+    return True
 
 
 def _swapped_parameters(computation: HloComputation) -> HloComputation | None:
@@ -204,19 +232,6 @@ def _changes(name: str, attribute: Attribute) -> dict[str, Change]:
     }.get(kind, {})
 
 
-def _wrong(name: str, change: Change, instruction: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | None:
-    value = instruction.attribute(name)
-    if value is None:
-        return None
-    try:
-        other = change(value)
-    except (IndexError, TypeError, ValueError):
-        return None
-    if other is None or other == value:
-        return None
-    return recomputed(instruction, operands, right, **{name: other})
-
-
 def _mutants() -> Iterator[Mutant]:
     for opcode, op in OPS.items():
         if op.traits & _NOT_A_KERNEL or str(opcode) in _NOT_BY_THE_DEVICE:
@@ -227,7 +242,7 @@ def _mutants() -> Iterator[Mutant]:
             is_set = name in _SETS or opcode in _SET_OPS
             for what, change in _changes(name, attribute).items():
                 if not (is_set and what in _OF_ORDER):
-                    yield _mutant(opcode, name, what, partial(_wrong, name, change))
+                    yield _mutant(opcode, name, what, partial(_changed, name, change))
             if attribute.kind is Kind.INTS and "sizes" not in name and "length" not in name:
                 yield _mutant(opcode, name, "first dimension's next taken", partial(_next_dimension, name, 0))
                 yield _mutant(opcode, name, "last dimension's next taken", partial(_next_dimension, name, -1))
@@ -236,10 +251,12 @@ def _mutants() -> Iterator[Mutant]:
             yield _mutant(opcode, one, f"exchanged with {other}", partial(_exchanged, one, other))
 
 
-def _mutant(opcode: Opcode, name: str, what: str, wrong: Fault) -> Mutant:
+def _mutant(opcode: Opcode, name: str, what: str, misread: Misread) -> Mutant:
     label = re.sub(r"[^\w]+", "-", what)
     fault = f"`{opcode}` uses `{name}` wrong: {what}."
-    return kernel_mutant(f"attributes/{opcode}/{name}/{label}", f"{opcode}.{name}", fault, str(opcode), wrong)
+    wrong, applies = partial(_wrong, misread), partial(_applies, misread)
+    breaks = f"{opcode}.{name}"
+    return kernel_mutant(f"attributes/{opcode}/{name}/{label}", breaks, fault, str(opcode), wrong, applies=applies)
 
 
 MUTANTS = list(_mutants())

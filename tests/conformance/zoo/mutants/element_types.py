@@ -68,13 +68,19 @@ def _takes(opcode: Opcode, element: ElementType) -> bool:
     return True
 
 
+def _has(element: ElementType, instruction: HloInstruction) -> bool:
+    shapes = [instruction.shape, *(operand.shape for operand in instruction.operands)]
+    return any(leaf.element_type is element for shape in shapes for leaf in shape.leaves())
+
+
 def _mutants() -> Iterator[Mutant]:
     for opcode in kernel_ops():
         for element in ElementType:
             if element.is_array and _takes(Opcode(opcode), element):
                 name = f"types/{opcode}/{element.value}"
                 fault = f"`{opcode}` has too little precision in {element.value}."
-                yield kernel_mutant(name, f"{opcode}:{element.value}", fault, opcode, partial(narrower, element))
+                wrong, applies = partial(narrower, element), partial(_has, element)
+                yield kernel_mutant(name, f"{opcode}:{element.value}", fault, opcode, wrong, applies=applies)
 
 
 MUTANTS = list(_mutants())

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
 
-from tests.conformance.zoo.kernels import Arrays, kernel_mutant
+from tests.conformance.zoo.kernels import Arrays, Fault, kernel_mutant
 from tests.conformance.zoo.mutant import Mutant
 from xla_core.hlo import OPS, HloInstruction, Trait
 
@@ -24,6 +25,10 @@ def kernel_ops() -> list[str]:
 
 def _flat(result: np.ndarray) -> np.ndarray:
     return result.reshape(-1)  # a view: the results are contiguous
+
+
+def _more(count: int) -> Callable[[tuple[int, ...]], bool]:
+    return lambda dimensions: math.prod(dimensions) > count
 
 
 def last_beyond(count: int, instruction: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | None:
@@ -92,28 +97,45 @@ def _nothing(result: np.ndarray) -> object:
     return np.frombuffer(b"\xa5" * result.dtype.itemsize, result.dtype)[0] if result.dtype != bool else True
 
 
-_FAULTS = {
-    "last-beyond-64": ("does not write the last of more than 64 elements", partial(last_beyond, 64)),
-    "last-beyond-1024": ("does not write the last of more than 1,024 elements", partial(last_beyond, 1024)),
-    "last-beyond-4096": ("does not write the last of more than 4,096 elements", partial(last_beyond, 4096)),
-    "tail-4": ("does not write what follows the last whole vector of 4 elements", partial(tail, 4)),
-    "tail-16": ("does not write what follows the last whole vector of 16 elements", partial(tail, 16)),
-    "tail-256": ("does not write what follows the last whole block of 256 elements", partial(tail, 256)),
-    "row-tail-8": ("does not write what follows the last whole vector of 8 elements in a row", partial(row_tail, 8)),
-    "counter-16": ("counts elements in 16 bits", partial(counter, 16)),
-    "edge-8x128": ("does not write the last element of the second tile of 8 x 128", partial(edge_of_tile, 8, 128)),
-    "rank-1": ("writes only the first element of vectors", partial(of_rank, 1)),
-    "rank-4": ("writes only the first element of arrays of rank 4", partial(of_rank, 4)),
-    "rank-6": ("writes only the first element of arrays of rank 6", partial(of_rank, 6)),
-    "scalar": ("writes nothing to scalars", scalar),
-    "single": ("writes nothing to arrays of one element", single),
+_FAULTS: dict[str, tuple[str, Fault, Callable[[tuple[int, ...]], bool]]] = {
+    "last-beyond-64": ("does not write the last of more than 64 elements", partial(last_beyond, 64), _more(64)),
+    "last-beyond-1024": (
+        "does not write the last of more than 1,024 elements",
+        partial(last_beyond, 1024),
+        _more(1024),
+    ),
+    "last-beyond-4096": (
+        "does not write the last of more than 4,096 elements",
+        partial(last_beyond, 4096),
+        _more(4096),
+    ),
+    "tail-4": ("does not write what follows the last whole vector of 4 elements", partial(tail, 4), _more(4)),
+    "tail-16": ("does not write what follows the last whole vector of 16 elements", partial(tail, 16), _more(16)),
+    "tail-256": ("does not write what follows the last whole block of 256 elements", partial(tail, 256), _more(256)),
+    "row-tail-8": ("does not write what follows the last whole vector of 8 in a row", partial(row_tail, 8), _more(8)),
+    "counter-16": ("counts elements in 16 bits", partial(counter, 16), _more(1 << 16)),
+    "edge-8x128": (
+        "does not write the last element of the second tile of 8 x 128",
+        partial(edge_of_tile, 8, 128),
+        _more(1024),
+    ),
+    "rank-1": ("writes only the first element of vectors", partial(of_rank, 1), lambda d: len(d) == 1),
+    "rank-4": ("writes only the first element of arrays of rank 4", partial(of_rank, 4), lambda d: len(d) == 4),
+    "rank-6": ("writes only the first element of arrays of rank 6", partial(of_rank, 6), lambda d: len(d) == 6),
+    "scalar": ("writes nothing to scalars", scalar, lambda d: not d),
+    "single": ("writes nothing to arrays of one element", single, lambda d: math.prod(d) == 1),
 }
+
+
+def _applies(shows: Callable[[tuple[int, ...]], bool], instruction: HloInstruction) -> bool:
+    return any(shows(leaf.dimensions) for leaf in instruction.shape.leaves() if leaf.is_array)
 
 
 def _mutants() -> Iterator[Mutant]:
     for opcode in kernel_ops():
-        for name, (what, wrong) in _FAULTS.items():
-            yield kernel_mutant(f"sizes/{opcode}/{name}", f"{opcode}/size", f"`{opcode}` {what}.", opcode, wrong)
+        for name, (what, wrong, shows) in _FAULTS.items():
+            fault, applies = f"`{opcode}` {what}.", partial(_applies, shows)
+            yield kernel_mutant(f"sizes/{opcode}/{name}", f"{opcode}/size", fault, opcode, wrong, applies=applies)
 
 
 MUTANTS = list(_mutants())

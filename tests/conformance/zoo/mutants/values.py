@@ -11,7 +11,7 @@ import numpy as np
 from tests.conformance.zoo.kernels import Arrays, Fault, kernel_mutant, recomputed
 from tests.conformance.zoo.mutant import Mutant
 from tests.conformance.zoo.mutants.sizes import kernel_ops
-from xla_core.hlo import ElementType, HloInstruction
+from xla_core.hlo import ElementType, HloInstruction, evaluate_computation
 
 Mask = Callable[..., Any]
 Wrong = Callable[..., Any]
@@ -99,8 +99,6 @@ def result(kind: Callable[[np.ndarray], bool], mask: Mask, value: Wrong) -> Faul
 
 def swapped(instruction: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | None:
     """The first two operands are exchanged."""
-    from xla_core.hlo import evaluate_computation
-
     if len(operands) < 2 or operands[0].shape != operands[1].shape or operands[0].dtype != operands[1].dtype:
         return None
     values = evaluate_computation(instruction.parent, [operands[1], operands[0], *operands[2:]])
@@ -111,8 +109,6 @@ def on_inputs(change: Callable[[np.ndarray], np.ndarray]) -> Fault:
     """The op is computed right, of operands that were changed."""
 
     def wrong(instruction: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | None:
-        from xla_core.hlo import evaluate_computation
-
         return list(evaluate_computation(instruction.parent, [change(a) for a in operands]))
 
     return wrong
