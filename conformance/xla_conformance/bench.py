@@ -11,8 +11,8 @@ import numpy as np
 
 from xla_conformance.failures import Failure
 from xla_conformance.programs.family import FamilyProgram
-from xla_core import Client, LoadedExecutable
-from xla_core.backend import Allocator, DeviceMemory, RunOptions, Stream, StreamExecutor
+from xla_core import Client, Device, LoadedExecutable
+from xla_core.backend import Allocator, DeviceMemory, Executable, RunOptions, Stream, StreamExecutor
 from xla_core.errors import ResourceExhaustedError
 from xla_core.hlo import Shape
 
@@ -145,16 +145,14 @@ class WatchedAllocator(Allocator):
 
 
 class Bench:
-    """Runs one executable on one device, on a stream of its own.
+    """Runs one executable on one device, on a stream of its own. By default, that is the first device of `loaded`."""
 
-    Args:
-        loaded: the executable.
-        number: which of its devices.
-    """
-
-    def __init__(self, loaded: LoadedExecutable, number: int = 0) -> None:
-        device = loaded.devices[number]
-        self.executable = loaded.executable
+    def __init__(self, loaded: LoadedExecutable | Executable, device: Device | None = None) -> None:
+        if isinstance(loaded, LoadedExecutable):
+            device = device or loaded.devices[0]
+            loaded = loaded.executable
+        assert device is not None, "an Executable has no device of its own"
+        self.executable = loaded
         self.executor: StreamExecutor = device.executor
         self.platform = device.platform
         self.stream = self.executor.create_stream()
@@ -194,6 +192,14 @@ class Bench:
         ]
         self.stream.synchronize()
         return [manager.from_device(d, shape) for d, shape in zip(data, shapes, strict=True)]
+
+    def results_of(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Runs once on copies of the arrays, waits, and frees all memory."""
+        arguments = self.place(arrays)
+        results = self.run(arguments)
+        got = self.read(results, self.results)
+        self.release(arguments, results)
+        return got
 
     def release(self, arguments: Sequence[DeviceMemory], results: Sequence[DeviceMemory] = ()) -> None:
         """Frees arguments and results as the runtime does: a donated argument that is a result once."""

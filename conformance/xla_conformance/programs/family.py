@@ -14,9 +14,9 @@ import ml_dtypes  # noqa: F401  (registers bfloat16 and its like with numpy)
 import numpy as np
 
 from xla_core import HloModule, Shape, parse
-from xla_core.hlo import evaluate
+from xla_core.hlo import evaluate, evaluate_replicas
 
-__all__ = ["FAMILY", "FamilyProgram", "large_constants", "siblings", "small_integers", "wide_program"]
+__all__ = ["FAMILY", "SHARDED", "FamilyProgram", "large_constants", "siblings", "small_integers", "wide_program"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,6 +40,21 @@ class FamilyProgram:
     def results(self, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The reference evaluator's results, an array each."""
         return [np.asarray(r) for r in evaluate(self.module, *arguments)]
+
+    @property
+    def devices(self) -> int:
+        """How many devices a run takes."""
+        return self.module.num_replicas * self.module.num_partitions
+
+    def rows(self, random: np.random.Generator) -> list[list[np.ndarray]]:
+        """The arguments of each device."""
+        return [self.arguments(random) for _ in range(self.devices)]
+
+    def result_rows(self, rows: Sequence[Sequence[np.ndarray]]) -> list[list[np.ndarray]]:
+        """The reference evaluator's results on each device."""
+        if len(rows) == 1:
+            return [self.results(rows[0])]
+        return [[np.asarray(r) for r in row] for row in evaluate_replicas(self.module, rows)]
 
 
 def small_integers(shapes: Sequence[Shape], random: np.random.Generator) -> list[np.ndarray]:
@@ -93,11 +108,14 @@ def siblings(count: int = 6) -> list[FamilyProgram]:
     return [FamilyProgram(f"sibling{i}", text.format(k=2 + i // 2, op=ops[i % 2])) for i in range(count)]
 
 
-def _files() -> list[FamilyProgram]:
-    folder = importlib.resources.files(__package__).joinpath("family")
+def _files(folder_name: str) -> list[FamilyProgram]:
+    folder = importlib.resources.files(__package__).joinpath(folder_name)
     files = sorted((f for f in folder.iterdir() if f.name.endswith(".hlo")), key=lambda f: f.name)
     return [FamilyProgram(f.name.removesuffix(".hlo"), f.read_text(encoding="utf-8")) for f in files]
 
 
-FAMILY: tuple[FamilyProgram, ...] = (*_files(), large_constants(), wide_program())
+FAMILY: tuple[FamilyProgram, ...] = (*_files("family"), large_constants(), wide_program())
 """All programs that run on one device without infeed and outfeed."""
+
+SHARDED = tuple(_files("family_sharded"))
+"""Programs of several replicas or partitions."""

@@ -1,24 +1,29 @@
-"""Executables: right and wrong calls, threads, serialization, artifacts and figures."""
+"""Executables as a client calls them: right and wrong calls, arguments that are reused, feeds, and the end."""
 
 from __future__ import annotations
 
 import threading
+import time
 
 import numpy as np
 import pytest
 
-from xla_conformance.plugin import not_supported
+from xla_conformance.bench import compiled, require_bits
+from xla_conformance.programs.family import FAMILY, FamilyProgram
 from xla_core import (
+    CancelledError,
     Client,
     CompileOptions,
     FailedPreconditionError,
     InvalidArgumentError,
     LoadedExecutable,
     XlaError,
-    parse,
 )
 from xla_core.backend import CompileOptions as ContractCompileOptions
+from xla_core.backend import LiteralQueue
+from xla_core.hlo import Literal
 
+SECONDS = 30.0
 PROGRAM = """\
 HloModule scale_and_sum
 
@@ -39,6 +44,49 @@ ENTRY main {
 }
 """
 X = np.arange(128, dtype=np.float32).reshape(8, 16)
+FEEDS = """\
+HloModule feeds
+
+ENTRY e {
+  x = f32[3] parameter(0)
+  t = token[] after-all()
+  in = ((f32[3], s32[2]), token[]) infeed(t)
+  v = (f32[3], s32[2]) get-tuple-element(in), index=0
+  a = f32[3] get-tuple-element(v), index=0
+  b = s32[2] get-tuple-element(v), index=1
+  u = token[] get-tuple-element(in), index=1
+  sum = f32[3] add(a, x)
+  out = token[] outfeed(sum, u), outfeed_shape=f32[3]
+  ROOT r = (f32[3], s32[2]) tuple(sum, b)
+}
+"""
+LONG = """\
+HloModule long
+
+body {
+  s = (s32[], s32[]) parameter(0)
+  x = s32[] get-tuple-element(s), index=0
+  n = s32[] get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  y = s32[] add(x, one)
+  ROOT r = (s32[], s32[]) tuple(y, n)
+}
+
+condition {
+  s = (s32[], s32[]) parameter(0)
+  x = s32[] get-tuple-element(s), index=0
+  n = s32[] get-tuple-element(s), index=1
+  ROOT r = pred[] compare(x, n), direction=LT
+}
+
+ENTRY e {
+  x = s32[] parameter(0)
+  n = s32[] parameter(1)
+  s = (s32[], s32[]) tuple(x, n)
+  loop = (s32[], s32[]) while(s), condition=condition, body=body
+  ROOT r = s32[] get-tuple-element(loop), index=0
+}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -47,14 +95,87 @@ def executable(client: Client) -> LoadedExecutable:
 
 
 def right(executable: LoadedExecutable, factor: float = 2.0) -> None:
-    scaled, sums = executable(X, np.float32(factor))
-    np.testing.assert_array_equal(np.asarray(scaled), X * np.float32(factor))
-    np.testing.assert_allclose(np.asarray(sums), (X * factor).sum(axis=1), rtol=1e-5)
+    """128 small integers times a power of two: every order of the sum is exact."""
+    values = [X, np.float32(factor)]
+    require_bits(
+        "The program gives its results.",
+        [np.asarray(r) for r in executable(*values)],
+        [X * np.float32(factor), (X * np.float32(factor)).sum(axis=1)],
+    )
 
 
+@pytest.mark.promise("executable.run")
 def test_results_are_right(executable: LoadedExecutable) -> None:
     right(executable)
     right(executable, -0.5)
+
+
+@pytest.mark.promise("executable.run", "executable.immutable", "executable.arguments-kept")
+@pytest.mark.parametrize("program", FAMILY, ids=str)
+def test_each_run_gives_the_same_bits(client: Client, program: FamilyProgram, random: np.random.Generator) -> None:
+    """Buffers are arguments of several runs, which are enqueued before the first result is read."""
+    executable = compiled(client, program)
+    cases = []
+    for _ in range(3):
+        values = program.arguments(random)
+        buffers = [client.buffer_from_host(v) for v in values]
+        kept = range(len(buffers))
+        runs = [executable.execute(buffers, non_donatable=tuple(kept)) for _ in range(3)]
+        cases.append((values, buffers, runs))
+    for values, buffers, runs in cases:
+        expected = program.results(values)
+        for results in runs:
+            require_bits(
+                "A program gives the same bits for the same arguments each time.",
+                [np.asarray(r) for r in results],
+                expected,
+                program=program,
+                arguments=values,
+            )
+        require_bits(
+            "Arguments that the caller keeps have their values after the runs.",
+            [np.asarray(b) for b in buffers],
+            values,
+            program=program,
+        )
+
+
+@pytest.mark.promise("executable.donation", "executable.donated-reuse", "executable.kept-argument-copied")
+@pytest.mark.parametrize("name", ["donated", "donated_and_swapped", "donated_for_scratch", "updated_in_place"])
+def test_donated_arguments_are_gone(client: Client, name: str, random: np.random.Generator) -> None:
+    program = next(p for p in FAMILY if p.name == name)
+    executable = compiled(client, program)
+    for keep in ((), executable.donated_parameters[:1]):
+        values = program.arguments(random)
+        buffers = [client.buffer_from_host(v) for v in values]
+        results = executable.execute(buffers, non_donatable=keep)
+        for index, (buffer, value) in enumerate(zip(buffers, values, strict=True)):
+            gone = index in executable.donated_parameters and index not in keep
+            assert buffer.is_deleted() == gone, "A donated argument is deleted, and no other one."
+            if not gone:
+                require_bits("An argument that isn't donated keeps its value.", [np.asarray(buffer)], [value])
+        if any(b.is_deleted() for b in buffers):
+            with pytest.raises(FailedPreconditionError):
+                executable.execute(buffers)
+        require_bits(
+            "A program that is given donated arguments gives its results.",
+            [np.asarray(r) for r in results],
+            program.results(values),
+            program=program,
+            arguments=values,
+        )
+
+
+@pytest.mark.promise("executable.donated-reuse", "executable.results-distinct")
+def test_a_chain_of_donations(client: Client, random: np.random.Generator) -> None:
+    """Each run's results are the next one's donated arguments, and nothing waits."""
+    program = next(p for p in FAMILY if p.name == "donated")
+    executable = compiled(client, program)
+    x, y = program.arguments(random)
+    state, step = client.buffer_from_host(x), client.buffer_from_host(y)
+    for _ in range(50):
+        (state,) = executable.execute([state, step])
+    require_bits("Donated results feed the next run.", [np.asarray(state)], [x - 50 * y])
 
 
 def test_it_says_what_it_takes_and_gives(executable: LoadedExecutable) -> None:
@@ -63,40 +184,16 @@ def test_it_says_what_it_takes_and_gives(executable: LoadedExecutable) -> None:
     assert executable.name == "scale_and_sum"
 
 
+@pytest.mark.promise("executable.run")
 def test_results_feed_other_calls(client: Client, executable: LoadedExecutable) -> None:
     x, k = client.buffer_from_host(X), client.buffer_from_host(np.float32(2))
     for _ in range(10):
         x, sums = executable.execute([x, k])
-    np.testing.assert_array_equal(np.asarray(x), X * 1024)
+    require_bits("Results are arguments of the next run.", [np.asarray(x)], [X * 1024])
     assert sums.shape.dimensions == (8,)
 
 
-def test_a_program_without_arguments(client: Client) -> None:
-    (result,) = client.compile("HloModule m\nENTRY e {\n  ROOT r = s32[5] iota(), iota_dimension=0\n}\n")()
-    np.testing.assert_array_equal(np.asarray(result), np.arange(5))
-
-
-def test_a_program_without_results(client: Client) -> None:
-    executable = client.compile("HloModule m\nENTRY e {\n  x = f32[3] parameter(0)\n  ROOT r = () tuple()\n}\n")
-    assert executable(X[0, :3]) == ()
-
-
-def test_a_result_that_is_an_argument(client: Client) -> None:
-    (result,) = client.compile("HloModule m\nENTRY e {\n  ROOT x = f32[8,16] parameter(0)\n}\n")(X)
-    np.testing.assert_array_equal(np.asarray(result), X)
-
-
-def test_nested_tuples_are_flat_at_the_boundary(client: Client) -> None:
-    text = (
-        "HloModule m\nENTRY e {\n  p = (f32[2], (f32[3], f32[])) parameter(0)\n"
-        "  a = f32[2] get-tuple-element(p), index=0\n  q = (f32[3], f32[]) get-tuple-element(p), index=1\n"
-        "  b = f32[3] get-tuple-element(q), index=0\n  c = f32[] get-tuple-element(q), index=1\n"
-        "  t = (f32[], f32[2]) tuple(c, a)\n  ROOT r = ((f32[], f32[2]), f32[3]) tuple(t, b)\n}\n"
-    )
-    values = [np.arange(2, dtype=np.float32), np.arange(3, dtype=np.float32), np.float32(7)]
-    results = [np.asarray(r) for r in client.compile(text)(*values)]
-    for got, want in zip(results, [values[2], values[0], values[1]], strict=True):
-        np.testing.assert_array_equal(got, want)
+# -- wrong calls ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -107,8 +204,8 @@ def test_nested_tuples_are_flat_at_the_boundary(client: Client) -> None:
         ((X[:7], np.float32(1)), r"argument 0 .* must be f32\[8,16\]"),
         ((X.astype(np.float64), np.float32(1)), r"argument 0 .* must be f32\[8,16\]"),
         ((X, np.int32(1)), "argument 1"),
-        ((X, "one"), ""),
-        ((X, None), ""),
+        ((X, "one"), "argument 1"),
+        ((X, None), "argument 1"),
     ],
     ids=["too_few", "too_many", "shape", "type", "scalar_type", "text", "none"],
 )
@@ -120,12 +217,72 @@ def test_wrong_arguments_leave_it_usable(
     right(executable)
 
 
+@pytest.mark.parametrize("kind", ["count", "shape", "type", "deleted", "device"])
+@pytest.mark.parametrize("name", ["donated_and_swapped", "loop", "elementwise"])
+def test_wrong_buffers_leave_it_usable(client: Client, name: str, kind: str, random: np.random.Generator) -> None:
+    """A refused run donates nothing, and the next one is right."""
+    program = next(p for p in FAMILY if p.name == name)
+    executable = compiled(client, program)
+    values = program.arguments(random)
+    buffers = [client.buffer_from_host(v) for v in values]
+    wrong = list(buffers)
+    match kind:
+        case "count":
+            wrong.append(buffers[0])
+        case "shape":
+            wrong[-1] = client.buffer_from_host(np.zeros((*values[-1].shape, 2), values[-1].dtype))
+        case "type":
+            wrong[-1] = client.buffer_from_host(values[-1].astype(np.int8))
+        case "deleted":
+            wrong[-1] = client.buffer_from_host(values[-1])
+            wrong[-1].delete()
+        case "device":
+            if len(client.devices) < 2:
+                return
+            wrong[-1] = client.buffer_from_host(values[-1], client.devices[1])
+    with pytest.raises((InvalidArgumentError, FailedPreconditionError)):
+        executable.execute(wrong)
+    assert not any(b.is_deleted() for b in buffers), "A run that is refused donates nothing."
+    require_bits(
+        "A run after a refused one gives the results of the program.",
+        [np.asarray(r) for r in executable.execute(buffers)],
+        program.results(values),
+        program=program,
+        arguments=values,
+    )
+
+
 def test_buffers_of_another_client_are_refused(backend: str, executable: LoadedExecutable) -> None:
     with Client(backend) as other:
         x = other.buffer_from_host(X)
         with pytest.raises(InvalidArgumentError, match="another client"):
             executable(x, np.float32(1))
     right(executable)
+
+
+@pytest.mark.promise("executable.failure-poisons", "event.first-error")
+@pytest.mark.parametrize("program", [p for p in FAMILY if p.module.parameter_shapes], ids=str)
+def test_an_argument_that_failed(client: Client, program: FamilyProgram, random: np.random.Generator) -> None:
+    """The results have the argument's error, and so have results of results; the next run is right."""
+    executable = compiled(client, program)
+    values = program.arguments(random)
+    for number in (0, len(values) - 1):
+        buffers = [client.buffer_from_host(v) for v in values]
+        buffers[number] = client.error_buffer(XlaError("the test's failure"), executable.parameter_shapes[number])
+        results = executable.execute(buffers, non_donatable=range(len(buffers)))
+        for result in results:
+            with pytest.raises(XlaError, match="the test's failure"):
+                np.asarray(result)
+        for index, (buffer, value) in enumerate(zip(buffers, values, strict=True)):
+            if index != number:
+                require_bits("A failed run leaves its other arguments.", [np.asarray(buffer)], [value])
+        require_bits(
+            "A run after a failed one gives the results of the program.",
+            [np.asarray(r) for r in executable(*values)],
+            program.results(values),
+            program=program,
+            arguments=values,
+        )
 
 
 @pytest.mark.parametrize(
@@ -145,130 +302,146 @@ def test_wrong_programs_leave_the_client_usable(client: Client, text: str, execu
     right(executable)
 
 
+@pytest.mark.promise("spec.options")
 def test_an_unknown_option_is_refused(client: Client) -> None:
     with pytest.raises(InvalidArgumentError, match="no_such_option"):
         client.compile(PROGRAM, CompileOptions(backend={"no_such_option": 1}))
 
 
+@pytest.mark.promise("compiler.run-backend", "compiler.passes-in-place")
 @pytest.mark.parametrize("level", [0, 1, 2])
 def test_every_optimization_level_is_right(client: Client, level: int) -> None:
     right(client.compile(PROGRAM, ContractCompileOptions(optimization_level=level)))
 
 
-def test_threads_share_an_executable(executable: LoadedExecutable) -> None:
-    wrong: list[BaseException] = []
-
-    def call(factor: int) -> None:
-        try:
-            for i in range(20):
-                right(executable, factor + i / 16)
-        except BaseException as error:  # the test's own thread raises it
-            wrong.append(error)
-
-    threads = [threading.Thread(target=call, args=(i,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong, wrong[0]
+@pytest.mark.promise("compiler.run-backend")
+@pytest.mark.parametrize("program", FAMILY, ids=str)
+def test_the_family_without_optimizations(client: Client, program: FamilyProgram, random: np.random.Generator) -> None:
+    compiled(client, program)
+    values = program.arguments(random)
+    executable = client.compile(program.module, CompileOptions(optimization_level=0))
+    require_bits(
+        "A program that is compiled without optimizations gives the same results.",
+        [np.asarray(r) for r in executable(*values)],
+        program.results(values),
+        program=program,
+        arguments=values,
+    )
 
 
-def test_threads_compile_at_the_same_time(client: Client, executable: LoadedExecutable) -> None:
-    made: list[LoadedExecutable] = []
-    right(executable)  # threads can't end the test with NOT_SUPPORTED
-
-    def compile_one() -> None:
-        made.append(client.compile(PROGRAM))
-
-    threads = [threading.Thread(target=compile_one) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(made) == 4
-    for executable in made:
-        right(executable)
+# -- feeds and the end ------------------------------------------------------------------------------------------------
 
 
-def test_runs_are_repeatable(executable: LoadedExecutable) -> None:
-    first = [np.asarray(r).tobytes() for r in executable(X, np.float32(0.1))]
-    for _ in range(5):
-        assert [np.asarray(r).tobytes() for r in executable(X, np.float32(0.1))] == first
+@pytest.mark.promise("transfer-manager.infeed", "transfer-manager.outfeed")
+def test_feeds_are_in_order(client: Client) -> None:
+    executable = client.compile(FEEDS)
+    x = np.arange(3, dtype=np.float32)
+    runs = [executable(x) for _ in range(3)] if _may_wait(client) else []
+    given = [(np.full(3, 10 * i, np.float32), np.array([i, -i], np.int32)) for i in range(6)]
+    for value in given:
+        client.transfer_to_infeed(value)
+    runs += [executable(x) for _ in range(6 - len(runs))]
+    for (a, b), results in zip(given, runs, strict=True):
+        out = np.asarray(client.transfer_from_outfeed(timeout=SECONDS))
+        require_bits("Values leave a program's outfeed in the order of its runs.", [out], [x + a])
+        got = [np.asarray(r) for r in results]
+        require_bits("Values enter a program from the infeed in order.", got, [x + a, b])
 
 
-def test_serialized_and_read_again(client: Client, executable: LoadedExecutable) -> None:
-    blob = executable.serialize()
-    again = client.deserialize(blob)
-    right(again)
-    assert again.name == executable.name
-    assert again.parameter_shapes == executable.parameter_shapes
-    assert again.result_shapes == executable.result_shapes
-    right(client.deserialize(again.serialize()))
+def _may_wait(client: Client) -> bool:
+    """Whether a run may be enqueued before its infeed has a value."""
+    return client.devices[0].executor.features.callbacks_may_enqueue
 
 
-def test_serialized_for_another_client(backend: str, executable: LoadedExecutable) -> None:
-    blob = executable.serialize()
+@pytest.mark.promise("transfer-manager.infeed", "transfer-manager.outfeed")
+def test_feeds_are_of_one_device(client: Client) -> None:
+    if len(client.devices) < 2:
+        return
+    x = np.zeros(3, np.float32)
+    client.compile(FEEDS)
+    for index in (1, 0):
+        client.transfer_to_infeed((np.full(3, index, np.float32), np.array([index, 0], np.int32)), index)
+    for index in (0, 1):
+        executable = client.compile(FEEDS, CompileOptions(device_assignment=((index,),)))
+        got = [np.asarray(r) for r in executable(x)]
+        require_bits("A program reads the infeed of its device.", got[:1], [np.full(3, index, np.float32)])
+    for index in (1, 0):
+        out = np.asarray(client.transfer_from_outfeed(index, timeout=SECONDS))
+        require_bits("A program writes the outfeed of its device.", [out], [np.full(3, index, np.float32)])
+
+
+@pytest.mark.promise("transfer-manager.close", "platform.close-transfers", "platform.create-transfer-manager")
+def test_closing_ends_programs_that_wait_for_the_host(backend: str, client: Client) -> None:
+    client.compile(FEEDS)
+    if not _may_wait(client):
+        return
+    other = Client(backend)
+    executable = other.compile(FEEDS)
+    results = executable(np.zeros(3, np.float32))
+    other.platform.close_transfers()
+    for result in results:
+        seen: list[XlaError | None] = []
+        done = threading.Event()
+
+        def note(error: XlaError | None, seen: list[XlaError | None] = seen, done: threading.Event = done) -> None:
+            seen.append(error)
+            done.set()
+
+        result.when_ready(note)
+        assert done.wait(SECONDS), "Closing the queues ends programs that wait for the host."
+        assert isinstance(seen[0], CancelledError), "Closing the queues ends programs with CancelledError."
+    other.close()
+
+
+@pytest.mark.promise("transfer-manager.close", "transfer-manager.infeed")
+def test_a_closed_queue_takes_nothing(backend: str) -> None:
     with Client(backend) as other:
-        right(other.deserialize(blob))
+        manager = other.platform.transfer_manager
+        queue = manager.infeed(0)
+        assert isinstance(queue, LiteralQueue), "The infeed of a device is a LiteralQueue."
+        assert manager.infeed(0) is queue, "A device has one infeed."
+        assert manager.outfeed(0) is not queue, "A device's outfeed isn't its infeed."
+        manager.close()
+        for closed in (queue, manager.outfeed(0)):
+            with pytest.raises(CancelledError):
+                closed.put(Literal(np.zeros(3, np.float32)))
+            with pytest.raises(CancelledError):
+                closed.get(timeout=0)
 
 
-def test_damaged_executables_are_refused(client: Client, executable: LoadedExecutable) -> None:
-    blob = executable.serialize()
-    flipped = bytearray(blob)
-    flipped[-1] ^= 1
-    wrong = [b"", b"nonsense", blob[: len(blob) // 2], bytes(flipped), blob[:9]]
-    for data in wrong:
-        with pytest.raises((InvalidArgumentError, FailedPreconditionError)):
-            client.deserialize(data)
+@pytest.mark.promise("executable.close-starts-nothing", "executable.close-cancels")
+def test_a_deleted_executable_starts_nothing(client: Client, executable: LoadedExecutable) -> None:
+    made = client.compile(PROGRAM)
+    first = made(X, np.float32(2))
+    made.delete()
+    for result in first:
+        try:
+            np.asarray(result)
+        except CancelledError:
+            continue
+    with pytest.raises(FailedPreconditionError):
+        made(X, np.float32(2))
+    made.delete()
     right(executable)
 
 
-def test_compiled_ahead_of_time(client: Client) -> None:
-    """The compiler makes a serialized executable without a device.."""
-    compiler = client.platform.compiler
+@pytest.mark.promise("executable.close-cancels")
+def test_deleting_ends_a_run_or_lets_it_finish(client: Client, executable: LoadedExecutable) -> None:
+    """A loop of some seconds. Where the device can't end it early, its result is right."""
+    loop = client.compile(LONG)
+    trips, seconds = 100, 0.0
+    while seconds < 0.05 and trips < 1 << 28:
+        trips *= 4
+        start = time.perf_counter()
+        loop(np.int32(0), np.int32(trips))[0].block_until_ready()
+        seconds = time.perf_counter() - start
+    trips = min(int(trips * 2 / seconds), (1 << 31) - 1)
+    (result,) = loop(np.int32(0), np.int32(trips))
+    loop.delete()
     try:
-        data = compiler.compile_ahead_of_time(parse(PROGRAM))
-    except XlaError as error:
-        not_supported(f"its compiler needs a device: {error.message}")
-    assert isinstance(data, bytes)
-    assert data
-
-
-def test_optimized_text_can_be_read(executable: LoadedExecutable) -> None:
-    module = parse(executable.as_text())
-    assert len(module.parameter_shapes) == 2
-
-
-def test_artifacts(client: Client) -> None:
-    artifacts = client.compile(PROGRAM, CompileOptions(keep_artifacts=True)).artifacts()
-    assert "hlo" in artifacts
-    assert all(isinstance(a, (str, bytes)) and a for a in artifacts.values())
-
-
-def test_cost_analysis(executable: LoadedExecutable) -> None:
-    cost = executable.cost_analysis()
-    assert cost["flops"] >= 128
-    assert cost["bytes accessed"] >= 128 * 4
-
-
-def test_memory_stats(executable: LoadedExecutable) -> None:
-    stats = executable.memory_stats()
-    assert stats.argument_bytes >= 129 * 4
-    assert stats.output_bytes >= 136 * 4
-    assert stats.peak_bytes >= stats.argument_bytes + stats.output_bytes
-
-
-def test_report(client: Client) -> None:
-    report = client.compile(PROGRAM).report
-    assert report.instructions_before >= 7
-    assert report.instructions_after >= 1
-    assert report.compile_seconds > 0
-
-
-def test_on_every_device(client: Client) -> None:
-    if len(client.devices) < 2:
-        not_supported("there is one device")
-    for index, device in enumerate(client.devices):
-        executable = client.compile(PROGRAM, CompileOptions(device_assignment=((index,),)))
-        assert executable.devices == (device,)
-        right(executable)
+        require_bits(
+            "A run that isn't ended early gives its result.", [np.asarray(result)], [np.array(trips, np.int32)]
+        )
+    except CancelledError:  # it was ended early
+        assert loop.is_deleted()
+    right(executable)

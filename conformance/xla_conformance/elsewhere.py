@@ -1,0 +1,93 @@
+"""Runs serialized executables in a process other than the one that compiled them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xla_conformance.programs.family import FAMILY, SHARDED, FamilyProgram
+from xla_conformance.staged import Enter, run_staged
+from xla_core import Client, LoadedExecutable
+
+__all__ = ["describe", "random_of", "run_elsewhere"]
+
+_SECONDS = 60.0
+
+
+def random_of(program: FamilyProgram, seed: int) -> np.random.Generator:
+    """The generator of a program's arguments, the same in each process."""
+    return np.random.default_rng([seed, *program.name.encode()])
+
+
+def describe(executable: LoadedExecutable) -> dict[str, Any]:
+    """What must survive serialization, as JSON."""
+    return {
+        "name": executable.name,
+        "parameter shapes": [str(s) for s in executable.parameter_shapes],
+        "result shapes": [str(s) for s in executable.result_shapes],
+        "donated parameters": list(executable.donated_parameters),
+        "replicas and partitions": [executable.num_replicas, executable.num_partitions],
+        "devices": [device.id for device in executable.devices],
+        "fingerprint": executable.fingerprint(),
+        "bytes": {
+            "arguments": executable.memory_stats().argument_bytes,
+            "results": executable.memory_stats().output_bytes,
+            "aliases": executable.memory_stats().alias_bytes,
+        },
+    }
+
+
+def run_elsewhere(backend: str, blobs: dict[str, bytes], folder: Path, seed: int) -> dict[str, dict[str, Any] | str]:
+    """Loads and runs each serialized program in another process; after a failure, the others in one more.
+
+    Returns:
+        By name, what `describe` said of the program there, or how it failed. The results are in files of `folder`.
+    """
+    for name, blob in blobs.items():
+        (folder / f"{name}.executable").write_bytes(blob)
+    found: dict[str, dict[str, Any] | str] = {}
+    while left := [name for name in blobs if name not in found]:
+        outcome = run_staged(_load_and_run, [backend, str(folder), left, seed], _SECONDS)
+        found.update({name: outcome.data[name] for name in left if name in outcome.data})
+        if outcome.stage:
+            at = outcome.stage if outcome.stage in left else left[len(outcome.data.keys() & set(left)) :][:1]
+            said = f"{outcome.how}\n{outcome.output}"
+            for name in [at] if isinstance(at, str) else at:
+                found[name] = said
+        elif len(found) < len(blobs):
+            raise AssertionError(f"The process ended before it ran {left}.")
+    return found
+
+
+def _load_and_run(enter: Enter, argument: Any) -> None:
+    """In the other process."""
+    backend, folder, names, seed = argument
+    programs = {program.name: program for program in (*FAMILY, *SHARDED)}
+    with enter("open"):
+        client = Client(backend)
+    for name in names:
+        with enter(name) as data:
+            executable = client.deserialize((Path(folder) / f"{name}.executable").read_bytes())
+            data.update(describe(executable))
+            rows = _run(executable, programs[name].rows(random_of(programs[name], seed)))
+            data["results"] = [_write(Path(folder), name, d, row) for d, row in enumerate(rows)]
+    with enter("close"):
+        client.close()
+
+
+def _run(executable: LoadedExecutable, rows: list[list[np.ndarray]]) -> list[Sequence[np.ndarray]]:
+    if len(rows) == 1:
+        return [[np.asarray(r) for r in executable(*rows[0])]]
+    return [[np.asarray(r) for r in row] for row in executable.execute_sharded(rows)]
+
+
+def _write(folder: Path, name: str, device: int, row: Sequence[np.ndarray]) -> list[str]:
+    files = []
+    for number, array in enumerate(row):
+        file = folder / f"{name}.{device}.{number}"
+        file.write_bytes(np.ascontiguousarray(array).tobytes())
+        files.append(str(file))
+    return files

@@ -1,0 +1,158 @@
+"""Runs a function in a process of its own, stage by stage, and says in which stage the process died or hung.
+
+The function is called with `enter` and an argument. `with enter(name) as data` is a stage; what it puts into `data` is
+reported when it ends. The last stage, "exit", is the end of the interpreter.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import importlib
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from typing import Any
+
+__all__ = ["Enter", "Outcome", "run_staged"]
+
+_TAIL = 20  # lines of the process's output that a failure shows
+
+Enter = Callable[[str], contextlib.AbstractContextManager[dict[str, Any]]]
+"""Begins a stage; what is put into the dictionary is reported when the stage ends."""
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What became of the stages.
+
+    Attributes:
+        data: what each stage that ended reported, by name, in order.
+        stage: the stage that failed; "" if none did.
+        how: how it failed, as the end of a sentence: "raised KeyError: ...", "ended the process by SIGSEGV", "hung".
+        output: the end of what the process printed, and the traceback.
+    """
+
+    data: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
+    stage: str = ""
+    how: str = ""
+    output: str = ""
+
+    def require(self, stage: str, what: str) -> dict[str, Any]:
+        """The data of a stage. `what` names it in the failure, "making the platform"."""
+        if self.stage == stage:
+            raise AssertionError(f"{what[0].upper()}{what[1:]} must work: it {self.how}.\n{self.output}".rstrip())
+        if stage not in self.data:
+            raise AssertionError(f"{what[0].upper()}{what[1:]} was not reached: stage {self.stage!r} {self.how}.")
+        return self.data[stage]
+
+
+def run_staged(function: Callable[[Enter, Any], None], argument: Any, seconds: float) -> Outcome:
+    """Runs `function(enter, argument)` in a new process, in which each stage may take `seconds`."""
+    reader, writer = os.pipe()
+    outcome = Outcome()
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", __name__, str(writer), f"{function.__module__}:{function.__name__}"],
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            pass_fds=[writer],
+            env=_environment(),
+        )
+        os.close(writer)
+        lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        threading.Thread(target=_read, args=(reader, lines), daemon=True).start()
+        try:
+            assert process.stdin is not None
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.write(json.dumps(argument).encode())
+                process.stdin.close()
+            _follow(process, lines, seconds, outcome)
+        finally:
+            process.kill()
+            process.wait()
+        log.seek(0)
+        tail = log.read().decode(errors="replace").splitlines()[-_TAIL:]
+    outcome.output = "\n".join([outcome.output, *tail]).strip()
+    return outcome
+
+
+def _follow(
+    process: subprocess.Popen[bytes], lines: queue.SimpleQueue[str | None], seconds: float, outcome: Outcome
+) -> None:
+    stage = "start"
+    while True:
+        try:
+            line = lines.get(timeout=seconds)
+        except queue.Empty:
+            outcome.stage, outcome.how = stage, f"hung: it did not end in {seconds:g} s"
+            return
+        if line is None:
+            break
+        event = json.loads(line)
+        stage = event["stage"]
+        if "raised" in event:
+            outcome.stage, outcome.how, outcome.output = stage, f"raised {event['raised']}", event["traceback"]
+            return
+        if "data" in event:
+            outcome.data[stage] = event["data"]
+    try:
+        code = process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        outcome.stage, outcome.how = stage, f"hung: it did not end in {seconds:g} s"
+        return
+    if code:
+        how = f"by {signal.Signals(-code).name}" if code < 0 else f"with code {code}"
+        outcome.stage, outcome.how = stage, f"ended the process {how}"
+    else:
+        outcome.data.setdefault(stage, {})
+
+
+def _read(descriptor: int, lines: queue.SimpleQueue[str | None]) -> None:
+    with os.fdopen(descriptor) as pipe:
+        for line in pipe:
+            lines.put(line)
+    lines.put(None)
+
+
+def _environment() -> dict[str, str]:
+    path = os.pathsep.join(p or os.getcwd() for p in sys.path)
+    return {**os.environ, "PYTHONPATH": path, "PYTHONFAULTHANDLER": "1"}
+
+
+# -- in the process ---------------------------------------------------------------------------------------------------
+
+
+def _main(descriptor: int, name: str) -> None:
+    # Closed by the end of the process only, so that the parent sees the whole exit of the interpreter.
+    def send(**event: Any) -> None:
+        os.write(descriptor, (json.dumps(event) + "\n").encode())
+
+    @contextlib.contextmanager
+    def enter(stage: str) -> Iterator[dict[str, Any]]:
+        send(stage=stage)
+        data: dict[str, Any] = {}
+        try:
+            yield data
+        except BaseException as error:  # SystemExit too: a backend must not end the process
+            text = "".join(traceback.format_exception(error)[-3:])
+            send(stage=stage, raised=f"{type(error).__name__}: {error}", traceback=text)
+            os._exit(1)
+        send(stage=stage, data=data)
+
+    module, _, function = name.partition(":")
+    argument = json.load(sys.stdin)
+    getattr(importlib.import_module(module), function)(enter, argument)
+    send(stage="exit")
+
+
+if __name__ == "__main__":
+    _main(int(sys.argv[1]), sys.argv[2])

@@ -1,0 +1,157 @@
+"""Serialized executables: read again here, in another client and in another process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from xla_conformance.bench import Bench, compiled, require_bits
+from xla_conformance.elsewhere import describe, random_of, run_elsewhere
+from xla_conformance.plugin import not_supported
+from xla_conformance.programs.family import FAMILY, SHARDED, FamilyProgram, siblings
+from xla_core import Client, FailedPreconditionError, InvalidArgumentError, XlaError
+
+ALL = [*FAMILY, *SHARDED]
+
+
+@pytest.fixture(scope="module")
+def elsewhere(
+    backend: str, client: Client, seed: int, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, dict[str, Any] | str]:
+    """What another process says of each program that compiles here."""
+    blobs = {}
+    for program in ALL:
+        if program.devices > len(client.devices):
+            continue
+        try:
+            blobs[program.name] = compiled(client, program).serialize()
+        except pytest.skip.Exception:  # the tests of the program say why
+            continue
+    return run_elsewhere(backend, blobs, tmp_path_factory.mktemp("executables"), seed)
+
+
+@pytest.mark.promise("executable.serialize", "compiler.deserialize", "executable.fingerprint", "spec.version")
+@pytest.mark.parametrize("program", ALL, ids=str)
+def test_run_in_another_process(
+    client: Client, program: FamilyProgram, seed: int, elsewhere: dict[str, dict[str, Any] | str]
+) -> None:
+    if program.devices > len(client.devices):
+        not_supported(f"there are {len(client.devices)} devices")
+    here = compiled(client, program)
+    there = elsewhere[program.name]
+    assert not isinstance(there, str), f"A serialized executable runs in another process: there it {there}"
+    for what, value in describe(here).items():
+        assert there[what] == value, (
+            f"A serialized executable keeps its {what}: {there[what]} in another process, {value} here."
+        )
+    rows = program.rows(random_of(program, seed))
+    for got, expected in zip(there["results"], program.result_rows(rows), strict=True):
+        arrays = [
+            np.frombuffer(Path(file).read_bytes(), wanted.dtype)[: wanted.size].reshape(wanted.shape)
+            for file, wanted in zip(got, expected, strict=True)
+        ]
+        require_bits(
+            "A serialized executable gives the results of the program in another process.",
+            arrays,
+            expected,
+            program=program,
+            arguments=rows[0],
+        )
+
+
+@pytest.mark.promise("executable.serialize", "compiler.deserialize", "executable.parameter-shapes")
+@pytest.mark.parametrize("program", FAMILY, ids=str)
+def test_run_after_reading_it_again(client: Client, program: FamilyProgram, random: np.random.Generator) -> None:
+    here = compiled(client, program)
+    blob = here.serialize()
+    assert here.serialize() == blob, "An executable is immutable, so it serializes to the same bytes each time."
+    again = client.deserialize(blob)
+    assert describe(again) == describe(here), "A serialized executable keeps what it says of itself."
+    assert again.serialize() == blob, "An executable that was read again serializes to the same bytes."
+    for executable in (again, client.deserialize(again.serialize())):
+        arrays = program.arguments(random)
+        with Bench(executable) as bench:
+            require_bits(
+                "A deserialized executable gives the results of the program.",
+                bench.results_of(arrays),
+                program.results(arrays),
+                program=program,
+                arguments=arrays,
+            )
+
+
+@pytest.mark.promise("executable.fingerprint")
+def test_fingerprints_tell_programs_apart(client: Client) -> None:
+    programs = [*siblings(), *FAMILY]
+    prints = []
+    for program in programs:
+        executable = compiled(client, program)
+        prints.append(executable.fingerprint())
+        assert executable.executable.fingerprint() == executable.executable.fingerprint(), (
+            "The fingerprint of an executable does not change."
+        )
+    assert len(set(prints)) == len(prints), "Programs that do different things have different fingerprints."
+    for program in programs[:3]:
+        assert client.compile(program.module).fingerprint() == compiled(client, program).fingerprint(), (
+            "Equivalent executables of a target have equal fingerprints."
+        )
+
+
+@pytest.mark.promise("compiler.ahead-of-time", "compiler.needs-no-device", "compiler.deserialize")
+@pytest.mark.parametrize("name", ["temporaries", "large_constants", "donated_and_swapped", "loop", "nothing"])
+def test_compiled_ahead_of_time(client: Client, name: str, random: np.random.Generator) -> None:
+    program = next(p for p in FAMILY if p.name == name)
+    compiled(client, program)  # ends the test where the backend doesn't claim the program
+    compiler = client.platform.compiler
+    try:
+        data = compiler.compile_ahead_of_time(program.module.clone())
+    except FailedPreconditionError as error:
+        not_supported(f"its compiler needs a device: {error.message}")
+    assert isinstance(data, bytes), "compile_ahead_of_time returns the bytes that deserialize loads."
+    device = client.devices[-1]
+    executable = compiler.deserialize(data, None, device.executor)
+    arrays = program.arguments(random)
+    with Bench(executable, device) as bench:
+        require_bits(
+            "What was compiled ahead of time gives the results of the program.",
+            bench.results_of(arrays),
+            program.results(arrays),
+            program=program,
+            arguments=arrays,
+        )
+
+
+@pytest.mark.promise("executable.serialize")
+def test_for_another_client(backend: str, client: Client, random: np.random.Generator) -> None:
+    program = next(p for p in FAMILY if p.name == "temporaries")
+    blob = compiled(client, program).serialize()
+    arrays = program.arguments(random)
+    with Client(backend) as other:
+        got = [np.asarray(r) for r in other.deserialize(blob)(*arrays)]
+    require_bits("Another client of the backend runs a serialized executable.", got, program.results(arrays))
+
+
+@pytest.mark.promise("compiler.deserialize")
+@pytest.mark.parametrize("name", ["elementwise", "large_constants"])
+def test_damaged_bytes_are_refused(client: Client, name: str, random: np.random.Generator) -> None:
+    program = next(p for p in FAMILY if p.name == name)
+    executable = compiled(client, program)
+    blob = executable.serialize()
+    wrong = [b"", b"nonsense", blob[:9], blob[: len(blob) // 2], blob[:-1]]
+    for place in random.integers(0, len(blob), 12):
+        flipped = bytearray(blob)
+        flipped[place] ^= 1 << int(random.integers(8))
+        wrong.append(bytes(flipped))
+    for data in wrong:
+        try:
+            client.deserialize(data)
+        except (InvalidArgumentError, FailedPreconditionError):
+            continue
+        except XlaError as error:
+            raise AssertionError(f"Damaged bytes are INVALID_ARGUMENT or FAILED_PRECONDITION, not {error!r}") from error
+        raise AssertionError("Damaged bytes of an executable are refused.")
+    arrays = program.arguments(random)
+    require_bits("The client stays usable.", [np.asarray(r) for r in executable(*arrays)], program.results(arrays))
