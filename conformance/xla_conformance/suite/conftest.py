@@ -1,0 +1,34 @@
+"""What tests of several files are given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from xla_conformance.device.gates import Gate
+from xla_conformance.device.launches import Launcher, make_launcher
+from xla_core.backend import Platform, Stream, StreamExecutor
+
+
+@pytest.fixture
+def gate() -> Iterator[Gate]:
+    """A gate that opens at the end of the test, if the test doesn't open it."""
+    made = Gate()
+    yield made
+    made.open()
+
+
+@pytest.fixture
+def other(executor: StreamExecutor) -> Iterator[Stream]:
+    """A second stream of the first device."""
+    made = executor.create_stream()
+    yield made
+    made.synchronize()
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def launcher(platform: Platform, executor: StreamExecutor) -> Launcher | None:
+    """The program "double"; None if the backend claims no such program."""
+    return make_launcher(platform, executor)

@@ -1,0 +1,71 @@
+"""Every pair of kinds of work that touch the same bytes: on one stream, and on two that an event or the host orders."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from xla_conformance.device.bench import WRITES, Bench
+from xla_conformance.device.gates import Gate
+from xla_conformance.device.launches import Launcher
+from xla_core.backend import StreamExecutor
+
+READS = ("d2h", "d2h and callback", "d2d from", "launch from")
+KINDS = (*WRITES, *READS)
+_LAUNCHES = ("launch", "launch from")
+_CELL, _SOURCE, _RESULT = range(3)
+
+
+@pytest.fixture
+def bench(
+    executor: StreamExecutor, launcher: Launcher | None, random: np.random.Generator, size: int
+) -> Iterator[Bench]:
+    """Two streams, and cells of `size` bytes, or of the launcher's size if that is 0."""
+    size = size or (launcher.size if launcher else 4096)
+    made = Bench(executor, random, 2, [size] * 3, launcher if launcher and launcher.size == size else None)
+    yield made
+    made.close()
+
+
+def _do(bench: Bench, kind: str, stream: int) -> None:
+    """Enqueues work of a kind on the first cell."""
+    cell, source, result = bench.cells
+    if kind in ("d2h", "d2h and callback"):
+        bench.look(stream, cell, callback=kind != "d2h")
+    elif kind.endswith(" from"):
+        bench.write(kind.removesuffix(" from"), stream, result, cell)
+    elif kind in ("d2d", "launch"):
+        bench.write(kind, stream, cell, source)
+    else:
+        bench.write(kind, stream, cell)
+
+
+@pytest.mark.promise(
+    "stream.in-order", "stream.wait", "stream.record", "event.ready-after-work", "stream.host-callback"
+)
+@pytest.mark.parametrize("size", [0, 300_001], ids=["small", "large"])
+@pytest.mark.parametrize("first", KINDS)
+def test_work_comes_after_work(bench: Bench, first: str) -> None:
+    """Each kind after `first`, on the same bytes. The first stream is held until both are enqueued."""
+    kinds = KINDS if bench.launcher is not None else [k for k in KINDS if k not in _LAUNCHES]
+    if first not in kinds:
+        return
+    for second in kinds:
+        for stream, order in ((0, "event"), (1, "event"), (1, "host")):
+            gate = Gate()
+            if order == "event":
+                bench.hold(gate, [0])
+            bench.write("h2d", 0, bench.cells[_SOURCE])
+            _do(bench, first, 0)
+            if order == "host":
+                bench.wait_for_host(0, event=True)
+            _do(bench, second, stream)
+            bench.look(stream, bench.cells[_CELL])
+            bench.look(stream, bench.cells[_RESULT])
+            if stream:
+                time.sleep(0.0003)  # the second stream does what it may do without the first
+            bench.release()
+    bench.finish()

@@ -1,0 +1,285 @@
+"""How waits and streams end: synchronize, close, Ctrl-C, and events that are dropped while work is in flight."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from xla_conformance.device.allocator import allocated
+from xla_conformance.device.gates import PATIENCE, Gate, fail, pause
+from xla_conformance.device.patterns import pattern, require_bytes
+from xla_conformance.failures import Failure
+from xla_core.backend import Event, Stream, StreamExecutor
+
+LONG = 2.5
+"""Seconds. A wait that gives up gives up within this time, or after minutes."""
+
+
+def _recorded(stream: Stream) -> Event:
+    event = stream.create_event()
+    stream.record(event)
+    return event
+
+
+def _by_other(stream: Stream, other: Stream) -> None:
+    other.wait(_recorded(stream))
+    other.synchronize()
+
+
+WAITS: dict[str, Callable[[Stream, Stream], object]] = {
+    "Stream.synchronize": lambda stream, other: stream.synchronize(),
+    "Event.synchronize": lambda stream, other: _recorded(stream).synchronize(),
+    "Event.synchronize with a timeout": lambda stream, other: _recorded(stream).synchronize(60.0),
+    "Event.synchronize of finish": lambda stream, other: stream.finish().synchronize(),
+    "Stream.wait and synchronize": _by_other,
+}
+_ONE_STREAM = [name for name in WAITS if "Stream.wait" not in name]
+_PROMISES = ("stream.synchronize", "event.synchronize-timeout", "event.ready-after-work", "stream.wait")
+
+
+@pytest.mark.promise(*_PROMISES)
+def test_a_wait_lasts_as_long_as_the_work(executor: StreamExecutor) -> None:
+    """All kinds of waits at once, for seconds."""
+    gate = Gate(PATIENCE)
+    pairs = [(executor.create_stream(), executor.create_stream()) for _ in WAITS]
+    early: list[str] = []
+    opened = threading.Event()
+
+    def wait(name: str, stream: Stream, other: Stream) -> None:
+        WAITS[name](stream, other)
+        if not opened.is_set():
+            early.append(name)
+
+    for stream, _ in pairs:
+        gate.hold(stream)
+    threads = [
+        threading.Thread(target=wait, args=(name, *pair), daemon=True) for name, pair in zip(WAITS, pairs, strict=True)
+    ]
+    for thread in threads:
+        thread.start()
+    time.sleep(LONG)
+    opened.set()
+    gate.open()
+    for thread in threads:
+        thread.join(PATIENCE)
+    for pair in pairs:
+        for stream in pair:
+            stream.synchronize()
+            stream.close()
+    if early:
+        raise Failure(f"{early[0]} blocks the host until all enqueued work is done, but it returned while work ran.")
+
+
+@pytest.mark.promise(*_PROMISES, "stream.d2h")
+@pytest.mark.parametrize("name", WAITS)
+@pytest.mark.parametrize("kind", ["callback", "copy", "failure"])
+def test_nothing_is_left_to_do_after_a_wait(
+    executor: StreamExecutor,
+    stream: Stream,
+    other: Stream,
+    random: np.random.Generator,
+    name: str,
+    kind: str,
+) -> None:
+    """Hundreds of waits for short work."""
+    size = 1 << 20
+    memories = [allocated(executor, size) for _ in range(2)]
+    contents = [pattern(size, i) for i in range(2)]
+    for memory, data in zip(memories, contents, strict=True):
+        stream.memcpy_h2d(memory, data)
+    stream.synchronize()
+    back = np.zeros(size, np.uint8)
+    done: list[int] = []
+    sentence = f"{name} blocks the host until all enqueued work is done, but the last {kind} wasn't."
+    for i in range(40 if kind == "copy" else 150):
+        if kind == "failure":
+            stream.host_callback(fail())
+            for _ in range(20):
+                stream.host_callback(pause(0))
+            stream.recover()
+        stream.host_callback(pause(float(random.choice([0.0, 0.0001, 0.001]))))
+        if kind == "copy":
+            memory = memories[i % 2]
+            stream.memcpy_d2h(back, memory)
+        else:
+            stream.host_callback(functools.partial(done.append, i))
+        WAITS[name](stream, other)
+        if kind == "copy":
+            require_bytes(sentence, back, contents[i % 2], "stream.synchronize")
+        elif not done or done[-1] != i:
+            raise Failure(sentence)
+    for memory in memories:
+        executor.deallocate(memory)
+
+
+# -- Ctrl-C -----------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _default_interrupt() -> Iterator[None]:
+    """Ctrl-C raises KeyboardInterrupt, whatever this process inherited."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.promise("stream.synchronize-lets-ctrl-c", "event.synchronize-lets-ctrl-c")
+@pytest.mark.parametrize("name", _ONE_STREAM)
+def test_ctrl_c_ends_a_wait(stream: Stream, other: Stream, name: str) -> None:
+    gate = Gate(3.0)
+    gate.hold(stream)
+    seen: list[int] = []
+    stream.host_callback(lambda: seen.append(1))
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    interrupted = False
+    with _default_interrupt():
+        timer.start()
+        try:
+            WAITS[name](stream, other)
+            time.sleep(0.3)  # for a signal that comes late
+        except KeyboardInterrupt:
+            interrupted = True
+        timer.join()
+    late = gate.expired
+    gate.open()
+    stream.synchronize()
+    if not interrupted or late:
+        raise Failure(f"{name} lets Ctrl-C through, but it went on until the work was done.")
+    if seen != [1] or stream.error is not None:
+        raise Failure(f"Ctrl-C ends the host's wait only, but after {name} the stream lost its work.")
+
+
+# -- close ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.promise("stream.close")
+def test_close_waits_for_the_enqueued_work(executor: StreamExecutor, gate: Gate) -> None:
+    stream = executor.create_stream()
+    memory = allocated(executor, 4096)
+    seen: list[int] = []
+    data, back = pattern(4096, 3), np.zeros(4096, np.uint8)
+    gate.hold(stream)
+    for i in range(200):
+        stream.host_callback(functools.partial(seen.append, i))
+    stream.memcpy_h2d(memory, data)
+    stream.memcpy_d2h(back, memory)
+    stream.host_callback(pause(0.02))
+    stream.host_callback(lambda: seen.append(200))
+    last = _recorded(stream)
+    early = threading.Thread(target=stream.close, daemon=True)
+    early.start()
+    early.join(0.2)
+    returned = not early.is_alive()
+    gate.open()
+    early.join(PATIENCE)
+    sentence = "Stream.close waits for the enqueued work, but"
+    if returned:
+        raise Failure(f"{sentence} it returned while work was held back.")
+    if early.is_alive():
+        raise Failure(f"{sentence} it didn't return when the work was done.")
+    if seen != list(range(201)) or not last.ready:
+        raise Failure(f"{sentence} only {len(seen)} of 201 callbacks were called when it returned.")
+    require_bytes(f"{sentence} a copy to the host wasn't done.", back, data, "stream.close")
+    executor.deallocate(memory)
+
+
+def _entries(folder: str) -> int:
+    """The number of this process's threads or files, where the system tells."""
+    place = Path("/proc/self", folder)
+    return len(list(place.iterdir())) if place.is_dir() else threading.active_count()
+
+
+def _use_and_close(executor: StreamExecutor, count: int) -> None:
+    streams = [executor.create_stream() for _ in range(count)]
+    gate = Gate()
+    gate.hold(*streams)
+    events = [_recorded(stream) for stream in streams]
+    gate.open()
+    for stream, event in zip(streams, events, strict=True):
+        event.synchronize()
+        stream.close()
+
+
+@pytest.mark.promise("stream.close", "executor.create-stream", "event.destroy")
+@pytest.mark.parametrize("failed", [False, True], ids=["fine", "failed"])
+def test_close_frees_the_stream_s_resources(executor: StreamExecutor, failed: bool) -> None:
+    _use_and_close(executor, 4)  # what is made once for all streams
+    before = {folder: _entries(folder) for folder in ("task", "fd")}
+    if failed:
+        stream = executor.create_stream()
+        stream.host_callback(fail())
+        stream.close()
+    _use_and_close(executor, 40)
+    deadline = time.monotonic() + 1.0  # a thread that has ended stays in the list for a moment
+    for folder, what in (("task", "threads"), ("fd", "open files")):
+        while (left := _entries(folder) - before[folder]) > 8 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        if left > 8:
+            raise Failure(
+                f"Stream.close frees the stream's resources, but 40 streams left {left} {what}.", promise="stream.close"
+            )
+
+
+@pytest.mark.promise("stream.close", "executor.create-stream")
+@pytest.mark.profile("full")
+def test_a_thousand_streams(executor: StreamExecutor) -> None:
+    for _ in range(20):
+        streams = [executor.create_stream() for _ in range(50)]
+        seen: list[int] = []
+        for i, stream in enumerate(streams):
+            stream.host_callback(functools.partial(seen.append, i))
+        for stream in streams:
+            stream.close()
+        if sorted(seen) != list(range(50)):
+            raise Failure("Stream.close waits for the enqueued work, but some of 50 streams lost theirs.")
+
+
+# -- events in flight -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.promise("event.dropped", "event.destroy", "event.destroy-any-thread", "stream.wait")
+@pytest.mark.parametrize("how", ["dropped", "closed", "closed by a thread"])
+def test_an_event_may_go_while_a_stream_waits_for_it(stream: Stream, other: Stream, how: str) -> None:
+    """New events take the place of the old one. If the stream still uses the old one, it goes on too early."""
+    order: list[tuple[int, str]] = []
+    for i in range(60):
+        gate = Gate()
+        gate.hold(stream)
+        stream.host_callback(functools.partial(order.append, (i, "first")))
+        event = _recorded(stream)
+        other.wait(event)
+        other.host_callback(functools.partial(order.append, (i, "second")))
+        if how == "closed":
+            event.close()
+        elif how == "closed by a thread":
+            closer = threading.Thread(target=event.close)
+            closer.start()
+            closer.join()
+        del event
+        gc.collect(0)
+        fresh = [other.create_event() for _ in range(4)]
+        if any(not e.ready for e in fresh):
+            raise Failure(
+                "An event that was never recorded is ready, but a new one isn't.", promise="event.never-recorded"
+            )
+        time.sleep(0.0005)
+        gate.open()
+        other.synchronize()
+        if stream.error is not None or other.error is not None:
+            raise Failure(f"An event may be dropped after a wait for it, but a stream failed: {other.error}")
+        if order[-2:] != [(i, "first"), (i, "second")]:
+            raise Failure(
+                "A wait makes later work wait for the event's last record, but it ended as the event was dropped."
+            )
