@@ -44,10 +44,9 @@ WAITS: dict[str, Callable[[Stream, Stream], object]] = {
     "Stream.wait and synchronize": _by_other,
 }
 _ONE_STREAM = [name for name in WAITS if "Stream.wait" not in name]
-_PROMISES = ("stream.synchronize", "event.synchronize-timeout", "event.ready-after-work", "stream.wait")
 
 
-@pytest.mark.promise(*_PROMISES)
+@pytest.mark.promise("stream.synchronize", "event.synchronize-timeout", "event.ready-after-work", "stream.wait")
 def test_a_wait_lasts_as_long_as_the_work(executor: StreamExecutor) -> None:
     """All kinds of waits at once, for seconds."""
     gate = Gate(PATIENCE)
@@ -80,7 +79,7 @@ def test_a_wait_lasts_as_long_as_the_work(executor: StreamExecutor) -> None:
         raise Failure(f"{early[0]} blocks the host until all enqueued work is done, but it returned while work ran.")
 
 
-@pytest.mark.promise(*_PROMISES, "stream.d2h")
+@pytest.mark.promise("stream.synchronize", "event.synchronize-timeout", "event.ready-after-work", "stream.d2h")
 @pytest.mark.parametrize("name", WAITS)
 @pytest.mark.parametrize("kind", ["callback", "copy", "failure"])
 def test_nothing_is_left_to_do_after_a_wait(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import random
 import threading
@@ -32,8 +33,9 @@ def _late(method: str, rate: float, smallest: int = 0, seconds: float = LATE) ->
         size = min(getattr(a, "size", 1 << 62) for a in arguments)
         original = getattr(Stream, method)
         if size < smallest or draw.random() >= rate:
-            return original(self, *arguments)
-        threading.Timer(seconds, lambda: original(self, *arguments)).start()
+            original(self, *arguments)
+        else:
+            threading.Timer(seconds, lambda: original(self, *arguments)).start()
 
     return type("_Late", (Stream,), {method: turn})
 
@@ -108,10 +110,8 @@ class _SynchronizeDeaf(Stream):
         self.record(event)
         done = False
         while not done:
-            try:
+            with contextlib.suppress(KeyboardInterrupt):
                 done = event.synchronize()
-            except KeyboardInterrupt:
-                pass
 
 
 class _RecordEarly(Stream):
