@@ -1,0 +1,218 @@
+"""Loads a backend stage by stage in a process of its own, and watches what each stage touches."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import signal
+import stat
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xla_conformance.staged import Enter, Outcome, run_staged
+from xla_core import Client, parse
+from xla_core.backend import ENTRY_POINT_GROUP, Availability, StreamExecutor, load_backend
+
+__all__ = ["SECONDS", "STAGES", "load_in_process"]
+
+SECONDS = 40.0
+"""How long a stage may take, on a machine that is busy."""
+
+STAGES = {
+    "import": "importing the entry point's module",
+    "hook": "calling the hook xla_backend",
+    "checks": "checking what the hook returned",
+    "probe": "probing the backend",
+    "platform": "making the platform",
+    "compiler": "making the compiler",
+    "compile": "compiling ahead of time, without a device",
+    "count": "counting the devices",
+    "open": "opening the devices",
+    "client": "making a client",
+    "first run": "compiling and running a first program",
+    "close": "closing the client",
+    "exit": "ending the interpreter",
+}
+"""The stages of loading, and what each does, for the sentence that says that it failed."""
+
+_HARMLESS = {"/dev/null", "/dev/urandom", "/dev/random", "/dev/zero", "/dev/tty", "/dev/stdin", "/dev/stdout"}
+_EVENTS = {
+    "socket.connect": "connects a socket",
+    "socket.bind": "binds a socket",
+    "subprocess.Popen": "starts a process",
+    "os.posix_spawn": "starts a process",
+    "os.fork": "forks",
+    "os.system": "starts a process",
+}
+_PROGRAM = """\
+HloModule first
+
+ENTRY e {
+  x = f32[4] parameter(0)
+  ROOT r = f32[4] add(x, x)
+}
+"""
+
+
+def load_in_process(backend: str) -> Outcome:
+    """Runs all stages. The data of each has "touched": what it did that only an open device needs, in words."""
+    return run_staged(_load, backend, SECONDS)
+
+
+class _Watch:
+    """Notes the devices that are opened, and the threads, files and processes of the stages before that."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self._main = threading.get_ident()
+        sys.addaudithook(self._audit)
+        self._count_executors()
+
+    def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open":
+            path, mode, _ = arguments
+            if isinstance(path, (str, bytes, os.PathLike)) and _is_device(os.fsdecode(path)):
+                self.notes.append(f"opens {os.fsdecode(path)}")
+            elif isinstance(mode, str) and set(mode) & set("wax+") and not str(path).endswith(_CACHED):
+                self.notes.append(f"writes {path}")
+        elif event in _EVENTS:
+            self.notes.append(_EVENTS[event])
+
+    def _count_executors(self) -> None:
+        make = object.__new__
+        notes = self.notes
+
+        def counted(cls: type, *arguments: Any, **named: Any) -> Any:
+            notes.append(f"opens a device: it makes a {cls.__name__}")
+            return make(cls)
+
+        StreamExecutor.__new__ = counted  # type: ignore[method-assign]
+
+    @contextlib.contextmanager
+    def stage(self, data: dict[str, Any]) -> Iterator[None]:
+        self.notes.clear()
+        before = _Held()
+        start = time.perf_counter()
+        yield
+        data["seconds"] = time.perf_counter() - start
+        data["touched"] = sorted({*self.notes, *before.more(_Held())})
+
+
+_CACHED = (".pyc", ".nbi", ".nbc")
+_PAGES = os.sysconf("SC_PAGE_SIZE")
+_RESERVED = 512 << 20  # bytes of address space; libraries reserve some for their threads and code
+
+
+def _is_device(path: str) -> bool:
+    if path in _HARMLESS:
+        return False
+    with contextlib.suppress(OSError):
+        mode = Path(path).stat().st_mode
+        return stat.S_ISCHR(mode) or stat.S_ISBLK(mode) or stat.S_ISSOCK(mode)
+    return False
+
+
+class _Held:
+    """What the process holds now, by Linux's files in /proc."""
+
+    def __init__(self) -> None:
+        tasks, descriptors, memory = (Path("/proc/self") / name for name in ("task", "fd", "statm"))
+        self.threads = len(os.listdir(tasks)) if tasks.exists() else threading.active_count()
+        self.files: dict[str, str] = {}
+        for name in os.listdir(descriptors) if descriptors.exists() else ():
+            with contextlib.suppress(OSError):
+                self.files[name] = str((descriptors / name).readlink())
+        self.reserved = int(memory.read_text().split()[0]) * _PAGES if memory.exists() else 0
+        self.handlers = {s: signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)}
+
+    def more(self, after: _Held) -> Iterator[str]:
+        if after.threads > self.threads:
+            yield f"starts {after.threads - self.threads} threads"
+        for name in sorted(after.files.keys() - self.files.keys()):
+            if after.files[name] not in _HARMLESS:
+                yield f"leaves {after.files[name]} open"
+        if after.reserved - self.reserved > _RESERVED:
+            yield f"reserves {(after.reserved - self.reserved) >> 20} MiB"
+        if after.handlers != self.handlers:
+            yield "changes the handlers of signals"
+
+
+def _load(enter: Enter, backend: str) -> None:
+    """In the process of its own."""
+    import importlib.metadata
+
+    import xla_core.passes.pipeline  # noqa: F401  (what the core loads is not the backend's)
+    from xla_core.hlo import parse_hlo
+
+    parse_hlo(_PROGRAM)
+    watch = _Watch()
+
+    def stage(name: str, work: Callable[[dict[str, Any]], Any]) -> Any:
+        with enter(name) as data, watch.stage(data):
+            return work(data)
+
+    point, *_ = importlib.metadata.entry_points(group=ENTRY_POINT_GROUP, name=backend)
+    before = set(sys.modules)
+    plugin = stage("import", lambda data: point.load())
+    stage("hook", lambda data: plugin.xla_backend())
+    loaded = sorted({name.partition(".")[0] for name in set(sys.modules) - before})
+    spec = stage("checks", lambda data: load_backend(backend))
+
+    def probe(data: dict[str, Any]) -> None:
+        answer = spec.probe()
+        data["modules"] = loaded
+        data["answer"] = isinstance(answer, Availability) and answer.available
+        data["text"] = str(answer)
+
+    stage("probe", probe)
+    platform = stage("platform", lambda data: spec.platform())
+    platform.name = backend
+    compiler = stage("compiler", functools.partial(_make_compiler, platform))
+    stage("compile", functools.partial(_compile, compiler))
+    count = stage("count", lambda data: data.setdefault("count", platform.visible_device_count()))
+
+    def open_all(data: dict[str, Any]) -> None:
+        for ordinal in range(count):
+            executor = platform.executor(ordinal)
+            executor.create_stream().close()
+        platform.close()
+
+    stage("open", open_all)
+    client = stage("client", lambda data: Client(backend))
+    stage("first run", functools.partial(_run, client))
+    stage("close", lambda data: client.close())
+
+
+def _make_compiler(platform: Any, data: dict[str, Any]) -> Any:
+    compiler = platform.create_compiler()
+    data["target"] = compiler.target_config.fingerprint()
+    data["fingerprint"] = compiler.fingerprint()
+    return compiler
+
+
+def _compile(compiler: Any, data: dict[str, Any]) -> None:
+    from xla_core import FailedPreconditionError, UnimplementedError
+
+    try:
+        data["bytes"] = len(compiler.compile_ahead_of_time(parse(_PROGRAM)))
+    except (FailedPreconditionError, UnimplementedError) as error:
+        data["refused"] = error.message
+
+
+def _run(client: Client, data: dict[str, Any]) -> None:
+    from xla_core import UnimplementedError
+
+    x = np.arange(4, dtype=np.float32)
+    try:
+        executable = client.compile(_PROGRAM)
+    except UnimplementedError as error:
+        data["refused"] = error.message
+        return
+    data["right"] = bool((np.asarray(executable(x)[0]) == x + x).all())
