@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from xla_conformance.results import Result, Run
 
 __all__ = ["conform"]
 
@@ -22,10 +17,29 @@ def conform(
     profile: Annotated[
         str, typer.Option("--profile", "-p", metavar="quick|full|stress", help="How many tests to run.")
     ] = "quick",
-    report: Annotated[Path | None, typer.Option(metavar="DIR", help="Write report.json and junit.xml there.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write the report there: JSON, JUnit, HTML, badge, failures.")
+    ] = None,
     expression: Annotated[
         str, typer.Option("-k", metavar="EXPR", help="Run only tests that match, as with pytest -k.")
     ] = "",
+    test: Annotated[
+        list[str] | None, typer.Option("--test", metavar="ID", help="Run only this test; may be repeated.")
+    ] = None,
+    last_failed: Annotated[
+        bool, typer.Option("--lf", help="Run only the tests that were wrong in the last report.")
+    ] = False,
+    workers: Annotated[int, typer.Option("-n", min=1, metavar="N", help="Processes that share the tests.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="The seed of every random choice.")] = 0,
+    test_seconds: Annotated[
+        float | None, typer.Option(min=1.0, metavar="N", help="The time limit of a test; default: the profile's.")
+    ] = None,
+    waivers: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Wrong results to accept, with reasons and last days (TOML).")
+    ] = None,
+    earlier: Annotated[
+        Path | None, typer.Option(metavar="REPORT", help="The report that the page compares with; default: DIR's last.")
+    ] = None,
     stablehlo_tests: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Run StableHLO's own test files of this folder instead.")
     ] = None,
@@ -38,144 +52,70 @@ def conform(
     support_matrix: Annotated[
         bool, typer.Option("--support-matrix", help="Run every op in every element type instead; -k is an op's name.")
     ] = False,
-    workers: Annotated[int, typer.Option("-n", min=0, metavar="N", help="Processes that share the tests.")] = 0,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="The seed of every random choice.")] = 0,
+    explain: Annotated[
+        str, typer.Option(metavar="ID", help="Print everything the last report says of a test; run nothing.")
+    ] = "",
+    verify: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Check a report's folder as a submission; run nothing.")
+    ] = None,
+    compare: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(metavar="A B", help="Compare two reports; exit code 1 for a regression. Run nothing."),
+    ] = None,
+    coverage: Annotated[
+        bool, typer.Option("--coverage", help="Print what no test of the suite covers; run nothing.")
+    ] = False,
 ) -> None:
     """Test whether a backend keeps the contract and computes correct results; exit code 1 if not."""
-    from xla_conformance import report as reports
-    from xla_conformance.expressions import compile_expression
+    from xla_conformance import modes
     from xla_conformance.plugin import PROFILES
     from xla_core.cli import console
     from xla_core.errors import InvalidArgumentError
 
+    out = console()
+    others = {
+        "--explain": bool(explain),
+        "--verify": verify is not None,
+        "--compare": compare is not None,
+        "--coverage": coverage,
+        "--support-matrix": support_matrix,
+        "--stablehlo-tests": stablehlo_tests is not None,
+    }
+    given = [name for name, is_given in others.items() if is_given]
+    if len(given) > 1:
+        raise InvalidArgumentError(f"{' and '.join(given)} exclude each other", hint="give one of them")
     if profile not in PROFILES:
         raise InvalidArgumentError(f"there is no profile {profile!r}", hint=f"profiles: {', '.join(PROFILES)}")
-    if stablehlo_tests is not None:
-        _require_files(stablehlo_tests)
     if evaluator and ((stablehlo_tests is None and not support_matrix) or backend is not None):
         raise InvalidArgumentError(
             "--evaluator goes with --stablehlo-tests or --support-matrix, and not with --backend",
             hint="the suite's own tests compare a backend with the evaluator",
         )
-    if support_matrix and stablehlo_tests is not None:
-        raise InvalidArgumentError("--support-matrix and --stablehlo-tests exclude each other", hint="give one of them")
-    if expression.strip() and not support_matrix:
-        compile_expression(expression)
-    if support_matrix and (workers or profile != "quick"):
-        raise InvalidArgumentError("--support-matrix takes neither -n nor -p", hint="it runs every op, in one process")
-    out = console()
-    if support_matrix:
-        _support_matrix(out, "evaluator" if evaluator else _examine(backend)[0], expression, report)
-        return
-    if evaluator:
-        name, environment = None, _surroundings()
-        out.print("[bold]the reference evaluator[/]")
+    if explain:
+        modes.explain(out, modes.report_folder(report, backend), explain)
+    elif verify is not None:
+        modes.verify(out, verify)
+    elif compare is not None:
+        modes.compare(out, *compare)
+    elif coverage:
+        modes.coverage(out)
+    elif support_matrix:
+        if workers > 1 or profile != "quick":
+            raise InvalidArgumentError(
+                "--support-matrix takes neither -n nor -p", hint="it runs every op, in one process"
+            )
+        modes.support_matrix(out, "evaluator" if evaluator else backend, expression, report)
     else:
-        name, environment = _examine(backend)
-        out.print(f"[bold]{name}[/] {environment['backend_version']}, profile {profile}")
-    run = _run(name, profile, expression, workers, stablehlo_tests, seed)
-    if expression and not run.results and not run.problem:
-        raise InvalidArgumentError(f"-k {expression!r} matches no test", hint=_naming(stablehlo_tests is not None))
-    run.environment = environment
-    reports.print_report(out, run)
-    if report is not None:
-        for path in reports.write_report(run, report):
-            out.print(str(path), markup=False, soft_wrap=True)
-    if not run.conforms:
-        raise typer.Exit(2 if run.problem else 1)
-
-
-def _require_files(folder: Path) -> None:
-    """Raises NotFoundError unless the folder has test files."""
-    from xla_conformance.stablehlo.suite import suite_files
-    from xla_core.errors import NotFoundError
-
-    if not folder.is_dir():
-        raise NotFoundError(f"{folder} is not a directory")
-    if not suite_files(folder):
-        raise NotFoundError(
-            f"no test files in {folder}",
-            hint="looked for, below it too: *.mlir, and *.mlir.bc beside a *.mlir; StableHLO's repository has them in "
-            "stablehlo/testdata and stablehlo/tests",
-        )
-
-
-def _naming(stablehlo: bool) -> str:
-    """A hint for -k: how tests are named."""
-    if stablehlo:
-        return (
-            'words match parts of names of folders and files: -k "interpret and reduce"; parts of a file are counted '
-            'from 0: -k "interpret/compare.mlir:7"'
-        )
-    return 'words match parts of the names of tests: -k "dot and f32"'
-
-
-def _support_matrix(out: Console, subject: str, expression: str, report: Path | None) -> None:
-    from xla_conformance.progress import progress
-    from xla_conformance.support import measure_support
-    from xla_conformance.support.report import print_matrix
-
-    with progress() as show:
-        matrix = measure_support(subject, expression, lambda done, total, op: show(done, total, op, ""))
-    print_matrix(out, matrix)
-    if report is not None:
-        out.print(str(matrix.write(report)), markup=False, soft_wrap=True)
-    if not matrix.is_right:
-        raise typer.Exit(1)
-
-
-def _examine(backend: str | None) -> tuple[str, dict[str, Any]]:
-    """The backend's name, and the environment for the report. Raises XlaError if the backend can't be used."""
-    import xla_core as xla
-    from xla_core.backend import CONTRACT_VERSION
-
-    with xla.Client(backend) as client:
-        description = client.devices[0].description
-        return client.platform_name, {
-            **_surroundings(),
-            "contract_version": ".".join(map(str, CONTRACT_VERSION)),
-            "backend_version": client.backend_version,
-            "device": description.name,
-            "devices": len(client.devices),
-        }
-
-
-def _surroundings() -> dict[str, Any]:
-    import platform
-
-    import xla_core as xla
-    from xla_conformance import __version__
-
-    return {
-        "suite_version": __version__,
-        "core_version": xla.__version__,
-        "python": platform.python_version(),
-        "machine": platform.machine(),
-    }
-
-
-def _run(
-    backend: str | None, profile: str, expression: str, workers: int, stablehlo_tests: Path | None, seed: int
-) -> Run:
-    from xla_conformance.progress import progress
-    from xla_conformance.results import State
-    from xla_conformance.runner import run_suite
-
-    with progress() as show:
-        done = wrong = 0
-
-        def count(total: int, result: Result) -> None:
-            nonlocal done, wrong
-            done += 1
-            wrong += result.state in (State.FAIL, State.ERROR)
-            show(done, total, result.group, f"{wrong} wrong" if wrong else "")
-
-        return run_suite(
+        modes.Tests(
             backend,
             profile,
-            expression=expression,
-            workers=workers,
-            stablehlo_tests=stablehlo_tests,
-            seed=seed,
-            progress=count,
-        )
+            expression,
+            tuple(test or ()),
+            last_failed,
+            workers,
+            seed,
+            test_seconds,
+            waivers,
+            stablehlo_tests,
+            evaluator,
+        ).run(out, report, earlier)

@@ -1,49 +1,72 @@
 """The pytest plugin of the suite. It is loaded by name (`-p xla_conformance.plugin`), not by an entry point.
 
-Its fixtures give the tests the backend. It deselects tests that don't belong to the profile, and reports events as JSON
-lines to the process that started pytest.
+Its fixtures give the tests the backend. It deselects tests that don't belong to the profile. The runner loads
+`xla_conformance.runner.worker` beside it.
 """
 
 from __future__ import annotations
 
 import functools
-import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 import pytest
 
 import xla_core as xla
 from xla_conformance.subjects import set_device_count
-from xla_core.backend import BackendSpec, Platform, Stream, StreamExecutor, load_backend
+from xla_core.backend import BackendSpec, Platform, Stream, StreamExecutor, backends, load_backend
 from xla_core.errors import UnimplementedError
 from xla_core.hlo import ElementType, HloModule
 from xla_core.target import TargetConfig
 
-__all__ = ["PROFILES", "ClaimingClient", "all_types", "held_types", "not_supported"]
+__all__ = [
+    "CLIENT",
+    "NOT_SUPPORTED",
+    "PROFILES",
+    "ClaimingClient",
+    "all_types",
+    "held_types",
+    "not_supported",
+    "settle_devices",
+]
 
 PROFILES = ("quick", "full", "stress")
 _DEVICES = 2
 _STABLEHLO_DEVICES = 8
-_NOT_SUPPORTED = "NOT_SUPPORTED: "
+
+NOT_SUPPORTED = "NOT_SUPPORTED: "
+"""Begins the reason of a skipped test that the backend doesn't claim to pass."""
 
 
 def not_supported(reason: str) -> NoReturn:
     """Ends a test with NOT_SUPPORTED, because the backend doesn't claim what it tests."""
-    pytest.skip(_NOT_SUPPORTED + reason)
+    pytest.skip(NOT_SUPPORTED + reason)
 
 
 class ClaimingClient(xla.Client):
-    """A client that ends the test with NOT_SUPPORTED if the backend can't compile a program and doesn't claim to."""
+    """A client that ends the test with NOT_SUPPORTED if the backend can't compile a program and doesn't claim to.
+
+    Attributes:
+        last: the executable that was compiled last.
+        program_file: where the text of each program is written before it is compiled, for reports of crashes.
+    """
+
+    def __init__(self, platform: str | None = None, *, program_file: Path | None = None) -> None:
+        super().__init__(platform)
+        self.last: xla.LoadedExecutable | None = None
+        self.program_file = program_file
 
     def compile(
         self, program: str | bytes | HloModule, options: xla.CompileOptions | None = None, *, file: str = ""
     ) -> xla.LoadedExecutable:
+        if self.program_file is not None:
+            text = program.to_text() if isinstance(program, HloModule) else program
+            self.program_file.write_bytes(text if isinstance(text, bytes) else text.encode())
         try:
-            return super().compile(program, options, file=file)
+            self.last = super().compile(program, options, file=file)
+            return self.last
         except UnimplementedError as error:
             target = self.platform.compiler.target_config
             computations = xla.parse(program, file=file).computations
@@ -66,9 +89,17 @@ def spec(backend: str) -> BackendSpec:
     return load_backend(backend)
 
 
+CLIENT = pytest.StashKey[ClaimingClient]()
+"""Where the worker keeps the client that it opened before it collected the tests."""
+
+
 @pytest.fixture(scope="session")
-def client(backend: str) -> Iterator[xla.Client]:
+def client(backend: str, pytestconfig: pytest.Config) -> Iterator[xla.Client]:
     """The client of all tests. They must not change its state."""
+    opened = pytestconfig.stash.get(CLIENT, None)
+    if opened is not None:
+        yield opened
+        return
     with ClaimingClient(backend) as made:
         yield made
 
@@ -110,20 +141,14 @@ def random(request: pytest.FixtureRequest, seed: int) -> np.random.Generator:
 
 @functools.cache
 def held_types(backend: str) -> tuple[ElementType, ...]:
-    """Returns the element types that the backend's devices hold, or none if the backend can't be loaded."""
-    try:
-        held = load_backend(backend).platform().compiler.target_config.capabilities.held_types
-    except Exception:  # the tests of the group "loading" report the failure
-        return ()
+    """Returns the element types that the backend's devices hold. Raises what the backend raises as it is loaded."""
+    held = load_backend(backend).platform().compiler.target_config.capabilities.held_types
     return tuple(t for t in ElementType if t in held)
 
 
-def all_types(backend: str) -> tuple[ElementType, ...]:
-    """Returns the element types to test, or none if the backend can't be loaded.
-
-    Tests of types that the devices don't hold end with NOT_SUPPORTED.
-    """
-    return tuple(t for t in ElementType if t.is_array) if held_types(backend) else ()
+def all_types() -> tuple[ElementType, ...]:
+    """Returns the element types to test. Tests of types that the devices don't hold end with NOT_SUPPORTED."""
+    return tuple(t for t in ElementType if t.is_array)
 
 
 # -- which tests run --------------------------------------------------------------------------------------------------
@@ -134,87 +159,31 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--xla-backend", required=False, default="", help="the backend to test")
     group.addoption("--xla-profile", choices=PROFILES, default="quick")
     group.addoption("--xla-seed", type=int, default=0, help="the seed of every random choice")
-    group.addoption("--xla-events", type=int, default=None, help="a file descriptor for a JSON object a line")
     group.addoption("--xla-stablehlo-tests", default="", help="a folder of StableHLO's own test files")
-    group.addoption("--xla-done", default="", help="a file that lists tests to leave out, one a line")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "profile(name): the smallest profile that runs this test; default quick")
     config.addinivalue_line("markers", "promise(id, ...): the sentences of the contract that this test checks")
-    backend = config.getoption("xla_backend")
-    if backend:
-        set_device_count(backend, _STABLEHLO_DEVICES if config.getoption("xla_stablehlo_tests") else _DEVICES)
-    descriptor = config.getoption("xla_events")
-    if descriptor is not None and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(_Reporter(descriptor), "xla-conformance-reporter")
+    if config.getoption("xla_backend") and not config.pluginmanager.has_plugin("xla_conformance.runner.worker"):
+        settle_devices(config)  # a worker does that as it opens the device
+
+
+def settle_devices(config: pytest.Config) -> None:
+    """Gives the backend's platform as many devices as the tests need, before its first client is made."""
+    count = _STABLEHLO_DEVICES if config.getoption("xla_stablehlo_tests") else _DEVICES
+    name = config.getoption("xla_backend")
+    for backend in (name,) if name else backends():
+        set_device_count(backend, count)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     level = PROFILES.index(config.getoption("xla_profile"))
-    listed = config.getoption("xla_done")
-    done = set(Path(listed).read_text().splitlines()) if listed else set()
     chosen: list[pytest.Item] = []
     left_out: list[pytest.Item] = []
     for item in items:
         marker = item.get_closest_marker("profile")
         wanted = marker is None or PROFILES.index(marker.args[0]) <= level
-        (chosen if wanted and item.nodeid not in done else left_out).append(item)
+        (chosen if wanted else left_out).append(item)
     items[:] = chosen
     config.hook.pytest_deselected(items=left_out)
-
-
-# -- what becomes of them ---------------------------------------------------------------------------------------------
-
-
-class _Reporter:
-    """Writes an event when tests are collected, start and end."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-        self._open: dict[str, dict[str, Any]] = {}
-        self._collected = False
-
-    def _send(self, event: dict[str, Any]) -> None:
-        os.write(self._descriptor, (json.dumps(event) + "\n").encode())
-
-    def _send_collected(self, ids: list[str]) -> None:
-        if not self._collected:
-            self._collected = True
-            self._send({"event": "collected", "ids": ids})
-
-    def pytest_collection_finish(self, session: pytest.Session) -> None:
-        if session.items:
-            self._send_collected([item.nodeid for item in session.items])
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_xdist_node_collection_finished(self, node: Any, ids: list[str]) -> None:
-        self._send_collected(list(ids))
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.failed:
-            self._end(report.nodeid, "ERROR", 0.0, report.longreprtext, {})
-
-    def pytest_runtest_logstart(self, nodeid: str) -> None:
-        self._send({"event": "start", "id": nodeid})
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        entry = self._open.setdefault(report.nodeid, {"state": "PASS", "seconds": 0.0, "message": ""})
-        entry["seconds"] += report.duration
-        if report.skipped:
-            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
-            reason = reason.removeprefix("Skipped: ")
-            known = reason.startswith(_NOT_SUPPORTED)
-            entry["state"] = "NOT_SUPPORTED" if known else "ERROR"
-            entry["message"] = reason.removeprefix(_NOT_SUPPORTED)
-        elif report.failed:
-            entry["state"] = "FAIL" if report.when == "call" else "ERROR"
-            entry["message"] = "\n".join(p for p in (entry["message"], report.longreprtext) if p)
-        if report.when not in ("setup", "call"):
-            del self._open[report.nodeid]
-            self._end(report.nodeid, **entry, properties=dict(report.user_properties))
-
-    def _end(self, id: str, state: str, seconds: float, message: str, properties: dict[str, Any]) -> None:
-        self._send(
-            {"event": "end", "id": id, "state": state, "seconds": seconds, "message": message, "properties": properties}
-        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import importlib.resources
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 __all__ = ["GROUPS", "STABLEHLO_GROUP", "Result", "Run", "State", "group_of", "suite_files"]
@@ -30,28 +30,61 @@ def suite_files(groups: Sequence[str] = GROUPS) -> list[str]:
 
 
 class State(enum.Enum):
-    """The verdict of a test.
-
-    PASS: the result is right. FAIL: it is wrong. NOT_SUPPORTED: the backend doesn't claim the op or type. ERROR: the
-    test crashed or couldn't decide. FILE_WRONG: the value that one of StableHLO's files expects is proved wrong.
-    """
+    """What became of a test."""
 
     PASS = "PASS"
     FAIL = "FAIL"
+    CRASH = "CRASH"
+    TIMEOUT = "TIMEOUT"
+    DEVICE_LOST = "DEVICE_LOST"
+    WAIVED = "WAIVED"
     NOT_SUPPORTED = "NOT_SUPPORTED"
-    ERROR = "ERROR"
     FILE_WRONG = "FILE_WRONG"
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether a backend with such a result does not conform."""
+        return self in (State.FAIL, State.CRASH, State.TIMEOUT, State.DEVICE_LOST)
+
+    @property
+    def title(self) -> str:
+        return self.value.replace("_", " ").lower()
+
+    @property
+    def meaning(self) -> str:
+        return _MEANINGS[self]
+
+
+_MEANINGS = {
+    State.PASS: "the result is right",
+    State.FAIL: "the result is wrong, or the backend can't do what it claims",
+    State.CRASH: "the process of the test ended",
+    State.TIMEOUT: "the test did not end within its time limit",
+    State.DEVICE_LOST: "the test failed, and the device moves no data after it",
+    State.WAIVED: "the result is wrong, and a waiver says why that is accepted",
+    State.NOT_SUPPORTED: "the backend doesn't claim it, and the core can't decompose it into what the backend claims",
+    State.FILE_WRONG: "only for StableHLO's files: the value that the file expects is proved wrong",
+}
 
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """The result of one test. `properties` has what it recorded, such as the opcode and the largest error in ULP."""
+    """The result of one test.
+
+    Attributes:
+        message: one sentence that says what is wrong, or why the test is not supported.
+        details: what the test printed, stacks, and the frames of an exception; may have many lines.
+        properties: what the test recorded, such as the opcode and the largest error in ULP.
+        failure: what a `Failure` carries, as text: module, index, operands, got, wanted, ulp, seed.
+    """
 
     id: str
     state: State
     seconds: float = 0.0
     message: str = ""
     properties: dict[str, Any] = dataclasses.field(default_factory=dict)
+    details: str = ""
+    failure: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
     def group(self) -> str:
@@ -66,7 +99,15 @@ class Result:
 
 @dataclasses.dataclass
 class Run:
-    """All results of one run. `selection` is the expression (-k) that selected the tests, or empty."""
+    """All results of one run.
+
+    Attributes:
+        selection: what selected the tests (-k, --test or --lf), or empty if all ran.
+        problem: why the suite did not run, or not to its end.
+        not_run: the number of tests that were chosen and did not run.
+        environment: the versions and the device.
+        waivers: the waivers that the run was given, as they are in reports.
+    """
 
     backend: str
     profile: str
@@ -76,17 +117,28 @@ class Run:
     environment: dict[str, Any] = dataclasses.field(default_factory=dict)
     selection: str = ""
     seed: int = 0
+    not_run: int = 0
+    waivers: list[dict[str, str]] = dataclasses.field(default_factory=list)
 
     def count(self, state: State, group: str | None = None) -> int:
         return sum(r.state is state and group in (None, r.group) for r in self.results)
 
     @property
-    def groups(self) -> tuple[str, ...]:
-        """The groups with results, in order."""
-        return tuple(g for g in (*GROUPS, STABLEHLO_GROUP) if any(r.group == g for r in self.results))
+    def wrong(self) -> list[Result]:
+        return [r for r in self.results if r.state.is_wrong]
 
     @property
-    def conforms(self) -> bool:
-        """Whether tests ran and none was wrong or undecided."""
-        bad = self.count(State.FAIL) + self.count(State.ERROR)
-        return not self.problem and not bad and self.count(State.PASS) > 0
+    def groups(self) -> tuple[str, ...]:
+        """The groups with results, in order."""
+        return ordered_groups(r.group for r in self.results)
+
+    @property
+    def passes(self) -> bool:
+        """Whether all chosen tests ran, none was wrong and one passed."""
+        return not self.problem and not self.not_run and not self.wrong and self.count(State.PASS) > 0
+
+
+def ordered_groups(groups: Iterable[str]) -> tuple[str, ...]:
+    """Sorts groups as the suite runs them."""
+    found = dict.fromkeys(groups)
+    return (*(g for g in GROUPS if g in found), *(g for g in found if g not in GROUPS))

@@ -131,7 +131,7 @@ def probe(name: str, spec: BackendSpec) -> Availability:
     """Runs the spec's probe. If it raises, the backend is unavailable, with the exception as the cause."""
     try:
         answer: object = spec.probe()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return Availability(False, f"the probe of {name!r} failed with {type(error).__name__}: {error}")
     if not isinstance(answer, Availability):
         return Availability(False, f"the probe of {name!r} gave {answer!r}, not an Availability")
@@ -201,7 +201,7 @@ def _load(point: importlib.metadata.EntryPoint) -> BackendSpec:
         raise UnavailableError(
             f"backend {point.name!r} of {owner} cannot be used: {error.message}", hint=error.hint
         ) from error
-    except Exception as error:  # a plugin may raise anything, and must not break others
+    except (Exception, SystemExit) as error:  # a plugin may raise anything, and must not break others
         raise FailedPreconditionError(
             f"backend {point.name!r} of {owner} does not load: {type(error).__name__}: {error}",
             hint="`xla doctor` shows the whole cause; reinstall or uninstall the distribution",

@@ -73,7 +73,7 @@ def opening(name: str) -> Iterator[None]:
         yield
     except XlaError:
         raise
-    except Exception as error:  # a vendor's driver may raise anything
+    except (Exception, SystemExit) as error:  # a vendor's driver may raise anything
         raise UnavailableError(
             f"backend {name!r} cannot open its devices: {type(error).__name__}: {error}",
             hint="the driver raised this; `xla doctor` examines every backend",

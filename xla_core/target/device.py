@@ -43,6 +43,7 @@ class DeviceDescription(CheckedModel):
         caches: the levels of cache, from the first on.
         scratch_bytes: memory of one core that kernels manage themselves (shared memory of a GPU, for example).
         peak_flops: HLO element type ("f32") -> floating-point operations per second of the device.
+        simulated: whether software stands in for the device. Reports of conformance say so.
         attributes: further properties, as text.
     """
 
@@ -57,4 +58,5 @@ class DeviceDescription(CheckedModel):
     caches: tuple[CacheLevel, ...] = ()
     scratch_bytes: int = Field(default=0, ge=0)
     peak_flops: Mapping[str, float] = Field(default_factory=dict)
+    simulated: bool = False
     attributes: Mapping[str, str] = Field(default_factory=dict)

@@ -42,7 +42,9 @@ class TemplateExecutor(StreamExecutor):
 
     @property
     def description(self) -> DeviceDescription:
-        return DeviceDescription(name="simulated accelerator", vendor="xla-core", memory_bytes=self.ram.size)
+        return DeviceDescription(
+            name="simulated accelerator", vendor="xla-core", memory_bytes=self.ram.size, simulated=True
+        )
 
     def allocate(self, size: int, memory_space: int = 0) -> DeviceMemory | None:
         handle = self.ram.allocate(size)

@@ -14,7 +14,6 @@ from xla_conformance.results import STABLEHLO_GROUP, Result, Run, State
 __all__ = ["tables", "to_json", "write"]
 
 _COLUMNS = ("files", "cases", "pass", "wrong", "file wrong", "not supported")
-_WRONG = (State.FAIL, State.ERROR)
 
 
 def _results(run: Run) -> list[Result]:
@@ -26,7 +25,7 @@ def _count(results: list[Result]) -> dict[str, int]:
         "files": len({r.properties["file"] for r in results}),
         "cases": len(results),
         "pass": sum(r.state is State.PASS for r in results),
-        "wrong": sum(r.state in _WRONG for r in results),
+        "wrong": sum(r.state.is_wrong for r in results),
         "file wrong": sum(r.state is State.FILE_WRONG for r in results),
         "not supported": sum(r.state is State.NOT_SUPPORTED for r in results),
     }

@@ -9,18 +9,14 @@ import pytest
 
 from xla_conformance.ops import OpCase, generate
 from xla_conformance.ops.comparison import check
-from xla_conformance.plugin import all_types, held_types, not_supported
+from xla_conformance.plugin import held_types, not_supported
 from xla_core import Client
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     config = metafunc.config
     every_type = config.getoption("xla_profile") != "quick"
-    cases = (
-        list(generate(seed=config.getoption("xla_seed"), every_type=every_type))
-        if all_types(config.getoption("xla_backend"))
-        else []
-    )
+    cases = list(generate(seed=config.getoption("xla_seed"), every_type=every_type))
     metafunc.parametrize("case", cases, ids=lambda case: case.name)
 
 

@@ -17,7 +17,7 @@ SHAPES = [(), (1,), (7,), (0,), (3, 0, 2), (1, 1, 1), (5, 13), (2, 3, 4, 5)]
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "element_type" in metafunc.fixturenames:
-        types = all_types(metafunc.config.getoption("xla_backend"))
+        types = all_types()
         metafunc.parametrize("element_type", types, ids=str)
 
 

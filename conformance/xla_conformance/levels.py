@@ -1,0 +1,149 @@
+"""The levels of conformance, which `levels.toml` lists, and how far a run reaches."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.resources
+import tomllib
+from collections.abc import Sequence
+from typing import Any
+
+from xla_conformance.results import STABLEHLO_GROUP, Result, Run, State
+from xla_core.hlo import OPS
+
+__all__ = ["LEVELS", "Level", "Score", "conforms", "scores"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Level:
+    """A level: its name, what it covers, the groups with their minima in percent, the ops, and how many of any ops."""
+
+    name: str
+    what: str
+    groups: dict[str, int]
+    ops: frozenset[str]
+    any_ops: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Score:
+    """What a run says of a level.
+
+    Attributes:
+        reached: whether the device has what the level needs, and every level below it too.
+        ops_working, ops: how many of the level's ops work, and how many are tested.
+        claimed: the percentage of the level's tests that the backend claims to pass.
+        next: what to do next to reach the level, or empty.
+    """
+
+    level: str
+    what: str
+    reached: bool
+    ops_working: int
+    ops: int
+    claimed: float
+    next: str
+
+    def __str__(self) -> str:
+        if self.reached:
+            return f"{self.level}: reached, {self.claimed:.0f} % claimed"
+        kind = "primitive ops" if self.level == "core ops" else "ops"
+        count = f"{self.ops_working} of {self.ops} {kind}, " if self.ops else ""
+        return f"{self.level}: {count}{self.claimed:.0f} % claimed; next: {self.next}"
+
+
+def scores(run: Run) -> list[Score]:
+    """Returns the score of each level, from the lowest. StableHLO's files have no levels."""
+    if any(r.group == STABLEHLO_GROUP for r in run.results):
+        return []
+    made: list[Score] = []
+    by_op = _by_op(run.results)
+    for level in LEVELS:
+        missing = _missing(level, run, by_op)
+        ops = [op for op in by_op if op in level.ops]
+        below = made[-1] if made else None
+        if below is not None and not below.reached and not missing:
+            missing = [f"reach the level {below.level}"]
+        tests = [r for r in run.results if r.group in level.groups or r.properties.get("opcode") in level.ops]
+        claimed = sum(r.state is not State.NOT_SUPPORTED for r in tests)
+        made.append(
+            Score(
+                level.name,
+                level.what,
+                not missing,
+                sum(_works(by_op[op]) for op in ops),
+                len(ops),
+                round(100 * claimed / len(tests), 1) if tests else 0.0,
+                missing[0] if missing else "",
+            )
+        )
+    return made
+
+
+def conforms(run: Run) -> str:
+    """Returns the highest level that the device reaches, or "".
+
+    Nothing conforms by a run of a selection, by one with a wrong result, or by one that did not end.
+    """
+    if run.selection or not run.passes:
+        return ""
+    return next((s.level for s in reversed(scores(run)) if s.reached), "")
+
+
+def _by_op(results: Sequence[Result]) -> dict[str, list[Result]]:
+    """The results of each op that has a test, in the order of the op table."""
+    found: dict[str, list[Result]] = {}
+    for result in results:
+        opcode = result.properties.get("opcode")
+        if opcode in OPS:
+            found.setdefault(str(opcode), []).append(result)
+    return {op: found[op] for op in map(str, OPS) if op in found}
+
+
+def _works(results: Sequence[Result]) -> bool:
+    """Whether an op passes in some type, and is wrong in none."""
+    good = (State.PASS, State.NOT_SUPPORTED)
+    return any(r.state is State.PASS for r in results) and all(r.state in good for r in results)
+
+
+def _missing(level: Level, run: Run, by_op: dict[str, list[Result]]) -> list[str]:
+    """What the device lacks for this level alone, most important first."""
+    missing: list[str] = []
+    for group, least in level.groups.items():
+        results = [r for r in run.results if r.group == group]
+        passed = sum(r.state is State.PASS for r in results)
+        if not results or 100 * passed < least * len(results):
+            first = next((r.name for r in results if r.state is not State.PASS), "run them")
+            missing.append(f"{group}, where {passed} of {len(results)} tests pass and {least} % must: `{first}`")
+    working = sum(map(_works, by_op.values()))
+    if working < level.any_ops:
+        missing.append(f"an op that works, for example `{next(iter(by_op), 'add')}`")
+    if level.ops:
+        tested = [op for op in by_op if op in level.ops]
+        missing += [f"`{op}`" for op in tested if not _works(by_op[op])]
+        if not tested:
+            missing.append("its ops, of which none was tested")
+    return missing
+
+
+def _ops(chosen: dict[str, list[str]]) -> frozenset[str]:
+    """The opcodes that an entry of the table chooses."""
+    traits, groups = set(chosen.get("traits", ())), set(chosen.get("groups", ()))
+    found = {
+        str(opcode)
+        for opcode, op in OPS.items()
+        if "*" in groups or op.group in groups or traits & {trait.name for trait in op.traits}
+    }
+    return frozenset((found | set(chosen.get("opcodes", ()))) - set(chosen.get("except", ())))
+
+
+def _levels() -> tuple[Level, ...]:
+    text = importlib.resources.files("xla_conformance").joinpath("levels.toml").read_text(encoding="utf-8")
+    entries: list[dict[str, Any]] = tomllib.loads(text)["level"]
+    return tuple(
+        Level(e["name"], e["what"], e.get("groups", {}), _ops(e.get("ops", {})), e.get("any_ops", 0)) for e in entries
+    )
+
+
+LEVELS = _levels()
+"""All levels, from the lowest."""

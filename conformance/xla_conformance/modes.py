@@ -1,0 +1,237 @@
+"""What `xla conform` does: runs the tests, or one of the things that run none."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+
+from xla_conformance.expressions import compile_expression
+from xla_conformance.progress import progress
+from xla_conformance.report.compare import compare as compare_documents
+from xla_conformance.report.compare import print_comparison
+from xla_conformance.report.document import from_json, read_document
+from xla_conformance.report.failure import lines_of
+from xla_conformance.report.files import write_report
+from xla_conformance.report.submission import problems_of
+from xla_conformance.report.terminal import is_right, print_report
+from xla_conformance.results import Result, Run
+from xla_conformance.roots import find_roots
+from xla_conformance.runner import Limits, run_suite
+from xla_conformance.waivers import Waiver, apply_waivers, read_waivers
+from xla_core.errors import InvalidArgumentError, NotFoundError
+
+__all__ = ["Tests", "compare", "coverage", "explain", "report_folder", "support_matrix", "verify"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Tests:
+    """A run of the tests; the fields are the command's options."""
+
+    backend: str | None
+    profile: str = "quick"
+    expression: str = ""
+    tests: tuple[str, ...] = ()
+    last_failed: bool = False
+    workers: int = 1
+    seed: int = 0
+    test_seconds: float | None = None
+    waivers: Path | None = None
+    stablehlo_tests: Path | None = None
+    evaluator: bool = False
+
+    def run(self, out: Console, report: Path | None, earlier: Path | None) -> None:
+        """Runs the tests, prints the report and writes it. Raises typer.Exit if the tests are not right."""
+        if self.expression.strip():
+            compile_expression(self.expression)
+        if self.stablehlo_tests is not None:
+            _require_files(self.stablehlo_tests)
+        waivers = read_waivers(self.waivers) if self.waivers is not None else []
+        folder = report_folder(report, self.backend)
+        before = read_document(earlier) if earlier is not None else _last(folder)
+        only = self._only(before)
+        shutil.rmtree(folder / "failures", ignore_errors=True)
+        run = self._results(folder, only)
+        if self._selection and not run.results and not run.problem:
+            raise InvalidArgumentError(
+                f"{self._selection} matches no test", hint=_naming(self.stablehlo_tests is not None)
+            )
+        run.selection = self._selection
+        self._waive(run, waivers)
+        version = run.environment.get("backend_version", "")
+        out.print(f"[bold]{run.backend}[/] {version}, profile {run.profile}, seed {run.seed}".replace(" ,", ","))
+        files = write_report(run, folder, before if report is not None or earlier is not None else None)
+        print_report(out, run, folder)
+        if report is not None:
+            for path in files:
+                out.print(str(path), markup=False, soft_wrap=True)
+        if not is_right(run):
+            raise typer.Exit(1)
+
+    @property
+    def _selection(self) -> str:
+        parts = [f"-k {self.expression!r}"] if self.expression else []
+        parts += [f"--test {id}" for id in self.tests]
+        parts += ["--lf"] if self.last_failed else []
+        return " ".join(parts)
+
+    def _only(self, before: dict[str, Any] | None) -> set[str] | None:
+        """The ids of the tests to run; None for all."""
+        if self.last_failed:
+            if before is None:
+                raise NotFoundError("there is no last report", hint="run the tests without --lf first")
+            wrong = {r.id for r in from_json(before).wrong}
+            if not wrong:
+                raise NotFoundError("no test was wrong in the last report")
+            return wrong
+        return set(self.tests) or None
+
+    def _results(self, folder: Path, only: set[str] | None) -> Run:
+        limits = Limits.of(self.profile)
+        if self.test_seconds is not None:
+            limits = dataclasses.replace(limits, test=self.test_seconds)
+        with progress() as show:
+            done = wrong = 0
+
+            def count(total: int, result: Result) -> None:
+                nonlocal done, wrong
+                done += 1
+                wrong += result.state.is_wrong
+                show(done, total, result.group, f"{wrong} wrong" if wrong else "")
+
+            return run_suite(
+                self.backend,
+                self.profile,
+                expression=self.expression,
+                only=only,
+                workers=self.workers,
+                stablehlo_tests=self.stablehlo_tests,
+                evaluator=self.evaluator,
+                seed=self.seed,
+                limits=limits,
+                artifacts=folder / "failures",
+                progress=count,
+            )
+
+    def _waive(self, run: Run, waivers: list[Waiver]) -> None:
+        complete = not run.selection and not run.problem
+        run.results = apply_waivers(run.results, waivers, complete=complete)
+        run.waivers = [{k: str(v) for k, v in dataclasses.asdict(w).items()} for w in waivers]
+
+
+def report_folder(report: Path | None, backend: str | None) -> Path:
+    """The folder of the report: the given one, or else one in the user's cache that keeps the last."""
+    if report is not None:
+        return report.resolve()
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(cache, "xla-core", "conform", backend or "default")
+
+
+def explain(out: Console, folder: Path, id: str) -> None:
+    """Prints everything that a report says of one test."""
+    run = from_json(read_document(folder))
+    found = [r for r in run.results if id in (r.id, r.name)] or [r for r in run.results if id in r.id]
+    if not found:
+        raise NotFoundError(f"the report in {folder} has no test {id!r}", hint="its report.json lists the ids")
+    if len(found) > 1:
+        names = ", ".join(r.id for r in found[:5])
+        raise InvalidArgumentError(f"{id!r} matches {len(found)} tests: {names}", hint="give a whole id")
+    (result,) = found
+    out.print(f"{result.state.value} {result.id}, {result.seconds:.2f} s", markup=False, soft_wrap=True)
+    for line in lines_of(run, result, find_roots(run.results), folder):
+        out.print(f"  {line}", markup=False, soft_wrap=True)
+    for key, value in result.properties.items():
+        out.print(f"  {key}: {value}", markup=False, soft_wrap=True)
+
+
+def verify(out: Console, folder: Path) -> None:
+    """Checks a submission, and exits with 1 if it is not right."""
+    problems = problems_of(folder)
+    for problem in problems:
+        out.print(problem, markup=False, soft_wrap=True)
+    if problems:
+        out.print(f"[bold red]{folder} is not a right submission: {len(problems)} problems.", soft_wrap=True)
+        raise typer.Exit(1)
+    document = read_document(folder)
+    level, profile = document["conforms"], document["profile"]
+    out.print(f"[bold green]{document['backend']} conforms at the level {level} ({profile}), as {folder} shows.")
+
+
+def compare(out: Console, before: Path, after: Path) -> None:
+    """Compares two reports, and exits with 1 if there is a regression."""
+    found = compare_documents(read_document(before), read_document(after))
+    print_comparison(out, found)
+    if found.regressions:
+        raise typer.Exit(1)
+
+
+def coverage(out: Console) -> None:
+    """Prints the promises that no test names and what no case of an op meets, and exits with 1 if there are any."""
+    from xla_conformance import promises
+
+    parts: dict[str, Iterable[object]] = {"sentences of the contract that no test names": promises.uncovered()}
+    missing = 0
+    for title, entries in parts.items():
+        listed = [str(entry) for entry in entries]
+        missing += len(listed)
+        for entry in listed:
+            out.print(entry, markup=False, soft_wrap=True)
+        out.print(f"[bold {'red' if listed else 'green'}]{len(listed)} {title}.")
+    if missing:
+        raise typer.Exit(1)
+
+
+def support_matrix(out: Console, subject: str | None, expression: str, report: Path | None) -> None:
+    """Runs every op in every element type, and exits with 1 if a result is wrong."""
+    from xla_conformance.support import measure_support
+    from xla_conformance.support.report import print_matrix
+    from xla_core import Client
+
+    if subject is None:
+        with Client() as client:
+            subject = client.platform_name
+    with progress() as show:
+        matrix = measure_support(subject, expression, lambda done, total, op: show(done, total, op, ""))
+    print_matrix(out, matrix)
+    if report is not None:
+        out.print(str(matrix.write(report)), markup=False, soft_wrap=True)
+    if not matrix.is_right:
+        raise typer.Exit(1)
+
+
+def _last(folder: Path) -> dict[str, Any] | None:
+    """The report that the folder holds, if it has one that this version can read."""
+    try:
+        return read_document(folder)
+    except (NotFoundError, InvalidArgumentError):
+        return None
+
+
+def _require_files(folder: Path) -> None:
+    """Raises NotFoundError unless the folder has test files."""
+    from xla_conformance.stablehlo.suite import suite_files
+
+    if not folder.is_dir():
+        raise NotFoundError(f"{folder} is not a directory")
+    if not suite_files(folder):
+        raise NotFoundError(
+            f"no test files in {folder}",
+            hint="looked for, below it too: *.mlir, and *.mlir.bc beside a *.mlir; StableHLO's repository has them in "
+            "stablehlo/testdata and stablehlo/tests",
+        )
+
+
+def _naming(stablehlo: bool) -> str:
+    """A hint for -k: how tests are named."""
+    if stablehlo:
+        return (
+            'words match parts of names of folders and files: -k "interpret and reduce"; parts of a file are counted '
+            'from 0: -k "interpret/compare.mlir:7"'
+        )
+    return 'words match parts of the names of tests: -k "dot and f32"'

@@ -1,0 +1,70 @@
+"""One failure as text: what is wrong, with which operands, and the command that runs it alone."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from xla_conformance.promises import PROMISES
+from xla_conformance.results import Result, Run
+from xla_conformance.roots import Root
+
+__all__ = ["command_of", "lines_of", "printable"]
+
+_BRIEF_DETAILS = 12
+
+
+def lines_of(
+    run: Run, result: Result, roots: Sequence[Root] = (), folder: Path | None = None, *, brief: bool = False
+) -> Iterator[str]:
+    """Yields the lines that explain a result.
+
+    Args:
+        run: the run that the result belongs to.
+        result: the result.
+        roots: the roots of the run's failures.
+        folder: where the run's report is.
+        brief: leave out the module and most of the details.
+    """
+    failure = result.failure
+    yield printable(result.message)
+    yield from _promise(result)
+    if "got" in failure:
+        at = f" at [{','.join(map(str, failure['index']))}]" if "index" in failure else ""
+        ulp = f", {failure['ulp']:g} ULP apart" if "ulp" in failure else ""
+        yield f"result {failure.get('result', 0)}{at}: got {failure['got']}, wanted {failure['wanted']}{ulp}"
+    if operands := failure.get("operands"):
+        yield f"operands there: {', '.join(operands)}"
+    for root in roots:
+        if result.id in root.dependents:
+            yield f"its program was compiled to {root.opcode}, which is wrong itself: mend {root.tests[0]} first"
+    if not brief and "module" in failure:
+        yield from ("HLO:", *(f"  {line}" for line in failure["module"].strip().splitlines()))
+    details = printable(result.details).splitlines()
+    yield from details[-_BRIEF_DETAILS:] if brief else details
+    if folder is not None and failure.get("files"):
+        yield f"data: {folder / 'failures' / failure['folder']} ({', '.join(failure['files'])})"
+    yield f"alone: {command_of(run, result)}"
+
+
+def command_of(run: Run, result: Result) -> str:
+    """The command that runs this test alone."""
+    seed = result.failure.get("seed", run.seed)
+    words = ["xla", "conform", "--backend", run.backend, "--profile", run.profile, "--seed", str(seed)]
+    if result.id.partition("::")[2] in ("start", "open", "collect", "close"):
+        return shlex.join([*words, "-k", "loading"])
+    return shlex.join([*words, "--test", result.id])
+
+
+def printable(text: str) -> str:
+    """The text without control characters, which XML doesn't allow."""
+    return "".join(c for c in text if c in "\n\t" or (c >= " " and c not in "\x7f\ufffe\uffff"))
+
+
+def _promise(result: Result) -> Iterator[str]:
+    """The sentence of the contract that the failure names, or those that its test names if they are few."""
+    named = [result.failure["promise"]] if "promise" in result.failure else result.properties.get("promises", [])
+    for id in named[:3]:
+        if id in PROMISES:
+            yield f"the contract ({id}) says of {PROMISES[id].sentence.member}: {PROMISES[id].sentence.text}"

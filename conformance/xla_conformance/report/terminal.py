@@ -1,0 +1,113 @@
+"""The report for a terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from xla_conformance.levels import conforms, scores
+from xla_conformance.report.failure import lines_of
+from xla_conformance.results import STABLEHLO_GROUP, Result, Run, State
+from xla_conformance.roots import find_roots
+from xla_conformance.stablehlo import report as stablehlo_report
+
+__all__ = ["is_right", "print_report", "verdict"]
+
+_WHOLE_FAILURES = 3
+_SHOWN_FAILURES = 20
+_ALWAYS = (State.PASS, State.FAIL, State.NOT_SUPPORTED)
+_COLORS = {State.PASS: "green", State.NOT_SUPPORTED: "yellow", State.WAIVED: "yellow", State.FILE_WRONG: "yellow"}
+
+
+def print_report(console: Console, run: Run, folder: Path | None = None) -> None:
+    """Prints a row for each group, the first failures, the levels and the verdict.
+
+    `folder` is where the report's files are.
+    """
+    columns = [s for s in State if s in _ALWAYS or run.count(s)]
+    table = Table("group", *(s.title for s in columns), "seconds", box=None, pad_edge=False)
+    for group in run.groups:
+        seconds = sum(r.seconds for r in run.results if r.group == group)
+        table.add_row(group, *(_cell(s, run.count(s, group)) for s in columns), f"{seconds:.1f}")
+    console.print(table)
+    for line in stablehlo_report.tables(run):
+        console.print(line, soft_wrap=isinstance(line, str))
+    _print_failures(console, run, folder)
+    for result in run.results:
+        if result.state is State.WAIVED:
+            console.print(f"[yellow]WAIVED[/] {result.group}: {escape(f'{result.name}: {result.message}')}")
+    if run.problem:
+        console.print(run.problem, markup=False, soft_wrap=True)
+    if not run.selection:
+        for score in scores(run):
+            console.print(str(score), markup=False, soft_wrap=True)
+    console.print(f"[bold {'green' if is_right(run) else 'red'}]{escape(verdict(run))}", soft_wrap=True)
+
+
+def _print_failures(console: Console, run: Run, folder: Path | None) -> None:
+    """Prints failures: those that others depend on first, and of those others only the names."""
+    roots = find_roots(run.results)
+    of_roots = {id for root in roots for id in root.dependents}
+    first = {id for root in roots for id in root.tests}
+    shown = sorted((r for r in run.wrong if r.id not in of_roots), key=lambda r: r.id not in first)
+    for number, result in enumerate(shown[:_SHOWN_FAILURES]):
+        console.print(f"[red]{result.state.value}[/] {result.group}: {escape(result.name)}", soft_wrap=True)
+        for line in lines_of(run, result, roots, folder, brief=number >= _WHOLE_FAILURES):
+            console.print(f"    {line}", markup=False, soft_wrap=True)
+    for root in roots:
+        names = sorted({_name(run, id) for id in root.dependents})
+        text = (
+            f"{len(names)} more tests are wrong whose programs were compiled to {root.opcode}, which is wrong itself:"
+        )
+        console.print(f"[red]{text}[/] {escape(', '.join(names))}", soft_wrap=True)
+    if len(shown) > _SHOWN_FAILURES:
+        console.print(f"... and {len(shown) - _SHOWN_FAILURES} more; the report's folder has them all")
+
+
+def _name(run: Run, id: str) -> str:
+    return next(r.name for r in run.results if r.id == id)
+
+
+def is_right(run: Run) -> bool:
+    """Whether the command succeeds: the tests of a selection pass, or the backend conforms at some level."""
+    return run.passes and (bool(run.selection or conforms(run)) or _of_stablehlo(run.results))
+
+
+def verdict(run: Run) -> str:
+    """The verdict in one sentence."""
+    if not run.results:
+        return f"The suite could not run on {run.backend!r}." if run.problem else "No test was chosen."
+    total = len(run.results)
+    passed, wrong = run.count(State.PASS), len(run.wrong)
+    rest = [
+        f"{run.count(State.NOT_SUPPORTED)} not supported" if run.count(State.NOT_SUPPORTED) else "",
+        f"{run.count(State.WAIVED)} waived" if run.count(State.WAIVED) else "",
+        f"{run.count(State.FILE_WRONG)} where the file itself is wrong" if run.count(State.FILE_WRONG) else "",
+        f"{run.not_run} not run" if run.not_run else "",
+    ]
+    tail = "".join(f", {part}" for part in rest if part)
+    marks = "".join(f", {mark}" for mark in run.environment.get("marks", ()))
+    passing = f"{passed} tests pass{tail}, in {run.seconds:.0f} s."
+    if run.passes and run.selection:
+        return f"{run.backend} passes ({run.profile}{marks}, of a selection: {run.selection}): {passing}"
+    if run.passes and _of_stablehlo(run.results):
+        return f"{run.backend} passes StableHLO's tests: {passing}"
+    level = conforms(run)
+    if level:
+        return f"{run.backend} conforms at the level {level} ({run.profile}{marks}): {passing}"
+    if run.passes:
+        return f"{run.backend} does not conform ({run.profile}{marks}): it reaches no level. {passing}"
+    incomplete = "not all tests ran" if run.problem or run.not_run else "no test passes"
+    reason = f"{wrong} of {total} tests are wrong" if wrong else incomplete
+    return f"{run.backend} does not conform ({run.profile}{marks}): {reason}{tail}."
+
+
+def _of_stablehlo(results: list[Result]) -> bool:
+    return any(r.group == STABLEHLO_GROUP for r in results)
+
+
+def _cell(state: State, count: int) -> str:
+    return f"[{_COLORS.get(state, 'red')}]{count}" if count else "[dim]0"

@@ -1,0 +1,44 @@
+"""Groups wrong results by their root: an op that is wrong makes those wrong whose programs were compiled to it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from xla_conformance.results import Result
+
+__all__ = ["Root", "find_roots"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Root:
+    """An op that is wrong itself: the ids of its wrong tests, and those of ops that were compiled to it."""
+
+    opcode: str
+    tests: tuple[str, ...]
+    dependents: tuple[str, ...]
+
+
+def find_roots(results: Sequence[Result]) -> list[Root]:
+    """Returns the wrong ops on which other wrong ops depend.
+
+    An op depends on another one if all programs of its wrong tests were compiled to that other one (among others), and
+    that one is wrong where nothing else explains it.
+    """
+    wrong: dict[str, list[Result]] = {}
+    for result in results:
+        if result.state.is_wrong and "opcode" in result.properties:
+            wrong.setdefault(result.properties["opcode"], []).append(result)
+    uses = {
+        opcode: set.intersection(*(set(r.properties.get("runs_as", ())) for r in own)) & set(wrong) - {opcode}
+        for opcode, own in wrong.items()
+    }
+    roots: dict[str, list[str]] = {opcode: [] for opcode, used in uses.items() if not used}
+    for opcode, used in uses.items():
+        for root in sorted(used & set(roots)):
+            roots[root] += [r.id for r in wrong[opcode]]
+    return [
+        Root(opcode, tuple(r.id for r in wrong[opcode]), tuple(dependents))
+        for opcode, dependents in roots.items()
+        if dependents
+    ]

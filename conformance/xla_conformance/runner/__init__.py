@@ -1,0 +1,15 @@
+"""Runs the suite in worker processes, so that a backend that crashes or hangs loses one test and not the run.
+
+| module | what it does |
+|---|---|
+| `suite_run` | a whole run: starts it, adds what waivers change, returns all results |
+| `pool` | gives tests to workers, and replaces a worker that is lost |
+| `process` | one worker as its parent sees it: starts it, reads its events, kills it |
+| `worker` | the pytest plugin within a worker: opens the device, collects, runs what the parent sends |
+| `explanation` | an exception of a test as a sentence and details |
+"""
+
+from xla_conformance.runner.pool import Limits
+from xla_conformance.runner.suite_run import Progress, run_suite
+
+__all__ = ["Limits", "Progress", "run_suite"]

@@ -1,0 +1,115 @@
+"""Turns an exception of a test into a sentence, details without Python source, and the data of a `Failure`."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import traceback
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xla_conformance.failures import Failure
+from xla_core.errors import XlaError
+
+__all__ = ["Explanation", "explain", "save_failure"]
+
+_FRAMES = 12  # of an exception's traceback, the innermost ones
+_HIDDEN = ("/_pytest/", "/pluggy/", "/hypothesis/")
+
+
+@dataclasses.dataclass(frozen=True)
+class Explanation:
+    """`sentence` is empty for an assertion that has no message."""
+
+    sentence: str
+    details: str = ""
+    failure: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+
+def explain(error: BaseException) -> Explanation:
+    """Explains what a test raised."""
+    if isinstance(error, BaseExceptionGroup) and error.exceptions:
+        first = explain(error.exceptions[0])
+        many = f"It is the first of {len(error.exceptions)} different failures."
+        return dataclasses.replace(first, details=_joined(many, first.details))
+    notes = "\n".join(getattr(error, "__notes__", ()))
+    if isinstance(error, Failure):
+        return Explanation(error.sentence, notes, _data(error))
+    if isinstance(error, AssertionError):
+        sentence, _, compared = str(error).partition("\nassert ")
+        if sentence.startswith("assert "):
+            sentence, compared = "", str(error).removeprefix("assert ")
+        compared = f"assert {compared}" if compared else ""
+        return Explanation(_one_line(sentence), _joined(_rest(sentence), compared, _frames(error), notes))
+    name = "" if isinstance(error, XlaError) else f"{type(error).__name__}: "
+    text = f"{name}{error}".rstrip(": ") or type(error).__name__
+    return Explanation(_one_line(text), _joined(_rest(text), _frames(error), notes))
+
+
+def save_failure(failure: Failure, folder: Path) -> list[str]:
+    """Writes the module as HLO text and the arrays as .npy files. Returns the files' names."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    if failure.module:
+        (folder / "module.hlo").write_text(failure.module)
+        written.append("module.hlo")
+    arrays = {"argument": failure.arguments, "result": failure.results, "expected": failure.expected}
+    for kind, values in arrays.items():
+        for number, value in enumerate(values):
+            name = f"{kind}_{number}.npy"
+            np.save(folder / name, np.ascontiguousarray(value).reshape(np.shape(value)), allow_pickle=False)
+            written.append(name)
+    return written
+
+
+def _data(failure: Failure) -> dict[str, Any]:
+    data = {
+        "promise": failure.promise,
+        "module": failure.module,
+        "result": failure.number,
+        "index": failure.index if failure.index is None else list(failure.index),
+        "operands": failure.operands,
+        "got": failure.got,
+        "wanted": failure.wanted,
+        "ulp": failure.ulp if failure.ulp is not None and math.isfinite(failure.ulp) else None,
+        "seed": failure.seed,
+    }
+    return {key: value for key, value in data.items() if value not in (None, "", [])}
+
+
+def _frames(error: BaseException) -> str:
+    """Where each exception of the chain was raised: file, line and function of its innermost frames."""
+    shown: list[str] = []
+    current: BaseException | None = error
+    while current is not None:
+        frames = [f for f in traceback.extract_tb(current.__traceback__) if not any(h in f.filename for h in _HIDDEN)]
+        if current is not error:
+            shown.append(f"caused by {type(current).__name__}: {current}")
+        shown += [f"  {_short(f.filename)}:{f.lineno} in {f.name}" for f in frames[-_FRAMES:]]
+        current = current.__cause__
+    return "\n".join(shown)
+
+
+def _short(path: str) -> str:
+    return "/".join(Path(path).parts[-3:])
+
+
+def _one_line(text: str) -> str:
+    """The first line; of a heading that ends with a colon, the entry below it too; of a traceback, the last line."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if not lines:
+        return ""
+    first, *more = lines
+    if first.startswith("Traceback (most recent call last)"):
+        return lines[-1]
+    return f"{first} {more[0]}" if first.endswith(":") and more else first
+
+
+def _rest(text: str) -> str:
+    return text if len([line for line in text.splitlines() if line.strip()]) > 1 else ""
+
+
+def _joined(*parts: str) -> str:
+    return "\n".join(part for part in parts if part)

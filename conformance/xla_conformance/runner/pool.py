@@ -1,0 +1,237 @@
+"""Gives tests to worker processes one at a time, and replaces a worker that crashes, hangs or loses its device."""
+
+from __future__ import annotations
+
+import dataclasses
+import queue
+import time
+from collections import deque
+from collections.abc import Callable, Collection
+from typing import Any
+
+from xla_conformance.results import Result, State
+from xla_conformance.runner.process import Events, Suite, WorkerProcess, folder_name
+
+__all__ = ["Limits", "Pool"]
+
+_GRACE_SECONDS = 1.0  # after a limit, in which the worker writes its stacks
+_OPENINGS = 2  # how often a replaced worker may fail to open the device, before no more is tried
+
+
+@dataclasses.dataclass(frozen=True)
+class Limits:
+    """Time limits in seconds: of one test; of opening the device, of collecting and of closing; of the whole run."""
+
+    test: float
+    stage: float
+    total: float
+
+    @staticmethod
+    def of(profile: str) -> Limits:
+        """The limits of a profile."""
+        return {
+            "quick": Limits(test=60, stage=120, total=1800),
+            "full": Limits(test=300, stage=300, total=4 * 3600),
+            "stress": Limits(test=900, stage=300, total=24 * 3600),
+        }[profile]
+
+
+class Pool:
+    """Runs the tests of a suite.
+
+    Attributes:
+        results: of all tests that ran, in the order they ended.
+        environment: what the first worker says of itself and of the device.
+        refusal: what the backend said as it refused to be opened; its tests did not run.
+        failed_stage: the first stage that failed: "start", "open" or "collect".
+        problem: why not all tests ran.
+        promises: the contract's sentences by test.
+        not_run: the tests that were collected and did not run.
+    """
+
+    def __init__(
+        self,
+        suite: Suite,
+        limits: Limits,
+        workers: int,
+        only: Collection[str] | None,
+        on_result: Callable[[int, Result], None],
+    ) -> None:
+        self.suite, self._limits, self._count, self._only = suite, limits, max(1, workers), only
+        self._on_result = on_result
+        self.results: list[Result] = []
+        self.environment: dict[str, Any] = {}
+        self.refusal: dict[str, Any] | None = None
+        self.failed_stage = ""
+        self.problem = ""
+        self.promises: dict[str, list[str]] = {}
+        self.not_run: list[str] = []
+        self._pending: deque[str] | None = None  # None until the first worker has collected
+        self._total = 0
+        self._openings = 0
+        self._events: Events = queue.SimpleQueue()
+        self._workers: list[WorkerProcess] = []
+
+    def run(self) -> None:
+        """Runs until no test is left, the total time is over or no worker can be started. Leaves no process."""
+        end = time.monotonic() + self._limits.total
+        try:
+            self._start()
+            while self._workers:
+                worker, event = self._next_event(end)
+                if worker is None:
+                    self._give_up(f"the total time of {self._limits.total:.0f} s is over")
+                elif worker in self._workers:
+                    self._handle(worker, event)
+        finally:
+            for worker in self._workers:
+                worker.stop()
+            self.not_run = list(self._pending or ())
+
+    def _start(self) -> None:
+        limits = self._limits
+        self._workers.append(WorkerProcess(self.suite, self._events, limits.test, limits.stage))
+
+    def _next_event(self, end: float) -> tuple[WorkerProcess | None, dict[str, Any]]:
+        """Waits for the next event. Ends workers that are overdue. None: the total time is over."""
+        while True:
+            now = time.monotonic()
+            if now >= end:
+                return None, {}
+            running = [w for w in self._workers if not w.overdue]
+            deadline = min([end, *(w.since + w.limit + _GRACE_SECONDS for w in running)])
+            try:
+                return self._events.get(timeout=max(deadline - now, 0.01))
+            except queue.Empty:
+                for worker in running:
+                    if worker.seconds > worker.limit + _GRACE_SECONDS:
+                        worker.end_overdue()
+
+    def _give_up(self, reason: str) -> None:
+        self.problem = self.problem or reason
+        running = [w.test for w in self._workers if w.test]
+        self._pending = deque([*running, *(self._pending or ())])
+        for worker in self._workers:
+            worker.stop()
+        self._workers.clear()
+
+    # -- events ------------------------------------------------------------------------------------------------------
+
+    def _handle(self, worker: WorkerProcess, event: dict[str, Any]) -> None:
+        match event["event"]:
+            case "stage":
+                worker.enter(event["name"])
+            case "opened":
+                self._opened(event)
+            case "refused":
+                self._refused(worker, event)
+            case "collected":
+                self._collected(worker, event)
+            case "end":
+                self._ended(worker, event)
+            case "closed":
+                worker.enter("closed")
+            case "exit":
+                self._exited(worker)
+
+    def _opened(self, event: dict[str, Any]) -> None:
+        self._openings = 0
+        if not self.environment:
+            self.environment = event["environment"]
+            self.suite = dataclasses.replace(self.suite, backend=event["backend"])
+
+    def _refused(self, worker: WorkerProcess, event: dict[str, Any]) -> None:
+        if self._pending is not None:
+            return  # the end of its process says the rest
+        self.refusal, self.failed_stage = event, "open"
+        if not event["refuses"]:
+            details = "\n".join(p for p in (event["details"], worker.remains()) if p)
+            self._add(Result("test_loading.py::open", State.FAIL, worker.seconds, event["message"], details=details))
+
+    def _collected(self, worker: WorkerProcess, event: dict[str, Any]) -> None:
+        if self._pending is None:
+            self._pending = deque(id for id in event["ids"] if self._only is None or id in self._only)
+            self._total = len(self._pending)
+            self.promises = event["promises"]
+            for _ in range(min(self._count, self._total) - 1):
+                self._start()
+        self._give(worker)
+
+    def _give(self, worker: WorkerProcess) -> None:
+        if self._pending:
+            worker.run(self._pending.popleft())
+        else:
+            worker.finish()
+
+    def _ended(self, worker: WorkerProcess, event: dict[str, Any]) -> None:
+        if worker.test != event["id"]:  # a file that can't be collected
+            if all(r.id != event["id"] for r in self.results):
+                self._add(_result(event))
+            return
+        result = _result(event)
+        if result.state.is_wrong and (printed := worker.printed()):
+            result = dataclasses.replace(result, details=f"{result.details}\n{printed}".strip())
+        self._add(result)
+        worker.before.append(worker.test)
+        worker.test = ""
+        if result.state in (State.DEVICE_LOST, State.CRASH):
+            worker.enter("lost")  # it ends by itself
+        else:
+            self._give(worker)
+
+    def _exited(self, worker: WorkerProcess) -> None:
+        self._workers.remove(worker)
+        state = State.TIMEOUT if worker.overdue else State.CRASH
+        replaced = True
+        if worker.stage == "run":
+            folder = folder_name(worker.test)
+            artifacts = self.suite.artifacts
+            files = worker.keep_program(artifacts / folder) if artifacts is not None else []
+            failure = {"folder": folder, "files": files} if files else {}
+            self._lose(worker, worker.test, state, failure)
+        elif worker.stage in ("start", "open", "collect"):
+            replaced = self._lost_at_start(worker, state)
+        elif worker.stage == "close":
+            self._lose(worker, "test_loading.py::close", state, {})
+        if replaced and self._pending and len(self._workers) < min(self._count, len(self._pending)):
+            self._start()
+        worker.stop()
+
+    def _lost_at_start(self, worker: WorkerProcess, state: State) -> bool:
+        """Whether another worker is worth a try."""
+        if self._pending is None:  # nothing has run
+            if self.refusal is None:
+                self.failed_stage = worker.stage
+                self._lose(worker, f"test_loading.py::{worker.stage}", state, {})
+            return False
+        self._openings += 1
+        if self._openings <= _OPENINGS:
+            return True
+        if not self._workers:
+            before = self.results[-1].id if self.results else "the start"
+            self.problem = f"after {before} the device could not be opened again ({worker.stage}: {worker.cause()})"
+        return False
+
+    def _lose(self, worker: WorkerProcess, id: str, state: State, failure: dict[str, Any]) -> None:
+        self._add(Result(id, state, worker.seconds, worker.cause(), details=worker.remains(), failure=failure))
+
+    def _add(self, result: Result) -> None:
+        self.results.append(result)
+        self._total = max(self._total, len(self.results))
+        self._on_result(self._total, result)
+
+
+def _result(event: dict[str, Any]) -> Result:
+    state, properties = State(event["state"]), event["properties"]
+    message = event.get("message", "")
+    if state is State.PASS and "file_wrong" in properties:
+        state, message = State.FILE_WRONG, properties["file_wrong"]
+    return Result(
+        event["id"],
+        state,
+        event["seconds"],
+        message,
+        properties,
+        event.get("details", ""),
+        event.get("failure", {}),
+    )

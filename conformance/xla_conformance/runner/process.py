@@ -1,0 +1,222 @@
+"""One worker process, as its parent sees it."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import importlib.resources
+import json
+import os
+import queue
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import zlib
+from pathlib import Path
+from typing import Any
+
+from xla_conformance.results import suite_files
+
+__all__ = ["Events", "Suite", "WorkerProcess", "folder_name"]
+
+_TAIL_LINES = 60
+_TAIL_BYTES = 1 << 16
+_STACK_LINES = 120
+_PIPE_SECONDS = 1.0  # in which the last events arrive after a process ended
+
+Events = queue.SimpleQueue[tuple["WorkerProcess", dict[str, Any]]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Suite:
+    """What a worker runs. `opens`: "yes", "no" (tests of the group loading alone) or "none" (the evaluator)."""
+
+    backend: str
+    profile: str
+    seed: int = 0
+    expression: str = ""
+    groups: tuple[str, ...] = ()
+    stablehlo_tests: Path | None = None
+    artifacts: Path | None = None
+    opens: str = "yes"
+
+
+class WorkerProcess:
+    """Starts a worker, sends it commands, puts its events into a queue and ends it.
+
+    Attributes:
+        stage: what it does: "start", "open", "collect", "run", "close" or "closed".
+        test: the id of the test that it runs.
+        since: when the stage or the test began.
+        limit: how many seconds the stage or the test may take.
+        overdue: whether it was killed because it took longer.
+        before: the tests that it ran before this one.
+    """
+
+    def __init__(self, suite: Suite, events: Events, test_seconds: float, stage_seconds: float) -> None:
+        self._scratch = tempfile.TemporaryDirectory(prefix="xla-conform-", ignore_cleanup_errors=True)
+        self._folder = Path(self._scratch.name)
+        self._log = self._folder / "log"
+        self._offset = 0
+        self.stage, self.test, self.overdue = "start", "", False
+        self.before: list[str] = []
+        self.since, self.limit = time.monotonic(), stage_seconds
+        self._stage_seconds, self._test_seconds = stage_seconds, test_seconds
+        commands, self._commands = os.pipe()
+        reader, writer = os.pipe()
+        try:
+            with self._log.open("wb") as log:
+                self._process = subprocess.Popen(
+                    self._command(suite, commands, writer),
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    pass_fds=[commands, writer],
+                    env=_environment(),
+                    cwd=self._folder,
+                    start_new_session=True,  # Ctrl-C reaches the parent alone, and the whole group can be killed
+                )
+        finally:
+            os.close(commands)
+            os.close(writer)
+        self._reader = threading.Thread(target=self._read, args=(reader, events), daemon=True)
+        self._reader.start()
+        threading.Thread(target=self._wait, args=(events,), daemon=True).start()
+
+    def _command(self, suite: Suite, commands: int, events: int) -> list[str]:
+        root = importlib.resources.files("xla_conformance").joinpath("suite")
+        return [
+            *(sys.executable, "-m", "pytest", "--capture=no", "-p", "no:terminal", "-p", "no:faulthandler"),
+            *("-p", "xla_conformance.plugin", "-p", "xla_conformance.runner.worker"),
+            *(f"--rootdir={root}", f"--confcutdir={root}", "-c", str(root.joinpath("pytest.ini"))),
+            *(f"--xla-backend={suite.backend}", f"--xla-profile={suite.profile}", f"--xla-seed={suite.seed}"),
+            *(f"--xla-commands={commands}", f"--xla-events={events}", f"--xla-scratch={self._folder}"),
+            *(f"--xla-test-seconds={self._test_seconds}", f"--xla-stage-seconds={self._stage_seconds}"),
+            *(f"--xla-open={suite.opens}", f"--xla-artifacts={suite.artifacts or ''}"),
+            f"--basetemp={self._folder / 'tmp'}",
+            *(("-k", suite.expression) if suite.expression else ()),
+            *((f"--xla-stablehlo-tests={suite.stablehlo_tests.resolve()}",) if suite.stablehlo_tests else ()),
+            *suite_files(suite.groups),
+        ]
+
+    # -- what it says ------------------------------------------------------------------------------------------------
+
+    def _read(self, descriptor: int, events: Events) -> None:
+        with os.fdopen(descriptor, errors="replace") as pipe:
+            for line in pipe:
+                try:
+                    event = json.loads(line)
+                except ValueError:  # a backend wrote into the pipe
+                    self._kill()
+                    return
+                events.put((self, event))
+
+    def _wait(self, events: Events) -> None:
+        with contextlib.suppress(ChildProcessError):
+            os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
+        self._kill()  # the processes that it started; while it isn't waited for, its number stays its own
+        self._process.wait()
+        self._reader.join(_PIPE_SECONDS)
+        events.put((self, {"event": "exit"}))
+
+    # -- what it is told ---------------------------------------------------------------------------------------------
+
+    def run(self, test: str) -> None:
+        self.stage, self.test, self.since, self.limit = "run", test, time.monotonic(), self._test_seconds
+        self._offset = self._log.stat().st_size
+        self._send({"run": test})
+
+    def finish(self) -> None:
+        self.stage, self.test, self.since, self.limit = "close", "", time.monotonic(), self._stage_seconds
+        self._send({"finish": True})
+
+    def enter(self, stage: str) -> None:
+        self.stage, self.test, self.since, self.limit = stage, "", time.monotonic(), self._stage_seconds
+
+    def _send(self, command: dict[str, Any]) -> None:
+        with contextlib.suppress(BrokenPipeError):  # its end is an event of its own
+            os.write(self._commands, (json.dumps(command) + "\n").encode())
+
+    def end_overdue(self) -> None:
+        self.overdue = True
+        self._kill()
+
+    def _kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def stop(self) -> None:
+        """Kills it if it runs, and removes what it left."""
+        self._kill()
+        self._process.wait()
+        with contextlib.suppress(OSError):
+            os.close(self._commands)
+        self._scratch.cleanup()
+
+    # -- what is left of it ------------------------------------------------------------------------------------------
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.since
+
+    def cause(self) -> str:
+        """How it ended, in a sentence."""
+        if self.overdue:
+            return f"it did not end within {self.limit:.0f} s, and its process was killed"
+        code = self._process.returncode
+        if code is not None and code < 0:
+            return f"its process was ended by {signal.Signals(-code).name}"
+        return f"its process ended with code {code}"
+
+    def printed(self) -> str:
+        """The last lines that the driver and the test printed since the test or the stage began."""
+        tail = _tail(self._log, self._offset, _TAIL_LINES)
+        return f"printed:\n{tail}" if tail else ""
+
+    def remains(self) -> str:
+        """What it printed last, the stacks of its threads, and the tests that it ran before."""
+        parts = [self.printed()]
+        if stacks := _tail(self._folder / "stacks", 0, _STACK_LINES):
+            parts.append(f"stacks:\n{stacks}")
+        if self.test and self.before:
+            parts.append("ran before in the same process: " + ", ".join(self.before[-3:]))
+        return "\n".join(part for part in parts if part)
+
+    def keep_program(self, folder: Path) -> list[str]:
+        """Copies the program that was compiled last into a folder. Returns the file's name."""
+        program = self._folder / "program.hlo"
+        if not program.exists():
+            return []
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(program, folder / "module.hlo")
+        return ["module.hlo"]
+
+
+def folder_name(id: str) -> str:
+    """The name of the folder for a test's failure."""
+    words = re.sub(r"[^\w.-]+", "_", id.partition("::")[2] or id).strip("_")
+    return f"{words[:80]}-{zlib.crc32(id.encode()):08x}"
+
+
+def _tail(file: Path, offset: int, lines: int) -> str:
+    if not file.exists():
+        return ""
+    with file.open("rb") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(max(offset, size - _TAIL_BYTES))
+        text = stream.read().decode(errors="replace").replace("\0", "")
+    return "\n".join(text.splitlines()[-lines:]).strip()
+
+
+def _environment() -> dict[str, str]:
+    """This process's environment, without variables that configure pytest, and with the same import path."""
+    environment = {k: v for k, v in os.environ.items() if k not in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")}
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    environment["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(p or os.getcwd() for p in sys.path))
+    environment["PYTHONUNBUFFERED"] = "1"
+    return environment

@@ -1,0 +1,97 @@
+"""A whole run of the suite."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+from xla_conformance.results import GROUPS, STABLEHLO_GROUP, Result, Run
+from xla_conformance.runner.pool import Limits, Pool
+from xla_conformance.runner.process import Suite
+from xla_core.errors import AlreadyExistsError, NotFoundError, UnavailableError
+
+__all__ = ["Progress", "run_suite"]
+
+Progress = Callable[[int, Result], None]
+"""Called after each test with the number of all tests and the result."""
+
+_REFUSALS = {error.code.name: error for error in (NotFoundError, AlreadyExistsError, UnavailableError)}
+
+
+def run_suite(
+    backend: str | None,
+    profile: str = "quick",
+    *,
+    expression: str = "",
+    only: Collection[str] | None = None,
+    workers: int = 1,
+    stablehlo_tests: Path | None = None,
+    evaluator: bool = False,
+    seed: int = 0,
+    limits: Limits | None = None,
+    artifacts: Path | None = None,
+    progress: Progress | None = None,
+) -> Run:
+    """Runs the suite on a backend. Whatever the backend does, this returns.
+
+    Args:
+        backend: its name; None for the default one.
+        profile: "quick", "full" or "stress".
+        expression: selects tests as pytest's -k does.
+        only: the ids of the tests to run.
+        workers: the number of processes that share the tests.
+        stablehlo_tests: run StableHLO's own test files of this folder instead of the suite's.
+        evaluator: run StableHLO's files on the reference evaluator; no backend is loaded.
+        seed: the seed of every random choice.
+        limits: time limits; by default those of the profile.
+        artifacts: a folder for the programs and arrays of failures.
+        progress: called after each test.
+
+    Raises:
+        NotFoundError: there is no such backend.
+        AlreadyExistsError: several distributions bring it.
+        UnavailableError: the backend itself says that it can't be used here.
+    """
+    start = time.monotonic()
+    limits = limits or Limits.of(profile)
+    groups = (STABLEHLO_GROUP,) if stablehlo_tests is not None else GROUPS
+    suite = Suite(
+        backend or "", profile, seed, expression, groups, stablehlo_tests, artifacts, "none" if evaluator else "yes"
+    )
+
+    def report(total: int, result: Result) -> None:
+        if progress is not None:
+            progress(total, result)
+
+    pool = Pool(suite, limits, workers, only, report)
+    pool.run()
+    results = pool.results
+    refusal = pool.refusal
+    if refusal is not None and refusal["refuses"]:
+        raise _REFUSALS[refusal["code"]](refusal["message"], hint=refusal["hint"])
+    problem = pool.problem
+    if pool.failed_stage:
+        problem = _without_device(pool.failed_stage)
+        if refusal is not None and stablehlo_tests is None and backend is not None:
+            second = Pool(dataclasses.replace(suite, groups=("loading",), opens="no"), limits, 1, only, report)
+            second.run()
+            results = [*results, *second.results]
+    name = pool.suite.backend or backend or ("evaluator" if evaluator else "the default backend")
+    return Run(
+        name,
+        profile,
+        results,
+        time.monotonic() - start,
+        problem,
+        pool.environment,
+        expression,
+        seed,
+        not_run=len(pool.not_run),
+    )
+
+
+def _without_device(stage: str) -> str:
+    what = {"start": "no process could load the suite", "open": "the backend or its device could not be opened"}
+    return f"{what.get(stage, 'the tests could not be collected')}, so the other tests did not run"

@@ -1,0 +1,270 @@
+"""The pytest plugin within a worker (`-p xla_conformance.runner.worker`).
+
+It opens the device, collects the tests once, and runs those that the parent names. It writes events to the parent as
+JSON lines. Whatever ends this process or holds it up is seen by the parent, which replaces it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import faulthandler
+import json
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pytest
+
+from xla_conformance.environment import describe
+from xla_conformance.failures import Failure
+from xla_conformance.plugin import CLIENT, NOT_SUPPORTED, ClaimingClient, settle_devices
+from xla_conformance.results import State
+from xla_conformance.runner.explanation import explain, save_failure
+from xla_core import parse
+from xla_core.errors import XlaError
+from xla_core.hlo import Opcode
+
+_ANSWER_SECONDS = 10.0  # in which a device must move a few bytes after a test that failed
+_TRIVIAL = {Opcode.PARAMETER, Opcode.CONSTANT, Opcode.TUPLE, Opcode.GET_TUPLE_ELEMENT, Opcode.FUSION, Opcode.BITCAST}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("xla conformance worker")
+    group.addoption("--xla-commands", type=int, help="a file descriptor with a JSON object a line, from the parent")
+    group.addoption("--xla-events", type=int, help="a file descriptor for a JSON object a line, to the parent")
+    group.addoption("--xla-scratch", help="a folder for this worker")
+    group.addoption("--xla-artifacts", default="", help="a folder for the data of failures")
+    group.addoption("--xla-open", choices=("yes", "no", "none"), default="yes", help="whether to open the device first")
+    group.addoption("--xla-test-seconds", type=float, default=60.0)
+    group.addoption("--xla-stage-seconds", type=float, default=120.0)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    worker = _Worker(config)
+    config.pluginmanager.register(worker, "xla-conformance-worker")
+    worker.open()
+
+
+class _Worker:
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._events = config.getoption("xla_events")
+        descriptor = config.getoption("xla_commands")
+        for each in (self._events, descriptor):
+            os.set_inheritable(each, False)
+        self._commands: IO[str] = os.fdopen(descriptor)
+        scratch = Path(config.getoption("xla_scratch"))
+        self._stacks = (scratch / "stacks").open("w")
+        self._program = scratch / "program.hlo"
+        faulthandler.enable(self._stacks)
+        _end_with_parent()
+        self._client: ClaimingClient | None = None
+        self._answered = False
+        self._entry: dict[str, Any] = {}
+
+    # -- events ------------------------------------------------------------------------------------------------------
+
+    def _send(self, event: str, **data: Any) -> None:
+        rest = (json.dumps({"event": event, **data}) + "\n").encode()
+        while rest:
+            rest = rest[os.write(self._events, rest) :]
+
+    @contextlib.contextmanager
+    def _limited(self, seconds: float) -> Iterator[None]:
+        """Writes the stacks of all threads if the block takes longer. The parent then ends this process."""
+        self._stacks.truncate(0)
+        self._stacks.seek(0)
+        faulthandler.dump_traceback_later(seconds, file=self._stacks)
+        try:
+            yield
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+
+    def _stage(self, name: str) -> contextlib.AbstractContextManager[None]:
+        self._send("stage", name=name)
+        return self._limited(self._config.getoption("xla_stage_seconds"))
+
+    # -- the device --------------------------------------------------------------------------------------------------
+
+    def open(self) -> None:
+        """Opens the device. An error is sent to the parent, and ends this process."""
+        how = self._config.getoption("xla_open")
+        if how == "none":
+            self._send("opened", backend="", environment=describe())
+        if how != "yes":
+            return
+        with self._stage("open"):
+            try:
+                option = self._config.option
+                settle_devices(self._config)
+                self._client = ClaimingClient(option.xla_backend or None, program_file=self._program)
+                option.xla_backend = self._client.platform_name
+                environment = describe(self._client)
+                self._answered = self._answers()
+            except BaseException as error:  # SystemExit too
+                self._send("refused", **_refusal(error))
+                os._exit(0)
+        self._config.stash[CLIENT] = self._client
+        self._send("opened", backend=option.xla_backend, environment=environment)
+
+    def _answers(self) -> bool:
+        """Whether every device still moves a few bytes there and back."""
+        client = self._client
+        if client is None:
+            return False
+        right: list[bool] = []
+
+        def ask() -> None:
+            sent = np.arange(8, dtype=np.int32)
+            with contextlib.suppress(Exception):
+                right.extend(
+                    np.array_equal(client.buffer_from_host(sent, device=d).to_numpy(), sent) for d in client.devices
+                )
+
+        thread = threading.Thread(target=ask, daemon=True)
+        thread.start()
+        thread.join(_ANSWER_SECONDS)
+        return len(right) == len(client.devices) and all(right)
+
+    # -- pytest's hooks ----------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collection(self) -> Any:
+        with self._stage("collect"):
+            return (yield)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            text = report.longreprtext.strip()
+            message = text.splitlines()[-1].removeprefix("E").strip() if text else "it can't be collected"
+            self._send("end", id=report.nodeid, state="FAIL", seconds=0.0, message=message, details=text, properties={})
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        items = {item.nodeid: item for item in session.items}
+        self._send("collected", ids=list(items), promises=_promises(session.items))
+        for line in self._commands:
+            command = json.loads(line)
+            if "run" not in command:
+                break
+            self._run(session, items.get(command["run"]), command["run"])
+        self._send("stage", name="close")
+        faulthandler.dump_traceback_later(self._config.getoption("xla_stage_seconds"), file=self._stacks)
+        return True
+
+    def _run(self, session: pytest.Session, item: pytest.Item | None, id: str) -> None:
+        if item is None:
+            self._end(id, state="FAIL", message="another worker collected this test and this one did not")
+            return
+        self._entry = {"state": "PASS", "seconds": 0.0, "message": "", "details": "", "failure": {}}
+        self._program.unlink(missing_ok=True)
+        interrupted = ""
+        with self._limited(self._config.getoption("xla_test_seconds")):
+            try:
+                # What lives as long as the session is kept for the next test, whatever that is.
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=session)
+            except BaseException as error:
+                interrupted = f"it raised {type(error).__name__}, which ends a process"
+        if interrupted:
+            self._entry |= {"state": State.CRASH.value, "message": interrupted}
+        entry, properties = self._entry, dict(item.user_properties)
+        lost = entry["state"] == "FAIL" and self._answered and not self._answers()
+        if lost:
+            entry["state"] = State.DEVICE_LOST.value
+        if entry["state"] != "PASS" and "opcode" in properties:
+            properties["runs_as"] = self._opcodes()
+        self._end(id, **entry, properties=properties)
+        if lost or interrupted:
+            os._exit(0)
+
+    def _end(self, id: str, **entry: Any) -> None:
+        self._send("end", id=id, **{"seconds": 0.0, "details": "", "properties": {}, **entry})
+
+    def _opcodes(self) -> list[str]:
+        """The opcodes that the last program was compiled to."""
+        executable = self._client.last if self._client is not None else None
+        if executable is None:
+            return []
+        try:
+            computations = parse(executable.as_text()).computations
+        except XlaError:  # a backend's own text
+            return []
+        return sorted({i.opcode.value for c in computations for i in c.instructions if i.opcode not in _TRIVIAL})
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
+        report = yield
+        self._entry["seconds"] += call.duration
+        error = call.excinfo.value if call.excinfo is not None else None
+        if error is None or self._entry["state"] == "FAIL":
+            return report
+        if isinstance(error, pytest.skip.Exception):
+            reason = str(error)
+            declared = reason.startswith(NOT_SUPPORTED)
+            message = reason.removeprefix(NOT_SUPPORTED) if declared else f"the test was skipped: {reason}"
+            self._entry |= {"state": "NOT_SUPPORTED" if declared else "FAIL", "message": message}
+            return report
+        explained = explain(error)
+        purpose = (getattr(getattr(item, "function", None), "__doc__", None) or "").strip().split("\n\n")[0]
+        sentence = explained.sentence or " ".join(purpose.split()) or item.name.replace("_", " ")
+        self._entry |= {
+            "state": "FAIL",
+            "message": sentence,
+            "details": explained.details,
+            "failure": explained.failure,
+        }
+        self._save(item.nodeid, error)
+        return report
+
+    def _save(self, id: str, error: BaseException) -> None:
+        folder = self._config.getoption("xla_artifacts")
+        if folder and isinstance(error, Failure):
+            from xla_conformance.runner.process import folder_name
+
+            name = folder_name(id)
+            self._entry["failure"] |= {"folder": name, "files": save_failure(error, Path(folder) / name)}
+
+    def pytest_unconfigure(self) -> None:
+        if self._client is not None:
+            self._client.close()
+        faulthandler.cancel_dump_traceback_later()
+        self._send("closed")
+
+
+def _promises(items: list[pytest.Item]) -> dict[str, list[str]]:
+    """The ids of the contract's sentences that each test names."""
+    named = {item.nodeid: [str(a) for m in item.iter_markers("promise") for a in m.args] for item in items}
+    return {id: promises for id, promises in named.items() if promises}
+
+
+def _refusal(error: BaseException) -> dict[str, Any]:
+    """The error as data. It is the backend's own refusal if nothing but an XlaError led to it."""
+    details = "".join(traceback.format_exception(error))
+    if not isinstance(error, XlaError):
+        message = f"{type(error).__name__}: {error}"
+        return {"refuses": False, "code": "", "message": message, "hint": None, "details": details}
+    own = error.__cause__ is None or isinstance(error.__cause__, XlaError)
+    return {
+        "refuses": own and error.code.name in ("NOT_FOUND", "ALREADY_EXISTS", "UNAVAILABLE"),
+        "code": error.code.name,
+        "message": error.message,
+        "hint": error.hint,
+        "details": details,
+    }
+
+
+def _end_with_parent() -> None:
+    """Makes the system end this process when its parent ends (Linux), and write no core dump when it crashes."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # 1: PR_SET_PDEATHSIG

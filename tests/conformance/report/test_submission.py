@@ -1,0 +1,112 @@
+"""A report's folder as a submission."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from xla_conformance.report.files import hashes, write_report
+from xla_conformance.report.submission import problems_of
+from xla_conformance.results import State
+
+from tests.conformance.report.runs import whole_run
+from xla_core.cli import main
+
+WAIVER = {
+    "tests": "test_ops.py::test_op[tanh-*]",
+    "reason": "a bug",
+    "link": "https://x.example/1",
+    "expires": "2999-01-01",
+}
+
+
+@pytest.fixture
+def submission(tmp_path: Path) -> Path:
+    write_report(whole_run(), tmp_path)
+    return tmp_path
+
+
+def test_a_right_one(submission: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert problems_of(submission) == []
+    assert main(["conform", "--verify", str(submission)]) == 0
+    assert "chip conforms at the level everything (quick)" in capfd.readouterr().out.replace("\n", " ")
+
+
+def forge(submission: Path, change: Callable[[dict[str, Any]], None]) -> list[str]:
+    """Changes report.json and makes its hash right."""
+    file = submission / "report.json"
+    document = json.loads(file.read_text())
+    change(document)
+    file.write_text(json.dumps(document))
+    (submission / "manifest.json").write_text(json.dumps({"files": hashes(submission)}))
+    return problems_of(submission)
+
+
+def _fail(document: dict[str, Any]) -> None:
+    document["results"][0]["state"] = "FAIL"
+
+
+def _waive(document: dict[str, Any]) -> None:
+    document["results"][0]["state"] = "WAIVED"
+
+
+def _claim(document: dict[str, Any]) -> None:
+    document["conforms"] = "inference"
+
+
+def _forget(document: dict[str, Any]) -> None:
+    del document["environment"]["device"]
+
+
+def _old(document: dict[str, Any]) -> None:
+    document["environment"]["suite_version"] = "0.0.9"
+
+
+def _select(document: dict[str, Any]) -> None:
+    document["selection"] = "-k tanh"
+
+
+def _twice(document: dict[str, Any]) -> None:
+    document["results"].append(document["results"][0])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (_fail, "conforms does not follow from the results"),
+        (_waive, "is waived, and no waiver covers it"),
+        (_claim, "conforms does not follow from the results"),
+        (_forget, "the environment lacks device"),
+        (_old, "it was made by version 0.0.9 of the suite"),
+        (_select, "only a selection of the tests ran"),
+        (_twice, "a test has two results"),
+    ],
+)
+def test_a_forged_one(submission: Path, change: Callable[[dict[str, Any]], None], said: str) -> None:
+    assert any(said in problem for problem in forge(submission, change))
+
+
+def test_a_changed_file(submission: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with (submission / "junit.xml").open("a") as file:
+        file.write(" ")
+    (submission / "more").write_text("")
+    (submission / "badge.svg").unlink()
+    assert problems_of(submission) == [
+        "badge.svg is listed in manifest.json and missing",
+        "more is not listed in manifest.json",
+        "junit.xml was changed: its hash is another",
+    ]
+    assert main(["conform", "--verify", str(submission)]) == 1
+    assert "3 problems" in capfd.readouterr().out
+
+
+def test_waivers(tmp_path: Path) -> None:
+    run = dataclasses.replace(whole_run(tanh=State.WAIVED), waivers=[WAIVER])
+    write_report(run, tmp_path)
+    assert problems_of(tmp_path) == []
+    write_report(dataclasses.replace(run, waivers=[WAIVER | {"expires": "2020-01-01"}]), tmp_path)
+    assert "expired on 2020-01-01" in problems_of(tmp_path)[0]

@@ -1,0 +1,93 @@
+"""The report on a terminal."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from rich.console import Console
+from xla_conformance.report.terminal import is_right, print_report, verdict
+from xla_conformance.results import Result, Run, State
+
+from tests.conformance.report.runs import FAILURE, RESULTS, run_of, whole_run
+
+
+def test_verdicts() -> None:
+    assert verdict(whole_run()).startswith("chip conforms at the level everything (quick, simulated): ")
+    assert "does not conform (quick, simulated): 2 of 5 tests are wrong, 1 not supported" in verdict(run_of(*RESULTS))
+    some = run_of(*RESULTS[:3])
+    some.selection = "-k 'dot'"
+    expected = "chip passes (quick, simulated, of a selection: -k 'dot'): 2 tests pass, 1 not supported, in 2 s."
+    assert verdict(some) == expected
+    assert is_right(some)
+    assert verdict(run_of()) == "No test was chosen."
+    assert verdict(Run("chip", "quick", problem="no pytest")) == "The suite could not run on 'chip'."
+
+
+def test_few_tests_that_pass_are_no_conformance() -> None:
+    few = run_of(*RESULTS[:3])
+    assert few.passes
+    assert not is_right(few)
+    assert "it reaches no level" in verdict(few)
+
+
+def test_a_run_that_did_not_end_is_not_right() -> None:
+    run = dataclasses.replace(whole_run(), not_run=3, problem="the total time of 5 s is over")
+    assert not is_right(run)
+    assert "3 not run" in verdict(run)
+
+
+def shown(run: Run, capsys: pytest.CaptureFixture[str]) -> str:
+    print_report(Console(width=120, highlight=False), run)
+    return capsys.readouterr().out
+
+
+def test_table(capsys: pytest.CaptureFixture[str]) -> None:
+    out = shown(run_of(*RESULTS), capsys)
+    head, *rows = (line.split() for line in out.splitlines()[:4])
+    assert head == ["group", "pass", "fail", "crash", "not", "supported", "seconds"]
+    assert {row[0]: row[1:] for row in rows} == {
+        "loading": ["1", "0", "0", "0", "0.5"],
+        "streams": ["0", "0", "1", "0", "1.0"],
+        "ops": ["1", "1", "0", "1", "0.3"],
+    }
+    assert "chip on fire" in out
+
+
+def test_a_failure_says_what_to_look_at(capsys: pytest.CaptureFixture[str]) -> None:
+    out = shown(run_of(*RESULTS), capsys)
+    assert "FAIL ops: test_op[exp-f32]" in out
+    assert "result 0 at [3]: got 1.5, wanted 1.25, 12 ULP apart" in out
+    assert "operands there: 2.0 (0x40000000)" in out
+    assert "ROOT y = f32[4] exponential(x)" in out
+    alone = "xla conform --backend chip --profile quick --seed 0 --test 'test_ops.py::test_op[exp-f32]'"
+    assert f"alone: {alone}" in out
+
+
+def test_what_depends_on_a_wrong_op_is_named_only(capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = [
+        Result(
+            "test_ops.py::test_op[tanh-bf16]", State.FAIL, properties={"opcode": "tanh", "runs_as": ["convert", "tanh"]}
+        ),
+        Result(
+            "test_ops.py::test_op[convert-f32]",
+            State.FAIL,
+            failure=FAILURE,
+            properties={"opcode": "convert", "runs_as": ["convert"]},
+        ),
+    ]
+    out = shown(run_of(*wrong), capsys)
+    assert "FAIL ops: test_op[convert-f32]" in out
+    assert "FAIL ops: test_op[tanh-bf16]" not in out
+    assert (
+        "1 more tests are wrong whose programs were compiled to convert, which is wrong itself: test_op[tanh-bf16]"
+        in " ".join(out.split())
+    )
+
+
+def test_levels_are_scored(capsys: pytest.CaptureFixture[str]) -> None:
+    out = shown(whole_run(select=State.NOT_SUPPORTED), capsys)
+    assert "runtime: reached" in out
+    assert "primitive ops, 9" in out
+    assert "next: `select`" in out
+    assert "chip conforms at the level runtime" in out
