@@ -38,7 +38,9 @@ def print_report(console: Console, run: Run, folder: Path | None = None) -> None
     _print_failures(console, run, folder)
     for result in run.results:
         if result.state is State.WAIVED:
-            console.print(f"[yellow]WAIVED[/] {result.group}: {escape(f'{result.name}: {result.message}')}")
+            console.print(
+                f"[yellow]WAIVED[/] {result.group}: {escape(f'{result.name}: {result.message}')}", soft_wrap=True
+            )
     if run.problem:
         console.print(run.problem, markup=False, soft_wrap=True)
     if not run.selection:

@@ -127,6 +127,8 @@ class Pool:
                 self._refused(worker, event)
             case "collected":
                 self._collected(worker, event)
+            case "property":
+                worker.properties[event["name"]] = event["value"]
             case "end":
                 self._ended(worker, event)
             case "closed":
@@ -213,7 +215,8 @@ class Pool:
         return False
 
     def _lose(self, worker: WorkerProcess, id: str, state: State, failure: dict[str, Any]) -> None:
-        self._add(Result(id, state, worker.seconds, worker.cause(), details=worker.remains(), failure=failure))
+        properties = worker.properties if worker.test else {}
+        self._add(Result(id, state, worker.seconds, worker.cause(), properties, worker.remains(), failure))
 
     def _add(self, result: Result) -> None:
         self.results.append(result)

@@ -56,6 +56,7 @@ class WorkerProcess:
         limit: how many seconds the stage or the test may take.
         overdue: whether it was killed because it took longer.
         before: the tests that it ran before this one.
+        properties: what the test has recorded so far.
     """
 
     def __init__(self, suite: Suite, events: Events, test_seconds: float, stage_seconds: float) -> None:
@@ -65,6 +66,7 @@ class WorkerProcess:
         self._offset = 0
         self.stage, self.test, self.overdue = "start", "", False
         self.before: list[str] = []
+        self.properties: dict[str, Any] = {}
         self.since, self.limit = time.monotonic(), stage_seconds
         self._stage_seconds, self._test_seconds = stage_seconds, test_seconds
         commands, self._commands = os.pipe()
@@ -129,6 +131,7 @@ class WorkerProcess:
     def run(self, test: str) -> None:
         self.stage, self.test, self.since, self.limit = "run", test, time.monotonic(), self._test_seconds
         self._offset = self._log.stat().st_size
+        self.properties = {}
         self._send({"run": test})
 
     def finish(self) -> None:

@@ -15,7 +15,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -31,6 +31,7 @@ from xla_core import parse
 from xla_core.errors import XlaError
 from xla_core.hlo import Opcode
 
+_NAME = "xla-conformance-worker"
 _ANSWER_SECONDS = 10.0  # in which a device must move a few bytes after a test that failed
 _TRIVIAL = {Opcode.PARAMETER, Opcode.CONSTANT, Opcode.TUPLE, Opcode.GET_TUPLE_ELEMENT, Opcode.FUSION, Opcode.BITCAST}
 
@@ -49,8 +50,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
     worker = _Worker(config)
-    config.pluginmanager.register(worker, "xla-conformance-worker")
+    config.pluginmanager.register(worker, _NAME)
     worker.open()
+
+
+@pytest.fixture
+def record_property(request: pytest.FixtureRequest) -> Callable[[str, Any], None]:
+    """As pytest's, but the parent has each property at once, so that it knows them of a test that crashes."""
+    worker = request.config.pluginmanager.get_plugin(_NAME)
+    assert isinstance(worker, _Worker)
+
+    def record(name: str, value: Any) -> None:
+        request.node.user_properties.append((name, value))
+        worker.send("property", name=name, value=value)
+
+    return record
 
 
 class _Worker:
@@ -72,7 +86,7 @@ class _Worker:
 
     # -- events ------------------------------------------------------------------------------------------------------
 
-    def _send(self, event: str, **data: Any) -> None:
+    def send(self, event: str, **data: Any) -> None:
         rest = (json.dumps({"event": event, **data}) + "\n").encode()
         while rest:
             rest = rest[os.write(self._events, rest) :]
@@ -89,7 +103,7 @@ class _Worker:
             faulthandler.cancel_dump_traceback_later()
 
     def _stage(self, name: str) -> contextlib.AbstractContextManager[None]:
-        self._send("stage", name=name)
+        self.send("stage", name=name)
         return self._limited(self._config.getoption("xla_stage_seconds"))
 
     # -- the device --------------------------------------------------------------------------------------------------
@@ -98,7 +112,7 @@ class _Worker:
         """Opens the device. An error is sent to the parent, and ends this process."""
         how = self._config.getoption("xla_open")
         if how == "none":
-            self._send("opened", backend="", environment=describe())
+            self.send("opened", backend="", environment=describe())
         if how != "yes":
             return
         with self._stage("open"):
@@ -110,10 +124,10 @@ class _Worker:
                 environment = describe(self._client)
                 self._answered = self._answers()
             except BaseException as error:  # SystemExit too
-                self._send("refused", **_refusal(error))
+                self.send("refused", **_refusal(error))
                 os._exit(0)
         self._config.stash[CLIENT] = self._client
-        self._send("opened", backend=option.xla_backend, environment=environment)
+        self.send("opened", backend=option.xla_backend, environment=environment)
 
     def _answers(self) -> bool:
         """Whether every device still moves a few bytes there and back."""
@@ -145,18 +159,18 @@ class _Worker:
         if report.failed:
             text = report.longreprtext.strip()
             message = text.splitlines()[-1].removeprefix("E").strip() if text else "it can't be collected"
-            self._send("end", id=report.nodeid, state="FAIL", seconds=0.0, message=message, details=text, properties={})
+            self.send("end", id=report.nodeid, state="FAIL", seconds=0.0, message=message, details=text, properties={})
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         items = {item.nodeid: item for item in session.items}
-        self._send("collected", ids=list(items), promises=_promises(session.items))
+        self.send("collected", ids=list(items), promises=_promises(session.items))
         for line in self._commands:
             command = json.loads(line)
             if "run" not in command:
                 break
             self._run(session, items.get(command["run"]), command["run"])
-        self._send("stage", name="close")
+        self.send("stage", name="close")
         faulthandler.dump_traceback_later(self._config.getoption("xla_stage_seconds"), file=self._stacks)
         return True
 
@@ -186,7 +200,7 @@ class _Worker:
             os._exit(0)
 
     def _end(self, id: str, **entry: Any) -> None:
-        self._send("end", id=id, **{"seconds": 0.0, "details": "", "properties": {}, **entry})
+        self.send("end", id=id, **{"seconds": 0.0, "details": "", "properties": {}, **entry})
 
     def _opcodes(self) -> list[str]:
         """The opcodes that the last program was compiled to."""
@@ -236,7 +250,7 @@ class _Worker:
         if self._client is not None:
             self._client.close()
         faulthandler.cancel_dump_traceback_later()
-        self._send("closed")
+        self.send("closed")
 
 
 def _promises(items: list[pytest.Item]) -> dict[str, list[str]]:
