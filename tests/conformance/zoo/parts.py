@@ -6,6 +6,9 @@ A part reaches those below it by a class attribute, so that a mutant needs one s
 from __future__ import annotations
 
 import dataclasses
+import functools
+import re
+from collections.abc import Callable
 from typing import Any
 
 from xla_backend_template import xla_backend
@@ -15,13 +18,14 @@ from xla_backend_template.executor import TemplateExecutor, TemplateStream
 from xla_backend_template.kernel import HloKernel
 from xla_backend_template.platform import TemplatePlatform
 
+from tests.conformance.zoo.mutant import Mutant
 from xla_core.analysis import assign_buffers
 from xla_core.backend import BackendSpec, CompilationReport, CompileOptions, Executable, StreamExecutor
 from xla_core.hlo import HloModule
 from xla_core.schedule import KernelThunk, emit_thunks, walk
 from xla_core.target import TargetConfig
 
-__all__ = ["Compiler", "Executor", "HloKernel", "Platform", "Stream", "TemplateExecutable", "template"]
+__all__ = ["Compiler", "Executor", "HloKernel", "Platform", "Stream", "TemplateExecutable", "broken", "template"]
 
 Stream = TemplateStream
 
@@ -113,3 +117,30 @@ def template(
         "flags": None,
     }
     return dataclasses.replace(xla_backend(), **{**parts, **fields})
+
+
+def broken(level: str, select: str, mutants: list[Mutant]) -> Callable[..., Callable[[type], type]]:
+    """Makes a decorator `(breaks, fault)` of parts: it adds the template with this part to `mutants`."""
+
+    def says(breaks: str, fault: str, **fields: Any) -> Callable[[type], type]:
+        def add(part: type) -> type:
+            name = re.sub(r"(?<!^)(?=[A-Z])", "-", part.__name__).lower()
+            field = next(f for f, base in _PARTS.items() if issubclass(part, base))
+            make = functools.partial(template, **{field: part})
+            given = {"select": select, **fields}
+            mutants.append(Mutant(name=f"{level}/{name}", breaks=breaks, fault=fault, make=make, **given))
+            return part
+
+        return add
+
+    return says
+
+
+_PARTS = {
+    "stream": Stream,
+    "executor": Executor,
+    "kernel": HloKernel,
+    "executable": TemplateExecutable,
+    "compiler": Compiler,
+    "platform": Platform,
+}
