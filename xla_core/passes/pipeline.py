@@ -92,6 +92,7 @@ def _fusion(target: TargetConfig, options: CompileOptions) -> HloPass:
         pipeline.add(MultiOutputFusion(policy))
         pipeline.add(HloCse())  # merges instructions that two joined fusions both computed
         pipeline.add(HloDce())
+        return _checked(pipeline, target, options)
     return pipeline
 
 
@@ -113,7 +114,7 @@ def scheduling_pipeline(target: TargetConfig, can_share: CanShare = can_share_bu
 
 
 def _scheduling(target: TargetConfig, options: CompileOptions) -> HloPass:
-    return scheduling_pipeline(target)
+    return scheduling_pipeline(target)  # adds copies that keep the layout only, which every target has
 
 
 def _checked(pipeline: HloPassPipeline, target: TargetConfig, options: CompileOptions) -> HloPassPipeline:

@@ -100,15 +100,14 @@ def test_memory_never_goes_to_those_who_need_more() -> None:
 
 @pytest.mark.parametrize("space", [1, 0])
 def test_memory_of_a_wrong_space_or_size_is_refused(space: int) -> None:
-    executor = Executor()
+    class WrongExecutor(Executor):
+        def allocate(self, size: int, memory_space: int = 0) -> DeviceMemory:
+            self.live.add(7)
+            return DeviceMemory(7, size if space else size - 1)  # space 0, as by default
 
-    def allocate(size: int, memory_space: int = 0) -> DeviceMemory:
-        executor.live.add(7)
-        return DeviceMemory(7, size if space else size - 1)  # space 0, as by default
-
-    executor.allocate = allocate  # type: ignore[method-assign]
+    executor = WrongExecutor()
     pool = PoolAllocator(executor, Stream())
-    with pytest.raises(InternalError, match=rf"Executor\.allocate\(256, {space}\) returned"):
+    with pytest.raises(InternalError, match=rf"WrongExecutor\.allocate\(256, {space}\) returned"):
         pool.allocate(256, space)
     assert not executor.live
     assert pool.stats().bytes_reserved == 0
