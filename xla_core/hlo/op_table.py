@@ -113,6 +113,7 @@ class Trait(enum.Enum):
     ASYNC = enum.auto()  # a start, update or done of an asynchronous op: other work may run in between
     HOST_TRANSFER = enum.auto()  # transfers data to or from the host: infeed, outfeed, send, recv
     PER_DEVICE = enum.auto()  # its value depends on which device runs it
+    KEEPS_BITS = enum.auto()  # each result element, or part of one, has the bits of an operand's: in NaNs too
     BITWISE = enum.auto()  # depends on bits, not numbers: gives another result in a wider type
     EXACT_IN_WIDER_INTEGERS = enum.auto()  # may be computed in wider integers and truncated to n bits
 

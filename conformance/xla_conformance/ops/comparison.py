@@ -19,13 +19,25 @@ from typing import Literal
 
 import numpy as np
 
+from xla_conformance.accuracy.bounds import bound
 from xla_conformance.accuracy.real_functions.formats import format_of
 from xla_conformance.failures import Failure
 from xla_core import evaluate
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo import ElementType, HloModule, ulp_distance
+from xla_core.hlo import ElementType, HloModule, OpDef, Trait, ulp_distance
 
-__all__ = ["BITS", "EXACT", "Expected", "Rule", "check", "epsilon", "expected_results", "wide_type"]
+__all__ = [
+    "BITS",
+    "EXACT",
+    "Expected",
+    "Rule",
+    "check",
+    "epsilon",
+    "expected_results",
+    "rule_for",
+    "wide_type",
+    "within",
+]
 
 Kind = Literal["bits", "exact", "ulp", "sum", "scaled"]
 _KINDS = ("bits", "exact", "ulp", "sum", "scaled")
@@ -56,6 +68,20 @@ class Rule:
 BITS, EXACT = Rule("bits"), Rule("exact")
 
 
+def rule_for(op: OpDef, element_type: ElementType) -> Rule:
+    """Returns the rule of an elementwise op, from the bounds of errors and the op's traits."""
+    if Trait.KEEPS_BITS in op.traits:
+        return BITS
+    # f8e8m0fnu has no zero to round to, so the evaluator's result is the definition.
+    inexact = element_type.is_floating and element_type.has_zero and Trait.TRANSCENDENTAL in op.traits
+    if not (inexact or element_type.is_complex):
+        return EXACT
+    group = "complex" if element_type.is_complex else "real"
+    name = op.opcode.value if element_type.is_complex else op.opcode.value.replace("-", "_")
+    limit = bound(group, name, element_type.value, "backend")
+    return EXACT if limit is None or limit <= 0.5 else Rule("ulp", limit)
+
+
 def wide_type(element_type: ElementType) -> ElementType:
     """Returns the type in which the expected result is computed."""
     if element_type.is_complex:
@@ -81,6 +107,7 @@ class Expected:
         zero_signs: whether the signs of zeros count.
         free: elements that may be anything.
         any_sign: elements of which only the magnitude counts.
+        infinite, zero: complex elements with an infinite part, whatever the other is, and zeros of any signs.
     """
 
     value: np.ndarray
@@ -90,6 +117,8 @@ class Expected:
     zero_signs: bool = True
     free: np.ndarray | None = None
     any_sign: np.ndarray | None = None
+    infinite: np.ndarray | None = None
+    zero: np.ndarray | None = None
 
     def wrong(self, got: np.ndarray) -> np.ndarray:
         """Returns for each element of `got`, a result of the type and shape, whether it is wrong."""
@@ -101,14 +130,19 @@ class Expected:
             wrong &= ~(self.any_sign & (np.abs(mine) == np.abs(other)))
         if self.free is not None:
             wrong &= ~self.free
-        return np.asarray(wrong.any(axis=-1) if self.value.dtype.kind == "c" else wrong)
+        if self.value.dtype.kind == "c":
+            wrong = np.asarray(wrong.any(axis=-1))
+        if self.infinite is not None:
+            wrong = np.where(self.infinite, ~np.isinf(got), wrong)
+        if self.zero is not None:
+            wrong = np.where(self.zero, got != 0, wrong)
+        return np.asarray(wrong)
 
     def _wrong_bits(self, mine: np.ndarray, other: np.ndarray) -> np.ndarray:
-        if not ElementType.from_numpy(mine.dtype).is_floating:
-            return np.asarray(mine != other)
-        bits = np.dtype(f"u{mine.dtype.itemsize}")
-        differ = (np.ascontiguousarray(mine).view(bits) != np.ascontiguousarray(other).view(bits)).reshape(mine.shape)
-        return np.asarray(differ if self.nan_bits else differ & ~(np.isnan(mine) & np.isnan(other)))
+        differ = ~same_bits(mine, other)
+        if self.nan_bits or not ElementType.from_numpy(mine.dtype).is_floating:
+            return differ
+        return np.asarray(differ & ~(np.isnan(mine) & np.isnan(other)))
 
     def _outside(self, mine: np.ndarray, other: np.ndarray) -> np.ndarray:
         """Returns which elements are farther from the exact result than the margin, or of another kind."""
@@ -127,6 +161,20 @@ class Expected:
             limit &= np.isfinite(got) | np.isfinite(value)
             limit &= np.where(np.isfinite(got), np.abs(got) >= form.largest - 2 * np.asarray(self.margin), True)
         return np.asarray(~np.where(apart, limit, near))
+
+
+def same_bits(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Returns which elements of two arrays of one type and shape have the same bits.
+
+    Integers of less than 8 bits are compared by value, because numpy may extend their sign within a byte or not.
+    """
+    if a.dtype.kind == "c":
+        return np.asarray(same_bits(split_parts(a), split_parts(b)).all(axis=-1))
+    element = ElementType.from_numpy(a.dtype)
+    if not element.is_floating:
+        return np.asarray(a == b)
+    bits = np.dtype(f"u{element.byte_width}")
+    return np.asarray(np.ascontiguousarray(a).view(bits) == np.ascontiguousarray(b).view(bits)).reshape(a.shape)
 
 
 def split_parts(array: np.ndarray) -> np.ndarray:

@@ -14,7 +14,8 @@ from typing import Literal as OneOf
 import numpy as np
 
 from xla_conformance.failures import Failure
-from xla_core import Client, CompileOptions
+from xla_conformance.ops.comparison import same_bits
+from xla_core import Client, CompileOptions, LoadedExecutable
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, HloModule, Literal, Opcode, Shape, verify
 from xla_core.target import LayoutRules
 
@@ -195,18 +196,33 @@ def _mix_layouts(module: HloModule, rules: LayoutRules) -> None:
 # -- running -----------------------------------------------------------------------------------------------------------
 
 
-def run(client: Client, placed: Placed, *, deterministic: bool = True) -> list[np.ndarray]:
-    """Compiles and runs a placed module twice with the same buffers, and returns the results of the first run.
+def run(
+    client: Client,
+    placed: Placed,
+    runs: Sequence[Sequence[np.ndarray]] = (),
+    *,
+    deterministic: bool = True,
+) -> list[list[np.ndarray]]:
+    """Compiles a placed module, executes it twice with the same buffers, and returns the results of the first time.
 
     Args:
-        deterministic: whether both runs must give the same bits.
+        runs: arguments of the module before it was placed, for one execution after the other; default: those of
+            `placed`. Constants keep the values that `placed` gave them.
+        deterministic: whether both executions must give the same bits.
 
     Raises:
-        Failure: an argument changed, or the second run differs from the first.
+        Failure: an argument changed, or the second execution differs from the first.
     """
     context = placed.context
     options = CompileOptions(optimization_level=context.level, use_entry_layouts=context.layouts == "mixed", donate=())
     executable = client.compile(placed.module, options)
+    every = []
+    for given in [[*run, *placed.arguments[len(run) :]] for run in runs] if len(runs) > 1 else [placed.arguments]:
+        every.append(_run_twice(client, executable, dataclasses.replace(placed, arguments=given), deterministic))
+    return every
+
+
+def _run_twice(client: Client, executable: LoadedExecutable, placed: Placed, deterministic: bool) -> list[np.ndarray]:
     buffers = [client.buffer_from_host(a) for a in placed.arguments]
     first = [np.array(r) for r in executable.execute(buffers)]
     second = [np.array(r) for r in executable.execute(buffers)]
@@ -223,7 +239,7 @@ def run(client: Client, placed: Placed, *, deterministic: bool = True) -> list[n
 
 def _require_same(sentence: str, got: Sequence[np.ndarray], wanted: Sequence[np.ndarray], placed: Placed) -> None:
     for number, (a, b) in enumerate(zip(got, wanted, strict=True)):
-        if a.tobytes() != b.tobytes():
+        if a.shape != b.shape or a.dtype != b.dtype or not same_bits(a, b).all():
             raise Failure(
                 sentence,
                 module=placed.module,
@@ -238,6 +254,4 @@ def _require_same(sentence: str, got: Sequence[np.ndarray], wanted: Sequence[np.
 def _first_difference(a: np.ndarray, b: np.ndarray) -> tuple[int, ...] | None:
     if a.shape != b.shape or a.dtype != b.dtype:
         return None
-    octets = [np.ascontiguousarray(x).reshape(-1).view(np.uint8).reshape(a.size, -1) for x in (a, b)]
-    place = int(np.argmax((octets[0] != octets[1]).any(axis=1)))
-    return tuple(int(i) for i in np.unravel_index(place, a.shape))
+    return tuple(int(i) for i in np.unravel_index(int(np.argmin(same_bits(a, b))), a.shape))

@@ -14,7 +14,7 @@ flint = pytest.importorskip("flint")
 mpmath = pytest.importorskip("mpmath")
 
 from xla_conformance.accuracy import BackendSubject, Check, EvaluatorSubject, Subject, bound
-from xla_conformance.accuracy.complex_functions.cases import NORMWISE, checks
+from xla_conformance.accuracy.complex_functions.cases import checks
 from xla_conformance.accuracy.complex_functions.oracle import (
     COMPLEX_FUNCTIONS,
     Exact,
@@ -23,7 +23,7 @@ from xla_conformance.accuracy.complex_functions.oracle import (
     ulp_errors,
 )
 from xla_conformance.accuracy.complex_functions.points import complex_pairs, complex_points, special_points
-from xla_conformance.accuracy.complex_functions.specials import special_value
+from xla_conformance.accuracy.complex_functions.specials import NORMWISE, special_value
 
 CHECKS = checks()
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.xla_core.hlo.ops_testing import run
+from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import ElementType, Shape
 
 FLOATS = [t for t in ElementType if t.is_array and t.is_floating]
@@ -463,6 +464,11 @@ def test_bitcast_convert_there_and_back(source: ElementType, width: int) -> None
     assert back.tobytes() == x.tobytes()
 
 
+def test_bitcast_convert_to_a_width_that_does_not_divide_is_refused() -> None:
+    with pytest.raises(InvalidArgumentError, match="32 and 6 bits each"):
+        run("bitcast-convert", np.zeros(3, np.int32), shape=Shape.array(ElementType.F6E3M2FN, (3, 5)))
+
+
 def test_bitcast_convert_is_little_endian() -> None:
     x = np.array([0x12345678], np.uint32)
     octets = run("bitcast-convert", x, shape=Shape.array(ElementType.U8, (1, 4)))
@@ -499,6 +505,13 @@ def test_reduce_precision_of_small_floats(dtype: type) -> None:
     np.testing.assert_array_equal(result.astype(np.float64), expected.astype(dtype).astype(np.float64))
 
 
+def test_power_of_negative_bases_and_large_even_exponents() -> None:
+    """The C library's function of long double computes -inf to the power -2^63 as infinity."""
+    base = np.array([-np.inf, -np.inf, -2.0, -2.0, -0.5, -1.0])
+    exponent = np.array([-(2.0**63), 2.0**63, -(2.0**63), 2.0**63, 2.0**63, 2.0**63])
+    np.testing.assert_array_equal(run("power", base, exponent), [0, np.inf, 0, np.inf, 0, 1])
+
+
 def test_stochastic_convert() -> None:
     x = np.array([2.25, -2.25, 1e9, NAN, 3.0], np.float32)
     low = np.zeros(5, np.uint32)
@@ -506,6 +519,13 @@ def test_stochastic_convert() -> None:
     s8 = Shape.array(ElementType.S8, (5,))
     np.testing.assert_array_equal(run("stochastic-convert", x, low, shape=s8), [3, -3, 127, 0, 3])
     np.testing.assert_array_equal(run("stochastic-convert", x, high, shape=s8), [2, -2, 127, 0, 3])
+
+
+def test_stochastic_convert_compares_all_random_bits() -> None:
+    x, random = np.full(3, 0.5), np.array([2**63 - 1, 2**63, 2**63 + 1], np.uint64)
+    np.testing.assert_array_equal(
+        run("stochastic-convert", x, random, shape=Shape.array(ElementType.S8, (3,))), [1, 0, 0]
+    )
 
 
 @settings(max_examples=40, deadline=None)

@@ -122,6 +122,7 @@ def stochastic_convert(x: Array, random: Array, dtype: np.dtype) -> Array:
     value = widen(x)
     magnitude = np.abs(np.where(np.isnan(value), 0, value))
     whole = np.floor(magnitude)
-    up = widen(random).astype(_F64) < np.ldexp(magnitude - whole, BIT_WIDTH[random.dtype])
+    fraction = np.where(np.isinf(value), 0, magnitude - whole)
+    up = widen(random) < np.ceil(np.ldexp(fraction, BIT_WIDTH[random.dtype])).astype(np.uint64)
     rounded = np.copysign(whole + up, value)
     return _to_integer(np.clip(rounded, float(least), float(greatest)), dtype)

@@ -56,6 +56,11 @@ def _logistic(x: Array) -> Array:
 _erf = np.frompyfunc(math.erf, 1, 1)
 
 
+def _real_power(x: Array, y: Array) -> Array:
+    """Exponents of at least 2^54 are even. At some of them, C libraries are wrong for negative long doubles."""
+    return np.asarray(np.power(np.where(np.abs(y) >= 2.0**54, np.abs(x), x), y))
+
+
 # -- complex functions ---------------------------------------------------------------------------------------------
 
 
@@ -207,7 +212,7 @@ def _complex_tan(z: Array) -> Array:
 
 erf = _function(lambda x: np.asarray(_erf(x.astype(_F64)), dtype=_F64))
 atan2 = _function(np.arctan2, _complex_atan2)
-_power = _function(np.power, _complex_power)
+_power = _function(_real_power, _complex_power)
 _rounded_sqrt = _function(np.sqrt)
 
 

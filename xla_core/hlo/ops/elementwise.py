@@ -28,7 +28,7 @@ entry = OpGroup("elementwise").entry
 
 _SYMMETRIC = (Trait.COMMUTATIVE, Trait.ASSOCIATIVE)
 _PRIMITIVE, _IDEMPOTENT, _TRANSCENDENTAL = Trait.PRIMITIVE, Trait.IDEMPOTENT, Trait.TRANSCENDENTAL
-_PROJECTION = Trait.PROJECTION
+_PROJECTION, _KEEPS_BITS = Trait.PROJECTION, Trait.KEEPS_BITS
 _EXACT = Trait.EXACT_IN_WIDER_INTEGERS
 _RING, _LATTICE = (*_SYMMETRIC, _PRIMITIVE, _EXACT), (*_SYMMETRIC, _IDEMPOTENT, _EXACT)
 
@@ -119,6 +119,7 @@ entry(
     elementwise(shapes.FLOATS, lambda t: t.complex),
     _complex,
     Trait.ELEMENTWISE,
+    _KEEPS_BITS,
     doc="The complex number of two parts.",
 )
 entry(
@@ -139,6 +140,7 @@ _op(
     3,
     shapes.select,
     np.where,
+    _KEEPS_BITS,
     _PRIMITIVE,
     _EXACT,
     doc="The second operand where the first is true, else the third.",
@@ -186,12 +188,13 @@ _op(
     doc="Neither NaN nor infinite.",
     predicate_result=True,
 )
-_op(Opcode.REAL, 1, _PARTS, lambda x: x.real if CLASS[x.dtype] == "c" else x, doc="The real part.")
+_op(Opcode.REAL, 1, _PARTS, lambda x: x.real if CLASS[x.dtype] == "c" else x, _KEEPS_BITS, doc="The real part.")
 _op(
     Opcode.IMAG,
     1,
     _PARTS,
     lambda x: x.imag if CLASS[x.dtype] == "c" else np.zeros(np.shape(x), np.float32).astype(x.dtype),
+    _KEEPS_BITS,
     doc="The imaginary part.",
 )
 entry(
@@ -210,6 +213,7 @@ entry(
     shapes.bitcast_converted,
     lambda context, i, values: conversion.bitcast_convert(np.asarray(values[0]), i.shape.dtype),
     Trait.ELEMENTWISE,
+    _KEEPS_BITS,
     _PRIMITIVE,
     Trait.BITWISE,
     doc="The bits as another type; a change of width adds or removes a last dimension (and is not elementwise).",

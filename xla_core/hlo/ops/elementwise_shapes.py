@@ -110,7 +110,7 @@ def bitcast_converted(operands: Sequence[Shape], attributes: Attributes, declare
     before, after = operand.element_type.bit_width, result.element_type.bit_width
     expected: tuple[int, ...] | None = operand.dimensions
     if before > after:
-        expected = (*operand.dimensions, before // after)
+        expected = (*operand.dimensions, before // after) if before % after == 0 else None
     elif before < after:
         fits = operand.rank > 0 and operand.dimensions[-1] * before == after
         expected = operand.dimensions[:-1] if fits else None

@@ -21,17 +21,14 @@ from xla_conformance.accuracy.complex_functions.points import (
     finite_corners,
     special_points,
 )
-from xla_conformance.accuracy.complex_functions.specials import special_quotient, special_value
+from xla_conformance.accuracy.complex_functions.specials import NORMWISE, special_quotient, special_value
 from xla_conformance.accuracy.frame import Check, Measured, Worst
 from xla_conformance.subjects import Subject
 from xla_core.hlo import ElementType
 
-__all__ = ["NORMWISE", "TYPES", "checks"]
+__all__ = ["TYPES", "checks"]
 
 TYPES = (ElementType.C64, ElementType.C128)
-
-NORMWISE = frozenset({"atan2", "divide", "exponential-minus-one", "logistic", "multiply", "power"})
-"""Functions with a part that can be the difference of larger numbers: their error is relative to the larger part."""
 
 _INFINITE = frozenset({"divide", "multiply", "power"})
 """Functions whose results, where they are too large, are infinite in some part, whatever the other is (C's G.3)."""

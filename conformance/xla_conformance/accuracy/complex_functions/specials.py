@@ -17,7 +17,10 @@ import cmath
 import dataclasses
 import math
 
-__all__ = ["Part", "special_quotient", "special_value"]
+__all__ = ["NORMWISE", "Part", "special_quotient", "special_value"]
+
+NORMWISE = frozenset({"atan2", "divide", "exponential-minus-one", "logistic", "multiply", "power"})
+"""Functions with a part that can be the difference of larger numbers: their error is relative to the larger part."""
 
 _EXPONENTIAL = """
     x    inf  nan    nan

@@ -18,8 +18,8 @@ Array = np.ndarray
 SPECIAL = (0.0, 1.0, math.inf, math.nan, 0.5, 2.0, 3.0, 2.5, 1.5, 10.0, 0.75, 4.0, 7.0, 100.0, math.pi, math.e)
 """Special values; their negatives are special too."""
 
-# 2 / pi, with more digits than any f64 needs
-_TWO_OVER_PI_BITS = 2400
+_PI_BITS = 2400
+"""More bits of pi than any f64 needs."""
 
 
 def generator(name: str) -> np.random.Generator:
@@ -128,13 +128,9 @@ def _multiples(random: np.random.Generator, dtype: np.dtype, count: int) -> Arra
 @functools.cache
 def hard_angles(element_type: ElementType) -> Array:
     """Finds the numbers of each exponent e nearest to a multiple of pi / 2, by the continued fraction of 2^e 2 / pi."""
-    import flint
-
     limits = np.finfo(element_type.dtype)
     bits = int(limits.nmant) + 1
-    with flint.ctx.workprec(_TWO_OVER_PI_BITS):
-        numerator, power = (2 / flint.arb.pi()).mid().man_exp()
-    ratio = int(numerator) * Fraction(2) ** int(power)
+    ratio = Fraction(2 << _PI_BITS, _scaled_pi())
     found = []
     for exponent in range(-bits, int(limits.maxexp) - bits + 1):
         turn = ratio * Fraction(2) ** exponent % 1
@@ -145,6 +141,20 @@ def hard_angles(element_type: ElementType) -> Array:
                 found.append(math.ldexp(mantissa, exponent))
     values = np.array(found, element_type.dtype)
     return np.concatenate([values, -values])
+
+
+@functools.cache
+def _scaled_pi() -> int:
+    """Computes pi * 2^2400, by Machin's formula: pi / 4 = 4 arctan(1 / 5) - arctan(1 / 239)."""
+
+    def arctan_of_inverse(n: int) -> int:
+        power = total = (1 << (_PI_BITS + 64)) // n
+        for k in range(3, 2 * _PI_BITS, 2):
+            power //= -n * n
+            total += power // k
+        return total
+
+    return 4 * (4 * arctan_of_inverse(5) - arctan_of_inverse(239)) >> 64
 
 
 def _denominators(value: Fraction, limit: int) -> list[int]:

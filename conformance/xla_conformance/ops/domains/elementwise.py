@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from xla_conformance.accuracy.bounds import bound
 from xla_conformance.ops.choices import Choice
-from xla_conformance.ops.comparison import EXACT, Rule
+from xla_conformance.ops.comparison import rule_for
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.movement import RANKS
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.sizes import dimensions
 from xla_conformance.ops.values import moderate, special
-from xla_core.hlo import OPS, ElementType, HloInstruction, Opcode, OpDef, Trait
+from xla_core.hlo import OPS, HloInstruction, Opcode, OpDef
 
-TRANSCENDENTAL = Rule("ulp", bound("real", "default", "f32", "backend") or 0.0)
 _OF_THEIR_OWN = {Opcode.MAP, Opcode.COPY, Opcode.CONVERT, Opcode.BITCAST_CONVERT, Opcode.COMPARE, Opcode.SELECT}
 _OF_THEIR_OWN |= {Opcode.CLAMP, Opcode.REDUCE_PRECISION, Opcode.STOCHASTIC_CONVERT}
 
 
-def _rule(op: OpDef, element_type: ElementType) -> Rule:
-    transcendental = Trait.TRANSCENDENTAL in op.traits and not element_type.is_integral
-    if element_type is ElementType.F8E8M0FNU:
-        transcendental = False  # it has no zero to round to, so the evaluator's result is the definition
-    return TRANSCENDENTAL if transcendental or element_type.is_complex else EXACT
-
-
 def _define(op: OpDef) -> None:
-    @domain(op.opcode, rank=RANKS, pairs=False, rule=lambda element_type: _rule(op, element_type))
+    @domain(op.opcode, rank=RANKS, pairs=False, rule=lambda element_type: rule_for(op, element_type))
     def _elementwise(p: Program, c: Choice) -> HloInstruction:
         assert isinstance(op.arity, int)
         sizes = dimensions(c.rank, c.size, c.place)

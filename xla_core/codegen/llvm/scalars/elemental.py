@@ -306,8 +306,9 @@ def _stochastic_convert(
     magnitude = b.intrinsic("fabs", wide)
     whole = b.intrinsic("trunc", magnitude)
     fraction = b.fsub(magnitude, whole)
-    step = 2.0 ** -instruction.operand(1).shape.element_type.bit_width
-    uniform = b.fmul(b.cast("uitofp", random, wide.type), b.like(step, wide))
-    up = b.select(b.fcmp("olt", uniform, fraction), b.like(1.0, wide), b.like(0.0, wide))
+    scale = 2.0 ** instruction.operand(1).shape.element_type.bit_width
+    fraction = b.select(b.fcmp("ord", fraction, fraction), fraction, b.like(0.0, wide))
+    scaled = b.cast("fptoui", b.intrinsic("ceil", b.fmul(fraction, b.like(scale, wide))), random.type)
+    up = b.select(b.icmp("ult", random, scaled), b.like(1.0, wide), b.like(0.0, wide))
     rounded = b.intrinsic("copysign", b.fadd(whole, up), wide)
     return e.convert(rounded, ElementType.F64 if wide.type == "double" else ElementType.F32, target)

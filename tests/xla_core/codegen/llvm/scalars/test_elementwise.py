@@ -202,6 +202,24 @@ def test_reduce_precision(t: T, bits: tuple[int, int]) -> None:
     )
 
 
+@pytest.mark.parametrize("t", STANDARD, ids=str)
+def test_stochastic_convert_compares_all_random_bits(t: T) -> None:
+    """Random bits just below, at and above the fraction differ in the last place only."""
+    fractions = np.array([0.5, 0.25, 0.75, 1.5, -2.5, 3.125, np.nan, np.inf, -np.inf, 0, 100, 0.3])
+    bits = np.dtype(f"u{t.dtype.itemsize}")
+    x = np.repeat(fractions.astype(t.dtype), 3)
+    wide = np.nan_to_num(x.astype(np.float64), posinf=0, neginf=0)
+    scaled = [int(np.ldexp(abs(v) % 1, 8 * bits.itemsize)) for v in wide]
+    random = np.array([(n + i % 3 - 1) % (1 << 8 * bits.itemsize) for i, n in enumerate(scaled)], bits)
+    check(
+        lambda c, v, r: c.add("stochastic-convert", v, r, shape=array(T.S16, len(x))),
+        array(t, len(x)),
+        array(T.from_numpy(bits), len(x)),
+        arguments=[x, random],
+        tolerance=0,
+    )
+
+
 def test_map_inlines_its_computation() -> None:
     body = HloComputation("square_plus")
     x, y = body.parameter(0, array(T.F32)), body.parameter(1, array(T.F32))

@@ -1,0 +1,456 @@
+"""Cases in which the special values of an elementwise op's operands meet. They are made from the op table alone.
+
+An op of one operand gets all values of a type of 8 or 16 bits, and for wider types each exponent, the ranges of its
+formula and its edges. An op of several operands gets every combination of their special values. Arrays have more than
+65,536 elements and an odd number of them, so that a vector's last elements have values that matter.
+
+The variants of an op are its attributes, the types of a conversion, operands that are scalars (`scalar`), and operands
+that are scalar constants (`constant`), which compilers simplify by value.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+import math
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from xla_conformance.accuracy.real_functions.formats import format_of
+from xla_conformance.accuracy.real_functions.functions import FUNCTIONS
+from xla_conformance.ops import values
+from xla_conformance.ops.comparison import Expected, Rule, expected_results, rule_for, wide_type
+from xla_conformance.ops.comparison_complex import expected_of_complex
+from xla_conformance.ops.contexts import ALONE, CONTEXTS, Context, contexts_for
+from xla_conformance.ops.values_points import points
+from xla_core import evaluate
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo import (
+    OPS,
+    AttributeKind,
+    ElementType,
+    HloComputation,
+    HloInstruction,
+    HloModule,
+    Opcode,
+    OpDef,
+    Shape,
+    Trait,
+    verify,
+)
+
+__all__ = ["Form", "ValueCase", "constants", "forms", "value_cases"]
+
+_T = ElementType
+
+
+Attributes = tuple[tuple[str, Any], ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Form:
+    """What an op is applied to, for operands of one element type.
+
+    Attributes:
+        operands: the element type of each operand.
+        attributes: the op's attributes; the module has an instruction for each entry.
+        result: the element type of the result, where the operands don't determine it.
+        scalars: the operands that are scalars.
+        constant: the operand that is a scalar constant, of several values.
+    """
+
+    opcode: Opcode
+    operands: tuple[ElementType, ...]
+    attributes: tuple[Attributes, ...] = ((),)
+    result: ElementType | None = None
+    scalars: frozenset[int] = frozenset()
+    constant: int | None = None
+
+    @property
+    def op(self) -> OpDef:
+        return OPS[self.opcode]
+
+    @property
+    def variant(self) -> str:
+        parts = []
+        if len(self.attributes) > 1:
+            first, last = ("_".join(str(v) for _, v in self.attributes[i]) for i in (0, -1))
+            parts.append(f"{first}.to.{last}")
+        parts += [f"to.{self.result}"] if self.result is not None else []
+        parts += ["scalar." + ".".join(map(str, sorted(self.scalars)))] if self.scalars else []
+        parts += [f"constant.{self.constant}"] if self.constant is not None else []
+        return "-".join(parts)
+
+    def module(self, dimensions: Sequence[int], change: Mapping[ElementType, ElementType] | None = None) -> HloModule:
+        """Makes the module, with some element types replaced by others."""
+        types = [(change or {}).get(t, t) for t in self.operands]
+        module, entry = HloModule(self.opcode), HloComputation("main")
+        inner, result = self._shapes(tuple(dimensions))
+        results: list[HloInstruction] = []
+        if self.constant is None:
+            shapes = [Shape(t, () if i in self.scalars else inner) for i, t in enumerate(types)]
+            operands = [entry.parameter(i, shape) for i, shape in enumerate(shapes)]
+            results = [entry.add(self.opcode, *operands, shape=result, **dict(some)) for some in self.attributes]
+        else:
+            x = entry.parameter(0, Shape(types[1 - self.constant], inner))
+            shape = Shape(types[self.constant], inner)
+            for number, value in enumerate(constants(self.operands[self.constant])):
+                constant = entry.constant(value.astype(shape.dtype), shape)
+                pair = (x, constant) if self.constant else (constant, x)
+                results.append(entry.add(self.opcode, *pair, **dict(self.attributes[number % len(self.attributes)])))
+        entry.set_root(results[0] if len(results) == 1 else entry.add(Opcode.TUPLE, *results))
+        module.add_computation(entry, entry=True)
+        return module
+
+    def _shapes(self, dimensions: tuple[int, ...]) -> tuple[tuple[int, ...], Shape | None]:
+        """Returns the dimensions of operands, and the declared result if the operands don't determine it."""
+        if self.result is None:
+            return dimensions, None
+        before, after = self.operands[0].bit_width, self.result.bit_width
+        if Trait.BITWISE in self.op.traits and before != after:  # the last dimension has the parts of wider elements
+            ratio = max(before, after) // min(before, after)
+            if before < after:
+                return (*dimensions, ratio), Shape(self.result, dimensions)
+            return dimensions, Shape(self.result, (*dimensions, ratio))
+        return dimensions, Shape(self.result, dimensions)
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether the op takes these operands, by its shape rule and the verifier."""
+        try:
+            verify(self.module((3,)))
+        except InvalidArgumentError:
+            return False
+        return True
+
+
+@functools.cache
+def constants(element: ElementType) -> list[np.ndarray]:
+    """Returns the scalar constants that compilers are likely to know identities for."""
+    with np.errstate(all="ignore"):
+        if element is _T.PRED:
+            return [np.array(False), np.array(True)]
+        if element.is_complex:
+            return [np.array(z).astype(element.dtype) for z in (0, 1, -1, 1j, 2, complex(0, -0.0), 0.5)]
+        if element.is_floating:
+            given = np.array([0, -0.0, 1, -1, 2, 0.5, 3, -2, np.inf, np.nan]).astype(element.dtype)
+            known = values.special_values(element)
+            return [v.copy() for v in (*given, *known[-2:])]
+        low, high = element.integer_range
+        width = element.bit_width
+        numbers = [0, 1, -1, 2, 3, 8, 7, low, high, width - 1, width]
+        return [np.array(n).astype(element.dtype) for n in dict.fromkeys(numbers) if low <= n <= high]
+
+
+# -- forms -------------------------------------------------------------------------------------------------------------
+
+
+def forms(op: OpDef, element: ElementType, *, every_pair: bool = True) -> Iterator[Form]:
+    """Yields the forms of an elementwise op for an element type that are valid.
+
+    Args:
+        every_pair: whether attributes have all pairs of their values, or each value once or more.
+    """
+    assert isinstance(op.arity, int)
+    types = tuple(_T.PRED if i == op.predicate_operand else element for i in range(op.arity))
+    if op.opcode == Opcode.STOCHASTIC_CONVERT:  # the second operand has as many random bits
+        random = next((t for t in _T if t.is_unsigned and t.bit_width == element.bit_width), None)
+        if random is None or not element.is_floating:
+            return
+        types = (element, random)
+    for attributes in _attributes(op, element, every_pair):
+        plain = Form(op.opcode, types, attributes)
+        for result in _results(plain):
+            form = dataclasses.replace(plain, result=result)
+            if not form.is_valid:
+                continue
+            yield form
+            if result is not None:
+                continue
+            for count in range(1, len(types)):
+                for scalars in itertools.combinations(range(len(types)), count):
+                    some = dataclasses.replace(form, scalars=frozenset(scalars))
+                    if some.is_valid:
+                        yield some
+            if len(types) == 2:
+                yield from (dataclasses.replace(form, constant=i) for i in range(2))
+
+
+def _results(form: Form) -> Sequence[ElementType | None]:
+    """Returns the types to declare for the result: None alone if the operands determine it."""
+    shapes = [Shape(t, (3,)) for t in form.operands]
+    for declared in (None, shapes[0]):
+        try:
+            form.op.shape(shapes, form.op.complete(dict(form.attributes[0])), declared)
+        except InvalidArgumentError:
+            continue
+        if declared is None:
+            return (None,)
+        some = [t for t in _T if t.is_array and t is not form.operands[0]]
+        return [t for t in some if t.is_integral] if form.opcode == Opcode.STOCHASTIC_CONVERT else some
+    return ()
+
+
+_ATTRIBUTES_EACH = 25
+"""The most instructions with different attributes in a module."""
+
+_ORDERS: Mapping[str, Callable[[ElementType], bool]] = {
+    "FLOAT": lambda t: t.is_floating or t.is_complex,
+    "TOTALORDER": lambda t: t.is_floating,
+    "SIGNED": lambda t: t.is_signed,
+    "UNSIGNED": lambda t: t.is_unsigned or t is _T.PRED,
+}
+"""The types of comparisons that fit an element type."""
+
+
+def _attributes(op: OpDef, element: ElementType, every_pair: bool) -> Iterator[tuple[Attributes, ...]]:
+    """Yields the values of an op's attributes, several instructions' at a time."""
+    choices: dict[str, list[Any]] = {}
+    for name, attribute in op.attributes.items():
+        if attribute.kind is AttributeKind.ENUM:
+            some = [v for v in attribute.values if v not in _ORDERS or _ORDERS[v](element)]
+            choices[name] = [*([None] if attribute.default is None else []), *some]
+        elif attribute.kind is AttributeKind.INT:  # the bits of a format
+            most = {"exponent_bits": element.exponent_bits, "mantissa_bits": element.mantissa_bits}.get(name, 0)
+            choices[name] = list(range(most + 2))
+    rows = list(itertools.product(*choices.values()))
+    if not every_pair and len(rows) > _ATTRIBUTES_EACH:
+        longest = max(map(len, choices.values()))
+        rows = [tuple(v[(i * (1 + n)) % len(v)] for n, v in enumerate(choices.values())) for i in range(longest)]
+    every = [tuple((k, v) for k, v in zip(choices, row, strict=True) if v is not None) for row in rows]
+    valid = [a for a in every if _accepts(op, element, a)]
+    for start in range(0, len(valid), _ATTRIBUTES_EACH):
+        yield tuple(valid[start : start + _ATTRIBUTES_EACH])
+
+
+def _accepts(op: OpDef, element: ElementType, attributes: Attributes) -> bool:
+    """Whether the op takes the attributes; an op without any always does."""
+    if not attributes:
+        return op.missing_attribute({}) is None
+    assert isinstance(op.arity, int)
+    return Form(op.opcode, (element,) * op.arity, (attributes,)).is_valid
+
+
+# -- cases -------------------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class ValueCase:
+    """A form of an op in a context, with operands in which special values meet."""
+
+    form: Form
+    context: Context
+    seed: int
+
+    @property
+    def opcode(self) -> Opcode:
+        return self.form.opcode
+
+    @property
+    def element_type(self) -> ElementType:
+        """The type of the first operand that isn't pred whatever the others are."""
+        return self.form.operands[1 if self.form.op.predicate_operand == 0 else 0]
+
+    @property
+    def types(self) -> set[ElementType]:
+        """The element types of all arrays."""
+        return {s.element_type for s in (*self.module().parameter_shapes, *self.module().result_shape.leaves())}
+
+    @property
+    def name(self) -> str:
+        return "-".join(str(p) for p in (self.opcode, self.element_type, self.form.variant, self.context) if str(p))
+
+    @property
+    def rule(self) -> Rule:
+        return rule_for(self.form.op, self.element_type)
+
+    def module(self) -> HloModule:
+        """The op alone."""
+        return self.form.module(self._data.dimensions)
+
+    def arguments(self) -> list[list[np.ndarray]]:
+        """The arguments of each run: of one, or of several if there are scalars."""
+        return self._data.arguments
+
+    def expected(self, arguments: Sequence[np.ndarray]) -> list[Expected]:
+        """What each result of a run should be."""
+        rule, dimensions = self.rule, self._data.dimensions
+        broad = {self.element_type: wide_type(self.element_type)}
+
+        def build(element_type: ElementType) -> HloModule:
+            return self.form.module(dimensions, broad if element_type is not self.element_type else None)
+
+        if not self.element_type.is_complex or rule.is_exact or self.form.constant is not None:
+            made = expected_results(build, self.element_type, arguments, rule)
+            return self._without_nan(made, arguments) if rule.kind == "exact" else made
+        widened = [a.astype(broad.get(t, t).dtype) for a, t in zip(arguments, self.form.operands, strict=True)]
+        types = [s.element_type for s in self.module().result_shape.leaves()]
+        return [
+            expected_of_complex(self.opcode.value, arguments, wide, t, rule)
+            for wide, t in zip(evaluate(build(wide_type(self.element_type)), *widened), types, strict=True)
+        ]
+
+    def _without_nan(self, expected: list[Expected], arguments: Sequence[np.ndarray]) -> list[Expected]:
+        """Makes free what is NaN in a wide type, if the result's type has no NaN."""
+        element = ElementType.from_numpy(expected[0].value.dtype)
+        if not element.is_floating or format_of(element).has_nan:
+            return expected
+        wide = {t: wide_type(t) for t in self.form.operands} if self.form.result is None else None
+        broad = dataclasses.replace(self.form, result=None if wide else _T.F64)
+        module = broad.module(self._data.dimensions, wide)
+        with np.errstate(all="ignore"):
+            given = [a.astype(s.dtype) for a, s in zip(arguments, module.parameter_shapes, strict=True)]
+            results = evaluate(module, *given)
+        return [dataclasses.replace(e, free=np.isnan(r)) for e, r in zip(expected, results, strict=True)]
+
+    @property
+    def _data(self) -> _Data:
+        return _data(self.form, self.context.layouts == "mixed", self.seed)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Data:
+    dimensions: tuple[int, ...]
+    arguments: list[list[np.ndarray]]
+
+
+@functools.lru_cache(8)
+def _data(form: Form, square: bool, seed: int) -> _Data:
+    """Returns the operands of a form: flat, or with as many rows as columns."""
+    random = np.random.default_rng([seed, zlib.crc32(f"{form.opcode} {form.operands} {form.variant}".encode())])
+    arrays = [i for i in range(len(form.operands)) if i not in form.scalars and i != form.constant]
+    inner, _ = form._shapes((1,))
+    columns = inner[1:]
+    given = _operands(form, [form.operands[i] for i in arrays], random)
+    rows = -(-len(given[0]) // math.prod(columns))
+    side = math.isqrt(rows - 1) + 1 | 1
+    dimensions = (side, side) if square else (rows | 1,)
+    missing = math.prod(dimensions) * math.prod(columns) - len(given[0])
+    order = random.permutation(len(given[0]) + missing)
+    filled = [np.concatenate([a, values.magnitudes(ElementType.from_numpy(a.dtype), missing, random)]) for a in given]
+    shaped = [a[order].reshape(*dimensions, *columns) for a in filled]
+    if not form.scalars:
+        return _Data(dimensions, [shaped])
+    scalars = sorted(form.scalars)
+    runs = []
+    for row in itertools.product(*(_few(form.operands[i]) for i in scalars)):
+        at = dict(zip(scalars, row, strict=True)) | dict(zip(arrays, shaped, strict=True))
+        runs.append([np.asarray(at[i]) for i in range(len(form.operands))])
+    return _Data(dimensions, runs)
+
+
+def _operands(form: Form, types: Sequence[ElementType], random: np.random.Generator) -> list[np.ndarray]:
+    """Returns arrays of one dimension for the operands that aren't scalars."""
+    if form.constant is not None or len(types) < len(form.operands):
+        return values.product(types, random)
+    count = (1 << 16) + int(random.integers(1, 300))
+    name = form.opcode.value.replace("-", "_")
+    if len(types) == 1 and form.result is not None and Trait.BITWISE in form.op.traits:
+        some = values.special_values(types[0])
+        return [np.concatenate([some, values.patterns(Shape(types[0], (count - len(some),)), random)])]
+    if len(types) == 1:
+
+        def function(x: np.ndarray) -> np.ndarray:
+            return evaluate(form.module((len(x),)), x)[0]
+
+        return [points(name, types[0], count, function, random, form.result)]
+    made = [values.product(types, random)]
+    known = next((f for f in FUNCTIONS if f.name == name and f.pairs is not None), None)
+    rest = max(count - len(made[0][0]), 0)
+    if known is not None and known.pairs is not None and types[0].is_floating and rest:
+        wide = np.dtype(np.float64 if types[0] is _T.F64 else np.float32)
+        with np.errstate(all="ignore"):
+            made.append([x.astype(types[0].dtype) for x in known.pairs(random, wide, rest // 2)])
+        rest -= rest // 2
+    made.append([values.magnitudes(t, rest, random) for t in types])
+    return [np.concatenate(parts) for parts in zip(*made, strict=True)]
+
+
+def _few(element: ElementType) -> list[np.ndarray]:
+    """Returns a few values of a scalar operand."""
+    some = constants(element)
+    return some if len(some) < 6 else [some[i] for i in (0, 1, 2, 4, -3, -2)]
+
+
+# -- which cases -------------------------------------------------------------------------------------------------------
+
+TYPE_GROUPS = (
+    (_T.F32,),
+    (_T.S32, _T.U32),
+    (_T.PRED,),
+    (_T.BF16, _T.F16),
+    (_T.S8, _T.U8),
+    (_T.F64,),
+    (_T.C64, _T.C128),
+    (_T.S64, _T.U64),
+    (_T.S16, _T.U16),
+    tuple(t for t in _T if t.is_floating and t.bit_width <= 8),
+    (_T.S2, _T.U2, _T.S4, _T.U4),
+)
+"""Element types that backends are likely to handle alike; those in which most programs compute come first."""
+
+
+def value_cases(*, seed: int = 0, every_type: bool = False) -> Iterator[ValueCase]:
+    """Yields the cases of all elementwise ops in the op table's order.
+
+    Args:
+        every_type: whether each element type has cases, in several contexts each. Otherwise the types of a group take
+            turns, and a form is in one context, or in two for the first group that the op accepts.
+    """
+    for opcode, op in OPS.items():
+        if op.is_elementwise and isinstance(op.arity, int) and opcode is not Opcode.COPY:
+            yield from _cases_of(op, seed, every_type)
+
+
+def _cases_of(op: OpDef, seed: int, every_type: bool) -> Iterator[ValueCase]:
+    number = zlib.crc32(op.opcode.encode()) + seed
+    first = True
+    for turn, group in enumerate(TYPE_GROUPS):
+        found = {t: list(forms(op, t, every_pair=every_type)) for t in _turned(group, number + turn)}
+        accepted = {t: some for t, some in found.items() if some}
+        if not every_type:
+            accepted = dict(list(accepted.items())[:1])
+        for some in accepted.values():
+            chosen = some if every_type else _turned_results(some, number)
+            for form in chosen:
+                if form.constant is not None and not (every_type or first):
+                    continue
+                count = 2 if first and form.result is None else 1
+                if every_type:
+                    count = 1 if form.constant is not None or form.result is not None else len(CONTEXTS) if first else 2
+                for context in _contexts(form, number, count):
+                    yield ValueCase(form, context, seed)
+                number += 1
+            first = False
+
+
+def _turned(group: Sequence[ElementType], number: int) -> list[ElementType]:
+    start = number % len(group)
+    return [*group[start:], *group[:start]]
+
+
+def _turned_results(some: Sequence[Form], number: int) -> list[Form]:
+    """Returns the forms with one result type of each group; other forms are all kept."""
+    chosen = []
+    for form in some:
+        if form.result is None:
+            chosen.append(form)
+    for turn, group in enumerate(TYPE_GROUPS):
+        for t in _turned(group, number + turn):
+            matching = [f for f in some if f.result is t]
+            if matching:
+                chosen += matching
+                break
+    return chosen
+
+
+def _contexts(form: Form, number: int, count: int) -> list[Context]:
+    if form.constant is not None:
+        return [ALONE]
+    if form.scalars:  # they differ from run to run
+        return [c for c in CONTEXTS if c.operands == "arguments" and c.layouts == "default"][:count]
+    return contexts_for(number, count)

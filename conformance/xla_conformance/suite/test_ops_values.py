@@ -1,0 +1,49 @@
+"""Compares elementwise ops with the reference evaluator where special values of their operands meet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from xla_conformance.ops.comparison import check
+from xla_conformance.ops.contexts import place, run
+from xla_conformance.ops.elementwise import ValueCase, value_cases
+from xla_conformance.plugin import held_types, not_supported
+from xla_core import Client
+from xla_core.target import TargetConfig
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    config = metafunc.config
+    every_type = config.getoption("xla_profile") != "quick"
+    cases = list(value_cases(seed=config.getoption("xla_seed"), every_type=every_type))
+    metafunc.parametrize("case", cases, ids=lambda case: case.name)
+
+
+def test_values(
+    backend: str,
+    client: Client,
+    target: TargetConfig,
+    case: ValueCase,
+    seed: int,
+    record_property: Callable[[str, object], None],
+) -> None:
+    record_property("opcode", case.opcode)
+    record_property("element_type", case.element_type.value)
+    if missing := case.types.difference(held_types(backend)):
+        not_supported(f"the device holds no {', '.join(sorted(map(str, missing)))}")
+    runs = case.arguments()
+    placed = place(case.module(), case.context, runs[0], layouts=target.layouts)
+    largest = 0.0
+    for arguments, results in zip(runs, run(client, placed, runs), strict=True):
+        ulp = check(
+            f"The device computes {case.opcode} of {case.element_type} by the rule {case.rule}.",
+            results,
+            case.expected(arguments),
+            module=placed.module,
+            arguments=arguments,
+            seed=seed,
+        )
+        largest = max(largest, ulp)
+    record_property("max_ulp", largest)
