@@ -64,14 +64,6 @@ class SynchronizeReturnsEarlySometimes(Stream):
             super().synchronize()
 
 
-@says("stream.synchronize-raises-nothing", "`synchronize` raises the error of earlier work.")
-class SynchronizeRaises(Stream):
-    def synchronize(self):
-        super().synchronize()
-        if self.error is not None:
-            raise self.error
-
-
 @says("stream.in-order", "A copy to the device is done late, once in twenty.")
 class CopyLateSometimes(Stream):
     def memcpy_h2d(self, destination, source):
@@ -357,29 +349,11 @@ class FinishWaits(Stream):
         return event
 
 
-@says("stream.close", "`close` drops the enqueued work.")
-class CloseDropsWork(Stream):
-    def close(self, timeout=None):
-        with self._changed:
-            items = [item for item in self._queue if not callable(item)]
-            self._queue.clear()
-            self._queue.extend(items)
-        super().close(timeout)
-
-
 @says("stream.close", "`close` leaves a thread behind.")
 class CloseLeavesAThread(Stream):
     def __init__(self, executor):
         super().__init__(executor)
         threading.Thread(target=threading.Event().wait, daemon=True, name="left behind").start()
-
-
-@says("stream.close", "`close` returns before the enqueued work is done.")
-class CloseDoesNotWait(Stream):
-    def close(self, timeout=None):
-        with self._changed:
-            self._closing = True
-            self._changed.notify_all()
 
 
 _ONE = threading.Lock()

@@ -1,0 +1,95 @@
+"""Mutants that claim what they can't do, refuse what they claim, or do what they don't claim wrong."""
+
+from __future__ import annotations
+
+import functools
+
+from tests.conformance.zoo.mutant import Mutant
+from tests.conformance.zoo.parts import Compiler, HloKernel, broken, template
+from xla_core.errors import InternalError, UnimplementedError
+from xla_core.hlo import ElementType
+from xla_core.target import Capabilities
+
+MUTANTS: list[Mutant] = []
+says = broken("claims", "loading or claims or executables or programs", MUTANTS)
+F32, PRED, S32 = ElementType.F32, ElementType.PRED, ElementType.S32
+FEW = (
+    Capabilities()
+    .with_ops(["add", "subtract", "multiply", "divide", "maximum", "exponential", "compare"], [F32])
+    .with_ops(["broadcast", "reshape", "select", "copy"], [F32, PRED, S32])
+    .with_ops(["and", "or", "not"], [PRED])
+)
+
+
+def target(name: str, breaks: str, fault: str, **parts) -> None:
+    make = functools.partial(template, **parts)
+    MUTANTS.append(Mutant(name=f"claims/{name}", breaks=breaks, fault=fault, make=make, select="not ops"))
+
+
+class _Few(Compiler):
+    target = {"capabilities": FEW}  # noqa: RUF012
+
+    @property
+    def target_config(self):
+        return Compiler.target_config.fget(self).model_copy(update={"capabilities": FEW})
+
+
+@says("compiler.run-backend", "It claims few ops, and runs the others wrong instead of refusing them.")
+class RefusesNothing(_Few):
+    class kernel(HloKernel):
+        def launch(self, stream, arguments, dimensions):
+            if not FEW.supports(self.computation.root):
+                for memory in arguments[len(self.operand_shapes) :]:
+                    stream.memset(memory, 0)
+            else:
+                super().launch(stream, arguments, dimensions)
+
+
+@says("compiler.host-fallback", 'It has no host fallback, though it says so: fallback="host" raises.')
+class FallbackRaises(_Few):
+    def run_backend(self, module, options, executor=None):
+        if options.fallback == "host" and any(not FEW.supports(i) for i in module.entry.instructions):
+            raise InternalError("not yet")
+        return super().run_backend(module, options, executor)
+
+
+@says("compiler.host-fallback", "What runs on the host is taken from zeros.")
+class FallbackIsWrong(Compiler):
+    def run_backend(self, module, options, executor=None):
+        if options.fallback == "host":
+            for computation in module.computations:
+                for i in computation.instructions:
+                    if i.opcode == "cosine":
+                        i.opcode = i.opcode.__class__("sine")
+        return super().run_backend(module, options, executor)
+
+
+@says("compiler.supported-after-passes", "It refuses topk and atan2, which it claims.")
+class RefusesWhatItClaims(Compiler):
+    def run_backend(self, module, options, executor=None):
+        for i in module.entry.instructions:
+            if i.opcode in ("topk", "atan2", "sort"):
+                raise UnimplementedError(f"this device has no {i.opcode}")
+        return super().run_backend(module, options, executor)
+
+
+target(
+    "claims-nothing", "compiler.target-is-data", "It claims no op and no type.", target={"capabilities": Capabilities()}
+)
+
+
+@says("compiler.fingerprint", "The compiler's fingerprint changes with each call.")
+class FingerprintChanges(Compiler):
+    asked = 0
+
+    def fingerprint(self):
+        self.asked += 1
+        return str(self.asked)
+
+
+@says("compiler.hlo-stages", "It replaces a stage that doesn't exist.")
+class StrangeStage(Compiler):
+    def hlo_stages(self, options):
+        from xla_core.passes import create_pass
+
+        return {"no such stage": create_pass("dce")}
