@@ -6,6 +6,7 @@ Each is loaded and checked on its own, so that one's failure doesn't affect othe
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import importlib.metadata
 import inspect
 import traceback
@@ -110,6 +111,13 @@ def load_backend(name: str) -> BackendSpec:
 def inspect_backends() -> list[BackendInfo]:
     """Loads and probes every installed backend. A failure in one doesn't affect the others."""
     return [_inspect(name) for name in backends()]
+
+
+def misnamed_entry_points() -> list[tuple[str, str, str]]:
+    """Returns entry points whose group is almost the backends' one: the name, the group and the distribution."""
+    every = importlib.metadata.entry_points()
+    groups = difflib.get_close_matches(ENTRY_POINT_GROUP, every.groups, n=len(every.groups) or 1, cutoff=0.8)
+    return [(p.name, g, _distribution(p)) for g in groups if g != ENTRY_POINT_GROUP for p in every.select(group=g)]
 
 
 def clear_cache() -> None:

@@ -12,16 +12,16 @@ from xla_core.backend.executable import Executable
 from xla_core.backend.platform import Platform
 from xla_core.checks import counted, require
 from xla_core.compile_options import CompileOptions
-from xla_core.errors import FailedPreconditionError, InvalidArgumentError, UnavailableError, XlaError
+from xla_core.errors import FailedPreconditionError, InvalidArgumentError, XlaError
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
 from xla_core.runtime import compilation
 from xla_core.runtime.buffer import Buffer
-from xla_core.runtime.device import Device, DeviceSet
+from xla_core.runtime.device import Device
 from xla_core.runtime.handle import Handle
 from xla_core.runtime.host_array import as_host_array
 from xla_core.runtime.loaded_executable import LoadedExecutable
-from xla_core.runtime.platform_choice import choose_backend, open_platform, opening
+from xla_core.runtime.platform_choice import open_devices
 from xla_core.runtime.shape_cache import intern_shape
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Client(Handle):
 
     Args:
         platform: a backend's name. None takes $XLA_PLATFORM, else the installed backend of the highest priority that
-            loads and finds a device.
+            loads and whose devices open.
 
     Raises:
         NotFoundError: for an unknown name, or where no backend is installed.
@@ -47,16 +47,9 @@ class Client(Handle):
 
     def __init__(self, platform: str | None = None) -> None:
         require("platform", platform, (str, type(None)), "a backend's name or None")
-        name, spec = choose_backend(platform)
-        self._spec = spec
-        self.platform: Platform = open_platform(name, spec)
-        with opening(name):
-            count = self.platform.visible_device_count()
-        if count < 1:
-            raise UnavailableError(f"backend {name!r} finds no device", hint="run `xla doctor`")
+        self._spec, self._devices = open_devices(platform)
+        self.platform: Platform = self._devices.platform
         self._device_shapes: dict[tuple[np.dtype, tuple[int, ...]], Shape] = {}
-        with opening(name):
-            self._devices = DeviceSet(self.platform, spec.version, count)
         self.devices: tuple[Device, ...] = self._devices.devices
 
     @property

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
 from xla_core import profiler
+from xla_core.backend.compiler import Compiler
 from xla_core.backend.executable import Executable
 from xla_core.compile_options import BackendOptions, CompileOptions
-from xla_core.errors import InvalidArgumentError
+from xla_core.errors import InternalError, InvalidArgumentError, XlaError
 from xla_core.hlo.entry import flatten_entry, set_donation
+from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.interruptible import run_interruptible
 from xla_core.runtime import serialization
@@ -98,7 +101,7 @@ class Compilation:
         module.name = name
         with profiler.span(f"compile {name}", "compile"):
             executor = devices.devices[assignment[0][0]].executor
-            executable = devices.platform.compiler.compile(module, options, executor)
+            executable = _by_backend(devices, lambda c: c.compile(module, options, executor))
         return StaticExecutable(devices, executable, options, name)
 
 
@@ -124,10 +127,31 @@ def _load(
     devices: DeviceSet, model: type[BackendOptions], header: serialization.Header, payload: bytes
 ) -> StaticExecutable:
     options = _checked_options(header.options, model)
-    compiler, executor = devices.platform.compiler, devices.devices[0].executor
-    executable = run_interruptible(lambda: compiler.deserialize(payload, options, executor), "xla deserialize")
-    executable.target_config = compiler.target_config
+    executor = devices.devices[0].executor
+    executable = run_interruptible(
+        lambda: _by_backend(devices, lambda c: c.deserialize(payload, options, executor)), "xla deserialize"
+    )
+    executable.target_config = devices.platform.compiler.target_config
     return StaticExecutable(devices, executable, options, header.name)
+
+
+def _by_backend(devices: DeviceSet, work: Callable[[Compiler], Executable]) -> Executable:
+    """Runs a part of a backend's compiler. What it raises, except XlaErrors, becomes an InternalError."""
+    try:
+        return work(devices.platform.compiler)
+    except XlaError:
+        raise
+    except Exception as error:  # a vendor's compiler may raise anything
+        frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+        seen = (value for frame in reversed(frames) for value in frame.f_locals.values())
+        instruction = next((value for value in seen if isinstance(value, HloInstruction)), None)
+        at = "" if instruction is None else f" at the instruction {instruction}"
+        raise InternalError(
+            f"the compiler of backend {devices.platform.name!r} failed{at}: {type(error).__name__}: {error}",
+            op=None if instruction is None else instruction.opcode,
+            location=None if instruction is None else instruction.location,
+            hint="this is a bug of the backend; its maker needs the program and the exception that caused this one",
+        ) from error
 
 
 def _checked_options(options: CompileOptions | None, model: type[BackendOptions]) -> CompileOptions:

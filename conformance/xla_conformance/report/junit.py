@@ -25,7 +25,7 @@ def write_junit(run: Run, file: Path) -> None:
     """Writes a suite for each group. What is not supported or waived is skipped."""
     document = JUnitXml(f"xla conform --backend {run.backend} --profile {run.profile}")
     for group in run.groups:
-        suite = TestSuite(group)
+        suite, cases = TestSuite(group), []
         for result in run.results:
             if result.group != group:
                 continue
@@ -35,7 +35,8 @@ def write_junit(run: Run, file: Path) -> None:
                 verdict = kind(printable(result.message), result.state.value)
                 verdict.text = printable("\n".join(lines_of(run, result)))
                 case.result = [verdict]
-            suite.add_testcase(case)
+            cases.append(case)
+        suite.add_testcases(cases)  # one by one, each counts all again
         document.add_testsuite(suite)
     document.update_statistics()  # type: ignore[no-untyped-call]
     document.write(str(file), pretty=True)

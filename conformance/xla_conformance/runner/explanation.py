@@ -16,6 +16,7 @@ from xla_core.errors import XlaError
 __all__ = ["Explanation", "explain", "save_failure"]
 
 _FRAMES = 12  # of an exception's traceback, the innermost ones
+_TRACEBACK = "Traceback (most recent call last)"
 _HIDDEN = ("/_pytest/", "/pluggy/", "/hypothesis/")
 
 
@@ -102,13 +103,15 @@ def _one_line(text: str) -> str:
     if not lines:
         return ""
     first, *more = lines
-    if first.startswith("Traceback (most recent call last)"):
+    if first.startswith(_TRACEBACK):
         return lines[-1]
     return f"{first} {more[0]}" if first.endswith(":") and more else first
 
 
 def _rest(text: str) -> str:
-    return text if len([line for line in text.splitlines() if line.strip()]) > 1 else ""
+    """The lines below the first one; of a traceback, all."""
+    lines = text.strip().splitlines()
+    return "\n".join(lines if lines and lines[0].startswith(_TRACEBACK) else lines[1:])
 
 
 def _joined(*parts: str) -> str:

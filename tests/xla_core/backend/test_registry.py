@@ -58,6 +58,28 @@ def test_a_broken_backend_breaks_alone_and_its_cause_is_kept(install, toy) -> No
     assert isinstance(caught.value.__cause__, RuntimeError)
 
 
+@pytest.mark.parametrize(
+    "source",
+    ["raise SystemExit(3)\n", "from toy_backend import *\n\n@hookimpl\ndef xla_backend():\n    raise SystemExit(3)\n"],
+    ids=["import", "hook"],
+)
+def test_a_backend_that_exits_breaks_alone(install, toy, source: str) -> None:
+    install("good", "good", GOOD)
+    install("exits", "exits", source)
+    infos = {info.name: info for info in registry.inspect_backends()}
+    assert infos["good"].usable
+    assert "SystemExit: 3" in infos["exits"].cause
+    with pytest.raises(FailedPreconditionError, match="does not load: SystemExit: 3"):
+        registry.load_backend("exits")
+
+
+def test_a_probe_that_exits_is_a_cause(install, toy) -> None:
+    source = "from toy_backend import *\ndef probe():\n    raise SystemExit(3)\n@hookimpl\ndef xla_backend():\n"
+    install("exits", "exits", source + "    return spec(probe=probe)\n")
+    with pytest.raises(UnavailableError, match="failed with SystemExit: 3"):
+        xla_core.Client("exits")
+
+
 def test_two_distributions_with_one_name(install, toy) -> None:
     install("first", "same", GOOD)
     install("second", "same", GOOD, version="2.5")
@@ -190,6 +212,31 @@ def test_the_default_is_the_highest_priority_that_works(install, toy, monkeypatc
         assert client.platform_name == "low"
     with pytest.raises(UnavailableError, match="finds no device"):
         xla_core.Client("empty")
+
+
+@pytest.mark.parametrize("fault", ["OSError('bus error')", "SystemExit('bus error')"])
+def test_a_backend_whose_device_does_not_open_is_passed_over(install, toy, monkeypatch, fault: str) -> None:
+    source = f"""
+from toy_backend import *
+class Shut(ToyPlatform):
+    def create_executor(self, ordinal):
+        raise {fault}
+@hookimpl
+def xla_backend():
+    return spec(priority=9, platform=Shut)
+"""
+    install("shut", "shut", source)
+    install("low", "low", "from toy_backend import *\n@hookimpl\ndef xla_backend():\n    return spec(priority=1)\n")
+    points = registry._entry_points()
+    monkeypatch.setattr(registry, "_entry_points", lambda: [p for p in points if p.name in ("shut", "low")])
+    monkeypatch.delenv("XLA_PLATFORM", raising=False)
+    with xla_core.Client() as client:
+        assert client.platform_name == "low"
+    with pytest.raises(UnavailableError, match="bus error"):
+        xla_core.Client("shut")
+    monkeypatch.setattr(registry, "_entry_points", lambda: [p for p in points if p.name == "shut"])
+    with pytest.raises(UnavailableError, match=r"no installed backend can be used: shut: .* cannot open its devices"):
+        xla_core.Client()
 
 
 def test_a_probe_that_raises_is_a_cause(install, toy) -> None:

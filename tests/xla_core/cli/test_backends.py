@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -182,6 +183,44 @@ def test_a_device_that_does_not_open(
     examined = xla("doctor")
     assert examined.code == 1
     assert "opening it failed with OSError: bus error" in examined.out.splitlines()[-1]
+
+
+def test_a_device_that_opens_beside_one_that_does_not(
+    xla: Callable[..., Any],
+    install: Callable[..., None],
+    toy: Any,
+    only_these: Callable[..., None],
+) -> None:
+    source = "from toy_backend import *\nclass Shut(ToyPlatform):\n    def create_executor(self, ordinal):\n"
+    source += "        raise OSError('bus error')\n@hookimpl\ndef xla_backend():\n"
+    install("shut", "shut", source + "    return spec(platform=Shut, priority=10000)\n")
+    install("toy", "toy", TOY)
+    only_these("toy", "shut")
+    examined = xla("doctor")
+    assert examined.code == 1
+    assert examined.out.splitlines()[-1] == ("Programs run on 'toy' unless you name another; cannot be opened: shut.")
+    with Client() as client:
+        assert client.platform_name == "toy"
+
+
+@pytest.mark.parametrize("group", ["xla_core.backend", "xla-core.backends", "xla_core_backends"])
+def test_a_group_that_is_almost_right(
+    xla: Callable[..., Any],
+    install: Callable[..., None],
+    toy: Any,
+    only_these: Callable[..., None],
+    tmp_path: Path,
+    group: str,
+) -> None:
+    install("toy", "toy", TOY)
+    only_these("toy")
+    install("acme", "acme", TOY)
+    (tmp_path / "site" / "acme-1.0.dist-info" / "entry_points.txt").write_text(f"[{group}]\nacme = plugin_acme\n")
+    examined = xla("doctor")
+    assert examined.code == 1
+    said = f"acme 1.0 puts the entry point 'acme' into the group '{group}': did you mean 'xla_core.backends'?"
+    assert said in examined.out
+    assert examined.out.splitlines()[-1].endswith("; in a misspelt group of entry points: acme.")
 
 
 def test_the_variable_that_chooses(

@@ -168,7 +168,8 @@ def test_after_a_fork_the_child_is_told(install, toy) -> None:
         import numpy as np, toy_backend
         import xla_core.runtime.client as client_module
         from xla_core.errors import FailedPreconditionError
-        client_module.choose_backend = lambda name: ("toy", toy_backend.spec())
+        from xla_core.runtime.platform_choice import open_platform
+        client_module.open_devices = lambda name: open_platform("toy", toy_backend.spec())
         from xla_core.runtime import Client
         from xla_core.hlo import *
         module, main = HloModule("f"), HloComputation("main")

@@ -28,6 +28,24 @@ def in_use(client) -> int:
     return client.devices[0].memory_stats().bytes_in_use
 
 
+def test_a_compiler_that_raises_is_an_internal_error_at_an_instruction(client, monkeypatch) -> None:
+    def emit(instruction) -> None:
+        {}[instruction.opcode]
+
+    def run_backend(module, options, executor=None) -> None:
+        for each in module.entry.instructions:
+            emit(each)
+
+    monkeypatch.setattr(client.platform.compiler, "run_backend", run_backend)
+    with pytest.raises(InternalError) as caught:
+        client.compile("HloModule m\n\nENTRY e {\n  ROOT x = f32[4] parameter(0)\n}\n", file="m.hlo")
+    said = "the compiler of backend 'toy' failed at the instruction %x = f32[4] parameter(0): KeyError:"
+    assert said in caught.value.message
+    assert caught.value.op == "parameter"
+    assert "m.hlo:4" in str(caught.value.location)
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, ValueError])
 def test_a_run_that_broke_off_ends_its_donated_arguments(client, monkeypatch, kind) -> None:
     exe = client.compile(programs.step())

@@ -68,7 +68,8 @@ def doctor() -> None:
     Exit code 1 if no program can run, or if an installed backend or custom call can't be imported or opened. A backend
     whose probe reports that it can't be used is not a failure.
     """
-    from xla_core.backend import inspect_backends
+    from xla_core.backend import ENTRY_POINT_GROUP, inspect_backends
+    from xla_core.backend.registry import misnamed_entry_points
     from xla_core.hlo.ops.custom_calls import broken_custom_calls
 
     out = output.console()
@@ -80,8 +81,12 @@ def doctor() -> None:
     for target, error in calls.items():
         out.print(f"\n[bold]custom call {_escaped(target)}[/]: [red]broken", soft_wrap=True)
         out.print(f"  {error.message}\n  hint: {error.hint}", soft_wrap=True, markup=False)
+    misnamed = misnamed_entry_points()
+    for name, group, owner in misnamed:
+        text = f"{owner} puts the entry point {name!r} into the group {group!r}: did you mean {ENTRY_POINT_GROUP!r}?"
+        out.print(f"\n[yellow]{_escaped(text)}", soft_wrap=True)
     out.print()
-    sentence, well = _sentence(findings, list(calls))
+    sentence, well = _sentence(findings, list(calls), [name for name, _, _ in misnamed])
     out.print(f"[bold {'green' if well else 'red'}]{_escaped(sentence)}", soft_wrap=True)
     if not well:
         raise typer.Exit(1)
@@ -152,8 +157,11 @@ def _show(out: Console, finding: _Finding) -> None:
         out.print("\n".join(f"    {line}" for line in info.details.rstrip().splitlines()), soft_wrap=True, markup=False)
 
 
-def _sentence(findings: list[_Finding], calls: list[str]) -> tuple[str, bool]:
-    """The diagnosis, and whether programs can run and nothing is broken. `calls` are the broken custom calls."""
+def _sentence(findings: list[_Finding], calls: list[str], misnamed: list[str]) -> tuple[str, bool]:
+    """The diagnosis, and whether programs can run and nothing is broken.
+
+    `calls` are the broken custom calls, `misnamed` the entry points of a group that is almost the right one.
+    """
     from xla_core.backend import BackendInfo
     from xla_core.backend.registry import INSTALL_HINT
 
@@ -172,9 +180,9 @@ def _sentence(findings: list[_Finding], calls: list[str]) -> tuple[str, bool]:
     failing = [f.info.name for f in findings if f.info.usable and not f.devices]
     declining = [f.info.name for f in findings if not f.info.usable and f.info.name not in broken]
     kinds = {"cannot be loaded": broken, "cannot be opened": failing, "not available": declining}
-    kinds["broken custom calls"] = calls
+    kinds |= {"broken custom calls": calls, "in a misspelt group of entry points": misnamed}
     tail = "".join(f"; {what}: {', '.join(names)}" for what, names in kinds.items() if names)
-    well = not (broken or failing or calls)
+    well = not (broken or failing or calls or misnamed)
     return ("All is well: programs " if well else "Programs ") + runs + tail + ".", well
 
 
