@@ -143,9 +143,9 @@ def _complex_factor(shape: Shape) -> float:
 
 def _bytes(i: HloInstruction) -> int:
     result = i.shape.byte_size
+    if Trait.READS_PART in i.op.traits:
+        return 2 * result + sum(o.shape.byte_size for o in i.operands[1:])
     match i.opcode:
-        case Opcode.SLICE | Opcode.DYNAMIC_SLICE | Opcode.GATHER:
-            return 2 * result + sum(o.shape.byte_size for o in i.operands[1:])
         case Opcode.DYNAMIC_UPDATE_SLICE:
             return 2 * i.operand(1).shape.byte_size
         case Opcode.SCATTER:
@@ -164,9 +164,7 @@ def _fusion_bytes(fusion: HloInstruction) -> int:
         users = parameter.users
         if in_place and root.operand(0) is parameter and len(users) == 1:
             continue
-        if users and all(
-            u.opcode in (Opcode.SLICE, Opcode.DYNAMIC_SLICE, Opcode.GATHER) and u.operand(0) is parameter for u in users
-        ):
+        if users and all(Trait.READS_PART in u.op.traits and u.operand(0) is parameter for u in users):
             total += min(sum(u.shape.byte_size for u in users), parameter.shape.byte_size)
         else:
             total += parameter.shape.byte_size

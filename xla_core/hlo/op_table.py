@@ -99,6 +99,7 @@ class Trait(enum.Enum):
     COLLECTIVE = enum.auto()
     DATA_MOVEMENT = enum.auto()  # moves elements without computing any
     INDEX_MAP = enum.auto()  # each result element is an operand's element, or a constant, at an index of its own
+    READS_PART = enum.auto()  # reads only as many elements of its first operand as its result has
     ACCUMULATES = enum.auto()  # each result element combines many operand elements by a computation
     SUPERLINEAR = enum.auto()  # takes more work than its operands and results have elements
     CHEAP = enum.auto()  # costs almost nothing, or is computed within its users

@@ -39,9 +39,10 @@ class FusionCosts(CheckedModel):
     The unit is the cost of one cheap vectorized operation on one element.
 
     Attributes:
-        opcodes: cost of one element of an op without its operands; ops that are not named cost 1. Complex elements cost
-            four times as much.
+        opcodes: cost of one element of an op without its operands; ops that are not named cost 1.
+        complex: how many times as much an op of complex elements costs.
         transcendental: cost of an op with `Trait.TRANSCENDENTAL` that `opcodes` doesn't name.
+        transcendental_code: the size of its code, in instructions.
         integer_division: cost of integer division and remainder.
         branch: cost of choosing between two operands for each element, as `pad` and `concatenate` do.
         byte: cost of reading or writing one byte of memory.
@@ -49,7 +50,9 @@ class FusionCosts(CheckedModel):
     """
 
     opcodes: Mapping[Opcode, float] = Field(default_factory=lambda: dict(_OPCODES))
+    complex: float = Field(default=4.0, ge=0)
     transcendental: float = Field(default=40.0, ge=0)
+    transcendental_code: int = Field(default=32, ge=1)
     integer_division: float = Field(default=24.0, ge=0)
     branch: float = Field(default=12.0, ge=0)
     byte: float = Field(default=2.0, ge=0)
@@ -79,8 +82,8 @@ class FusionPreferences(CheckedModel):
         costs: the costs that decide whether a possible fusion is profitable.
         expensive: opcodes that are not recomputed, besides transcendental functions, divisions and reductions.
         max_operands: most operands of one fusion.
-        max_instructions: most instructions in one fusion. A transcendental function counts as 32 and a complex one as
-            128, because their code is that large.
+        max_instructions: most instructions in one fusion. A transcendental function counts as many, because of the size
+            of its code (see `FusionCosts`).
         max_outputs: most results of one multi-output fusion.
         max_consumers: most kernels into which one instruction is fused.
         max_recomputation: most different indices at which one kernel computes a fused instruction; the code of the

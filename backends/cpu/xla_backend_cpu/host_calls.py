@@ -147,7 +147,7 @@ class HostCalls:
             for traits in (c.instruction.op.traits for c in self.calls)
         )
         self.replicas, self.partitions = module.num_replicas, module.num_partitions
-        self._live: set[HostRun] = set()
+        self.live: set[HostRun] = set()  # the runs in progress, which `cancel` stops
 
     def begin(self, options: RunOptions) -> HostRun:
         """Creates the state of a run, before the run is enqueued."""
@@ -155,7 +155,7 @@ class HostCalls:
 
     def cancel(self) -> None:
         """Cancels the runs in progress: each stops at its next loop iteration or host call."""
-        for run in list(self._live):
+        for run in list(self.live):
             run.context[0] = 1
 
 
@@ -179,13 +179,13 @@ class HostRun:
 
     def __enter__(self) -> HostRun:
         _runs[self.address] = self
-        self.program._live.add(self)
+        self.program.live.add(self)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self.program._live.discard(self)
+        self.program.live.discard(self)
         del _runs[self.address]
 
     def report_end(self, stream: HostStream) -> None:

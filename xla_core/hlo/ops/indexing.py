@@ -265,6 +265,7 @@ entry(
     _gather_shape,
     _gather,
     Trait.DATA_MOVEMENT,
+    Trait.READS_PART,
     Trait.EXACT_IN_WIDER_INTEGERS,
     Trait.INDEX_MAP,
     doc="Slices of the operand at (clamped) start indices. (XLA: operation semantics, Gather.)",

@@ -12,6 +12,7 @@ from xla_core.analysis.control_flow import reachable_sequences
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.op_table import Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.fusion.fusion_node import replace_with_fusion
 from xla_core.passes.fusion.indexing import Index, IndexSpace
@@ -171,7 +172,7 @@ class _Partition:
         indices = kernel.indices_of(producer, users)
         if len(indices) > policy.copies_allowed(producer):
             return None
-        accumulates = producer.opcode in (Opcode.REDUCE, Opcode.REDUCE_WINDOW) and not _is_row_reduction(producer)
+        accumulates = Trait.ACCUMULATES in producer.op.traits and not _is_row_reduction(producer)
         if accumulates and list(indices) != [kernel.space.root]:
             # A reduction over rows is fast only at the root, where the emitter keeps a tile of accumulators.
             return None

@@ -8,6 +8,7 @@ from xla_core.hlo.effects import has_side_effect
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
 from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.shape import Shape
 from xla_core.target import FusionDecision, FusionPreferences, ParallelModel
 
 
@@ -87,13 +88,17 @@ class FusionPolicy:
         known = costs.opcodes.get(opcode)
         if known is None:
             known = costs.transcendental if Trait.TRANSCENDENTAL in instruction.op.traits else 1.0
-        return known * (4.0 if shape.element_type.is_complex else 1.0)
+        return known * self._of_type(shape)
+
+    def _of_type(self, shape: Shape) -> float:
+        return self.preferences.costs.complex if shape.element_type.is_complex else 1.0
 
     def code_size(self, instruction: HloInstruction) -> int:
         """The size of the instruction's emitted code, in simple instructions."""
         if Trait.TRANSCENDENTAL not in instruction.op.traits:
             return 1
-        return 128 if instruction.shape.element_type.is_complex else 32
+        costs = self.preferences.costs
+        return round(costs.transcendental_code * self._of_type(instruction.shape))
 
     def branch_cost(self, producer: HloInstruction) -> float:
         """The cost per element of selecting among operands inside a kernel; a root has one loop per operand."""
@@ -113,7 +118,7 @@ class FusionPolicy:
         shape = producer.shape
         again = max(0.0, evaluations - shape.num_elements)
         inputs = sum(o.shape.byte_size for o in producer.operands if o.shape.num_elements > 1)
-        if producer.opcode in (Opcode.SLICE, Opcode.DYNAMIC_SLICE, Opcode.GATHER):
+        if Trait.READS_PART in producer.op.traits:
             inputs = min(inputs, shape.byte_size)
         extra = again * (self.cost(producer) + len(producer.operands)) + evaluations * self.branch_cost(producer)
         costs = self.preferences.costs
