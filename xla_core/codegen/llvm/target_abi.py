@@ -59,7 +59,7 @@ class TargetAbi(abc.ABC):
             if a kernel is never inlined into code that writes its operands.
         threads_per_block: how many threads cooperate on a row of a reduction. With more than one, `thread_index`,
             `barrier` and `shared_array` are needed.
-            parallel: how a kernel's work is divided into units; `TargetConfig.parallel`.
+        parallel: how a kernel's work is divided into units; `TargetConfig.parallel`.
     """
 
     triple: str = ""

@@ -18,18 +18,12 @@ from xla_core.passes.dynamic_padder.combiners import sorted_by_validity, with_va
 from xla_core.passes.dynamic_padder.indexing import dynamic_slice, dynamic_update_slice, gather, scatter
 from xla_core.passes.dynamic_padder.padded import S32, Padded, Value, mask, merged, size_of, valid
 from xla_core.passes.dynamic_padder.reshaping import reshaped, reshaped_to_sizes
+from xla_core.registration import registers_in
 
 Handler = Callable[[Builder, HloInstruction, list[Padded]], "Value | None"]
 
 HANDLERS: dict[Opcode, Handler] = {}
-
-
-def _handles(*opcodes: Opcode) -> Callable[[Handler], Handler]:
-    def register(handler: Handler) -> Handler:
-        HANDLERS.update(dict.fromkeys(opcodes, handler))
-        return handler
-
-    return register
+_handles = registers_in(HANDLERS)
 
 
 def _static(shape: Shape) -> Shape:

@@ -43,11 +43,8 @@ class ScatterExpander(OpExpander):
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
         attribute = instruction.attribute
         n = len(instruction.operands) // 2
-        inputs, indices, updates = (
-            list(instruction.operands[:n]),
-            instruction.operands[n],
-            list(instruction.operands[n + 1 :]),
-        )
+        inputs, updates = instruction.operands[:n], instruction.operands[n + 1 :]
+        indices = instruction.operands[n]
         batching = attribute("input_batching_dims")
         vectors, index_map, batch = canonical_indices(
             b,

@@ -32,11 +32,8 @@ class _Form:
         root = body.root
         self.root = root
         count = len(root.operands) // 2
-        self.operands, self.indices, self.updates = (
-            root.operands[:count],
-            root.operands[count],
-            root.operands[count + 1 :],
-        )
+        self.operands, self.updates = root.operands[:count], root.operands[count + 1 :]
+        self.indices = root.operands[count]
         self.dims = self.operands[0].shape.dimensions
         self.update_dims = self.updates[0].shape.dimensions
         self.window_dims = list(root.attribute("update_window_dims"))

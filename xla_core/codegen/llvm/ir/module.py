@@ -77,20 +77,9 @@ class IrFunction:
         self.name = name
         self.return_type = return_type
         self.parameters = [Value(type_, f"%{n}") for type_, _, n in parameters]
-        self._header = " ".join(
-            filter(
-                None,
-                [
-                    "define",
-                    prefix,
-                    f"{return_type} @{name}("
-                    + ", ".join(" ".join(filter(None, (type_, extra, f"%{n}"))) for type_, extra, n in parameters)
-                    + ")",
-                    attributes,
-                    "{",
-                ],
-            )
-        )
+        signature = ", ".join(" ".join(filter(None, (type_, extra, f"%{n}"))) for type_, extra, n in parameters)
+        parts = ("define", prefix, f"{return_type} @{name}({signature})", attributes, "{")
+        self._header = " ".join(filter(None, parts))
         self.blocks: list[Block] = []
         self._names = 0
         self.add_block("entry")

@@ -16,6 +16,7 @@ from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.channels import SOURCE_TARGET_PAIRS
 from xla_core.hlo.shape import Shape
+from xla_core.registration import registers_in
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.translate.raising.values import Raised, leaves, packed, single, type_of
 
@@ -25,18 +26,8 @@ Rule = Callable[["RaisingContext", HloInstruction, Sequence[Raised]], Raised]
 RULES: dict[Opcode, Rule] = {}
 """Rules by opcode."""
 
+raises = registers_in(RULES)
 _MAX_DEPTH = 150
-
-
-def raises(*opcodes: Opcode) -> Callable[[Rule], Rule]:
-    """Makes a decorator that registers a rule for these opcodes."""
-
-    def add(rule: Rule) -> Rule:
-        for opcode in opcodes:
-            RULES[opcode] = rule
-        return rule
-
-    return add
 
 
 class Program:
