@@ -59,12 +59,7 @@ def static_shapes(declared: Sequence[Shape], given: Sequence[str]) -> list[Shape
             hint="one --shape for each argument with dynamic dimensions, in order; for example: "
             + " ".join(f"--shape {sizes}" for sizes in examples),
         )
-    shapes = []
-    for shape in declared:
-        if not shape.is_dynamic:
-            shapes.append(shape)
-            continue
-        shapes.append(shape.with_dimensions(waiting.pop(0)))
+    shapes = [shape.with_dimensions(waiting.pop(0)) if shape.is_dynamic else shape for shape in declared]
     if waiting:
         which = "no further argument" if len(waiting) < len(given) else "no argument"
         raise InvalidArgumentError(

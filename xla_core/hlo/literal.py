@@ -86,7 +86,6 @@ class Literal:
         return value
 
     def __eq__(self, other: object) -> bool:
-        """Whether shape and bits are the same."""
         if not isinstance(other, Literal) or self.shape != other.shape:
             return False
         if self.shape.is_tuple:

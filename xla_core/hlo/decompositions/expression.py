@@ -90,7 +90,6 @@ class Expression:
         return self.op(Opcode.SELECT, typed.like(x), typed.like(y))
 
     def astype(self, element_type: ElementType | type[np.generic]) -> Expression:
-        """Converts the values to another type."""
         kind = element_type if isinstance(element_type, ElementType) else ElementType.from_numpy(element_type)
         return Expression(self.b, self.b.convert(self.i, self.shape.with_element_type(kind)))
 

@@ -250,7 +250,6 @@ def algorithm_format(algorithm: str | None, element_type: ElementType) -> str | 
 
 
 def _in_algorithm(x: np.ndarray, element_type: ElementType, algorithm: str | None) -> np.ndarray:
-    """Rounds an operand to the format of the algorithm."""
     name = algorithm_format(algorithm, element_type)
     if name is None:
         return x

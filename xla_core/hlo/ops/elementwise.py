@@ -55,7 +55,6 @@ def _zero(element_type: ElementType) -> complex | None:
 
 
 def _all_ones(element_type: ElementType) -> float | None:
-    """The identity of and."""
     return -1 if element_type.is_signed else element_type.greatest
 
 

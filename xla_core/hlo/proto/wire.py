@@ -86,7 +86,6 @@ class Message:
         return Message(self.data(*path))
 
     def messages(self, *path: int) -> Iterator[Message]:
-        """Yields a repeated submessage."""
         for value in self.strings(*path):
             yield Message(value)
 

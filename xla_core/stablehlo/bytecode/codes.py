@@ -11,8 +11,6 @@ from xla_core.hlo.element_type import ElementType
 
 
 class VhloAttribute(enum.IntEnum):
-    """Attributes of the dialect vhlo."""
-
     ARRAY = 1
     BOOLEAN = 2
     COMPARISON_DIRECTION = 3

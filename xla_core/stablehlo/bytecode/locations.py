@@ -1,16 +1,13 @@
-"""Decodes a location when it is first used, because most are never used.
-
-A location keeps the same parts as in the text reader: the place in the user's program (the first file location, the
-innermost frame of a call stack) and the name stack (the outermost name).
-"""
+"""Decodes a location when it is first used, because most are never used."""
 
 from __future__ import annotations
 
 from xla_core.errors import SourceLocation, XlaError
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.bytecode.codes import BuiltinAttribute
 from xla_core.stablehlo.bytecode.pool import DialectReader, Pool
 
-_NOWHERE = SourceLocation()
+_UNKNOWN: ir.LocationParts = ("", None, ())
 
 
 class BytecodeLocation:
@@ -26,35 +23,22 @@ class BytecodeLocation:
         self.index = index
 
     def resolve(self) -> SourceLocation:
-        name = ""
-        place: tuple[str, int, int] | None = None
-        seen: set[int] = set()
-        stack = [self.index]
-        while stack and not (name and place):
-            index = stack.pop()
-            if index in seen:
-                continue
-            seen.add(index)
-            try:
-                found_name, found_place, children = _read(self.pool, index)
-            except XlaError:
-                self.pool.recover()
-                continue
-            name = name or found_name
-            place = place or found_place
-            stack.extend(reversed(children))
-        if place is None:
-            return SourceLocation(name=name) if name else _NOWHERE
-        return SourceLocation(*place, name)
+        return ir.find_location(self.index, self._parts)
+
+    def _parts(self, index: int) -> ir.LocationParts:
+        try:
+            return _read(self.pool, index)
+        except XlaError:
+            self.pool.recover()
+            return _UNKNOWN
 
 
-def _read(pool: Pool, index: int) -> tuple[str, tuple[str, int, int] | None, list[int]]:
-    """Decodes one location. Returns its name, its (file, line, column), and the numbers of the locations within it."""
+def _read(pool: Pool, index: int) -> ir.LocationParts:
     if index >= len(pool.sections.attributes):
-        return "", None, []
+        return _UNKNOWN
     entry = pool.sections.attributes[index]
     if entry.dialect != "builtin" or not entry.is_custom:
-        return "", None, []
+        return _UNKNOWN
     reader = DialectReader(pool, entry.start, entry.end)
     code = reader.varint()
     if code == BuiltinAttribute.FILE_LINE_COL_LOC:
@@ -69,7 +53,7 @@ def _read(pool: Pool, index: int) -> tuple[str, tuple[str, int, int] | None, lis
         return "", None, [reader.varint(), reader.varint()]
     if code in (BuiltinAttribute.FUSED_LOC, BuiltinAttribute.FUSED_LOC_WITH_METADATA):
         return "", None, reader.list_of(reader.varint)
-    return "", None, []
+    return _UNKNOWN
 
 
 def location_reader(reader: DialectReader) -> BytecodeLocation:

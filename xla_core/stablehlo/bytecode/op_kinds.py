@@ -48,8 +48,6 @@ class OpKind:
 
 
 class OpKinds:
-    """The op names of a file, by number."""
-
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
         self.sections = pool.sections

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from xla_core.checks import require
-from xla_core.errors import InvalidArgumentError, ResourceExhaustedError, SourceLocation, XlaError
+from xla_core.errors import SourceLocation, XlaError
 from xla_core.stablehlo.bytecode import builtin, sdy_dialect, stablehlo_dialect, vhlo_dialect
 from xla_core.stablehlo.bytecode.encoding import SHORT, ByteReader
 from xla_core.stablehlo.bytecode.locations import BytecodeLocation
@@ -17,7 +17,7 @@ from xla_core.stablehlo.bytecode.op_kinds import CAST, SMALL, OpKind, References
 from xla_core.stablehlo.bytecode.pool import Pool
 from xla_core.stablehlo.bytecode.sections import FormatVersion, Sections
 from xla_core.stablehlo.ir import Block, Module, Op, Region, Type, Value, new_op
-from xla_core.stablehlo.ir.garbage_collection import without_collector
+from xla_core.stablehlo.ir.garbage_collection import reading
 from xla_core.stablehlo.text.cursor import MAX_DEPTH
 
 _ATTRIBUTES, _RESULTS, _OPERANDS, _SUCCESSORS, _REGIONS, _USE_LISTS, _PROPERTIES = (1 << i for i in range(7))
@@ -68,13 +68,8 @@ def parse_bytecode(data: bytes | bytearray | memoryview, file: str = "<input>") 
         ResourceExhaustedError: if the program doesn't fit in memory.
     """
     require("data", data, (bytes, bytearray, memoryview), "MLIR bytecode")
-    try:
-        with without_collector():
-            return _Reader(bytes(data), file).module()
-    except RecursionError as error:
-        raise InvalidArgumentError(f"{file}: the program is nested too deeply to be read") from error
-    except MemoryError as error:
-        raise ResourceExhaustedError(f"{file}: not enough memory to read the program") from error
+    with reading(file):
+        return _Reader(bytes(data), file).module()
 
 
 class _Reader:

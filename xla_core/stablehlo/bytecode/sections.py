@@ -145,7 +145,6 @@ class Sections:
         return found
 
     def string(self, reader: ByteReader) -> str:
-        """Reads a string's number and returns the string."""
         start = reader.position
         return self.string_at(reader.varint(), reader, start)
 

@@ -7,7 +7,7 @@ op table (`xla_core.stablehlo.table`) says what an op means.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NoReturn, Protocol
 
@@ -18,11 +18,13 @@ from xla_core.stablehlo.ir.types import FunctionType, Type
 __all__ = [
     "Block",
     "LazyLocation",
+    "LocationParts",
     "Module",
     "Op",
     "Region",
     "Value",
     "captured_values",
+    "find_location",
     "new_op",
     "op_names",
     "require_module",
@@ -35,6 +37,29 @@ class LazyLocation(Protocol):
     """A location that is resolved when it is first asked for."""
 
     def resolve(self) -> SourceLocation: ...
+
+
+LocationParts = tuple[str, "tuple[str, int, int] | None", Sequence[Any]]
+"""The name and the (file, line, column) of a location, where it has them, and the locations within it."""
+
+
+def find_location(root: Any, parts: Callable[[Any], LocationParts]) -> SourceLocation:
+    """Returns two parts of a tree of locations, `root`, whose nodes `parts` reads.
+
+    They are the place in the user's program (the first one, the innermost frame of a call stack) and the name stack
+    (the outermost name).
+    """
+    name, place = "", None
+    seen: set[Any] = set()
+    stack = [root]
+    while stack and not (name and place):
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            own_name, own_place, inner = parts(node)
+            name, place = name or own_name, place or own_place
+            stack.extend(reversed(inner))
+    return SourceLocation(*(place or ("", 0, 0)), name)
 
 
 class Value:

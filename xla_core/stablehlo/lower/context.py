@@ -19,6 +19,7 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ops.rules import shape_of_parts
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.captured_values import HINT, CaptureLimits
@@ -114,7 +115,8 @@ class LoweringContext(Builder):
         return [value] if len(op.results) == 1 else self.elements(value)
 
     def result_shape(self, op: ir.Op) -> Shape:
-        return shape_of(op.results[0].type)
+        """Returns the shape of the op's declared results, which is a tuple unless there is one."""
+        return shape_of_parts([shape_of(r.type) for r in op.results])
 
     def static_value(self, value: HloInstruction, op: ir.Op, what: str) -> np.ndarray:
         """Evaluates an instruction, which must depend on constants alone.

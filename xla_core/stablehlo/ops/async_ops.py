@@ -8,33 +8,17 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.table.op_table import Arity, OpGroup, Trait, Values
+from xla_core.stablehlo.table.op_table import Arity, OpGroup, Trait, Values, lookup
 from xla_core.stablehlo.table.type_constraints import FUTURE, TENSOR
 
 define = OpGroup("async_ops").define
-
-_ASYNC_OPS = frozenset(
-    f"stablehlo.{n}"
-    for n in [
-        "all_gather",
-        "all_reduce",
-        "all_to_all",
-        "collective_broadcast",
-        "collective_permute",
-        "reduce_scatter",
-        "collective_reduce",
-        "slice",
-        "dynamic_slice",
-        "dynamic_update_slice",
-    ]
-)
 
 
 def _async_start_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     block = op.regions[0].block
     if len(block.ops) != 2:
         op.fail("region must contain exactly one operation and a return")
-    if block.ops[0].name not in _ASYNC_OPS:
+    if Trait.ASYNCHRONOUS not in lookup(block.ops[0]).traits:
         op.fail("region must contain a collective or slice operation")
     if len(op.operands) != len(block.arguments):
         op.fail(

@@ -8,10 +8,8 @@ from typing import Any
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.contraction import group_axes
-from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.common import FALSE, INDEX, PRECISION, OneOp, fields_of, ints, tensor
 from xla_core.stablehlo.ops.contraction import check_dot_dimensions, check_result_shape, dot_attributes
 from xla_core.stablehlo.ops.dimension_lists import check_disjoint
@@ -135,12 +133,11 @@ def _scan_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 def _lower_scan(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
     """HLO `scan`."""
     _, carries = _scan_segments(op, "operand", len(op.operands))
-    shapes = [shape_of(r.type) for r in op.results]
     flags: dict[str, Any] = {name: True for name in ("is_reverse", "is_associative") if op.attributes.get(name)}
     made = ctx.add(
         Opcode.SCAN,
         *operands,
-        shape=shapes[0] if len(shapes) == 1 else Shape.tuple(shapes),
+        shape=ctx.result_shape(op),
         dimensions=(int(op.attributes["dimension"]),),
         num_carries=carries,
         to_apply=ctx.region(op.regions[0], "scan_step"),

@@ -59,7 +59,7 @@ define(
     symbols=check_mesh,
     lower=_lower_all_reduce,
     regions=1,
-    traits=(Trait.COLLECTIVE, Trait.VERSION_BY_OPERANDS, Trait.PROMOTES),
+    traits=(Trait.COLLECTIVE, Trait.ASYNCHRONOUS, Trait.VERSION_BY_OPERANDS, Trait.PROMOTES),
     attributes={**CHANNEL_AND_GROUPS, **GLOBAL_IDS},
     releases="0.9 1.5",
     doc=(
@@ -119,7 +119,7 @@ define(
     symbols=check_mesh,
     lower=_lower_reduce_scatter,
     regions=1,
-    traits=(Trait.COLLECTIVE, Trait.VERSION_BY_OPERANDS, Trait.PROMOTES),
+    traits=(Trait.COLLECTIVE, Trait.ASYNCHRONOUS, Trait.VERSION_BY_OPERANDS, Trait.PROMOTES),
     attributes={"scatter_dimension": INDEX, **CHANNEL_AND_GROUPS, **GLOBAL_IDS},
     doc=(
         "The operands of a group's processes combined by the region; the result is split along "
@@ -155,7 +155,7 @@ define(
     symbols=check_mesh,
     lower=_lower_collective_reduce,
     regions=1,
-    traits=(Trait.COLLECTIVE,),
+    traits=(Trait.COLLECTIVE, Trait.ASYNCHRONOUS),
     attributes={**CHANNEL_AND_GROUPS, **GLOBAL_IDS, "has_dynamic_root": FALSE},
     releases="1.19",
     doc=(

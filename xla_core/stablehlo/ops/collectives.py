@@ -73,7 +73,7 @@ define(
     rule=_all_gather_rule,
     symbols=check_mesh,
     lower=_lower_all_gather,
-    traits=(Trait.COLLECTIVE, Trait.VERSION_BY_OPERANDS),
+    traits=(Trait.COLLECTIVE, Trait.ASYNCHRONOUS, Trait.VERSION_BY_OPERANDS),
     attributes={"all_gather_dim": INDEX, **CHANNEL_AND_GROUPS, **GLOBAL_IDS},
     releases="0.9 1.5",
     doc=(
@@ -140,7 +140,7 @@ define(
     rule=_all_to_all_rule,
     symbols=check_mesh,
     lower=_lower_all_to_all,
-    traits=(Trait.COLLECTIVE, Trait.VERSION_BY_OPERANDS),
+    traits=(Trait.COLLECTIVE, Trait.ASYNCHRONOUS, Trait.VERSION_BY_OPERANDS),
     attributes={"split_dimension": INDEX, "concat_dimension": INDEX, "split_count": SIZE, **CHANNEL_AND_GROUPS},
     releases="0.9 1.5",
     doc=(
@@ -189,7 +189,7 @@ define(
     "result",
     rule=_permute_rule,
     lower=_lower_permute,
-    traits=(Trait.COLLECTIVE,),
+    traits=(Trait.COLLECTIVE, Trait.ASYNCHRONOUS),
     attributes={"source_target_pairs": Attribute(Kind.ELEMENTS), "channel_handle": CHANNEL},
     doc=(
         "Sends the operand from the source to the target of each of `source_target_pairs`; a process that is no "
@@ -218,7 +218,7 @@ define(
     rule=_collective_broadcast_rule,
     symbols=check_mesh,
     lower=_lower_collective_broadcast,
-    traits=(Trait.COLLECTIVE, Trait.VERSION_BY_OPERANDS),
+    traits=(Trait.COLLECTIVE, Trait.ASYNCHRONOUS, Trait.VERSION_BY_OPERANDS),
     attributes={**CHANNEL_AND_GROUPS, "has_dynamic_root": Attribute(Kind.BOOL, False, since=2)},
     releases="0.16 1.20",
     doc=(

@@ -26,7 +26,6 @@ CHANNEL = Attribute(Kind.STRUCT, None, classes=(ir.ChannelHandle,), says="two 64
 
 
 def enum(kind: str, default: Any = REQUIRED, says: str = "") -> Attribute:
-    """Makes an attribute that is an enum of StableHLO."""
     return Attribute(Kind.ENUM, default, cases=ir.ENUMS[kind], says=says)
 
 

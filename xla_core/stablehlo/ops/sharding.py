@@ -108,7 +108,6 @@ def _lower_manual(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) ->
 
 
 def _shard(ctx: LoweringContext, value: HloInstruction, sharding: Sharding, axes: frozenset[str]) -> HloInstruction:
-    """Slices this device's shard from a tensor."""
     splits = _manual(sharding, axes)
     counts = [shard_count(sharding.mesh, split) for split in splits]
     if all(count == 1 for count in counts):
@@ -133,7 +132,6 @@ def _shard(ctx: LoweringContext, value: HloInstruction, sharding: Sharding, axes
 def _whole(
     ctx: LoweringContext, op: ir.Op, value: HloInstruction, sharding: Sharding, axes: frozenset[str]
 ) -> HloInstruction:
-    """Gathers the whole tensor from the devices' shards."""
     for dimension, split in enumerate(_manual(sharding, axes)):
         count = shard_count(sharding.mesh, split)
         if count == 1:

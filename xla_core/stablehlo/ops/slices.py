@@ -54,7 +54,7 @@ define(
     rule=_slice_rule,
     lower=OneOp(Opcode.SLICE, slice=Columns(SliceDimension, _RANGES)),
     attributes=dict.fromkeys(_RANGES, INTS),
-    traits=(Trait.ON_STORAGE,),
+    traits=(Trait.ON_STORAGE, Trait.ASYNCHRONOUS),
     assembly="% <slice_ranges> attr-dict : :functional:",
     doc="The elements from `start_indices` up to `limit_indices`, `strides` apart, of every dimension.",
     type_traits=("size: start_indices limit_indices strides", "same-element-type"),
@@ -88,7 +88,7 @@ define(
     rule=_dynamic_slice_rule,
     lower=OneOp(Opcode.DYNAMIC_SLICE, dynamic_slice_sizes="slice_sizes"),
     attributes={"slice_sizes": INTS},
-    traits=(Trait.ON_STORAGE,),
+    traits=(Trait.ON_STORAGE, Trait.ASYNCHRONOUS),
     assembly="% , %,* sizes = slice_sizes:dims attr-dict : :functional:",
     doc=(
         "A slice of sizes `slice_sizes` at start indices known at run time, which are clamped so that it lies "
@@ -118,7 +118,7 @@ define(
     (Values("operand"), Values("update"), Values("start_indices", INTEGER_SCALAR, Arity.VARIADIC)),
     rule=_dynamic_update_slice_rule,
     lower=OneOp(Opcode.DYNAMIC_UPDATE_SLICE),
-    traits=(Trait.ON_STORAGE,),
+    traits=(Trait.ON_STORAGE, Trait.ASYNCHRONOUS),
     assembly=FUNCTIONAL_ASSEMBLY,
     doc=(
         "The operand with a slice replaced by the update, at start indices known at run time, which are clamped so "

@@ -97,6 +97,7 @@ class Trait(enum.Enum):
     SIDE_EFFECT = enum.auto()
     ISOLATED_REGIONS = enum.auto()  # its regions may not capture values
     COLLECTIVE = enum.auto()
+    ASYNCHRONOUS = enum.auto()  # may stand in the region of async_start
     PER_DEVICE = enum.auto()  # its value depends on the device that runs it
     INFERRED_FROM_REGIONS = enum.auto()  # its rule needs the region's results and runs after the region's checks
     PROMOTES = enum.auto()  # since release 0.17 results may have other element types than operands

@@ -43,8 +43,7 @@ def generic_regions(reader: RegionReader, state: OpState) -> None:
     """Reads `({...}, {...})` of the generic form, or nothing."""
     if reader.at("["):
         raise reader.error("successors in non-terminator: StableHLO has no branches")
-    if reader.at("("):
-        _parenthesized_regions(reader, state)
+    _parenthesized_regions(reader, state)
 
 
 def _parenthesized_regions(reader: RegionReader, state: OpState) -> None:
@@ -83,10 +82,8 @@ def _constant(reader: RegionReader, state: OpState) -> None:
             reader.add_attributes(state, reader.dictionary(), start)
             reader.expect(">")
         _attributes(reader, state)
-        reader.expect(":", "and the constant's type")
-        signature = reader.function_type()
+        _signature(reader, state, "and the constant's type")
         _value_type(reader, state, start)
-        state.operand_types, state.result_types = signature.inputs, signature.results
         return
     _attributes(reader, state)
     start = reader.skip()
@@ -240,6 +237,10 @@ def _function(reader: RegionReader, state: OpState) -> None:
     types: list[ir.Type] = []
     argument_attributes: list[dict[str, Any]] = []
 
+    def typed(types: list[ir.Type], attributes: list[dict[str, Any]]) -> None:
+        types.append(reader.type())
+        attributes.append(reader.dictionary() if reader.at("{") else {})
+
     def argument() -> None:
         is_named = reader.at("%")
         if bool(arguments) != is_named and types:
@@ -248,8 +249,7 @@ def _function(reader: RegionReader, state: OpState) -> None:
         if is_named:
             name, offset = reader.name("an argument such as %arg0")
             reader.expect(":", "and the argument's type")
-        types.append(reader.type())
-        argument_attributes.append(reader.dictionary() if reader.at("{") else {})
+        typed(types, argument_attributes)
         location = reader.accept_location()
         if is_named:
             arguments.append((name, offset, types[-1], location))
@@ -258,13 +258,9 @@ def _function(reader: RegionReader, state: OpState) -> None:
     results: list[ir.Type] = []
     result_attributes: list[dict[str, Any]] = []
 
-    def result() -> None:
-        results.append(reader.type())
-        result_attributes.append(reader.dictionary() if reader.at("{") else {})
-
     if reader.accept("->"):
         if reader.at("("):
-            reader.list_of("(", ")", result)
+            reader.list_of("(", ")", lambda: typed(results, result_attributes))
         else:
             result_attributes.append({})
             results.append(reader.type())

@@ -1,22 +1,18 @@
-"""Reads `loc(...)` into tuples, and turns them into a SourceLocation when it is asked for.
-
-A SourceLocation keeps two parts of the tree: the place in the user's program (the first file location, the innermost
-frame of a call stack) and the name stack (the outermost name).
-"""
+"""Reads `loc(...)` into tuples, and turns them into a SourceLocation when it is asked for."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from xla_core.errors import SourceLocation
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.text.cursor import Cursor
 
-# ("file", name, line, column), ("name", name, child or None), ("fused", children), ("alias", "#loc1"), None (unknown)
-Node = tuple[Any, ...] | None
+Node = str | ir.LocationParts
+"""A location, or an alias such as "#loc1"."""
 
 _ALIAS = re.compile(r"#[A-Za-z_$.][\w$.\-]*|#[0-9]+", re.ASCII).match
-_UNKNOWN = SourceLocation()
+_UNKNOWN: Node = ("", None, ())
 
 
 class LocationTree:
@@ -29,28 +25,10 @@ class LocationTree:
         self.aliases = aliases
 
     def resolve(self) -> SourceLocation:
-        name, place = "", None
-        seen: set[str] = set()
-        stack = [self.node]
-        while stack and not (name and place):
-            node = stack.pop()
-            if node is None:
-                continue
-            kind = node[0]
-            if kind == "alias":
-                if node[1] not in seen:
-                    seen.add(node[1])
-                    stack.append(self.aliases.get(node[1]))
-            elif kind == "file":
-                place = place or node
-            elif kind == "name":
-                name = name or node[1]
-                stack.append(node[2])
-            else:
-                stack.extend(reversed(node[1]))
-        if place is None:
-            return SourceLocation(name=name) if name else _UNKNOWN
-        return SourceLocation(place[1], place[2], place[3], name)
+        return ir.find_location(self.node, self._parts)
+
+    def _parts(self, node: Node) -> ir.LocationParts:
+        return ("", None, (self.aliases.get(node, _UNKNOWN),)) if isinstance(node, str) else node
 
 
 class LocationReader(Cursor):
@@ -65,7 +43,7 @@ class LocationReader(Cursor):
         """Returns the location of an alias, which may be defined later."""
         use = self.location_uses.get(alias)
         if use is None:
-            use = (LocationTree(("alias", alias), self.location_nodes), offset)
+            use = (LocationTree(alias, self.location_nodes), offset)
             self.location_uses[alias] = use
         return use[0]
 
@@ -93,24 +71,24 @@ class LocationReader(Cursor):
             if self.at("#"):
                 match = self.take(_ALIAS, "a location alias")
                 self.alias_location(match[0], match.start())
-                return ("alias", match[0])
+                return match[0]
             start = self.position
             word = self.word("a location")
             if word == "unknown":
-                return None
+                return _UNKNOWN
             if word == "callsite":
                 self.expect("(")
                 callee = self.location()
                 self.expect_word("at")
                 caller = self.location()
                 self.expect(")")
-                return ("fused", (callee, caller))
+                return ("", None, (callee, caller))
             if word == "fused":
                 if self.at("<"):
                     self.balanced()
                 children: list[Node] = []
                 self.list_of("[", "]", lambda: children.append(self.location()))
-                return ("fused", tuple(children))
+                return ("", None, tuple(children))
             raise self.error(f"expected a location, found '{word}'", start)
         finally:
             self.leave()
@@ -120,9 +98,9 @@ class LocationReader(Cursor):
         if self.accept("("):
             child = self.location()
             self.expect(")", "to end the named location")
-            return ("name", name, child)
+            return (name, None, (child,))
         if not self.accept(":"):
-            return ("name", name, None)
+            return (name, None, ())
         line = self.integer("a line number")
         column = self.integer("a column") if self.accept(":") else 0
         if self.accept_word("to"):
@@ -130,7 +108,7 @@ class LocationReader(Cursor):
                 self.integer("a line number")
             self.expect(":")
             self.integer("a column")
-        return ("file", name, line, column)
+        return ("", (name, line, column), ())
 
     def check_location_aliases(self) -> None:
         """Checks at the end of the text that every alias that was used is defined."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from xla_core.checks import require
-from xla_core.errors import InvalidArgumentError, ResourceExhaustedError, XlaError
+from xla_core.errors import XlaError
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir.garbage_collection import without_collector
+from xla_core.stablehlo.ir.garbage_collection import reading
 from xla_core.stablehlo.text.op_reader import OpReader
 
 _ALIAS = re.compile(r"([#!])([A-Za-z_$.][\w$.\-]*|[0-9]+)", re.ASCII).match
@@ -28,13 +28,8 @@ def parse_text(source: str, file: str = "<input>") -> ir.Module:
         InvalidArgumentError: with file, line, column, the line and what was expected.
     """
     require("source", source, str, "StableHLO text")
-    try:
-        with without_collector():
-            return _Parser(source.removeprefix("\ufeff"), file).module()
-    except RecursionError as error:
-        raise InvalidArgumentError(f"{file}: the program is nested too deeply to be read") from error
-    except MemoryError as error:
-        raise ResourceExhaustedError(f"{file}: not enough memory to read the program") from error
+    with reading(file):
+        return _Parser(source.removeprefix("\ufeff"), file).module()
 
 
 def split_modules(source: str) -> list[str]:

@@ -132,7 +132,6 @@ class _Copier:
         return copy if is_changed else block
 
     def add(self, name: str, operands: list[ir.Value], type: ir.Type, **attributes: Any) -> ir.Value:
-        """Appends an op of one result."""
         op = ir.Op(name, operands, [type], attributes, location=None if self.source is None else self.source._location)
         self.target.append(op)
         return op.results[0]

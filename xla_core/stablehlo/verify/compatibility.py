@@ -66,7 +66,6 @@ def element_of(type: ir.Type) -> str | ir.QuantizedType | None:
 
 
 def _agree(a: ir.TensorType, b: ir.TensorType) -> bool:
-    """Whether shapes and bounds are compatible."""
     if not compatible_shapes(a.shape, b.shape):
         return False
     for one, other in ((a, b), (b, a)):

@@ -1,4 +1,4 @@
-"""Converts the attributes of VHLO's ops to StableHLO's, by their names.
+"""Converts the attributes of VHLO's ops to StableHLO's, by their names and kinds.
 
 Defaults are left out, tensors of integers become arrays, structures are put together.
 """
@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from xla_core.stablehlo import ir
+from xla_core.stablehlo.table.op_table import OPS, Kind
 from xla_core.stablehlo.vhlo.ops import ConversionError, VhloOp
 
 
@@ -45,22 +46,16 @@ def _unit(value: Any) -> Any:
 
 _MAX_LIST = 1 << 16
 
-_LISTS = """
-base_dilations broadcast_dimensions broadcast_sizes dimensions edge_padding_high edge_padding_low fft_length
-interior_padding known_expanding_dimensions known_nonexpanding_dimensions lhs_dilation limit_indices permutation
-rhs_dilation slice_sizes start_indices strides window_dilations window_dimensions window_strides
-"""
-
-_CONVERSIONS: dict[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(_LISTS.split(), _integers),
-    "window_reversal": lambda value: _array(value, "i1"),
-    "callee": _symbol,
-    "decomposition": _symbol,
-    "called_computations": _symbols,
-    "has_dynamic_root": _unit,
-    "use_global_device_ids": _unit,
+_CONVERSIONS: dict[Kind, Callable[[Any], Any]] = {
+    Kind.INTS: _integers,
+    Kind.BOOLS: lambda value: _array(value, "i1"),
+    Kind.SYMBOL: _symbol,
+    Kind.SYMBOLS: _symbols,
 }
-"""Conversions of the attributes that VHLO and StableHLO write differently, by name. The others stay as they are."""
+"""Conversions of the kinds of attributes that VHLO and StableHLO write differently."""
+
+_UNITS = ("has_dynamic_root", "use_global_device_ids")
+"""Attributes that VHLO always writes, as true or false."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,10 +129,13 @@ def convert_attributes(op: VhloOp, values: Mapping[str, Any]) -> dict[str, Any]:
         result["channel_handle"] = ir.ChannelHandle(*channel)
     if rest.get("operand_layouts") == () == rest.get("result_layouts"):
         del rest["operand_layouts"], rest["result_layouts"]
+    defined = OPS[op.name].attributes if op.name in OPS else {}
     for name, value in rest.items():
         if name in op.optional and is_default(name, value):
             continue
-        convert = _CONVERSIONS.get(name) if name in op.attributes else None
+        convert = None
+        if name in op.attributes and name in defined:
+            convert = _unit if name in _UNITS else _CONVERSIONS.get(defined[name].kind)
         try:
             result[name] = value if convert is None else convert(value)
         except ConversionError as error:

@@ -13,8 +13,6 @@ from xla_core.hlo.element_type import ElementType
 
 
 class Version(NamedTuple):
-    """A release of StableHLO."""
-
     major: int
     minor: int
     patch: int = 0

@@ -105,7 +105,6 @@ class RaisingContext:
         return op.results
 
     def add(self, name: str, operands: Sequence[ir.Value], type: ir.Type, /, **attributes: Any) -> ir.Value:
-        """Appends an op of one result."""
         return self.op(name, operands, [type], **attributes)[0]
 
     def results(

@@ -36,7 +36,6 @@ class RegionWriter:
         return ", ".join([self.value(value) for value in values])
 
     def begin_function(self) -> None:
-        """Resets the names of values."""
         self.names.clear()
         self._next_result = 0
         self._next_argument.clear()
