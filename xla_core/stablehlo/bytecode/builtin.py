@@ -151,9 +151,7 @@ def _element(reader: DialectReader) -> str | ir.QuantizedType:
     type = reader.raw_type()
     if isinstance(type, ir.QuantizedType):
         return type
-    if isinstance(type, ir.ScalarType):
-        return str(type)
-    if isinstance(type, (ir.OpaqueType, ir.TokenType)):
+    if isinstance(type, (ir.ScalarType, ir.OpaqueType, ir.TokenType)):
         return str(type)
     raise reader.error(f"a tensor can't hold the type {type}", start)
 

@@ -22,6 +22,7 @@ from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from xla_core.errors import InvalidArgumentError, ResourceExhaustedError
 from xla_core.hlo.mesh import AxisRef
@@ -56,6 +57,7 @@ __all__ = [
     "TypedInt",
     "Unit",
     "constant_of",
+    "dense",
     "drop_empty_signatures",
     "with_encoding",
 ]
@@ -222,6 +224,12 @@ class DenseElements:
     def __repr__(self) -> str:
         text = repr(self.data.item()) if self.is_splat else f"{self.data.size} elements"
         return f"dense<{text}> : {self.type}"
+
+
+def dense(values: ArrayLike, element: str = "i64") -> DenseElements:
+    """Makes a constant of the numbers in an array or in nested lists."""
+    data = np.array(values, DTYPES[element])
+    return DenseElements(TensorType(data.shape, element), data)
 
 
 class MissingElements(DenseElements):

@@ -131,7 +131,7 @@ def _check_layouts(op: ir.Op) -> None:
         if len(given) != len(layouts):
             op.fail(f"Number of {what}s must match the number of {what} layouts, {len(given)} != {len(layouts)}")
         for i, (type, layout) in enumerate(zip(given, layouts, strict=True)):
-            order = layout.array.tolist() if isinstance(layout, ir.DenseElements) else list(layout)
+            order = _order(layout)
             if isinstance(type, ir.TupleType):
                 op.fail("Tuple types are not fully supported with layout constraints yet")
             if not isinstance(type, ir.TensorType):

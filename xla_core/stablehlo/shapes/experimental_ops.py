@@ -63,13 +63,12 @@ def _reduce_window(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op:
     amounts = _sizes(op, padding)
     if amounts.size % 2:
         op.fail(f"takes pairs of numbers as padding, not {amounts.size} numbers")
-    amounts = amounts.astype(np.int64).reshape(-1, 2)
     attributes = {
         "window_dimensions": _ints(op, size),
         "window_strides": _ints(op, stride),
         "base_dilations": _ints(op, base),
         "window_dilations": _ints(op, dilation),
-        "padding": ir.DenseElements(ir.TensorType(amounts.shape, "i64"), np.array(amounts)),
+        "padding": ir.dense(amounts.reshape(-1, 2)),
     }
     called = [module.functions.get(str(name)) for name in op.attributes.get("called_computations") or ()]
     body = called[0].regions[0] if len(called) == 1 and called[0] is not None else ir.Region()
@@ -137,12 +136,10 @@ def _with_result_shapes(op: ir.Op, operands: Operands) -> ir.Op:
             f"needs the number of an operand for each of its {len(op.results)} results in indices_of_shape_operands"
         )
     indices = [int(i) for i in listed]
-    types: list[ir.Type] = []
-    for index, result in zip(indices, op.results, strict=True):
-        type = result.type
-        types.append(
-            ir.TensorType(tuple(_ints(op, operands[index])), type.element) if isinstance(type, ir.TensorType) else type
-        )
+    types = [
+        ir.TensorType(tuple(_ints(op, operands[i])), r.type.element) if isinstance(r.type, ir.TensorType) else r.type
+        for i, r in zip(indices, op.results, strict=True)
+    ]
     attributes = {k: v for k, v in op.attributes.items() if k != "indices_of_shape_operands"}
     if attributes.get("operand_layouts") is not None:
         layouts = enumerate(attributes["operand_layouts"])

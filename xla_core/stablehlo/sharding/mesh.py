@@ -37,8 +37,7 @@ def parse_mesh(text: str) -> ir.Mesh:
     ids = _DEVICE_IDS.search(text)
     if ids is None:
         return ir.Mesh(axes)
-    data = np.array([int(number) for number in ids[1].split(",") if number.strip()], np.int64)
-    return ir.Mesh(axes, ir.DenseElements(ir.TensorType(data.shape, "i64"), data))
+    return ir.Mesh(axes, ir.dense([int(number) for number in ids[1].split(",") if number.strip()]))
 
 
 def device_ids(mesh: ir.Mesh) -> np.ndarray:

@@ -123,8 +123,7 @@ def _read_padding(reader: Reader) -> ir.DenseElements:
             raise reader.form_error(f"Expected array with 2 elements, got {len(rows[-1])} elements instead", start)
 
     reader.list_of("[", "]", read)
-    data = np.array(rows, np.int64).reshape(len(rows), 2)
-    return ir.DenseElements(ir.TensorType(data.shape, "i64"), data)
+    return ir.dense(np.reshape(rows, (len(rows), 2)))
 
 
 def _read_reversal(reader: Reader) -> ir.DenseArray:

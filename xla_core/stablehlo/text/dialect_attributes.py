@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.dot_algorithms import algorithm_problem
 from xla_core.stablehlo.text.attribute_reader import AttributeReader
 
+_Struct = TypeVar("_Struct")
 _DIGITS_AND_SIGN = tuple("0123456789-")
 _CONV_LETTERS = (("b", "f"), ("i", "o"), ("b", "f"))
 
@@ -21,28 +23,20 @@ class DialectAttributeReader(AttributeReader):
         dialect, _, mnemonic = name.partition(".")
         if dialect == "vhlo":
             return self.vhlo_attribute(mnemonic, start)
-        is_known = dialect in ("stablehlo", "chlo")
-        if not mnemonic and self.source.startswith("<", self.position):
-            if not is_known:
-                self.balanced()
-                return ir.OpaqueAttribute(self.source[start : self.position])
-            self.position += 1
-            mnemonic = self.word("an attribute of the dialect")
-            value = self.enum(mnemonic) if mnemonic in ir.ENUMS else self._struct(mnemonic, start)
-            self.expect(">", "to end the attribute")
-            return value
-        if not mnemonic:
+        has_brackets = self.source.startswith("<", self.position)
+        if not mnemonic and not has_brackets:
             raise self.error(f"undefined symbol alias id '{name}'", start, hint=f"write #{name} = value before it")
-        if not is_known:
-            if self.source.startswith("<", self.position):
+        if dialect not in ("stablehlo", "chlo"):
+            if has_brackets:
                 self.balanced()
             return ir.OpaqueAttribute(self.source[start : self.position])
-        if mnemonic in ir.ENUMS:
-            self.expect("<")
-            value = self.enum(mnemonic)
-            self.expect(">", "to end the attribute")
-            return value
-        return self._struct(mnemonic, start)
+        if mnemonic and mnemonic not in ir.ENUMS:
+            return self._struct(mnemonic, start)
+        self.expect("<")
+        mnemonic = mnemonic or self.word("an attribute of the dialect")
+        value = self.enum(mnemonic) if mnemonic in ir.ENUMS else self._struct(mnemonic, start)
+        self.expect(">", "to end the attribute")
+        return value
 
     def vhlo_attribute(self, mnemonic: str, start: int) -> Any:
         """Reads what follows `#vhlo.mnemonic`. A subclass defines it."""
@@ -115,7 +109,7 @@ class DialectAttributeReader(AttributeReader):
         self.expect_word("false")
         return False
 
-    def dimension_struct(self, cls: Any, opening: str = "<") -> Any:
+    def dimension_struct(self, cls: type[_Struct], opening: str = "<") -> _Struct:
         """Reads a struct of integers and lists of integers, all of whose fields are optional."""
         readers: dict[str, Callable[[], Any]] = {
             name: self.integer if isinstance(default, int) else self.dimension_tuple
@@ -123,7 +117,7 @@ class DialectAttributeReader(AttributeReader):
         }
         return cls(**self.fields(readers, opening))
 
-    def ordered_struct(self, cls: Any, readers: dict[str, Callable[[], Any]]) -> Any:
+    def ordered_struct(self, cls: type[_Struct], readers: dict[str, Callable[[], Any]]) -> _Struct:
         """Reads `<name = value, ...>` with all fields, in order."""
         values: dict[str, Any] = {}
         for name, read in readers.items():
@@ -143,17 +137,10 @@ class DialectAttributeReader(AttributeReader):
 
     def dot_algorithm(self) -> ir.DotAlgorithm:
         """`<lhs_precision_type = f32, ...>`."""
-        readers: dict[str, Callable[[], Any]] = {
-            "lhs_precision_type": self.element_name,
-            "rhs_precision_type": self.element_name,
-            "accumulation_type": self.element_name,
-            "lhs_component_count": self.integer,
-            "rhs_component_count": self.integer,
-            "num_primitive_operations": self.integer,
-            "allow_imprecise_accumulation": self.boolean,
-        }
+        by_type: dict[Any, Callable[[], Any]] = {"str": self.element_name, "int": self.integer, "bool": self.boolean}
+        readers = {field.name: by_type[field.type] for field in dataclasses.fields(ir.DotAlgorithm)}
         start = self.position
-        result: ir.DotAlgorithm = self.ordered_struct(ir.DotAlgorithm, readers)
+        result = self.ordered_struct(ir.DotAlgorithm, readers)
         if (problem := algorithm_problem(result)) is not None:
             raise self.form_error(problem, start)
         return result
@@ -186,15 +173,13 @@ class DialectAttributeReader(AttributeReader):
 
     def type_extensions(self) -> ir.TypeExtensions:
         """`<bounds = [4, ?]>`."""
-        extensions: ir.TypeExtensions = self.ordered_struct(ir.TypeExtensions, {"bounds": self.optional_sizes})
-        return extensions
+        return self.ordered_struct(ir.TypeExtensions, {"bounds": self.optional_sizes})
 
     def convolution(self) -> ir.ConvDimensionNumbers:
         """`<[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]>` or `<raw name = value, ...>`."""
         self.expect("<")
         if self.accept_word("raw"):
-            value: ir.ConvDimensionNumbers = self.dimension_struct(ir.ConvDimensionNumbers, opening="")
-            return value
+            return self.dimension_struct(ir.ConvDimensionNumbers, opening="")
         value = self.convolution_dimensions()
         self.expect(">", "to end the attribute")
         return value
@@ -276,8 +261,7 @@ class DialectAttributeReader(AttributeReader):
 
     def channel_handle(self) -> ir.ChannelHandle:
         """`<handle = 0, type = 0>`."""
-        result: ir.ChannelHandle = self.ordered_struct(ir.ChannelHandle, {"handle": self.integer, "type": self.integer})
-        return result
+        return self.ordered_struct(ir.ChannelHandle, {"handle": self.integer, "type": self.integer})
 
 
 def _defaults(cls: Any) -> dict[str, Any]:

@@ -157,12 +157,8 @@ class TypeReader(LocationReader):
             kind = self._dialect_type()
             if isinstance(kind, ir.OpaqueType) and kind.text in self.quantized_types:
                 return self.quantized_types[kind.text]
-            if isinstance(kind, ir.ScalarType):
+            if isinstance(kind, (ir.ScalarType, ir.OpaqueType, ir.TokenType)):
                 return str(kind)
-            if isinstance(kind, ir.OpaqueType):
-                return kind.text
-            if isinstance(kind, ir.TokenType):
-                return "!stablehlo.token"
             raise self.error("a tensor can't hold this type", start)
         start = self.position
         word = self.word("non-function type as element type")
@@ -205,8 +201,7 @@ class TypeReader(LocationReader):
         if name.startswith("vhlo."):
             return self.vhlo_type(name.removeprefix("vhlo."), start)
         if name == "quant.uniform":
-            quantized = read_quantized(self, start)
-            return self.opaque(quantized)
+            return self.opaque(read_quantized(self, start))
         if name == "stablehlo.future":
             types: list[ir.Type] = []
             self.list_of("<", ">", lambda: types.append(self.type()))

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError, UnimplementedError
-from xla_core.hlo.scalar_types import DTYPES
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.vhlo.conversion import DEFAULTS, EMPTY, PerDimension, is_default
 from xla_core.stablehlo.vhlo.ops import VhloOp, versions_of
@@ -100,16 +99,6 @@ def _first_with(op: VhloOp, name: str) -> Version:
 # Attributes that are written in another way
 
 
-def _integers(values: Any) -> ir.DenseElements:
-    data = np.array(list(values), np.int64)
-    return ir.DenseElements(ir.TensorType(data.shape, "i64"), data)
-
-
-def _flags(values: Any) -> ir.DenseElements:
-    data = np.array(list(values), np.bool_)
-    return ir.DenseElements(ir.TensorType(data.shape, "i1"), data)
-
-
 def _api_version(value: Any) -> ir.EnumAttribute:
     cases = ir.ENUMS["custom_call_api_version"]
     if not 0 <= int(value) < len(cases):
@@ -121,10 +110,7 @@ def _converted(name: str, value: Any) -> Any:
     if name == "api_version":
         return _api_version(value)
     if isinstance(value, ir.DenseArray):
-        if value.element == "i1":
-            return _flags(value)
-        data = np.array(value, DTYPES[value.element])
-        return ir.DenseElements(ir.TensorType(data.shape, value.element), data)
+        return ir.dense(value, value.element)
     return True if isinstance(value, ir.Unit) else value
 
 
@@ -146,7 +132,7 @@ def _taken_apart(cls: Any, name: str, value: Any, vhlo: VhloOp, version: Version
     for field in cls.__dataclass_fields__:
         item = getattr(value, field)
         if field in vhlo.attributes:
-            parts[field] = _integers(item) if isinstance(item, tuple) else item
+            parts[field] = ir.dense(item) if isinstance(item, tuple) else item
         elif item:
             raise VersionError(f"{vhlo.name} with {field}", _first_with(vhlo, field), version)
     return parts
@@ -179,12 +165,12 @@ def _default(name: str, op: ir.Op) -> Any:
     if name not in DEFAULTS or (name == "dimension" and op.name != "stablehlo.sort"):
         raise InvalidArgumentError(f"{op.name} needs the attribute {name}")
     if default is EMPTY:
-        return _integers([])
+        return ir.dense([])
     if isinstance(default, PerDimension):
         rank = _rank(op)
         if name == "padding":
-            return ir.DenseElements(ir.TensorType((rank, 2), "i64"), np.full((rank, 2), default.number, np.int64))
-        return (_flags if name == "window_reversal" else _integers)([default.number] * rank)
+            return ir.dense(np.full((rank, 2), default.number))
+        return ir.dense([default.number] * rank, "i1" if name == "window_reversal" else "i64")
     if name == "backend_config" and op.attributes.get("api_version") == 4:
         return {}
     return _api_version(default) if name == "api_version" else default

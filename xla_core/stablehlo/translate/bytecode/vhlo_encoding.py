@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from xla_core.errors import UnimplementedError
-from xla_core.hlo.scalar_types import DTYPES, integer_format
+from xla_core.hlo.scalar_types import integer_format
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.bytecode.codes import ENUM_CODES, SCALAR_CODES, BuiltinAttribute, VhloAttribute, VhloType
 from xla_core.stablehlo.ir.attribute_text import attribute_text
@@ -75,8 +75,7 @@ class Encoder(BuiltinEncoder):
         return self._own(VhloAttribute.ARRAY, self._list([self.attribute(item) for item in value]))
 
     def dense_array(self, value: ir.DenseArray) -> int:
-        data = np.array(value, DTYPES[value.element])
-        return self.tensor(ir.DenseElements(ir.TensorType(data.shape, value.element), data))
+        return self.tensor(ir.dense(value, value.element))
 
     def dictionary(self, value: dict[str, Any]) -> int:
         numbers = [number for k in sorted(value) for number in (self.string(k), self.attribute(value[k]))]
@@ -105,16 +104,8 @@ class Encoder(BuiltinEncoder):
         return self.attributes.add(self.vhlo, [head, contiguous.reshape(-1).view(np.uint8).data])
 
     def alias(self, value: ir.OutputOperandAlias) -> int:
-        parts = value.output_tuple_indices, (value.operand_index,), value.operand_tuple_indices
-        lists = [b"".join(map(signed, part)) for part in parts]
-        return self._own(
-            VhloAttribute.OUTPUT_OPERAND_ALIAS,
-            varint(len(parts[0])),
-            lists[0],
-            lists[1],
-            varint(len(parts[2])),
-            lists[2],
-        )
+        output, operand = _integers(value.output_tuple_indices), _integers(value.operand_tuple_indices)
+        return self._own(VhloAttribute.OUTPUT_OPERAND_ALIAS, output, signed(value.operand_index), operand)
 
     def accuracy(self, value: ir.ResultAccuracy) -> int:
         self.require("result_accuracy", _ACCURACY)
@@ -123,8 +114,8 @@ class Encoder(BuiltinEncoder):
         return self._own(VhloAttribute.RESULT_ACCURACY, *tolerances, signed(value.ulps), mode)
 
     def extensions(self, value: ir.TypeExtensions) -> int:
-        bounds = [signed(_DYNAMIC if bound is None else bound) for bound in value.bounds]
-        return self._own(VhloAttribute.TYPE_EXTENSIONS, varint(len(bounds)), *bounds)
+        bounds = [_DYNAMIC if bound is None else bound for bound in value.bounds]
+        return self._own(VhloAttribute.TYPE_EXTENSIONS, _integers(bounds))
 
     def axis(self, value: ir.AxisRef) -> int:
         name = varint(self.string(value.name))
@@ -191,17 +182,14 @@ class Encoder(BuiltinEncoder):
             inner = self.type(ir.TokenType() if element == "!stablehlo.token" else ir.OpaqueType(element))
         else:
             inner = self.type(ir.ScalarType(element) if isinstance(element, str) else element)
+        encoding = ir.TypeExtensions(type.bounds) if type.bounds else type.encoding
         head = varint(VhloType.RANKED_TENSOR)
-        if type.bounds:
-            head = varint(VhloType.RANKED_TENSOR_WITH_ENCODING) + varint(
-                self.extensions(ir.TypeExtensions(type.bounds))
-            )
-        elif type.encoding is not None:
-            head = varint(VhloType.RANKED_TENSOR_WITH_ENCODING) + varint(self.attribute(type.encoding))
+        if encoding is not None:
+            head = varint(VhloType.RANKED_TENSOR_WITH_ENCODING) + varint(self.attribute(encoding))
         return head + self._dims(type.shape) + varint(inner)
 
     def _dims(self, shape: Sequence[int]) -> bytes:
-        return varint(len(shape)) + b"".join([signed(_DYNAMIC if size < 0 else size) for size in shape])
+        return _integers([_DYNAMIC if size < 0 else size for size in shape])
 
     def _quantized(self, type: ir.QuantizedType) -> bytes:
         kind, width = integer_format(type.storage) or ("", 0)
@@ -231,8 +219,8 @@ class Encoder(BuiltinEncoder):
             )
         self.require("a type that is quantized per axis", TYPE_VERSIONS["quantized per axis"])
         scales = varint(len(type.scales)) + b"".join([float_bits(scale, "f64") for scale in type.scales])
-        zeros = varint(len(type.zero_points)) + b"".join(map(signed, type.zero_points))
-        return varint(VhloType.UNIFORM_QUANTIZED_PER_AXIS) + head + varint(type.axis) + bounds + scales + zeros
+        places = head + varint(type.axis) + bounds
+        return varint(VhloType.UNIFORM_QUANTIZED_PER_AXIS) + places + scales + _integers(type.zero_points)
 
     def _opaque(self, type: ir.OpaqueType) -> bytes:
         text = type.text
@@ -251,6 +239,10 @@ class Encoder(BuiltinEncoder):
                 + varint(self.type(ir.ScalarType(match[2])))
             )
         raise UnimplementedError(f"the type {text[:80]} has no form in portable artifacts")
+
+
+def _integers(values: Sequence[int]) -> bytes:
+    return varint(len(values)) + b"".join(map(signed, values))
 
 
 _ENCODERS: dict[type, Callable[[Encoder, Any], int]] = {

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
@@ -132,5 +130,4 @@ def _layouts(instruction: HloInstruction, results: Sequence[Shape]) -> dict[str,
 
 
 def _layout(shape: Shape) -> ir.DenseElements:
-    order = np.array(shape.minor_to_major() if shape.is_array else (), np.int64)
-    return ir.DenseElements(ir.TensorType(order.shape, "index"), order)
+    return ir.dense(shape.minor_to_major() if shape.is_array else (), "index")

@@ -34,7 +34,7 @@ def _attributes(ctx: RaisingContext, instruction: HloInstruction) -> dict[str, A
     for row, group in zip(rows, groups, strict=True):
         row[: len(group)] = group
     return {
-        "replica_groups": ir.DenseElements(ir.TensorType(rows.shape, "i64"), rows),
+        "replica_groups": ir.dense(rows),
         "use_global_device_ids": ir.UNIT if instruction.attributes.get("use_global_device_ids") else None,
         "has_dynamic_root": ir.UNIT if instruction.attributes.get("has_dynamic_root") else None,
         **_channel(instruction),

@@ -21,8 +21,7 @@ from xla_core.stablehlo.translate.raising.values import Raised
 
 
 def i64_matrix(rows: Sequence[Sequence[int]], width: int = 2) -> ir.DenseElements:
-    data = np.array(rows, np.int64).reshape(len(rows), width)
-    return ir.DenseElements(ir.TensorType(data.shape, "i64"), data)
+    return ir.dense(np.reshape(rows, (len(rows), width)))
 
 
 def _precision(instruction: HloInstruction) -> dict[str, Any]:
