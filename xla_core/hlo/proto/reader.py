@@ -205,9 +205,7 @@ def _comparison_type(element_type: ElementType) -> str:
 
 
 def _local_id(number: int) -> int:
-    """Returns an instruction's id within its computation; newer releases of XLA add the computation's id in the upper
-    half.
-    """
+    """Returns an instruction's id without the upper half, in which newer releases of XLA put the computation's id."""
     return number & 0xFFFFFFFF
 
 

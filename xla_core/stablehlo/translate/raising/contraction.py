@@ -28,10 +28,7 @@ def _precision(instruction: HloInstruction) -> dict[str, Any]:
     given = instruction.attribute("operand_precision") or ()
     if any(p not in ("default", "high", "highest") for p in given):
         raise UnimplementedError(f"the precision {', '.join(given)} has no counterpart in StableHLO")
-    found: dict[str, Any] = {}
-    if given:
-        found["precision_config"] = tuple([ir.EnumAttribute(p.upper(), "precision") for p in given])
-    return found
+    return {"precision_config": tuple([ir.EnumAttribute(p.upper(), "precision") for p in given])} if given else {}
 
 
 def _algorithm(instruction: HloInstruction) -> dict[str, Any]:
