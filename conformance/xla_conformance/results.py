@@ -10,7 +10,18 @@ from typing import Any
 
 __all__ = ["GROUPS", "STABLEHLO_GROUP", "Result", "Run", "State", "group_of", "suite_files"]
 
-GROUPS = ("loading", "transfers", "streams", "events", "memory", "executables", "collectives", "ops", "programs")
+GROUPS = (
+    "loading",
+    "transfers",
+    "streams",
+    "events",
+    "memory",
+    "executables",
+    "claims",
+    "collectives",
+    "ops",
+    "programs",
+)
 """The parts of the suite, each the files `suite/test_GROUP.py` and `suite/test_GROUP_*.py`, in the order they run."""
 
 STABLEHLO_GROUP = "stablehlo"

@@ -1,0 +1,336 @@
+"""What the target claims and what it doesn't: refused or right, never wrong; and the host's part of a program."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+from xla_conformance.bench import require_bits
+from xla_conformance.ops import OpCase, generate
+from xla_conformance.ops.comparison import check
+from xla_conformance.plugin import held_types, not_supported
+from xla_conformance.programs.family import FAMILY, FamilyProgram
+from xla_core import Client, CompileOptions, LoadedExecutable, UnimplementedError, XlaError, evaluate, parse
+from xla_core.backend import CompileOptions as ContractCompileOptions
+from xla_core.backend import Compiler
+from xla_core.hlo import (
+    OPS,
+    ElementType,
+    HloInstruction,
+    HloModule,
+    Opcode,
+    Trait,
+    is_custom_call_registered,
+    register_custom_call,
+)
+from xla_core.passes import STAGES, run_hlo_passes
+from xla_core.target import Capabilities, TargetConfig, Unsupported
+
+USUAL = (ElementType.F32, ElementType.S32, ElementType.U32, ElementType.PRED, ElementType.C64)
+NOT_ALONE = {
+    Trait.ASYNC,
+    Trait.COLLECTIVE,
+    Trait.CONTROL_FLOW,
+    Trait.HOST_TRANSFER,
+    Trait.NONDETERMINISTIC,
+    Trait.NOP,
+    Trait.PER_DEVICE,
+}
+"""Traits of ops that the core runs itself, or that other groups test."""
+
+GIVEN = {Opcode.PARAMETER, Opcode.CONSTANT, Opcode.TUPLE, Opcode.GET_TUPLE_ELEMENT, Opcode.COPY, Opcode.FUSION}
+"""Ops that every program has. A device without them runs none."""
+CANDIDATES = 6
+OWN_CALL = "xla_conformance.triple"
+
+
+@register_custom_call(OWN_CALL)
+def _triple(context: object, instruction: HloInstruction, values: list[np.ndarray]) -> np.ndarray:
+    return np.asarray(values[0] * values[0].dtype.type(3))
+
+
+@functools.cache
+def cases(seed: int) -> dict[Opcode, list[OpCase]]:
+    """The first cases of each op, in the types that are most usual for it."""
+    found: dict[Opcode, list[OpCase]] = {}
+    for case in generate(seed=seed):
+        found.setdefault(case.opcode, []).append(case)
+    for opcode, all_cases in found.items():
+        order = [t for t in USUAL if any(c.element_type is t for c in all_cases)] or [all_cases[0].element_type]
+        found[opcode] = [c for t in order for c in all_cases if c.element_type is t][:CANDIDATES]
+    return found
+
+
+def case_of(opcode: Opcode, backend: str, seed: int) -> OpCase:
+    """A case of an op in types that the device holds."""
+    for case in cases(seed).get(opcode, ()):
+        if _held(backend, case.module()):
+            return case
+    return not_supported(f"the device holds no type of a case of {opcode}")
+
+
+def compare(sentence: str, case: OpCase, results: list[np.ndarray]) -> None:
+    check(sentence, results, case.expected(), module=case.module(), arguments=case.arguments())
+
+
+# -- a compiler that refuses an op -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def refuse(backend: str) -> Iterator[Callable[[Opcode | None], Client]]:
+    """Gives a client whose compiler claims all that the backend claims, but one op."""
+    with Client(backend) as client:
+        full: TargetConfig = client.platform.compiler.target_config
+        compiler = client.platform.create_compiler()
+        state: dict[str, TargetConfig] = {"target": full}
+        made = type("Refusing", (type(compiler),), {"target_config": property(lambda self: state["target"])})
+        try:
+            compiler.__class__ = made
+        except TypeError as error:
+            not_supported(f"its compiler can't be given another target: {error}")
+        client.platform.compiler = compiler
+
+        def without(opcode: Opcode | None) -> Client:
+            left = full.capabilities if opcode is None else full.capabilities.without_ops(opcode)
+            state["target"] = full.model_copy(update={"capabilities": left})
+            return client
+
+        yield without
+
+
+@pytest.mark.promise("compiler.host-fallback", "compiler.supported-after-passes", "compiler.target-is-data")
+@pytest.mark.parametrize(
+    "opcode",
+    [o for o, op in OPS.items() if o not in GIVEN and op.traits.isdisjoint(NOT_ALONE)],
+)
+def test_each_op_refused_once(
+    backend: str, refuse: Callable[[Opcode | None], Client], opcode: Opcode, seed: int
+) -> None:
+    """The core decomposes it into others, the host runs it where the compiler offers that, or it is UNIMPLEMENTED."""
+    if opcode not in cases(seed):
+        not_supported(f"the suite has no case of {opcode} on one device")
+    case = case_of(opcode, backend, seed)
+    client = refuse(opcode)
+    offered = client.platform.compiler.host_fallback
+    options = CompileOptions(fallback="host" if offered else "none")
+    try:
+        executable = client.compile(case.module(), options)
+    except UnimplementedError:
+        if offered and refuse(None).platform.compiler.target_config.supports(_main(case.module(), opcode)):
+            raise
+        return
+    compare(
+        f"Without {opcode}, the device and the host together give the results of the program.",
+        case,
+        [np.asarray(r) for r in executable(*case.arguments())],
+    )
+
+
+def _main(module: HloModule, opcode: Opcode) -> HloInstruction:
+    return next(i for c in module.computations for i in c.instructions if i.opcode == opcode)
+
+
+@pytest.mark.promise("compiler.host-fallback")
+@pytest.mark.parametrize(
+    ("program", "opcode"),
+    [
+        pytest.param(program, opcode, id=f"{program}-{opcode}")
+        for program in FAMILY
+        for opcode in (Opcode.ADD, Opcode.SUBTRACT, Opcode.COMPARE, Opcode.NEGATE)
+        if any(i.opcode == opcode for c in program.module.computations for i in c.instructions)
+    ],
+)
+def test_programs_that_run_in_part_on_the_host(
+    refuse: Callable[[Opcode | None], Client], program: FamilyProgram, opcode: Opcode, random: np.random.Generator
+) -> None:
+    client = refuse(opcode)
+    if not client.platform.compiler.host_fallback:
+        not_supported("its compiler offers no fallback to the host")
+    executable = client.compile(program.module, CompileOptions(fallback="host"))
+    for _ in range(2):
+        values = program.arguments(random)
+        buffers = [client.buffer_from_host(v) for v in values]
+        results = executable.execute(buffers, non_donatable=range(len(buffers)))
+        require_bits(
+            f"Without {opcode}, the device and the host together give the results of the program.",
+            [np.asarray(r) for r in results],
+            program.results(values),
+            program=program,
+            arguments=values,
+        )
+        require_bits(
+            "What runs on the host writes to no argument.", [np.asarray(b) for b in buffers], values, program=program
+        )
+
+
+# -- what is not claimed ----------------------------------------------------------------------------------------------
+
+
+def offer(client: Client, module: HloModule) -> LoadedExecutable | None:
+    """Gives `run_backend` an optimized module whatever the target claims. None: it is refused with UNIMPLEMENTED."""
+    compiler: Compiler = client.platform.compiler
+    target = compiler.target_config.model_copy(update={"capabilities": Capabilities.all_of()})
+    options = ContractCompileOptions(optimization_level=0)
+
+    def everything(self: Compiler, module: HloModule, *rest: object) -> HloModule:
+        return run_hlo_passes(module, target, options)
+
+    offering = type("Offering", (type(compiler),), {"run_hlo_passes": everything})
+    client.platform.compiler = client.platform.create_compiler()
+    client.platform.compiler.__class__ = offering
+    try:
+        return Client.compile(client, module, CompileOptions(optimization_level=0))
+    except UnimplementedError:
+        return None
+    except XlaError as error:
+        raise AssertionError(f"What the target doesn't claim is UNIMPLEMENTED: run_backend raises {error!r}") from error
+    except Exception as error:
+        raise AssertionError(
+            f"What the target doesn't claim is UNIMPLEMENTED: run_backend raises {type(error).__name__}: {error}"
+        ) from error
+    finally:
+        client.platform.compiler = compiler
+
+
+@pytest.fixture(scope="module")
+def other(backend: str) -> Iterator[Client]:
+    with Client(backend) as made:
+        yield made
+
+
+@pytest.mark.promise("compiler.run-backend", "compiler.supported-after-passes", "compiler.target-is-data")
+def test_what_is_not_claimed_is_refused_or_right(
+    backend: str, other: Client, target: TargetConfig, seed: int, record_property: Callable[[str, object], None]
+) -> None:
+    offered = 0
+    for case in (case for some in cases(seed).values() for case in some):
+        module = case.module()
+        if all(target.supports(i) for c in module.computations for i in c.instructions):
+            continue
+        offered += 1
+        executable = offer(other, module)
+        if executable is not None and _held(backend, module):
+            compare(
+                f"{case.name} isn't claimed, so run_backend refuses it, or it is right.",
+                case,
+                [np.asarray(r) for r in executable(*case.arguments())],
+            )
+    record_property("offered", offered)
+
+
+def _held(backend: str, module: HloModule) -> bool:
+    shapes = [i.shape for c in module.computations for i in c.instructions]
+    held = held_types(backend)
+    return all(leaf.element_type in held for s in shapes for leaf in s.leaves() if leaf.is_array)
+
+
+def _offer_text(client: Client, text: str) -> LoadedExecutable:
+    made = offer(client, parse(text))
+    if made is None:
+        raise UnimplementedError("refused")
+    return made
+
+
+def custom_call(target: str, count: int = 1, dtype: str = "f32", size: int = 8) -> str:
+    operands = [f"x{i}" for i in range(count)]
+    parameters = "".join(f"  x{i} = {dtype}[{size}] parameter({i})\n" for i in range(count))
+    call = f'custom-call({", ".join(operands)}), custom_call_target="{target}"'
+    return f"HloModule m\n\nENTRY e {{\n{parameters}  ROOT r = {dtype}[{size}] {call}\n}}\n"
+
+
+@pytest.mark.promise("compiler.run-backend")
+def test_a_custom_call_that_nobody_defines(client: Client, other: Client) -> None:
+    text = custom_call("xla_conformance.nobody_defines_this")
+    x = np.arange(8, dtype=np.float32)
+    for compile_it in (Client.compile, _offer_text):
+        try:
+            got = [np.asarray(r) for r in compile_it(client if compile_it is Client.compile else other, text)(x)]
+        except XlaError:
+            continue
+        raise AssertionError(f"A custom call that nobody defines is an error, not a result: {got}")
+
+
+@pytest.mark.promise("compiler.host-fallback", "compiler.run-backend")
+@pytest.mark.parametrize("fallback", ["none", "host"])
+@pytest.mark.parametrize("dtype", ["f32", "s32"])
+def test_a_custom_call_that_the_host_defines(client: Client, fallback: str, dtype: str) -> None:
+    text = custom_call(OWN_CALL, dtype=dtype)
+    x = np.arange(8).astype({"f32": np.float32, "s32": np.int32}[dtype])
+    try:
+        executable = Client.compile(client, text, CompileOptions(fallback=fallback))  # type: ignore[arg-type]
+    except UnimplementedError as error:
+        if fallback == "host" and client.platform.compiler.host_fallback:
+            raise AssertionError(f'With fallback="host", the host runs it: {error.message}') from error
+        return
+    require_bits("A custom call computes what its definition says.", [np.asarray(r) for r in executable(x)], [x * 3])
+
+
+# -- what is claimed --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.promise("compiler.target-is-data", "compiler.run-backend")
+def test_declared_custom_calls_and_composites_compile(client: Client, target: TargetConfig) -> None:
+    declared = sorted(target.capabilities.custom_calls | target.capabilities.composites)
+    if not declared:
+        not_supported("it declares no custom call and no composite")
+    x = np.linspace(-2, 2, 8, dtype=np.float32)
+    for name in declared:
+        ran = []
+        for count in (1, 2, 3):
+            text = custom_call(name, count)
+            values = [x + i for i in range(count)]
+            expected = None
+            if is_custom_call_registered(name):
+                try:
+                    expected = [np.asarray(r) for r in evaluate(parse(text), *values)]
+                except XlaError:  # its definition takes another number of operands
+                    continue
+            try:
+                results = [np.asarray(r) for r in Client.compile(client, text)(*values)]
+            except XlaError as error:
+                ran.append(f"{count} operands: {error.message}")
+                continue
+            ran.append("")
+            for got, wanted in zip(results, expected or results, strict=True):
+                assert np.allclose(got, wanted, rtol=1e-5, atol=1e-6, equal_nan=True), (
+                    f"The declared {name!r} computes what its definition says: got {got}, wanted {wanted}."
+                )
+        assert "" in ran, f"The target declares {name!r}, so a program with it compiles and runs: {'; '.join(ran)}"
+
+
+@pytest.mark.promise("compiler.target-is-data")
+def test_supports_agrees_with_what_is_declared(target: TargetConfig, seed: int) -> None:
+    """`supports` is asked by every pass, so it gives the same answer each time, with a reason where it is no."""
+    capabilities = target.capabilities
+    instructions = {
+        i for some in cases(seed).values() for case in some for c in case.module().computations for i in c.instructions
+    }
+    for instruction in instructions:
+        answer = target.supports(instruction)
+        assert bool(target.supports(instruction)) == bool(answer), "supports() gives the same answer each time."
+        if isinstance(answer, Unsupported):
+            assert answer.reason, "supports() says why an instruction isn't supported."
+        assert bool(capabilities.supports(instruction)) == bool(answer), (
+            f"supports() agrees with the declared capabilities: it says {answer} of {instruction.opcode}."
+        )
+        types = capabilities.ops.get(instruction.opcode, frozenset())
+        claimed = all(leaf.element_type in types for leaf in instruction.shape.leaves())
+        plain = instruction.opcode not in capabilities.constraints and "*" not in capabilities.constraints
+        if Trait.ELEMENTWISE in instruction.op.traits and claimed and plain and _one_type(instruction):
+            assert answer, f"The target declares {instruction.opcode} of this type, so supports() agrees: {answer}"
+
+
+def _one_type(instruction: HloInstruction) -> bool:
+    shapes = (instruction.shape, *(o.shape for o in instruction.operands))
+    return len({s.element_type for s in shapes}) == 1 and not instruction.called_computations
+
+
+@pytest.mark.promise("compiler.stages-exist")
+def test_replaced_stages_exist(client: Client) -> None:
+    names = set(client.platform.compiler.hlo_stages(ContractCompileOptions()))
+    assert names <= set(STAGES), (
+        f"hlo_stages replaces stages of the core's pipeline: there is no {names - set(STAGES)}."
+    )
