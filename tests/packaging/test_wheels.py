@@ -27,7 +27,6 @@ DATA = {
     ],
     "xla_backend_cpu": ["xla_backend_cpu/scaffold/subclass/package/compiler.py.tmpl"],
     "xla_conformance": [
-        "xla_conformance/ops/hlo/sums.hlo",
         "xla_conformance/programs/manifest.json",
         "xla_conformance/programs/mlp_sgd_step.mlir",
         "xla_conformance/suite/pytest.ini",

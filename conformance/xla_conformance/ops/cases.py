@@ -14,15 +14,11 @@ from xla_conformance.ops.choices import Choice
 from xla_conformance.ops.comparison import Expected, Rule, expected_results
 from xla_conformance.ops.domain import DOMAINS, Domain
 from xla_conformance.ops.program import Program
-from xla_conformance.ops.templates import Template, load_templates
-from xla_core import parse
-from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import (
     OPS,
     ElementType,
     HloModule,
     Opcode,
-    verify,
 )
 
 __all__ = ["OpCase", "generate"]
@@ -70,14 +66,9 @@ def generate(*, seed: int = 0, every_type: bool = False) -> Iterator[OpCase]:
     Every value of an op's domains is in one or more, and so is every pair of values. With `every_type`, each element
     type counts as a value; without it, types that are alike take turns.
     """
-    written: dict[Opcode, list[Template]] = {}
-    for template in load_templates():
-        written.setdefault(template.opcode, []).append(template)
     for opcode in OPS:
         for domain in DOMAINS.get(opcode, ()):
             yield from _of_domain(domain, seed, every_type)
-        for template in written.get(opcode, ()) if opcode not in DOMAINS else ():
-            yield from _of_template(template, seed)
 
 
 def _of_domain(domain: Domain, seed: int, every_type: bool) -> Iterator[OpCase]:
@@ -87,31 +78,3 @@ def _of_domain(domain: Domain, seed: int, every_type: bool) -> Iterator[OpCase]:
         variant = "-".join(part for part in (domain.variant, str(rest)) if part)
         build = functools.partial(domain.program, choice)
         yield OpCase(domain.opcode, variant, element_type, build, domain.rule(element_type), seed)
-
-
-def _of_template(template: Template, seed: int) -> Iterator[OpCase]:
-    def build(element_type: ElementType) -> Program:
-        module = _parsed(template, element_type).clone()
-        return Program.of(
-            template.opcode, element_type, module, [template.fill(i) for i in range(len(module.parameter_shapes))]
-        )
-
-    for element_type in ElementType:
-        if template.rule.kind == "sum" and "$zero" in template.text and not element_type.has_zero:
-            continue  # a sum has nothing to begin at
-        if element_type in template.types and _builds(build, element_type):
-            yield OpCase(template.opcode, template.variant, element_type, build, template.rule, seed)
-
-
-@functools.lru_cache(maxsize=4096)
-def _parsed(template: Template, element_type: ElementType) -> HloModule:
-    return parse(template.program(element_type))
-
-
-def _builds(build: Callable[[ElementType], Program], element_type: ElementType) -> bool:
-    """Whether the op takes the type, by its shape rule and the verifier."""
-    try:
-        verify(build(element_type).module)
-    except InvalidArgumentError:
-        return False
-    return True

@@ -2,6 +2,7 @@
 
 bits         the bits of the reference evaluator's result, in NaNs too: for ops that move elements
 exact        the bits of the reference evaluator's result, but any NaN for a NaN
+equal        the numbers of the reference evaluator's result, but any zero for a zero: for exact sums in any order
 ulp N        at most N units in the last place from the same program in float64
 sum N        at most N * eps * (the same program of magnitudes) from the same program in float64: rounding of N terms
 scaled N     at most N * eps * (the largest element) from the same program in float64
@@ -28,6 +29,7 @@ from xla_core.hlo import ElementType, HloModule, OpDef, Trait, ulp_distance
 
 __all__ = [
     "BITS",
+    "EQUAL",
     "EXACT",
     "Expected",
     "Rule",
@@ -39,8 +41,8 @@ __all__ = [
     "within",
 ]
 
-Kind = Literal["bits", "exact", "ulp", "sum", "scaled"]
-_KINDS = ("bits", "exact", "ulp", "sum", "scaled")
+Kind = Literal["bits", "exact", "equal", "ulp", "sum", "scaled"]
+_KINDS = ("bits", "exact", "equal", "ulp", "sum", "scaled")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -62,10 +64,10 @@ class Rule:
 
     @property
     def is_exact(self) -> bool:
-        return self.kind in ("bits", "exact")
+        return self.kind in ("bits", "exact", "equal")
 
 
-BITS, EXACT = Rule("bits"), Rule("exact")
+BITS, EXACT, EQUAL = Rule("bits"), Rule("exact"), Rule("equal")
 
 
 def rule_for(op: OpDef, element_type: ElementType) -> Rule:
@@ -197,7 +199,11 @@ def expected_results(
     """
     module = build(element_type)
     if rule.is_exact:
-        return [Expected(v, nan_bits=rule.kind == "bits") for v in evaluate(module, *arguments)]
+        values = evaluate(module, *arguments)
+        return [
+            Expected(v, nan_bits=rule.kind == "bits", any_sign=split_parts(v) == 0 if rule.kind == "equal" else None)
+            for v in values
+        ]
     broad = build(wide_type(element_type))
     with np.errstate(all="ignore"):
         widened = [a.astype(s.dtype) for a, s in zip(arguments, broad.parameter_shapes, strict=True)]

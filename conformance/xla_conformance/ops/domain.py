@@ -13,12 +13,12 @@ from xla_conformance.ops.sizes import EMPTY, PLACES, SIZES
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import ElementType, HloInstruction, Opcode, verify
 
-__all__ = ["DOMAINS", "Domain", "domain"]
+__all__ = ["DOMAINS", "TYPES", "Domain", "domain"]
 
 Build = Callable[[Program, Choice], HloInstruction]
 
 _T = ElementType
-_TYPES = (
+TYPES = (
     Group(_T.PRED),
     Group(_T.S2, _T.U2, _T.S4, _T.U4),
     Group(_T.S8, _T.U8),
@@ -69,7 +69,7 @@ class Domain:
 
     def choices(self, seed: int, every_type: bool) -> Iterator[Choice]:
         """Yields the choices, of which each is once."""
-        groups = [Group(*(t for t in group if self.accepts(t))) for group in _TYPES]
+        groups = [Group(*(t for t in group if self.accepts(t))) for group in TYPES]
         types = [t for group in groups for t in group] if every_type else [group for group in groups if group]
         seen: set[str] = set()
         for number, sizes in enumerate((self.sizes, self.empty)):

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
-from xla_core.hlo import Shape
+from xla_conformance.accuracy.real_functions.formats import format_of
+from xla_conformance.ops.values import magnitudes, patterns
+from xla_core.hlo import ElementType, Shape
 
-__all__ = ["Fill", "between", "indices"]
+__all__ = ["Fill", "exactly", "factors", "indices", "mostly", "numbers", "odd", "terms", "units"]
 
 Fill = Callable[[Shape, np.random.Generator], np.ndarray]
 
 
-def between(low: int, high: int) -> Fill:
-    """Makes arrays of whole numbers from low to high; a type that has no negative numbers gets magnitudes."""
-
-    def fill(shape: Shape, random: np.random.Generator) -> np.ndarray:
-        values = random.integers(low, high, shape.dimensions, endpoint=True)
-        if shape.element_type.is_complex:
-            return np.asarray(values + 1j * random.integers(low, high, shape.dimensions, endpoint=True), shape.dtype)
-        if shape.element_type.is_unsigned:
-            values = np.abs(values)
-        return np.asarray(values).astype(shape.dtype)
-
-    return fill
+def exactly(*values: complex) -> Fill:
+    """Makes the array of these values."""
+    return lambda shape, random: np.asarray(values).astype(shape.dtype).reshape(shape.dimensions)
 
 
 def indices(low: int, high: int) -> Fill:
@@ -32,9 +26,99 @@ def indices(low: int, high: int) -> Fill:
 
     def fill(shape: Shape, random: np.random.Generator) -> np.ndarray:
         least, most = shape.element_type.integer_range
-        values = random.integers(max(low, least), min(high, most), shape.num_elements, endpoint=True)
-        edges = [max(low, least), min(high, most)][: values.size]
-        values[: len(edges)] = edges
+        ends = [min(max(low, least), most), min(max(high, least), most)]
+        values = random.integers(ends[0], ends[1], shape.num_elements, endpoint=True)
+        values[:2] = ends[: values.size]
         return random.permutation(values).reshape(shape.dimensions).astype(shape.dtype)
 
     return fill
+
+
+def numbers(shape: Shape, random: np.random.Generator) -> np.ndarray:
+    """Makes an array of numbers of all magnitudes, without infinities and NaNs."""
+    values = magnitudes(shape.element_type, shape.num_elements, random).reshape(shape.dimensions)
+    if shape.element_type.is_floating:
+        values = np.where(np.isfinite(values), values, shape.dtype.type(1))
+    return values
+
+
+def odd(shape: Shape, random: np.random.Generator) -> np.ndarray:
+    """Makes an array of odd integers, whose products are never zero."""
+    return np.asarray(patterns(shape, random) | shape.dtype.type(1)).astype(shape.dtype)
+
+
+def mostly(ones: bool, terms: int) -> Fill:
+    """Makes arrays of integers of which `terms` elements have about one bit 0 (or 1) at each place."""
+
+    def fill(shape: Shape, random: np.random.Generator) -> np.ndarray:
+        width = shape.element_type.bit_width
+        rare = random.random((shape.num_elements, width)) < 1 / (1 + terms)
+        bits = (rare != ones).astype(np.uint64)
+        words = (bits << np.arange(width, dtype=np.uint64)).sum(axis=1, dtype=np.uint64)
+        if shape.element_type is ElementType.PRED:
+            return np.asarray(words.astype(bool).reshape(shape.dimensions))
+        signed = words.view(np.int64) - ((words >> np.uint64(width - 1)).astype(np.int64) << min(width, 63))
+        whole = signed if shape.element_type.is_signed and width < 64 else words
+        return np.asarray(whole.astype(shape.dtype).reshape(shape.dimensions))
+
+    return fill
+
+
+def units(shape: Shape, random: np.random.Generator) -> np.ndarray:
+    """Makes an array of 1 and -1 (and of i and -i), whose products are exact; one element is 2."""
+    element = shape.element_type
+    count = shape.num_elements
+    values = random.choice([1, -1, 1j, -1j] if element.is_complex else [1, -1] if element.has_zero else [1], count)
+    values[:1] = 2 if element.bit_width > 4 else 1
+    return random.permutation(values).astype(shape.dtype).reshape(shape.dimensions)
+
+
+def terms(count: int, accumulator: ElementType | None = None) -> Fill:
+    """Makes arrays of whole numbers of which any `count` have an exact sum in the accumulator, in any order.
+
+    The sums mostly take all its bits, so that they are inexact in a narrower one. Integers wrap, so they have any bits.
+    """
+
+    def fill(shape: Shape, random: np.random.Generator) -> np.ndarray:
+        return _whole(shape, _capacity(accumulator or shape.element_type) / max(count, 1), random)
+
+    return fill
+
+
+def factors(count: int, accumulator: ElementType) -> tuple[Fill, Fill]:
+    """Returns what makes two arrays of whole numbers: sums of `count` products are exact in the accumulator."""
+    if accumulator is ElementType.PRED:
+        return mostly(False, count), patterns
+    largest = _capacity(accumulator) / max(count, 1) if not accumulator.is_integral else 1.0
+    largest /= 4 if accumulator.is_complex else 1
+    first = max(1.0, math.floor(math.sqrt(largest)))
+
+    def left(shape: Shape, random: np.random.Generator) -> np.ndarray:
+        return _whole(shape, min(first, largest), random)
+
+    def right(shape: Shape, random: np.random.Generator) -> np.ndarray:
+        return _whole(shape, max(1.0, largest / first), random)
+
+    return left, right
+
+
+def _capacity(element: ElementType) -> float:
+    """Returns up to which number a type has all whole numbers."""
+    part = element.component
+    return min(2.0 ** (part.mantissa_bits + 1), format_of(part).largest) if part.is_floating else 1.0
+
+
+def _whole(shape: Shape, largest: float, random: np.random.Generator) -> np.ndarray:
+    """Makes odd numbers of either sign up to the largest; if it is below 1, mostly zeros and some 1 and -1."""
+    element, size = shape.element_type, shape.num_elements
+    if not (element.is_floating or element.is_complex):
+        return patterns(shape, random)
+
+    def part() -> np.ndarray:
+        sign = random.choice([-1.0, 1.0], size)
+        if largest < 1:
+            return np.where(random.random(size) < largest / 2, sign, 0.0)
+        return sign * (random.integers(0, int(min(largest, _capacity(element)) + 1) // 2, size) * 2 + 1)
+
+    values = part() + 1j * part() if element.is_complex else part()
+    return np.asarray(values).astype(shape.dtype).reshape(shape.dimensions)

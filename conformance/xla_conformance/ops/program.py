@@ -28,13 +28,6 @@ class Program:
         self.entry = HloComputation("main")
         self.fills: list[Fill] = []
 
-    @staticmethod
-    def of(opcode: Opcode, element_type: ElementType, module: HloModule, fills: Sequence[Fill]) -> Program:
-        """Makes a program of a finished module."""
-        made = Program(opcode, element_type)
-        made.module, made.entry, made.fills = module, module.entry, list(fills)
-        return made
-
     def parameter(
         self, dimensions: Sequence[int] = (), element_type: ElementType | None = None, fill: Fill = patterns
     ) -> HloInstruction:

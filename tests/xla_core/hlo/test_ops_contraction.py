@@ -121,6 +121,13 @@ def test_scaled_dot() -> None:
     np.testing.assert_array_equal(result, [[4 * 2 + 4 * 2] * 3, [4 * 8 + 4 * 8] * 3])
 
 
+def test_scaled_dot_of_no_blocks() -> None:
+    a, b = np.ones((0, 4), np.float32), np.ones((4, 3), np.float32)
+    left, right = np.ones((0, 2), np.float32), np.ones((), np.float32)
+    dims = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (0,)}
+    assert run("scaled-dot", a, b, left, right, shape=Shape.array(ElementType.F32, (0, 3)), **dims).shape == (0, 3)
+
+
 def naive_convolution(
     x: np.ndarray,
     k: np.ndarray,

@@ -288,7 +288,7 @@ def _scaled(x: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """Multiplies each block of the operand by its scale."""
     wide = widen(scale)
     for axis in range(scale.ndim):
-        wide = np.repeat(wide, x.shape[axis] // scale.shape[axis], axis)
+        wide = np.repeat(wide, x.shape[axis] // max(scale.shape[axis], 1), axis)
     return np.asarray(widen(x) * wide)
 
 

@@ -2,6 +2,34 @@
 
 from __future__ import annotations
 
-from xla_conformance.ops.domains import elementwise, movement
+from xla_conformance.ops.domains import (
+    contraction,
+    control_flow,
+    conversion,
+    convolution,
+    elementwise,
+    indexing,
+    linalg,
+    movement,
+    random,
+    reduction,
+    sorting,
+    structure,
+    window,
+)
 
-__all__ = ["elementwise", "movement"]
+__all__ = [
+    "contraction",
+    "control_flow",
+    "conversion",
+    "convolution",
+    "elementwise",
+    "indexing",
+    "linalg",
+    "movement",
+    "random",
+    "reduction",
+    "sorting",
+    "structure",
+    "window",
+]

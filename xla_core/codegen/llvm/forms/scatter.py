@@ -130,8 +130,8 @@ def _copy_operands(body: KernelBody, form: _Form, context: EmissionContext, fuse
         if (number, body.operand_leaf(operand)) not in body.aliasing:
 
             def copy(digits: list[Digit], operand: HloInstruction = operand, result: IrArray = result) -> None:
-                index = Index(form.dims, digits)
-                result.store(context.builder, index, fused.value(operand, index))
+                index, types = Index(form.dims, digits), (operand.shape.element_type, result.shape.element_type)
+                result.store(context.builder, index, fused.elemental.convert(fused.value(operand, index), *types))
 
             context.each_point(("copy", number), math.prod(form.dims), copy, name="copy")
 
@@ -167,7 +167,7 @@ def _update(
     types = [p.shape.element_type for p in form.root.attribute("to_apply").parameters[: len(old)]]
     arguments = [
         fused.elemental.convert(v, s.shape.element_type, t)
-        for values, shapes in ((old, form.operands), (updates, form.updates))
+        for values, shapes in ((old, body.results), (updates, form.updates))
         for v, s, t in zip(values, shapes, types, strict=True)
     ]
     new = call_computation(context, form.root.attribute("to_apply"), arguments)

@@ -1,0 +1,306 @@
+"""Domains of dot, ragged-dot and scaled-dot."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from xla_conformance.ops.choices import Choice, Group
+from xla_conformance.ops.comparison import EQUAL
+from xla_conformance.ops.domain import domain
+from xla_conformance.ops.fills import exactly, factors
+from xla_conformance.ops.program import Program
+from xla_conformance.ops.reducers import wider
+from xla_conformance.ops.sizes import MEDIUM, SIZES
+from xla_core.hlo import ElementType, HloInstruction, Opcode, Shape
+
+__all__ = ["PRECISIONS", "result_type"]
+
+_T = ElementType
+PRECISIONS = ((), ("default", "default"), ("high", "high"), ("highest", "highest"), ("highest", "default"))
+_ORDERS = ("bfc", "bcf", "fbc", "cfb", "fcb", "cbf")
+_AXES: dict[str, Any] = {
+    "batch": (1, 0, 2, 3),
+    "contracting": (1, 2, 0, 3),
+    "left": (1, 0, 2),
+    "right": (1, 0, 2),
+    "lhs": _ORDERS,
+    "rhs": _ORDERS[::-1],
+    "numbers": ("ascending", "crossed"),
+    "large": ("contracting", "left", "right", "batch"),
+    "precision": PRECISIONS,
+}
+"""What dots vary.
+
+`lhs` and `rhs` are the orders of batch, free and contracting dimensions in each operand. "crossed" lists the dimensions
+of one kind in descending order in rhs, so that lhs_contracting_dims={0,1} goes with rhs_contracting_dims={1,0}.
+"""
+
+_TYPES = [t for t in ElementType if t.is_array and t.has_zero]
+
+
+def result_type(name: str, element_type: ElementType) -> ElementType:
+    return wider(element_type) if name == "wider" else element_type
+
+
+class _Dimensions:
+    """Sizes of a dot's dimensions by kind, and where they are in each operand."""
+
+    def __init__(self, c: Choice) -> None:
+        unused = iter([n for n in (3, 2, 5, 4, 7, 6, 3, 2, 5, 4) if n != c.size])
+        counts = {"batch": c.batch, "contracting": c.contracting, "left": c.left, "right": c.right}
+        self.sizes = {kind: [next(unused) for _ in range(count)] for kind, count in counts.items()}
+        large = self.sizes[c.large if counts[c.large] else next((k for k in counts if counts[k]), "batch")]
+        if large:
+            large[-1] = c.size
+        while math.prod(n for sizes in self.sizes.values() for n in sizes) > 1 << 20:
+            largest = max((s for s in self.sizes.values() if s is not large and s), key=max, default=[])
+            if not largest or max(largest) == 1:
+                break
+            largest[largest.index(max(largest))] -= 1
+        self.lhs, self.lhs_dims = self._operand(c.lhs, "left", False)
+        self.rhs, self.rhs_dims = self._operand(c.rhs, "right", c.numbers == "crossed")
+        self.terms = math.prod(self.sizes["contracting"])
+
+    def _operand(self, order: str, free: str, crossed: bool) -> tuple[list[int], dict[str, tuple[int, ...]]]:
+        """Returns the operand's dimensions, and which of them is each kind's first, second, ..."""
+        sizes: list[int] = []
+        places: dict[str, tuple[int, ...]] = {}
+        for letter in order:
+            kind = {"b": "batch", "c": "contracting", "f": free}[letter]
+            own = self.sizes[kind][::-1] if crossed and letter != "f" else self.sizes[kind]
+            at = range(len(sizes), len(sizes) + len(own))
+            places[kind] = tuple(at[::-1] if crossed and letter != "f" else at)
+            sizes += own
+        return sizes, places
+
+    def attributes(self) -> dict[str, tuple[int, ...]]:
+        return {
+            "lhs_batch_dims": self.lhs_dims["batch"],
+            "rhs_batch_dims": self.rhs_dims["batch"],
+            "lhs_contracting_dims": self.lhs_dims["contracting"],
+            "rhs_contracting_dims": self.rhs_dims["contracting"],
+        }
+
+    def result(self) -> list[int]:
+        return [*self.sizes["batch"], *self.sizes["left"], *self.sizes["right"]]
+
+
+@domain(
+    Opcode.DOT,
+    rule=EQUAL,
+    types=_TYPES,
+    places=("minor",),
+    result=("same", "wider"),
+    other=("same", "narrower"),
+    **_AXES,
+)
+def _dot(p: Program, c: Choice) -> HloInstruction:
+    d, made = _Dimensions(c), result_type(c.result, p.type)
+    left, right = factors(d.terms, made)
+    lhs = p.parameter(d.lhs, fill=left)
+    rhs = p.parameter(d.rhs, _narrower(p.type) if c.other == "narrower" else p.type, right)
+    shape = p.shape(d.result(), made)
+    return p.add(Opcode.DOT, lhs, rhs, shape=shape, operand_precision=c.precision, **d.attributes())
+
+
+def _narrower(element_type: ElementType) -> ElementType:
+    """Returns a narrower type of the same category, if there is one."""
+    names = {"f64": "f32", "f32": "bf16", "f16": "f8e5m2", "s64": "s32", "s32": "s8", "u64": "u32", "u32": "u8"}
+    return ElementType({**names, "c128": "c64", "s16": "s8", "u16": "u8"}.get(element_type.value, element_type.value))
+
+
+_EDGES = (Group(7, 8, 9), Group(15, 16, 17, 31, 32, 33), Group(63, 64, 65), Group(127, 128, 129))
+
+
+@domain(
+    Opcode.DOT,
+    variant="matrices",
+    rule=EQUAL,
+    types=(_T.F32, _T.BF16, _T.S8, _T.S32, _T.F64, _T.C64, _T.F16, _T.F8E4M3FN, _T.U8),
+    sizes=(),
+    rows=(*_EDGES, 1, Group(255, 257)),
+    columns=(*_EDGES, 1, Group(256, 257)),
+    depth=(*_EDGES, 1, Group(255, 256, 513)),
+    lhs=("fc", "cf"),
+    rhs=("cf", "fc"),
+    result=("same", "wider"),
+)
+def _matrices(p: Program, c: Choice) -> HloInstruction:
+    made = result_type(c.result, p.type)
+    left, right = factors(c.depth, made)
+    sizes = {"c": c.depth, "f": c.rows}
+    lhs = p.parameter([sizes[k] for k in c.lhs], fill=left)
+    rhs = p.parameter([{**sizes, "f": c.columns}[k] for k in c.rhs], fill=right)
+    dims = {"lhs_contracting_dims": (c.lhs.index("c"),), "rhs_contracting_dims": (c.rhs.index("c"),)}
+    return p.add(Opcode.DOT, lhs, rhs, shape=p.shape((c.rows, c.columns), made), **dims)
+
+
+_ALGORITHMS = (
+    *(f"dot_bf16_bf16_f32{suffix}" for suffix in ("", "_x3", "_x6", "_x9")),
+    *("dot_tf32_tf32_f32", "dot_tf32_tf32_f32_x3", "dot_f32_f32_f32", "dot_f64_f64_f64", "dot_any_f8_any_f8_f32"),
+    *("dot_any_f8_any_f8_f32_fast_accum", "dot_f16_f16_f16", "dot_f16_f16_f32", "dot_bf16_bf16_bf16"),
+)
+
+
+@domain(Opcode.DOT, variant="algorithm", rule=EQUAL, types=(_T.F32,), sizes=(), algorithm=_ALGORITHMS, depth=(5, 65))
+def _algorithm(p: Program, c: Choice) -> HloInstruction:
+    """Whole numbers of few bits, whose sums of products every algorithm computes exactly."""
+    accumulator = next(
+        ElementType(name) for name in ("bf16", "f16", "f32", "f64") if f"_{name}" in c.algorithm[-5:] + "_f32"
+    )
+    left, right = factors(c.depth, accumulator)
+    lhs, rhs = p.parameter((7, c.depth), fill=left), p.parameter((c.depth, 9), fill=right)
+    dims = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (0,)}
+    return p.add(Opcode.DOT, lhs, rhs, shape=p.shape((7, 9)), algorithm=c.algorithm, **dims)
+
+
+# -- ragged-dot -------------------------------------------------------------------------------------------------------
+
+
+@domain(
+    Opcode.RAGGED_DOT,
+    rule=EQUAL,
+    types=_TYPES,
+    sizes=(*MEDIUM, *SIZES[3:5]),
+    places=("minor",),
+    mode=("free", "contracting", "batch"),
+    groups=(3, 1, 2, 8),
+    filled=("all", "part", "some empty"),
+    prefix=(False, True),
+    index=(_T.S32, _T.S64, _T.U32, _T.S8),
+    batch=(0, 1, 2),
+    lhs=("bfc", "cfb", "fbc"),
+    rhs=("gbcf", "bfcg", "cgfb"),
+    result=("same", "wider"),
+    precision=PRECISIONS,
+)
+def _ragged_dot(p: Program, c: Choice) -> HloInstruction:
+    batch = [2, 3][: max(c.batch, c.mode == "batch")]
+    sizes = {"b": batch, "f": [5], "c": [4], "g": [c.groups] if c.mode == "free" else []}
+    ragged = min(c.size, 127 if c.index is _T.S8 else c.size)
+    sizes[{"free": "f", "contracting": "c", "batch": "b"}[c.mode]][-1] = ragged
+    lhs, lhs_at = _arranged(c.lhs, sizes)
+    rhs, rhs_at = _arranged(c.rhs, {**sizes, "f": [7]})
+    made = result_type(c.result, p.type)
+    left, right = factors(sizes["c"][0], made)
+    before = {"free": batch, "contracting": batch, "batch": batch[:-1]}[c.mode]
+    prefix = before if c.prefix else []
+    parts = _groups(ragged, c.groups, c.filled)
+    counts = [part for _ in range(math.prod(prefix)) for part in parts]
+    attributes = {
+        "lhs_batch_dims": lhs_at["b"],
+        "rhs_batch_dims": rhs_at["b"],
+        "lhs_contracting_dims": lhs_at["c"],
+        "rhs_contracting_dims": rhs_at["c"],
+        "lhs_ragged_dims": lhs_at[{"free": "f", "contracting": "c", "batch": "b"}[c.mode]][-1:],
+        "rhs_group_dims": rhs_at["g"],
+    }
+    result = [*([c.groups] if c.mode == "contracting" else []), *batch, *sizes["f"], 7]
+    return p.add(
+        Opcode.RAGGED_DOT,
+        p.parameter(lhs, fill=left),
+        p.parameter(rhs, fill=right),
+        p.parameter([*prefix, c.groups], c.index, exactly(*counts)),
+        shape=p.shape(result, made),
+        operand_precision=c.precision,
+        **attributes,
+    )
+
+
+def _arranged(order: str, sizes: dict[str, list[int]]) -> tuple[list[int], dict[str, tuple[int, ...]]]:
+    """Returns the dimensions in an order of kinds, and where those of each kind are."""
+    made: list[int] = []
+    places: dict[str, tuple[int, ...]] = {}
+    for kind in order:
+        places[kind] = tuple(range(len(made), len(made) + len(sizes[kind])))
+        made += sizes[kind]
+    return made, places
+
+
+def _groups(total: int, count: int, filled: str) -> list[int]:
+    """Returns group sizes: of all rows, of some of them, or with empty groups among them."""
+    rest = total if filled == "all" else total * 2 // 3
+    sizes = [rest // count + (i % 2) for i in range(count)]
+    if filled == "some empty":
+        sizes[::2] = [0] * len(sizes[::2])
+    while sum(sizes) > total:
+        sizes[sizes.index(max(sizes))] -= 1
+    if filled == "all":
+        sizes[-1] += total - sum(sizes)
+    return sizes
+
+
+# -- scaled-dot -------------------------------------------------------------------------------------------------------
+
+_SCALED = [t for t in ElementType if (t.is_floating and t.has_zero) or t.is_complex]
+
+
+@domain(
+    Opcode.SCALED_DOT,
+    rule=EQUAL,
+    types=[t for t in _SCALED if not t.is_complex],
+    sizes=MEDIUM,
+    places=("minor",),
+    result=("wider", "f32", "f64"),
+    scale=(_T.F8E8M0FNU, _T.BF16, _T.F32),
+    blocks=("contracting", "every", "whole", "none"),
+    batch=(1, 0, 2),
+    lhs=_ORDERS,
+    rhs=_ORDERS[::-1],
+    large=("contracting", "left", "right"),
+    precision=PRECISIONS,
+    algorithm=(None, "dot_f32_f32_f32"),
+)
+def _scaled_dot(p: Program, c: Choice) -> HloInstruction:
+    sizes = {"b": [2, 3][: c.batch], "f": [5], "c": [6]}
+    if c.large == "contracting":
+        sizes["c"] = [c.size]
+    lhs, lhs_at = _arranged(c.lhs, {**sizes, "f": [c.size if c.large == "left" else 5]})
+    rhs, rhs_at = _arranged(c.rhs, {**sizes, "f": [c.size if c.large == "right" else 7]})
+    made = {"wider": wider(p.type), "f32": _T.F32, "f64": _T.F64}[c.result]
+    if made.bit_width < p.type.bit_width:
+        made = p.type
+    left, right = factors(4 * sizes["c"][0], made)
+    scales = [_scale_shape(c.blocks, dims, at["c"]) for dims, at in ((lhs, lhs_at), (rhs, rhs_at))]
+    attributes = {
+        "lhs_batch_dims": lhs_at["b"],
+        "rhs_batch_dims": rhs_at["b"],
+        "lhs_contracting_dims": lhs_at["c"],
+        "rhs_contracting_dims": rhs_at["c"],
+    }
+    result = [*sizes["b"], *(lhs[d] for d in lhs_at["f"]), *(rhs[d] for d in rhs_at["f"])]
+    return p.add(
+        Opcode.SCALED_DOT,
+        p.parameter(lhs, fill=left),
+        p.parameter(rhs, fill=right),
+        *(p.parameter(s, c.scale, _scales) for s in scales),
+        shape=p.shape(result, made),
+        operand_precision=c.precision,
+        algorithm=c.algorithm,
+        **attributes,
+    )
+
+
+def _scale_shape(blocks: str, sizes: Sequence[int], contracting: Sequence[int]) -> list[int]:
+    """Returns the shape of an operand's scales: a block has some of the contracting dimension, of all, or of none."""
+    if blocks == "none":
+        return []
+    if blocks == "every":
+        return list(sizes)
+    return [_blocks(n, blocks) if d in contracting else n for d, n in enumerate(sizes)]
+
+
+def _blocks(size: int, blocks: str) -> int:
+    """Returns how many blocks a dimension is divided into."""
+    if blocks == "whole" or not size:
+        return min(size, 1)
+    return next(size // k for k in (3, 2, 5, 7, 1) if size % k == 0)
+
+
+def _scales(shape: Shape, random: np.random.Generator) -> np.ndarray:
+    """Makes powers of two, of which a product is 2 at most."""
+    return random.choice([0.5, 1.0], shape.dimensions).astype(shape.dtype)

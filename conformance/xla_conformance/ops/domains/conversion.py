@@ -1,0 +1,111 @@
+"""Domains of comparison, selection and conversion."""
+
+from __future__ import annotations
+
+from xla_conformance.ops.choices import Choice, Group
+from xla_conformance.ops.comparison import EXACT
+from xla_conformance.ops.domain import TYPES, domain
+from xla_conformance.ops.domains.movement import RANKS
+from xla_conformance.ops.program import Program
+from xla_conformance.ops.sizes import SIZES, dimensions
+from xla_conformance.ops.values import moderate, special
+from xla_core.hlo import ElementType, HloInstruction, Opcode, lookup
+
+__all__: list[str] = []
+
+_T = ElementType
+_REAL = [t for t in ElementType if t.is_integral or t.is_floating or t is _T.PRED]
+
+
+@domain(
+    Opcode.COMPARE,
+    rule=EXACT,
+    rank=RANKS,
+    direction=lookup(Opcode.COMPARE).attributes["direction"].values,
+    order=("none", "named", "total"),
+)
+def _compare(p: Program, c: Choice) -> HloInstruction:
+    sizes = dimensions(c.rank, c.size, c.place)
+    x, y = (p.parameter(sizes, fill=moderate if p.type.is_complex else special) for _ in range(2))
+    direction = c.direction if not p.type.is_complex or c.direction == "NE" else "EQ"
+    own = "FLOAT" if p.type.is_floating or p.type.is_complex else "SIGNED" if p.type.is_signed else "UNSIGNED"
+    total = "TOTALORDER" if p.type.is_floating else own
+    kind = {"none": None, "named": own, "total": total}[c.order]
+    return p.add(Opcode.COMPARE, x, y, direction=direction, type=kind)
+
+
+@domain(Opcode.SELECT, rank=RANKS, predicate=("array", "scalar"))
+def _select(p: Program, c: Choice) -> HloInstruction:
+    sizes = dimensions(c.rank, c.size, c.place)
+    predicate = p.parameter(sizes if c.predicate == "array" else (), _T.PRED)
+    return p.add(Opcode.SELECT, predicate, p.parameter(sizes), p.parameter(sizes))
+
+
+@domain(Opcode.CLAMP, rule=EXACT, types=_REAL, rank=RANKS, low=("array", "scalar"), high=("array", "scalar"))
+def _clamp(p: Program, c: Choice) -> HloInstruction:
+    sizes = dimensions(c.rank, c.size, c.place)
+    low, x, high = (p.parameter(sizes if form == "array" else (), fill=special) for form in (c.low, "array", c.high))
+    return p.add(Opcode.CLAMP, low, x, high)
+
+
+@domain(Opcode.CONVERT, rule=EXACT, rank=RANKS, target=TYPES, sizes=(Group(*SIZES[0], *SIZES[1]), *SIZES[2:]))
+def _convert(p: Program, c: Choice) -> HloInstruction:
+    sizes = dimensions(c.rank, c.size, c.place)
+    operand = p.parameter(sizes, fill=moderate if p.type.is_complex else special)
+    return p.add(Opcode.CONVERT, operand, shape=p.shape(sizes, c.target))
+
+
+@domain(Opcode.BITCAST_CONVERT, scalar=False, rank=RANKS, target=("same", "narrower", "wider", "narrowest", "widest"))
+def _bitcast_convert(p: Program, c: Choice) -> HloInstruction:
+    """The last dimension is the chosen one, and grows or shrinks by the ratio of the widths."""
+    sizes = dimensions(c.rank, c.size, c.place, 1 << 16)
+    source = p.type
+    widths = sorted({t.bit_width for t in ElementType if _are_alike(source, t)})
+    index = widths.index(source.bit_width)
+    chosen = {"same": index, "narrower": index - 1, "wider": index + 1, "narrowest": 0, "widest": len(widths) - 1}
+    width = widths[min(max(chosen[c.target], 0), len(widths) - 1)]
+    partners = [t for t in ElementType if _are_alike(source, t) and t.bit_width == width and t is not source]
+    target = partners[len(str(c)) % len(partners)] if partners else source
+    if target.bit_width > source.bit_width:
+        return p.add(
+            Opcode.BITCAST_CONVERT,
+            p.parameter((*sizes, target.bit_width // source.bit_width)),
+            shape=p.shape(sizes, target),
+        )
+    ratio = source.bit_width // target.bit_width
+    shape = p.shape((*sizes, ratio) if ratio > 1 else sizes, target)
+    return p.add(Opcode.BITCAST_CONVERT, p.parameter(sizes), shape=shape)
+
+
+def _are_alike(a: ElementType, b: ElementType) -> bool:
+    """Whether the bits of one type may become another: both real or both complex, of widths that divide."""
+    if not b.is_array or a.is_complex != b.is_complex or (a is _T.PRED) != (b is _T.PRED):
+        return False
+    return max(a.bit_width, b.bit_width) % min(a.bit_width, b.bit_width) == 0
+
+
+@domain(
+    Opcode.REDUCE_PRECISION,
+    rule=EXACT,
+    rank=RANKS,
+    exponent=(5, 1, 2, 3, 4, 8, 11),
+    mantissa=(10, 0, 1, 2, 3, 7, 23, 52),
+)
+def _reduce_precision(p: Program, c: Choice) -> HloInstruction:
+    operand = p.parameter(dimensions(c.rank, c.size, c.place), fill=special)
+    return p.add(Opcode.REDUCE_PRECISION, operand, exponent_bits=c.exponent, mantissa_bits=c.mantissa)
+
+
+@domain(
+    Opcode.STOCHASTIC_CONVERT,
+    rule=EXACT,
+    types=[t for t in ElementType if t.is_floating and t.bit_width in (8, 16, 32, 64) and t.has_zero],
+    rank=RANKS,
+    target=[t for t in ElementType if t.is_integral],
+    fill=("special", "moderate"),
+)
+def _stochastic_convert(p: Program, c: Choice) -> HloInstruction:
+    sizes = dimensions(c.rank, c.size, c.place)
+    operand = p.parameter(sizes, fill={"special": special, "moderate": moderate}[c.fill])
+    random = p.parameter(sizes, ElementType(f"u{p.type.bit_width}"))
+    return p.add(Opcode.STOCHASTIC_CONVERT, operand, random, shape=p.shape(sizes, c.target))

@@ -1,0 +1,100 @@
+"""The domain of convolution."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+from xla_conformance.ops.choices import Choice
+from xla_conformance.ops.comparison import EQUAL
+from xla_conformance.ops.domain import domain
+from xla_conformance.ops.domains.contraction import PRECISIONS, result_type
+from xla_conformance.ops.domains.window import WINDOW_AXES, window_of
+from xla_conformance.ops.fills import factors
+from xla_conformance.ops.program import Program
+from xla_conformance.ops.sizes import SIZES
+from xla_core.hlo import ConvolutionDimensionNumbers, ElementType, HloInstruction, Opcode, WindowDimension
+
+__all__: list[str] = []
+
+_ORDERS = ("bfs", "bsf", "sbf", "fbs", "fsb", "sfb")
+_GROUPS = ((1, 1), (2, 1), (3, 1), (6, 1), (1, 2), (1, 3))
+_OTHER_WINDOWS = (WindowDimension(size=2, padding_low=1), WindowDimension(size=3, stride=2, window_dilation=2))
+
+
+@domain(
+    Opcode.CONVOLUTION,
+    rule=EQUAL,
+    types=[t for t in ElementType if t.is_array and t.has_zero and t is not ElementType.PRED],
+    sizes=SIZES[:6],
+    places=("minor",),
+    spatial=(2, 1, 3, 0),
+    large=("spatial", "batch", "input_feature", "output_feature"),
+    input=_ORDERS,
+    kernel=_ORDERS,
+    output=_ORDERS,
+    crossed=(False, True),
+    groups=_GROUPS,
+    reversal=(False, True),
+    result=("same", "wider"),
+    precision=PRECISIONS,
+    kind=(None, "fprop", "dgrad", "wgrad"),
+    **{axis: values for axis, values in WINDOW_AXES.items() if axis != "window"},
+    window=(2, 1, 3, 5),
+)
+def _convolution(p: Program, c: Choice) -> HloInstruction:
+    feature_groups, batch_groups = c.groups
+    own = {"batch": 2, "input_feature": 3, "output_feature": 2}
+    space = [5, 6, 4][: c.spatial]
+    windows = list((_OTHER_WINDOWS * 2)[: c.spatial])
+    if c.large == "spatial" and c.spatial:
+        space[-1] = c.size
+    elif c.large in own:
+        own[c.large] = max(1, c.size // max(c.groups)) if max(c.groups) > 1 and c.size else c.size
+    if c.spatial:
+        windows[-1] = dataclasses.replace(window_of(c, space[-1]), window_reversal=c.reversal)
+    batch, output_features = own["batch"] * batch_groups, own["output_feature"] * max(c.groups)
+    input_features = own["input_feature"] * feature_groups
+    place = _places(c.input, c.spatial, crossed=False)
+    of_kernel = _places(c.kernel, c.spatial, crossed=c.crossed)
+    of_output = _places(c.output, c.spatial, crossed=c.crossed and c.reversal)
+    numbers = ConvolutionDimensionNumbers(
+        place["b"][0], place["f"][0], place["s"],
+        of_kernel["b"][0], of_kernel["f"][0], of_kernel["s"],
+        of_output["b"][0], of_output["f"][0], of_output["s"],
+    )  # fmt: skip
+    lhs, rhs = [0] * (2 + c.spatial), [0] * (2 + c.spatial)
+    lhs[numbers.input_batch], lhs[numbers.input_feature] = batch, input_features
+    rhs[numbers.kernel_input_feature], rhs[numbers.kernel_output_feature] = own["input_feature"], output_features
+    for n, w, of_lhs, of_rhs in zip(space, windows, numbers.input_spatial, numbers.kernel_spatial, strict=True):
+        lhs[of_lhs], rhs[of_rhs] = n, w.size
+    made = result_type(c.result, p.type)
+    left, right = factors(own["input_feature"] * math.prod(w.size for w in windows), made)
+    result = [0] * (2 + c.spatial)
+    result[numbers.output_batch], result[numbers.output_feature] = own["batch"], output_features
+    for n, w, at in zip(space, windows, numbers.output_spatial, strict=True):
+        result[at] = w.output_size(n)
+    return p.add(
+        Opcode.CONVOLUTION,
+        p.parameter(lhs, fill=left),
+        p.parameter(rhs, fill=right),
+        shape=p.shape(result, made),
+        window=tuple(windows),
+        dim_labels=numbers,
+        feature_group_count=feature_groups,
+        batch_group_count=batch_groups,
+        operand_precision=c.precision,
+        conv_kind=c.kind,
+    )
+
+
+def _places(order: str, spatial: int, *, crossed: bool) -> dict[str, tuple[int, ...]]:
+    """Returns where the dimensions of each kind are. Crossed spatial dimensions are in descending order."""
+    places: dict[str, tuple[int, ...]] = {}
+    number = 0
+    for kind in order:
+        count = spatial if kind == "s" else 1
+        at = range(number, number + count)
+        places[kind] = tuple(at[::-1] if crossed and kind == "s" else at)
+        number += count
+    return places

@@ -1,0 +1,176 @@
+"""Domains of cholesky, triangular-solve, fft and batch normalization."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from xla_conformance.ops.choices import Choice, Group
+from xla_conformance.ops.comparison import Rule
+from xla_conformance.ops.domain import domain
+from xla_conformance.ops.domains.movement import RANKS
+from xla_conformance.ops.fills import Fill
+from xla_conformance.ops.program import Program
+from xla_conformance.ops.sizes import MEDIUM, SIZES, dimensions, position
+from xla_conformance.ops.values import moderate
+from xla_core.hlo import ElementType, HloInstruction, Opcode, Shape
+
+__all__: list[str] = []
+
+_T = ElementType
+_FLOATS = (_T.F32, _T.F64, _T.BF16, _T.F16)
+_COMPLEX = (_T.C64, _T.C128)
+_ORDERS = (*MEDIUM, Group(255, 256, 257))
+_BATCHES = ((), (2,), (3, 2), (65,), (0,))
+
+
+def _whole(shape: Shape, random: np.random.Generator, low: int, high: int) -> np.ndarray:
+    values = random.integers(low, high, shape.dimensions, endpoint=True).astype(np.float64)
+    if shape.element_type.is_complex:
+        return np.asarray(values + 1j * random.integers(low, high, shape.dimensions, endpoint=True))
+    return values
+
+
+def _definite(lower: bool) -> Fill:
+    """Makes Hermitian positive definite matrices of exact factors; the triangle that isn't read has other numbers."""
+
+    def fill(shape: Shape, random: np.random.Generator) -> np.ndarray:
+        n = shape.dimensions[-1]
+        sparse = random.random(shape.dimensions) < min(1.0, 4 / max(n, 1))
+        factor = np.tril(_whole(shape, random, -1, 1) * sparse, -1) + np.eye(n) * 2
+        product = factor @ np.conj(factor).swapaxes(-1, -2)
+        product = product if lower else np.conj(product).swapaxes(-1, -2)
+        junk = _whole(shape, random, -3, 3)
+        kept = np.tril(np.ones((n, n), bool)) if lower else np.triu(np.ones((n, n), bool))
+        upper = product if lower else np.conj(product)
+        return np.where(kept, upper, junk).astype(shape.dtype)
+
+    return fill
+
+
+@domain(
+    Opcode.CHOLESKY,
+    rule=lambda t: Rule("scaled", 32),
+    types=(*_FLOATS, *_COMPLEX),
+    sizes=_ORDERS,
+    places=("minor",),
+    batch=_BATCHES,
+    lower=(True, False),
+)
+def _cholesky(p: Program, c: Choice) -> HloInstruction:
+    batch = c.batch if c.size <= 65 else c.batch[:0]
+    operand = p.parameter((*batch, c.size, c.size), fill=_definite(c.lower))
+    return p.add(Opcode.CHOLESKY, operand, lower=c.lower)
+
+
+def _triangular(lower: bool, unit: bool) -> Fill:
+    """Makes well-conditioned triangular matrices, with other numbers in the part that isn't read."""
+
+    def fill(shape: Shape, random: np.random.Generator) -> np.ndarray:
+        n = shape.dimensions[-1]
+        sparse = random.random(shape.dimensions) < min(1.0, 2 / max(n, 1))
+        part = np.tril(_whole(shape, random, -1, 1) * sparse, -1)
+        part = part if lower else part.swapaxes(-1, -2)
+        junk = _whole(shape, random, 2, 3)
+        read = np.tril(np.ones((n, n), bool), -1) if lower else np.triu(np.ones((n, n), bool), 1)
+        diagonal = junk if unit else random.choice([1.0, 2.0, -2.0], shape.dimensions)
+        return np.where(np.eye(n, dtype=bool), diagonal, np.where(read, part, junk)).astype(shape.dtype)
+
+    return fill
+
+
+@domain(
+    Opcode.TRIANGULAR_SOLVE,
+    rule=lambda t: Rule("scaled", 64),
+    types=(*_FLOATS, *_COMPLEX),
+    sizes=_ORDERS,
+    places=("minor",),
+    batch=_BATCHES,
+    columns=(3, 1, 0, 17, 65),
+    left=(True, False),
+    lower=(True, False),
+    unit=(False, True),
+    transpose=("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"),
+)
+def _triangular_solve(p: Program, c: Choice) -> HloInstruction:
+    batch = c.batch if c.size <= 65 else c.batch[:0]
+    a = p.parameter((*batch, c.size, c.size), fill=_triangular(c.lower, c.unit))
+    sizes = (c.size, c.columns) if c.left else (c.columns, c.size)
+    b = p.parameter((*batch, *sizes), fill=lambda shape, random: _whole(shape, random, -4, 4).astype(shape.dtype))
+    return p.add(
+        Opcode.TRIANGULAR_SOLVE,
+        a,
+        b,
+        left_side=c.left,
+        lower=c.lower,
+        unit_diagonal=c.unit,
+        transpose_a=c.transpose,
+    )
+
+
+@domain(
+    Opcode.FFT,
+    rule=lambda t: Rule("scaled", 16),
+    types=(*_COMPLEX, _T.F32, _T.F64),
+    scalar=False,
+    rank=(2, 1, 3, 4),
+    kind=("forward", "inverse"),
+    count=(1, 2, 3),
+    places=("minor", "major", "middle"),
+)
+def _fft(p: Program, c: Choice) -> HloInstruction:
+    """Real types have RFFT, whose result is complex; an IRFFT of it gives them back."""
+    sizes = list(dimensions(c.rank, c.size, c.place, 1 << 14))
+    length = tuple(sizes[-min(c.count, c.rank) :])
+    if p.type.is_complex:
+        kind = {"forward": "FFT", "inverse": "IFFT"}[c.kind]
+        return p.add(Opcode.FFT, p.parameter(sizes, fill=moderate), fft_type=kind, fft_length=length)
+    if c.kind == "forward":
+        return p.add(Opcode.FFT, p.parameter(sizes, fill=moderate), fft_type="RFFT", fft_length=length)
+    sizes[-1] = sizes[-1] // 2 + 1 if sizes[-1] else 0
+    operand = p.parameter(sizes, p.type.complex, moderate)
+    return p.add(Opcode.FFT, operand, fft_type="IRFFT", fft_length=length)
+
+
+def _positive(shape: Shape, random: np.random.Generator) -> np.ndarray:
+    return moderate(shape, random, positive=True)
+
+
+_NORM: dict[str, Any] = {"sizes": SIZES[:6], "types": _FLOATS, "scalar": False, "rank": RANKS[:5]}
+_NORM_AXES: dict[str, Any] = {"feature": ("last", "first", "middle"), "epsilon": (0.001, 0.5, 1e-5)}
+
+
+def _norm_shapes(c: Choice) -> tuple[tuple[int, ...], int]:
+    return dimensions(c.rank, c.size, c.place, 1 << 12), position(
+        {"last": "minor", "first": "major", "middle": "middle"}[c.feature], c.rank
+    )
+
+
+def _of_sums(element_type: ElementType) -> Rule:
+    """Results of narrow types are rounded once, others after each term."""
+    return Rule("scaled", 4 if element_type.bit_width == 16 else 512)
+
+
+@domain(Opcode.BATCH_NORM_TRAINING, rule=_of_sums, **_NORM, **_NORM_AXES)
+def _batch_norm_training(p: Program, c: Choice) -> HloInstruction:
+    sizes, feature = _norm_shapes(c)
+    vectors = [p.parameter(sizes, fill=moderate)] + [p.parameter((sizes[feature],), fill=moderate) for _ in range(2)]
+    return p.add(Opcode.BATCH_NORM_TRAINING, *vectors, epsilon=c.epsilon, feature_index=feature)
+
+
+@domain(Opcode.BATCH_NORM_INFERENCE, rule=_of_sums, **_NORM, **_NORM_AXES)
+def _batch_norm_inference(p: Program, c: Choice) -> HloInstruction:
+    sizes, feature = _norm_shapes(c)
+    vectors = [p.parameter((sizes[feature],), fill=f) for f in (moderate, moderate, moderate, _positive)]
+    operand = p.parameter(sizes, fill=moderate)
+    return p.add(Opcode.BATCH_NORM_INFERENCE, operand, *vectors, epsilon=c.epsilon, feature_index=feature)
+
+
+@domain(Opcode.BATCH_NORM_GRAD, rule=_of_sums, **_NORM, **_NORM_AXES)
+def _batch_norm_grad(p: Program, c: Choice) -> HloInstruction:
+    sizes, feature = _norm_shapes(c)
+    operand = p.parameter(sizes, fill=moderate)
+    vectors = [p.parameter((sizes[feature],), fill=f) for f in (moderate, moderate, _positive)]
+    gradient = p.parameter(sizes, fill=moderate)
+    return p.add(Opcode.BATCH_NORM_GRAD, operand, *vectors, gradient, epsilon=c.epsilon, feature_index=feature)

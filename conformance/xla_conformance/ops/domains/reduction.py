@@ -1,0 +1,116 @@
+"""Domains of reduce, map and scan."""
+
+from __future__ import annotations
+
+import math
+
+from xla_conformance.ops.choices import Choice
+from xla_conformance.ops.comparison import EQUAL
+from xla_conformance.ops.domain import domain
+from xla_conformance.ops.domains.movement import RANKS, subset
+from xla_conformance.ops.fills import terms
+from xla_conformance.ops.program import Program
+from xla_conformance.ops.reducers import REDUCERS, fill_of, known_reducer, reducer, several, wider
+from xla_conformance.ops.sizes import MEDIUM, SIZES, dimensions, position
+from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Shape
+
+__all__: list[str] = []
+
+REDUCED = ("chosen", "others", "all", "first", "last", "ends", "none")
+
+
+@domain(
+    Opcode.REDUCE,
+    rule=EQUAL,
+    rank=RANKS,
+    reduced=REDUCED,
+    order=("ascending", "descending"),
+    reducer=REDUCERS,
+    accumulator=("same", "wider"),
+    nan=(False, True),
+)
+def _reduce(p: Program, c: Choice) -> HloInstruction:
+    sizes = dimensions(c.rank, c.size, c.place)
+    axes = subset(c.reduced, c.rank, c.place)
+    total = wider(p.type) if c.accumulator == "wider" else p.type
+    name = known_reducer(c.reducer, total)
+    fill = fill_of(name, total, 1 + math.prod(sizes[d] for d in axes), nan=c.nan)
+    operand, start = p.parameter(sizes, fill=fill), p.parameter((), total, fill)
+    ordered = axes if c.order == "ascending" else axes[::-1]
+    return p.add(Opcode.REDUCE, operand, start, dimensions=ordered, to_apply=reducer(p, name, total))
+
+
+@domain(
+    Opcode.REDUCE,
+    variant="variadic",
+    rule=EQUAL,
+    types=[t for t in ElementType if t.is_integral or t.is_floating],
+    rank=RANKS[:4],
+    reduced=REDUCED[:5],
+    count=(2, 3, 5),
+)
+def _variadic_reduce(p: Program, c: Choice) -> HloInstruction:
+    sizes = dimensions(c.rank, c.size, c.place)
+    types = [p.type, ElementType.S32, ElementType.F32, p.type, ElementType.U8][: c.count]
+    fills = [fill_of("maximum", t, 1) for t in types]
+    operands = [p.parameter(sizes, t, f) for t, f in zip(types, fills, strict=True)]
+    starts = [p.parameter((), t, f) for t, f in zip(types, fills, strict=True)]
+    axes = subset(c.reduced, c.rank, c.place)
+    return p.add(Opcode.REDUCE, *operands, *starts, dimensions=axes, to_apply=several(p, types))
+
+
+@domain(Opcode.MAP, rule=EQUAL, rank=RANKS, count=(2, 1, 3, 5), result=("same", "pred"), pairs=False)
+def _map(p: Program, c: Choice) -> HloInstruction:
+    sizes = dimensions(c.rank, c.size, c.place)
+    operands = [p.parameter(sizes, fill=terms(8)) for _ in range(c.count)]
+
+    def root(made: HloComputation, *parameters: HloInstruction) -> HloInstruction:
+        total = parameters[0]
+        for parameter in parameters[1:]:
+            total = made.add(
+                Opcode.SELECT, made.add(Opcode.COMPARE, total, parameter, direction="NE"), parameter, total
+            )
+        if c.result == "pred":
+            return made.add(Opcode.COMPARE, total, parameters[0], direction="EQ")
+        return made.add(Opcode.ADD, total, parameters[0])
+
+    body = p.computation("body", [p.type] * c.count, root)
+    return p.add(Opcode.MAP, *operands, dimensions=tuple(range(c.rank)), to_apply=body)
+
+
+@domain(
+    Opcode.SCAN,
+    rule=EQUAL,
+    sizes=(*MEDIUM, SIZES[3]),
+    scalar=False,
+    rank=(2, 1, 3, 4),
+    inputs=(1, 2, 3),
+    carries=(1, 2, 0, 3),
+    reverse=(False, True),
+    associative=(False, True),
+)
+def _scan(p: Program, c: Choice) -> HloInstruction:
+    """Carry i is the sum of input i so far; each output is its carry before that."""
+    sizes = dimensions(c.rank, c.size, c.place)
+    axis = position(c.place, c.rank)
+    slices = Shape(p.type, (*sizes[:axis], *sizes[axis + 1 :]))
+    inputs = [p.parameter(sizes, fill=terms(c.size + 1)) for _ in range(c.inputs)]
+    carries = [p.parameter(slices.dimensions, fill=terms(c.size + 1)) for _ in range(c.carries)]
+    body = HloComputation("body")
+    given = [body.parameter(i, slices) for i in range(c.inputs + c.carries)]
+    xs, states = given[: c.inputs], given[c.inputs :]
+    results = [body.add(Opcode.ADD, xs[i % c.inputs], state) for i, state in enumerate(states)]
+    outputs = [results[i] if c.associative and i < len(results) else x for i, x in enumerate([*states, *xs])]
+    body.set_root(body.add(Opcode.TUPLE, *outputs, *results))
+    p.module.add_computation(body)
+    return p.add(
+        Opcode.SCAN,
+        *inputs,
+        *carries,
+        shape=None,
+        dimensions=(axis,),
+        num_carries=c.carries,
+        is_reverse=c.reverse,
+        is_associative=c.associative,
+        to_apply=body,
+    )

@@ -1,0 +1,143 @@
+"""Domains of sort and topk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from xla_conformance.ops.choices import Choice
+from xla_conformance.ops.domain import domain
+from xla_conformance.ops.domains.movement import RANKS
+from xla_conformance.ops.fills import Fill, numbers
+from xla_conformance.ops.program import Program
+from xla_conformance.ops.sizes import SIZES, dimensions, position
+from xla_conformance.ops.values import patterns, special
+from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Shape
+
+__all__: list[str] = []
+
+_REAL = [t for t in ElementType if t.is_integral or t.is_floating]
+
+
+def _ties(shape: Shape, random: np.random.Generator) -> np.ndarray:
+    """Makes an array of few different values, zeros of both signs among them."""
+    values = np.asarray([0.0, -0.0, 1, 2, 1]) if shape.element_type.has_zero else np.asarray([1.0, 2, 1])
+    return random.choice(values.astype(shape.dtype), shape.dimensions)
+
+
+def _ascending(shape: Shape, random: np.random.Generator) -> np.ndarray:
+    return np.sort(numbers(shape, random).reshape(-1)).reshape(shape.dimensions)
+
+
+def _descending(shape: Shape, random: np.random.Generator) -> np.ndarray:
+    return np.ascontiguousarray(_ascending(shape, random).reshape(-1)[::-1].reshape(shape.dimensions))
+
+
+_KEYS: dict[str, Fill] = {"numbers": numbers, "ties": _ties, "ascending": _ascending, "descending": _descending}
+
+
+@domain(
+    Opcode.SORT,
+    variant="many",
+    types=_REAL,
+    sizes=SIZES[6:],
+    empty=(),
+    places=("minor",),
+    direction=("LT", "GT"),
+    count=(1, 2),
+)
+def _sort_many(p: Program, c: Choice) -> HloInstruction:
+    operands = [p.parameter((c.size,), t, f) for t, f in ((p.type, _ties), (ElementType.S32, patterns))][: c.count]
+    order = _order(p, [o.shape.element_type for o in operands], [0], c.direction, None)
+    return p.add(Opcode.SORT, *operands, dimensions=(0,), is_stable=True, to_apply=order)
+
+
+@domain(
+    Opcode.SORT,
+    types=_REAL,
+    sizes=SIZES[:6],
+    scalar=False,
+    rank=RANKS[:5],
+    along=("chosen", "first", "last"),
+    direction=("LT", "GT"),
+    count=(1, 2, 3, 5),
+    key=("first", "last", "two"),
+    keys=tuple(_KEYS),
+    stable=(True, False),
+)
+def _sort(p: Program, c: Choice) -> HloInstruction:
+    """Without a stable order, an operand of distinct numbers decides between equal keys."""
+    sizes = dimensions(c.rank, c.size, c.place, 1 << 14)
+    axis = {"chosen": position(c.place, c.rank), "first": 0, "last": c.rank - 1}[c.along]
+    types = [p.type, ElementType.S32, ElementType.F32, ElementType.U8, p.type][: c.count]
+    keys = {"first": [0], "last": [c.count - 1], "two": [0, c.count - 1]}[c.key]
+    fills = [_KEYS[c.keys] if number in keys else patterns for number in range(c.count)]
+    if not c.stable:
+        types.append(ElementType.S32)
+        fills.append(_distinct)
+        keys = [*keys, c.count]
+    operands = [p.parameter(sizes, t, fill) for t, fill in zip(types, fills, strict=True)]
+    total = "TOTALORDER" if c.keys == "numbers" and p.type.is_floating else None
+    order = _order(p, types, list(dict.fromkeys(keys)), c.direction, total)
+    return p.add(Opcode.SORT, *operands, dimensions=(axis,), is_stable=c.stable, to_apply=order)
+
+
+def _distinct(shape: Shape, random: np.random.Generator) -> np.ndarray:
+    return random.permutation(shape.num_elements).astype(shape.dtype).reshape(shape.dimensions)
+
+
+def _order(
+    p: Program, types: Sequence[ElementType], keys: Sequence[int], direction: str, total: str | None
+) -> HloComputation:
+    """Adds a comparator: the first of the keys that differ decides."""
+    pairs = [t for t in types for _ in range(2)]
+
+    def root(made: HloComputation, *parameters: HloInstruction) -> HloInstruction:
+        def compare(key: int, how: str) -> HloInstruction:
+            kind = total if types[key].is_floating else None
+            return made.add(Opcode.COMPARE, parameters[2 * key], parameters[2 * key + 1], direction=how, type=kind)
+
+        before = compare(keys[-1], direction)
+        for key in reversed(keys[:-1]):
+            same = made.add(Opcode.AND, compare(key, "EQ"), before)
+            before = made.add(Opcode.OR, compare(key, direction), same)
+        return before
+
+    return p.computation("order", pairs, root)
+
+
+@domain(
+    Opcode.SORT,
+    variant="total_order",
+    types=[t for t in _REAL if t.is_floating and t.has_infinity],
+    sizes=SIZES[:5],
+    empty=(),
+    direction=("LT", "GT"),
+    count=(1, 2),
+    pairs=False,
+)
+def _sort_specials(p: Program, c: Choice) -> HloInstruction:
+    """NaNs of both signs, infinities and zeros of both signs, in the total order."""
+    types = [p.type, ElementType.S32][: c.count]
+    fills: list[Fill] = [special, _distinct]
+    operands = [p.parameter((3, c.size), t, fill) for t, fill in zip(types, fills, strict=False)]
+    order = _order(p, types, [0], c.direction, "TOTALORDER")
+    return p.add(Opcode.SORT, *operands, dimensions=(1,), is_stable=True, to_apply=order)
+
+
+@domain(
+    Opcode.TOPK,
+    types=_REAL,
+    scalar=False,
+    rank=(2, 1, 3, 4),
+    places=("minor", "major"),
+    k=("some", 0, 1, 2, "all"),
+    largest=(True, False),
+    keys=(*_KEYS, "special"),
+)
+def _topk(p: Program, c: Choice) -> HloInstruction:
+    sizes = dimensions(c.rank, c.size, c.place, 1 << 17)
+    k = {"some": (sizes[-1] + 2) // 3, "all": sizes[-1]}.get(c.k, c.k)
+    operand = p.parameter(sizes, fill={**_KEYS, "special": special}[c.keys])
+    return p.add(Opcode.TOPK, operand, k=min(k, sizes[-1]), largest=c.largest)

@@ -1,0 +1,135 @@
+"""Domains of reduce-window and select-and-scatter."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from xla_conformance.ops.choices import Choice
+from xla_conformance.ops.comparison import EQUAL
+from xla_conformance.ops.domain import domain
+from xla_conformance.ops.program import Program
+from xla_conformance.ops.reducers import REDUCERS, fill_of, known_reducer, reducer, several, wider
+from xla_conformance.ops.sizes import SIZES, dimensions, position
+from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, WindowDimension
+
+__all__ = ["WINDOW_AXES", "window_of"]
+
+WINDOW_AXES: dict[str, Any] = {
+    "window": (2, 1, 3, 5, "half", "all"),
+    "stride": (1, 2, 3, 7),
+    "low": (0, 1, 3, -1, -2),
+    "high": (0, 2, 4, -1, -3),
+    "base": (1, 2, 3),
+    "dilation": (1, 2, 3),
+}
+"""What the window of the chosen dimension varies. Windows of the other dimensions are small and differ."""
+
+_OTHERS = (
+    WindowDimension(size=2, stride=1, padding_low=0, padding_high=1),
+    WindowDimension(size=1, stride=2),
+    WindowDimension(size=2, padding_low=1, base_dilation=2),
+    WindowDimension(),
+    WindowDimension(size=2, window_dilation=2, padding_low=1, padding_high=1),
+    WindowDimension(size=3, stride=2, padding_low=1, padding_high=1),
+)
+
+
+def window_of(c: Choice, size: int) -> WindowDimension:
+    """Returns the chosen dimension's window: as chosen, but small enough that one fits, if any can."""
+    dilated = (size - 1) * c.base + 1 if size else 0
+    low = max(c.low, -max(dilated - 2, 0))
+    high = max(c.high, -max(dilated + low - 2, 0))
+    room = max(dilated + low + high, 1)
+    wanted = {"half": min(max(size // 2, 1), 257), "all": min(room, 513)}.get(c.window, c.window)
+    return WindowDimension(
+        size=max(1, min(wanted, (room - 1) // c.dilation + 1)),
+        stride=c.stride,
+        padding_low=low,
+        padding_high=high,
+        base_dilation=c.base,
+        window_dilation=c.dilation,
+    )
+
+
+def _windows(c: Choice, count: int) -> tuple[WindowDimension, ...]:
+    windows = list((_OTHERS * 2)[:count])
+    if count:
+        windows[position(c.place, count)] = window_of(c, c.size)
+    return tuple(windows)
+
+
+@domain(
+    Opcode.REDUCE_WINDOW,
+    rule=EQUAL,
+    rank=(3, 1, 2, 4, 5),
+    reducer=REDUCERS,
+    accumulator=("same", "wider"),
+    **WINDOW_AXES,
+)
+def _reduce_window(p: Program, c: Choice) -> HloInstruction:
+    sizes, window = dimensions(c.rank, c.size, c.place, 1 << 15), _windows(c, c.rank)
+    total = wider(p.type) if c.accumulator == "wider" else p.type
+    name = known_reducer(c.reducer, total)
+    count = math.prod(w.size for w in window)
+    if name == "multiply" and count > 100 and not p.type.is_integral:
+        name = "maximum"  # of so many numbers, the products would be beyond any range
+    fill = fill_of(name, total, 1 + count)
+    operand, start = p.parameter(sizes, fill=fill), p.parameter((), total, fill)
+    return p.add(Opcode.REDUCE_WINDOW, operand, start, window=window, to_apply=reducer(p, name, total))
+
+
+@domain(
+    Opcode.REDUCE_WINDOW,
+    variant="variadic",
+    rule=EQUAL,
+    types=[t for t in ElementType if t.is_integral or t.is_floating],
+    sizes=SIZES[:5],
+    scalar=False,
+    rank=(2, 1, 3),
+    count=(2, 3, 5),
+    window=(2, 3),
+    stride=(1, 2),
+    low=(1, 0),
+    high=(1, 0),
+    base=(1, 2),
+    dilation=(1, 2),
+)
+def _variadic_reduce_window(p: Program, c: Choice) -> HloInstruction:
+    sizes, window = dimensions(c.rank, c.size, c.place, 1 << 14), _windows(c, c.rank)
+    types = [p.type, ElementType.S32, ElementType.F32, p.type, ElementType.U8][: c.count]
+    fills = [fill_of("maximum", t, 1) for t in types]
+    operands = [p.parameter(sizes, t, f) for t, f in zip(types, fills, strict=True)]
+    starts = [p.parameter((), t, f) for t, f in zip(types, fills, strict=True)]
+    return p.add(Opcode.REDUCE_WINDOW, *operands, *starts, window=window, to_apply=several(p, types))
+
+
+@domain(
+    Opcode.SELECT_AND_SCATTER,
+    rule=EQUAL,
+    types=[t for t in ElementType if t.is_integral or (t.is_floating and t.has_zero)],
+    sizes=SIZES[:6],
+    scalar=False,
+    rank=(2, 1, 3, 4),
+    select=("GE", "LE", "GT", "LT"),
+    scatter=("add", "maximum", "multiply"),
+    **{axis: values for axis, values in WINDOW_AXES.items() if axis not in ("window", "base", "dilation")},
+    window=(2, 1, 3, 5),
+    base=(1, 2),
+    dilation=(1, 2),
+)
+def _select_and_scatter(p: Program, c: Choice) -> HloInstruction:
+    sizes, window = dimensions(c.rank, c.size, c.place, 1 << 14), _windows(c, c.rank)
+    count = math.prod(-(-w.size // w.stride) + 1 for w in window)
+    name = known_reducer(c.scatter, p.type)
+    fill = fill_of(name, p.type, 1 + count)
+    operand = p.parameter(sizes, fill=fill_of("maximum", p.type, 1))
+    source = p.parameter([w.output_size(n) for w, n in zip(window, sizes, strict=True)], fill=fill)
+
+    def chooses(made: HloComputation, a: HloInstruction, b: HloInstruction) -> HloInstruction:
+        return made.add(Opcode.COMPARE, a, b, direction=c.select)
+
+    select = p.computation("chooses", [p.type, p.type], chooses)
+    start = p.parameter(fill=fill)
+    scatter = reducer(p, name, p.type)
+    return p.add(Opcode.SELECT_AND_SCATTER, operand, source, start, window=window, select=select, scatter=scatter)

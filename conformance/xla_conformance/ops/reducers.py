@@ -1,0 +1,89 @@
+"""Computations that reductions, windows and scatters apply, with values that make their results exact."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from xla_conformance.ops.fills import Fill, mostly, numbers, odd, terms, units
+from xla_conformance.ops.program import Program
+from xla_conformance.ops.values import patterns
+from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Shape
+
+__all__ = ["REDUCERS", "fill_of", "known_reducer", "reducer", "several", "wider"]
+
+REDUCERS = ("add", "maximum", "multiply", "minimum", "and", "or", "xor", "clamped")
+_WIDER = {"s2": "s8", "s4": "s8", "s8": "s32", "s16": "s32", "s32": "s64", "u2": "u8", "u4": "u8", "u8": "u32"}
+_WIDER |= {"u16": "u32", "u32": "u64", "bf16": "f32", "f16": "f32", "f32": "f64", "c64": "c128"}
+
+
+def wider(element_type: ElementType) -> ElementType:
+    """Returns a wider type of the same category, if there is one."""
+    small_float = element_type.is_floating and element_type.bit_width <= 8
+    return ElementType("f32" if small_float else _WIDER.get(element_type.value, element_type.value))
+
+
+def known_reducer(name: str, element_type: ElementType) -> str:
+    """Returns the reducer that has exact results in a type: the one of this name, or the nearest."""
+    bits = element_type.is_integral or element_type is ElementType.PRED
+    if not bits and name in ("and", "or", "xor"):
+        name = {"and": "minimum", "or": "maximum", "xor": "add"}[name]
+    if element_type.is_complex and name in ("maximum", "minimum", "clamped"):
+        return "add"
+    if not element_type.has_zero and name == "add":
+        return "maximum"
+    return name
+
+
+def reducer(p: Program, name: str, element_type: ElementType) -> HloComputation:
+    """Adds the computation of a name. "clamped" is one that no compiler knows: min(max(a, b), limit)."""
+
+    def root(made: HloComputation, a: HloInstruction, b: HloInstruction) -> HloInstruction:
+        if name != "clamped":
+            return made.add(Opcode(name), a, b)
+        limit = made.constant(np.asarray(1).astype(element_type.dtype))
+        return made.add(Opcode.MINIMUM, made.add(Opcode.MAXIMUM, a, b), limit)
+
+    return p.computation(name, [element_type, element_type], root)
+
+
+def fill_of(name: str, element_type: ElementType, count: int, *, nan: bool = False) -> Fill:
+    """Returns what makes operands of which `count` are combined to one exact result, in any order."""
+    bits = element_type.is_integral or element_type is ElementType.PRED
+    if name == "add":
+        return terms(count, element_type)
+    if name == "multiply":
+        return (odd if element_type.is_integral else mostly(True, count)) if bits else units
+    if name in ("and", "or"):
+        return mostly(name == "and", count)
+    if bits:
+        return patterns
+    return _with_nan if nan else numbers
+
+
+def _with_nan(shape: Shape, random: np.random.Generator) -> np.ndarray:
+    """Makes an array of numbers and one NaN."""
+    values = numbers(shape, random).reshape(-1)
+    with np.errstate(all="ignore"):
+        values[: min(1, values.size)] = np.nan
+    return random.permutation(values).reshape(shape.dimensions)
+
+
+def several(p: Program, types: Sequence[ElementType]) -> HloComputation:
+    """Adds a computation of several accumulators: the largest first element, and the others that came with it.
+
+    Of equal first elements, the one with the larger second element wins, so that no order of combining matters.
+    """
+    n = len(types)
+
+    def root(made: HloComputation, *all_parameters: HloInstruction) -> HloInstruction:
+        left, right = all_parameters[:n], all_parameters[n:]
+        takes = made.add(Opcode.COMPARE, left[-1], right[-1], direction="GE")
+        for a, b in zip(reversed(left[:-1]), reversed(right[:-1]), strict=True):
+            same = made.add(Opcode.COMPARE, a, b, direction="EQ")
+            above = made.add(Opcode.COMPARE, a, b, direction="GT")
+            takes = made.add(Opcode.OR, above, made.add(Opcode.AND, same, takes))
+        return made.add(Opcode.TUPLE, *(made.add(Opcode.SELECT, takes, a, b) for a, b in zip(left, right, strict=True)))
+
+    return p.computation("largest", [*types, *types], root)
