@@ -82,6 +82,8 @@ class Domain:
                     axes = {**axes, "rank": (0, *axes["rank"])}
             elif number:
                 continue
+            if every_type and not self.pairs:
+                axes = {axis: _members(values) for axis, values in axes.items()}
             choose = choose_pairs if self.pairs and not number else choose_each
             for choice in choose(axes, seed, self.name):
                 if str(choice) not in seen:
@@ -104,6 +106,11 @@ class Domain:
         program = Program(self.opcode, element_type)
         program.finish(self.build(program, choice))
         return program
+
+
+def _members(values: Sequence[Any]) -> list[Any]:
+    """Returns the values of an axis without groups."""
+    return [member for value in values for member in (value if isinstance(value, Group) else (value,))]
 
 
 DOMAINS: dict[Opcode, list[Domain]] = {}

@@ -29,14 +29,14 @@ _AXES: dict[str, Any] = {
     "right": (1, 0, 2),
     "lhs": _ORDERS,
     "rhs": _ORDERS[::-1],
-    "numbers": ("ascending", "crossed"),
+    "numbers": ("ascending", "rhs crossed", "lhs crossed"),
     "large": ("contracting", "left", "right", "batch"),
     "precision": PRECISIONS,
 }
 """What dots vary.
 
-`lhs` and `rhs` are the orders of batch, free and contracting dimensions in each operand. "crossed" lists the dimensions
-of one kind in descending order in rhs, so that lhs_contracting_dims={0,1} goes with rhs_contracting_dims={1,0}.
+`lhs` and `rhs` are the orders of batch, free and contracting dimensions in each operand. "crossed" lists the
+dimensions of one kind in descending order, so that lhs_contracting_dims={0,1} goes with rhs_contracting_dims={1,0}.
 """
 
 _TYPES = [t for t in ElementType if t.is_array and t.has_zero]
@@ -61,8 +61,8 @@ class _Dimensions:
             if not largest or max(largest) == 1:
                 break
             largest[largest.index(max(largest))] -= 1
-        self.lhs, self.lhs_dims = self._operand(c.lhs, "left", False)
-        self.rhs, self.rhs_dims = self._operand(c.rhs, "right", c.numbers == "crossed")
+        self.lhs, self.lhs_dims = self._operand(c.lhs, "left", c.numbers == "lhs crossed")
+        self.rhs, self.rhs_dims = self._operand(c.rhs, "right", c.numbers == "rhs crossed")
         self.terms = math.prod(self.sizes["contracting"])
 
     def _operand(self, order: str, free: str, crossed: bool) -> tuple[list[int], dict[str, tuple[int, ...]]]:

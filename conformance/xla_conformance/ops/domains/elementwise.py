@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from xla_conformance.ops.choices import Choice
 from xla_conformance.ops.comparison import rule_for
 from xla_conformance.ops.domain import domain
@@ -16,12 +18,16 @@ _OF_THEIR_OWN |= {Opcode.CLAMP, Opcode.REDUCE_PRECISION, Opcode.STOCHASTIC_CONVE
 
 
 def _define(op: OpDef) -> None:
-    @domain(op.opcode, rank=RANKS, pairs=False, rule=lambda element_type: rule_for(op, element_type))
+    names = [name for name in op.attributes if name == "result_accuracy"]
+    axes: dict[str, Any] = dict.fromkeys(names, (None, "{mode=highest}", "{mode=default}"))
+
+    @domain(op.opcode, rank=RANKS, pairs=False, rule=lambda element_type: rule_for(op, element_type), **axes)
     def _elementwise(p: Program, c: Choice) -> HloInstruction:
         assert isinstance(op.arity, int)
         sizes = dimensions(c.rank, c.size, c.place)
         fill = moderate if p.type.is_complex else special
-        return p.add(op.opcode, *(p.parameter(sizes, fill=fill) for _ in range(op.arity)))
+        attributes = {name: getattr(c, name) for name in names}
+        return p.add(op.opcode, *(p.parameter(sizes, fill=fill) for _ in range(op.arity)), **attributes)
 
 
 for _op in OPS.values():

@@ -23,7 +23,7 @@ from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode
 __all__: list[str] = []
 
 _AXES: dict[str, Any] = {
-    "roles": ("cw", "wc", "w", "c", "bcw", "wcb", "cwbc", "bwbc", "cc", "ww", "wcw", "wwc", "cwwcw"),
+    "roles": ("cw", "wc", "w", "c", "bcw", "wcb", "cwbc", "bwbc", "cc", "ww", "wcw", "wwc", "cwwcw", "scalar"),
     "mapped": ("all", "reversed", "first", "last", "none"),
     "vector": ("last", "first", "middle", "implicit"),
     "batch": (1, 2, 0, 3),
@@ -63,7 +63,7 @@ class _Numbers:
 
 
 def _numbers(c: Choice, most: int) -> _Numbers:
-    roles = c.roles
+    roles = "" if c.roles == "scalar" else c.roles
     rank = len(roles)
     large_batch = c.large == "indices" and c.batch > 0
     operand = list(dimensions(rank, 41 if large_batch else c.size, c.place, 1 << 15))
@@ -73,7 +73,8 @@ def _numbers(c: Choice, most: int) -> _Numbers:
     kept = [d for d in range(rank) if roles[d] == "w"]
     free = [d for d in range(rank) if roles[d] != "b"]
     every = {"all": free, "reversed": free[::-1], "first": free[:1], "last": free[-1:], "none": free[:0]}[c.mapped]
-    if c.vector == "implicit":
+    is_implicit = c.vector == "implicit" and bool(free)  # then an index is a scalar
+    if is_implicit:
         every = (every or free)[:1]
     mapped = tuple(every)
     of_window = [{"half": (n + 1) // 2, "one": min(n, 1), "all": n}[c.taken] for n in operand]
@@ -81,19 +82,21 @@ def _numbers(c: Choice, most: int) -> _Numbers:
     while math.prod(taken) > most >> 4:
         taken[taken.index(max(taken))] //= 2
     own = list(_BATCH[: c.batch])
+    copies = math.prod(taken) * math.prod(operand[d] for d in batching)
+    while math.prod(own) * copies > most and max(own, default=1) > 1:
+        own[own.index(max(own))] = 1
     if large_batch:
-        copies = math.prod(taken) * math.prod(operand[d] for d in batching)
         own[position(c.place, c.batch)] = min(c.size, max(1, most // max(1, copies)))
     # batching dimensions of the indices stand around the others, the last one of the operand first
     batch = list(own)
     index_batching: list[int] = []
     for number, d in enumerate(batching):
-        at = 0 if number % 2 == 0 else len(batch)
+        at = 0 if (number + c.batch) % 2 == 0 else len(batch)
         batch.insert(at, operand[d])
         index_batching = [i + (i >= at) for i in index_batching] + [at]
     vector = {"last": len(batch), "first": 0, "middle": (len(batch) + 1) // 2, "implicit": len(batch)}[c.vector]
     indices = list(batch)
-    if c.vector != "implicit":
+    if not is_implicit:
         indices.insert(vector, len(mapped))
         index_batching = [i + (i >= vector) for i in index_batching]
     total = len(batch) + len(kept)
@@ -120,7 +123,7 @@ def _numbers(c: Choice, most: int) -> _Numbers:
         vector,
         c.promise in ("sorted", "both") and not batching,
         is_unique,
-        np.moveaxis(starts, -1, vector) if c.vector != "implicit" else starts[..., 0],
+        np.moveaxis(starts, -1, vector) if not is_implicit else starts[..., 0],
     )
 
 

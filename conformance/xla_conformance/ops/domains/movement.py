@@ -38,7 +38,7 @@ def _empty_slice(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.SLICE, p.parameter((3, c.size)), slice=(whole, SliceDimension(c.start, c.start)))
 
 
-@domain(Opcode.PAD, rank=RANKS, low=(1, 0, 3, -1, -2), high=(2, 0, 5, -1, -3), interior=(0, 1, 3))
+@domain(Opcode.PAD, rank=RANKS, low=(1, 0, 3, -1, -2), high=(2, 0, 5, -1, -3), interior=(0, 1, 2, 4))
 def _pad(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place)
     edges = ((0, 0, 0), (1, 0, 0), (0, 2, 0), (0, 0, 1))
@@ -50,10 +50,13 @@ def _pad(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.PAD, p.parameter(sizes), p.parameter(), padding=tuple(padding))
 
 
-@domain(Opcode.REVERSE, rank=RANKS, reversed=("chosen", "first", "last", "all", "others", "none"))
+@domain(
+    Opcode.REVERSE, rank=RANKS, reversed=("chosen", "first", "last", "all", "others", "none"), descending=(False, True)
+)
 def _reverse(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place)
-    return p.add(Opcode.REVERSE, p.parameter(sizes), dimensions=subset(c.reversed, c.rank, c.place))
+    named = subset(c.reversed, c.rank, c.place)
+    return p.add(Opcode.REVERSE, p.parameter(sizes), dimensions=named[::-1] if c.descending else named)
 
 
 def subset(role: str, rank: int, place: str) -> tuple[int, ...]:
@@ -122,11 +125,17 @@ def _iota_along(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.IOTA, shape=p.shape(sizes), iota_dimension=position(c.along, c.rank))
 
 
-@domain(Opcode.RESHAPE, rank=RANKS, form=("flat", "reversed", "split", "ones", "merged", "scalar-like"))
+@domain(
+    Opcode.RESHAPE,
+    rank=RANKS,
+    form=("flat", "reversed", "split", "ones", "merged", "middle"),
+    inferred=(None, 0, 1, 2, 3),
+)
 def _reshape(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place)
     result = reshaped(sizes, c.form)
-    return p.add(Opcode.RESHAPE, p.parameter(sizes), shape=p.shape(result))
+    inferred = None if c.inferred is None or not result else min(c.inferred, len(result) - 1)
+    return p.add(Opcode.RESHAPE, p.parameter(sizes), shape=p.shape(result), inferred_dimension=inferred)
 
 
 def reshaped(sizes: Sequence[int], form: str) -> tuple[int, ...]:

@@ -50,6 +50,7 @@ _COUNT = 40_000
     distribution=("rng_uniform", "rng_normal"),
     bounds=((0, 1), (-4, 12), (100, 104), (0, 96)),
     form=((_COUNT,), (200, 200), (40, 10, 100), (65, 641)),
+    pairs=False,
 )
 def _rng(p: Program, c: Choice) -> HloInstruction:
     """Returns preds that are true of almost all numbers that the distribution gives."""
@@ -61,7 +62,7 @@ def _rng(p: Program, c: Choice) -> HloInstruction:
     shape = p.shape(c.form)
     made = p.add(Opcode.RNG, first, second, shape=shape, distribution=c.distribution if normal else "rng_uniform")
     count = shape.num_elements
-    flat = p.add(Opcode.RESHAPE, made, shape=p.shape((count,)))
+    flat = p.add(Opcode.RESHAPE, p.add(Opcode.OPT_BARRIER, made), shape=p.shape((count,)))
     numbers = p.add(Opcode.CONVERT, flat, shape=Shape(_T.F32, (count,)))
     mean = low if normal else (low + high - (not p.type.is_floating)) / 2
     width = high - low

@@ -41,13 +41,13 @@ def _constant(p: Program, c: Choice) -> HloInstruction:
 def _tuple(p: Program, c: Choice) -> HloInstruction:
     parts = _parts(p, c, c.count)
     if not c.nested or len(parts) < 2:
-        return p.add(Opcode.TUPLE, *reversed(parts), *parts[:1])
+        return p.add(Opcode.TUPLE, *reversed(parts))
     inner = p.add(Opcode.TUPLE, *parts[1:], parts[0])
     elements = [p.add(Opcode.GET_TUPLE_ELEMENT, inner, index=i) for i in range(len(parts))]
     return p.add(Opcode.TUPLE, *reversed(elements))
 
 
-@domain(Opcode.GET_TUPLE_ELEMENT, rank=RANKS[:4], count=(2, 1, 3, 9), element=("last", "first", 1, 2), pairs=False)
+@domain(Opcode.GET_TUPLE_ELEMENT, rank=RANKS[:4], count=(3, 5, 9), element=("last", "first", 1, 2), pairs=False)
 def _get_tuple_element(p: Program, c: Choice) -> HloInstruction:
     whole = p.add(Opcode.OPT_BARRIER, p.add(Opcode.TUPLE, *_parts(p, c, c.count)))
     index = min({"last": c.count - 1, "first": 0}.get(c.element, c.element), c.count - 1)

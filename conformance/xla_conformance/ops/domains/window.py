@@ -115,8 +115,8 @@ def _variadic_reduce_window(p: Program, c: Choice) -> HloInstruction:
     scatter=("add", "maximum", "multiply"),
     **{axis: values for axis, values in WINDOW_AXES.items() if axis not in ("window", "base", "dilation")},
     window=(2, 1, 3, 5),
-    base=(1, 2),
-    dilation=(1, 2),
+    base=(1, 2, 3),
+    dilation=(1, 2, 3),
 )
 def _select_and_scatter(p: Program, c: Choice) -> HloInstruction:
     sizes, window = dimensions(c.rank, c.size, c.place, 1 << 14), _windows(c, c.rank)
