@@ -6,6 +6,7 @@ import ctypes
 import functools
 import os
 import platform
+import threading
 
 from xla_backend_cpu.host import host_cpu
 from xla_core.backend import DeviceFeatures, DeviceMemory, Stream, StreamExecutor
@@ -42,30 +43,46 @@ def _libc() -> ctypes.CDLL:
     return libc
 
 
+def _padded(size: int) -> int:
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
 class CpuExecutor(StreamExecutor):
     """One device: the host, or one of several virtual devices that share it. A memory's handle is its address."""
 
     features = DeviceFeatures(memory_slices=True, host_addressable=True, peer_copies=True, callbacks_may_enqueue=True)
     dlpack_device_type = _DLPACK_CPU
 
+    def __init__(self, ordinal: int) -> None:
+        super().__init__(ordinal)
+        self._description = describe_host(host_cpu())
+        self._free_bytes = self._description.memory_bytes
+        self._lock = threading.Lock()
+
     @property
     def description(self) -> DeviceDescription:
         """The host's processor and memory."""
-        return describe_host(host_cpu())
+        return self._description
 
     def allocate(self, size: int, memory_space: int = 0) -> DeviceMemory | None:
-        """Allocates aligned host memory. Returns None if the system has no more."""
+        """Allocates aligned host memory. Returns None beyond the host's memory, which the system may promise twice."""
+        padded = _padded(size)
+        with self._lock:
+            if padded > self._free_bytes:
+                return None
+            self._free_bytes -= padded
         address = ctypes.c_void_p()
-        padded = -(-size // ALIGNMENT) * ALIGNMENT
-        if padded >= 1 << 63:  # ctypes would truncate the size
-            return None
         alignment = _PAGE if padded >= 2 * _PAGE else ALIGNMENT
         if _libc().posix_memalign(ctypes.byref(address), alignment, padded) or address.value is None:
+            with self._lock:
+                self._free_bytes += padded
             return None
         return DeviceMemory(address.value, size, memory_space=memory_space)
 
     def deallocate(self, memory: DeviceMemory) -> None:
         _libc().free(memory.handle)
+        with self._lock:
+            self._free_bytes += _padded(memory.size)
 
     def create_stream(self) -> Stream:
         return HostStream(self)

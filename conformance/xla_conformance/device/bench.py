@@ -14,17 +14,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xla_conformance.device.allocator import CheckedAllocator, allocated
+from xla_conformance.bench import WatchedAllocator
 from xla_conformance.device.gates import Gate, pause
 from xla_conformance.device.launches import Launcher
+from xla_conformance.device.memories import allocated
 from xla_conformance.device.patterns import pattern, require_bytes
 from xla_conformance.failures import Failure
 from xla_core.backend import DeviceMemory, Event, HostBytes, StreamExecutor
 
 __all__ = ["WRITES", "Bench", "Cell"]
 
-WRITES = ("h2d", "upload", "filled h2d", "memset", "d2d", "launch")
-"""Ways to write a cell. "filled h2d" copies an array that a callback of the same stream has filled."""
+WRITES = ("h2d", "upload", "filled h2d", "memset", "d2d", "launch", "donate")
+"""Ways to write a cell.
+
+"filled h2d" copies an array that a callback of the same stream has filled. "launch" runs a program on another cell;
+"donate" runs one that may overwrite its argument, this cell.
+"""
 
 Clock = list[int]
 
@@ -72,7 +77,7 @@ class Bench:
     ) -> None:
         self.executor, self.random, self.launcher = executor, random, launcher
         self.streams = [executor.create_stream() for _ in range(streams)]
-        self.allocators = [CheckedAllocator(executor, s) for s in self.streams]
+        self.allocators = [WatchedAllocator(executor, s) for s in self.streams]
         self._now = [0] * streams
         self._known: list[Clock] = [[0] * streams for _ in range(streams)]
         self._host: Clock = [0] * streams
@@ -80,14 +85,32 @@ class Bench:
         self._problems: list[Failure] = []
         self._gates: list[Gate] = []
         self._salt = int(random.integers(1 << 30))
+        self._retired: list[DeviceMemory] = []
         self.log: list[str] = []
-        self.cells = [self._cell(size) for size in sizes]
+        self.cells: list[Cell] = []
+        for size in sizes:
+            self.add(size)
         self.wait_for_host()
 
-    def _cell(self, size: int) -> Cell:
+    def add(self, size: int) -> Cell:
+        """Allocates one more cell and writes it."""
         cell = Cell(allocated(self.executor, size), np.zeros(size, np.uint8))
+        self.cells.append(cell)
         self.write("h2d", 0, cell)
         return cell
+
+    def remove(self, cell: Cell) -> None:
+        """Frees a cell. Its work must be done."""
+        self.cells.remove(cell)
+        self._free(cell.memory)
+
+    def _free(self, memory: DeviceMemory) -> None:
+        """Frees memory of the device, or of the allocator that it comes from."""
+        for allocator in self.allocators:
+            if id(memory) in allocator.live:
+                allocator.free(memory)
+                return
+        self.executor.deallocate(memory)
 
     # -- order -------------------------------------------------------------------------------------------------------
 
@@ -133,6 +156,10 @@ class Bench:
         for known in self._known:
             known[:] = map(max, known, self._host)
         self.check()
+
+    @property
+    def is_held(self) -> bool:
+        return bool(self._gates)
 
     def hold(self, gate: Gate, streams: Sequence[int]) -> None:
         """Holds streams back. Until `release`, the host waits for nothing."""
@@ -191,6 +218,8 @@ class Bench:
                 queue.host_callback(functools.partial(np.copyto, given, data))
                 queue.memcpy_h2d(cell.memory, given)
             cell.expected = data
+        elif way == "donate":
+            self._donate(stream, cell)
         elif way == "memset":
             value = self._fill_value(size)
             queue.memset(cell.memory, value)
@@ -209,6 +238,14 @@ class Bench:
                 self.allocators[stream].free(result)
                 cell.expected = np.concatenate([self.launcher.expected(source.expected), cell.expected[size:]])
         self._did(way, stream, source, cell)
+
+    def _donate(self, stream: int, cell: Cell) -> None:
+        assert self.launcher is not None
+        memory = self.launcher.donate(self.streams[stream], self.allocators[stream], cell.memory)
+        if memory is not cell.memory:
+            self._retired.append(cell.memory)
+        cell.memory = memory
+        cell.expected = self.launcher.expected(cell.expected)
 
     def look(self, stream: int, cell: Cell, *, callback: bool = False) -> None:
         """Copies a cell to the host. What came is checked by a callback in the stream's order, or later by the host."""
@@ -255,7 +292,8 @@ class Bench:
             self.look(0, cell)
         self.wait_for_host()
         for allocator in self.allocators:
-            allocator.check_guards()
+            if not allocator.canaries_live():
+                raise Failure("An execution wrote beside the memory that it had allocated.", promise="executable.run")
 
     def close(self) -> None:
         """Frees everything, whatever happened before."""
@@ -263,8 +301,8 @@ class Bench:
             gate.open()
         for stream in self.streams:
             stream.synchronize()
-        for cell in self.cells:
-            self.executor.deallocate(cell.memory)
+        for memory in [*self._retired, *(cell.memory for cell in self.cells)]:
+            self._free(memory)
         for allocator in self.allocators:
             allocator.close()
         for stream in self.streams:

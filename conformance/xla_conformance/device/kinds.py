@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from xla_conformance.device.allocator import CheckedAllocator, allocated
+from xla_conformance.bench import WatchedAllocator
 from xla_conformance.device.launches import Launcher
+from xla_conformance.device.memories import allocated
 from xla_conformance.device.patterns import pattern
 from xla_core.backend import DeviceMemory, HostBytes, Stream, StreamExecutor
 
@@ -29,7 +30,7 @@ class Workpiece:
     def __init__(self, executor: StreamExecutor, idle: Stream, launcher: Launcher | None) -> None:
         self._executor, self._idle, self._launcher = executor, idle, launcher
         self._memories: list[DeviceMemory] = []
-        self._allocators: dict[Stream, CheckedAllocator] = {}
+        self._allocators: dict[Stream, WatchedAllocator] = {}
 
     def enqueue(self, kind: str, stream: Stream) -> Callable[[], bool]:
         """Enqueues a piece of work. What it returns tells later, when the stream is done, whether the work was done."""
@@ -62,7 +63,7 @@ class Workpiece:
     def _launch(self, stream: Stream) -> Callable[[], bool]:
         launcher = self._launcher
         assert launcher is not None
-        allocator = self._allocators.setdefault(stream, CheckedAllocator(self._executor, stream))
+        allocator = self._allocators.setdefault(stream, WatchedAllocator(self._executor, stream))
         given = launcher.argument(np.random.default_rng(3))
         argument = self._memory(given)
         result = launcher.launch(stream, allocator, argument)
@@ -86,4 +87,7 @@ class Workpiece:
         for memory in self._memories:
             self._executor.deallocate(memory)
         for allocator in self._allocators.values():
+            for memory in [*allocator.live.values()]:
+                allocator.free(memory)
+            allocator.stream.synchronize()
             allocator.close()

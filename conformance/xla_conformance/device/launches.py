@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from xla_conformance.device.allocator import CheckedAllocator
+from xla_conformance.bench import WatchedAllocator
 from xla_core import parse
 from xla_core.backend import DeviceMemory, Executable, Platform, RunOptions, Stream, StreamExecutor
 from xla_core.errors import UnimplementedError
@@ -24,13 +24,19 @@ class Launcher:
     platform: Platform
     executor: StreamExecutor
     executable: Executable
+    donating: Executable
     dtype: np.dtype
     size: int
 
-    def run_options(self, stream: Stream, allocator: CheckedAllocator) -> RunOptions:
+    def run_options(self, stream: Stream, allocator: WatchedAllocator) -> RunOptions:
         return RunOptions(self.executor, stream, allocator, self.platform.transfer_manager)
 
-    def launch(self, stream: Stream, allocator: CheckedAllocator, argument: DeviceMemory) -> DeviceMemory:
+    def donate(self, stream: Stream, allocator: WatchedAllocator, argument: DeviceMemory) -> DeviceMemory:
+        """The same, and the execution may overwrite the argument and may return it."""
+        (result,) = self.donating.execute_async_on_stream(self.run_options(stream, allocator), [argument])
+        return result
+
+    def launch(self, stream: Stream, allocator: WatchedAllocator, argument: DeviceMemory) -> DeviceMemory:
         """Enqueues one execution and returns the memory of its result."""
         (result,) = self.executable.execute_async_on_stream(self.run_options(stream, allocator), [argument])
         return result
@@ -55,10 +61,14 @@ def make_launcher(platform: Platform, executor: StreamExecutor, size: int = 4096
     """Compiles the program for the device; None if the backend can't add integers or floats of 32 bits."""
     for element in (ElementType.S32, ElementType.F32):
         shape = f"{element}[{size // 4}]"
-        text = f"HloModule double\nENTRY e {{\n  x = {shape} parameter(0)\n  ROOT r = {shape} add(x, x)\n}}\n"
+        body = f"\nENTRY e {{\n  x = {shape} parameter(0)\n  ROOT r = {shape} add(x, x)\n}}\n"
+        alias = ", input_output_alias={ {}: (0, {}, may-alias) }"
         try:
-            executable = platform.compiler.compile(parse(text), None, executor)
+            plain, donating = (
+                platform.compiler.compile(parse(f"HloModule double{more}\n{body}"), None, executor)
+                for more in ("", alias)
+            )
         except UnimplementedError:
             continue
-        return Launcher(platform, executor, executable, np.dtype(element.dtype), size)
+        return Launcher(platform, executor, plain, donating, np.dtype(element.dtype), size)
     return None

@@ -46,7 +46,7 @@ def _write(bench: Bench, stream: int, cell: Cell) -> None:
     way = str(bench.random.choice(WRITES))
     size = None if bench.launcher is None else bench.launcher.size
     sources = [c for c in bench.cells if c is not cell and (cell.size != size or c.size == size)]
-    if way == "launch" and cell.size != size:
+    if way in ("launch", "donate") and cell.size != size:
         way = "h2d"
     if way in ("d2d", "launch"):
         if not sources:

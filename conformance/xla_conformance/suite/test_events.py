@@ -1,124 +1,216 @@
-"""Events and memory as a PJRT host uses them: callbacks, events recorded again, reads at an offset, foreign memory."""
+"""Events: when they are ready, waits for them, and their errors."""
 
 from __future__ import annotations
 
+import functools
+import gc
 import threading
+import time
 
-import numpy as np
 import pytest
 
+from xla_conformance.device.gates import PATIENCE, Gate, fail, pause, required
+from xla_conformance.failures import Failure
+from xla_conformance.plugin import not_supported
 from xla_core import Client, XlaError
-from xla_core.backend import Stream, StreamExecutor
-from xla_core.target import TargetConfig
+from xla_core.backend import Event, Stream, StreamExecutor
 
 
-def fail() -> None:
-    raise XlaError("on purpose")
-
-
-def test_a_callback_is_called_once_when_the_event_is_ready(stream: Stream) -> None:
-    gate, called = threading.Event(), threading.Event()
-    given: list[XlaError | None] = []
-
-    def callback(error: XlaError | None) -> None:
-        given.append(error)
-        called.set()
-
-    stream.host_callback(lambda: None if gate.wait(20) else fail())
+def _recorded(stream: Stream) -> Event:
     event = stream.create_event()
     stream.record(event)
-    event.when_ready(callback)
-    assert not called.is_set()
-    gate.set()
-    assert called.wait(20)
-    stream.synchronize()
-    assert given == [None]
-    event.when_ready(callback)  # immediately, if the event is ready
-    assert given == [None, None]
+    return event
 
 
-def test_a_callback_may_use_the_device(client: Client, stream: Stream) -> None:
-    gate, done = threading.Event(), threading.Event()
-    values: list[list[float]] = []
+# -- readiness --------------------------------------------------------------------------------------------------------
 
-    def callback(error: XlaError | None) -> None:
-        values.append(np.asarray(client.buffer_from_host(np.array([1, 2], np.float32))).tolist())
-        done.set()
 
-    stream.host_callback(lambda: None if gate.wait(20) else fail())
+@pytest.mark.promise("stream.create-event", "stream.new-event-ready", "event.never-recorded")
+def test_an_event_that_was_never_recorded_is_ready(stream: Stream, other: Stream, gate: Gate) -> None:
+    gate.hold(stream)
     event = stream.create_event()
-    stream.record(event)
-    event.when_ready(callback)
-    gate.set()
-    assert done.wait(20)
-    assert values == [[1, 2]]
-
-
-def test_a_callback_is_given_the_error(stream: Stream) -> None:
-    stream.host_callback(fail)
-    event = stream.create_event()
-    stream.record(event)
-    stream.recover()
-    called = threading.Event()
-    given: list[XlaError | None] = []
-
-    def callback(error: XlaError | None) -> None:
-        given.append(error)
-        called.set()
-
-    event.when_ready(callback)
-    assert called.wait(20)
-    assert "on purpose" in str(given[0])
-
-
-def test_a_wait_is_for_the_record_that_was_made_before_it(executor: StreamExecutor, stream: Stream) -> None:
-    other = executor.create_stream()
-    gate = threading.Event()
-    event = stream.create_event()
-    stream.record(event)
+    called: list[XlaError | None] = []
+    event.when_ready(called.append)
     other.wait(event)
-    passed = other.finish()
-    stream.host_callback(lambda: None if gate.wait(20) else fail())
-    stream.record(event)  # the other stream doesn't wait for this record
-    try:
-        assert passed.synchronize(10)
-        assert passed.error is None
-        assert not event.ready
-    finally:
-        gate.set()
+    passed = _recorded(other)
+    if not event.ready or event.error is not None or not event.synchronize(0.0) or called != [None]:
+        raise Failure("An event that was never recorded is ready, whatever its stream does, but this one isn't.")
+    if not passed.synchronize(PATIENCE / 4):
+        raise Failure("An event that was never recorded is ready, but a stream waits for it.", promise="stream.wait")
+
+
+@pytest.mark.promise("event.ready", "event.ready-never-blocks", "event.synchronize-timeout", "stream.record-again")
+def test_an_event_tells_when_its_point_is_reached(stream: Stream) -> None:
+    """Many times, and with one event that is recorded again and again."""
+    event = stream.create_event()
+    for number in range(60):
+        gate = Gate()
+        gate.hold(stream)
+        if number % 2:
+            event = stream.create_event()
+        stream.record(event)
+        start = time.monotonic()
+        states = [event.ready, event.error is not None, event.synchronize(0.0), event.synchronize(0.003)]
+        took = time.monotonic() - start
+        gate.require_closed("`Event.ready` or a wait with a timeout", "event.ready-never-blocks")
+        if any(states) or took < 0.002:
+            raise Failure(f"An event is ready once all work before it is done, but before that it says {states}.")
+        gate.open()
+        if event.synchronize(PATIENCE) is not True or not event.ready:
+            raise Failure("`synchronize` blocks until the event is ready and returns `ready`, but it isn't.")
+
+
+@pytest.mark.promise("event.ready-after-work", "stream.record", "stream.in-order")
+def test_events_become_ready_in_order(stream: Stream) -> None:
+    events: list[Event] = []
+    done: list[int] = []
+    for number in range(200):
+        stream.host_callback(pause(0.0002 if number % 7 == 0 else 0))
+        stream.host_callback(functools.partial(done.append, number))
+        events.append(_recorded(stream))
+    while not events[-1].ready:
+        count = sum(event.ready for event in reversed(events))  # from the last on, so that no later one is too early
+        if count > len(done):
+            raise Failure(f"{count} events were ready, but the work before only {len(done)} was done.")
+        time.sleep(0.0005)
+    stream.synchronize()
+    if not all(event.ready and event.error is None for event in events):
+        raise Failure("An event is ready once all work before it is done, but an earlier one isn't.")
+
+
+@pytest.mark.promise("event.wait-for-last-record", "stream.wait", "event.synchronize-timeout")
+@pytest.mark.parametrize("who", ["the host", "the host with a timeout", "a stream"])
+def test_a_wait_is_for_the_record_that_was_made_before_it(
+    stream: Stream, other: Stream, executor: StreamExecutor, who: str
+) -> None:
+    """The event is recorded again, behind work that doesn't end. It doesn't prolong the wait."""
+    for _ in range(10):
+        first, second = Gate(), Gate(5.0)
+        event = stream.create_event()
+        first.hold(stream)
+        stream.record(event)
+        passed = threading.Event()
+
+        def wait(event: Event = event, passed: threading.Event = passed) -> None:
+            if who == "a stream":
+                other.synchronize()
+            else:
+                event.synchronize(None if who == "the host" else PATIENCE)
+            passed.set()
+
+        if who == "a stream":
+            other.wait(event)
+        thread = threading.Thread(target=wait, daemon=True)
+        thread.start()
+        time.sleep(0.005)
+        second.hold(stream)
+        stream.record(event)
+        if passed.is_set():
+            raise Failure("A wait lasts until the event's record, but it ended before.", promise="stream.wait")
+        first.open()
+        if not passed.wait(PATIENCE / 5):
+            second.open()
+            raise Failure(f"Recording an event again doesn't prolong a wait, but {who} waited for the new record.")
+        if event.ready:
+            raise Failure("A later record re-arms an event, but it is ready.", promise="stream.record-again")
+        second.open()
+        thread.join(PATIENCE)
+
+
+@pytest.mark.promise("stream.wait", "stream.concurrent")
+def test_streams_of_two_devices_wait_for_each_other(client: Client) -> None:
+    if len(client.devices) < 2:
+        not_supported("there is one device")
+    here, there = (device.executor.create_stream() for device in client.devices[:2])
+    order: list[int] = []
+    for number in range(100):
+        first, second = (here, there) if number % 2 else (there, here)
+        gate = Gate()
+        gate.hold(first)
+        first.host_callback(functools.partial(order.append, 2 * number))
+        second.wait(_recorded(first))
+        second.host_callback(functools.partial(order.append, 2 * number + 1))
+        gate.require_closed("`wait` for another device's event")
+        gate.open()
+        first.wait(_recorded(second))
+    for stream in (here, there):
         stream.synchronize()
-        other.close()
-    assert event.ready
+        stream.close()
+    if order != list(range(200)):
+        raise Failure("A stream waits for events of any stream of the platform, but not for those of another device.")
 
 
-@pytest.mark.parametrize(("offset", "size"), [(0, 256), (0, 1), (64, 64), (255, 1), (17, 100)])
-def test_bytes_at_an_offset(executor: StreamExecutor, stream: Stream, offset: int, size: int) -> None:
-    data = np.arange(256, dtype=np.uint8)
-    memory = executor.allocate(256)
-    assert memory is not None
-    stream.memcpy_h2d(memory, data)
-    read = np.zeros(size, np.uint8)
-    executor.read_at(stream, read, memory, offset)
-    stream.synchronize()
-    np.testing.assert_array_equal(read, data[offset : offset + size])
-    executor.write_at(stream, memory, data[:size].copy(), offset)
-    data[offset : offset + size] = data[:size].copy()
-    whole = np.zeros(256, np.uint8)
-    stream.memcpy_d2h(whole, memory)
-    stream.synchronize()
-    np.testing.assert_array_equal(whole, data)
-    executor.deallocate(memory)
+@pytest.mark.promise("event.synchronize-raises-nothing", "event.first-error", "stream.record-again")
+def test_an_event_with_an_error(stream: Stream) -> None:
+    event = stream.create_event()
+    for number in range(20):
+        stream.host_callback(fail(f"failure {number};"))
+        stream.record(event)
+        stream.recover()
+        if event.synchronize() is not True or event.synchronize(1.0) is not True or event.synchronize(0.0) is not True:
+            raise Failure("`synchronize` returns `ready`, also for an event with an error, but it didn't.")
+        error = required(event.error, "An event carries the first failure of the work before it.")
+        if f"failure {number};" not in str(error):
+            raise Failure(f"An event that is recorded again has the error of the last record, not {error!r}.")
+        stream.record(event)
+        event.synchronize()
+        if event.error is not None:
+            raise Failure(f"An event that is recorded again after a recovery has no error, but it has {event.error!r}.")
 
 
-def test_foreign_memory_is_used_or_declined(client: Client, executor: StreamExecutor, target: TargetConfig) -> None:
-    """Immutable arrays have the right values on the device, whether it uses their memory or copies it."""
-    alignment = target.alignment.allocation
-    raw = np.empty(1024 + alignment, np.uint8)
-    start = -raw.__array_interface__["data"][0] % alignment
-    array = raw[start : start + 1024].view(np.float32)
-    array[:] = np.arange(256)
-    for given in (array, array[1:], array[:0]):
-        buffer = client.buffer_from_host(given, immutable=True)
-        np.testing.assert_array_equal(np.asarray(buffer), given)
-        shared = given is array and executor.wrap_memory(array.__array_interface__["data"][0], 1024) is not None
-        assert np.shares_memory(np.asarray(buffer), given) == shared
+@pytest.mark.promise("event.thread-safe", "event.synchronize-holds-no-lock")
+def test_threads_wait_for_one_event(stream: Stream, gate: Gate) -> None:
+    """Meanwhile other threads run Python, and so do callbacks of the stream."""
+    counted: list[int] = []
+    gate.hold(stream)
+    stream.host_callback(lambda: counted.append(1))
+    event = _recorded(stream)
+    results: list[object] = []
+
+    def wait(timeout: float | None) -> None:
+        results.append((event.synchronize(timeout), event.ready, event.error, counted == [1]))
+
+    threads = [threading.Thread(target=wait, args=(t,), daemon=True) for t in (None, None, PATIENCE, PATIENCE) * 3]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.05)
+    gate.require_closed("a thread", "event.synchronize-holds-no-lock")
+    gate.open()
+    for thread in threads:
+        thread.join(PATIENCE)
+    if results != [(True, True, None, True)] * len(threads):
+        raise Failure(f"Twelve threads wait for one event, but they saw {results}.", promise="event.thread-safe")
+
+
+# -- ends -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.promise("event.close-once", "event.destroy-any-thread", "event.destroy-after-close", "executor.close")
+def test_events_are_closed_once_and_late(backend: str) -> None:
+    """Also by other threads, and after their device was closed."""
+    events: list[Event] = []
+    with Client(backend) as client:
+        stream = client.devices[0].executor.create_stream()
+        events += [_recorded(stream) for _ in range(20)]
+        stream.host_callback(fail())
+        events += [_recorded(stream) for _ in range(5)]
+        stream.synchronize()
+        stream.close()
+    problems: list[BaseException] = []
+
+    def close(part: list[Event]) -> None:
+        try:
+            for event in part:
+                event.close()
+                event.close()
+        except BaseException as problem:
+            problems.append(problem)
+
+    thread = threading.Thread(target=close, args=(events[1::2],))
+    thread.start()
+    close(events[::2])
+    thread.join(PATIENCE)
+    if problems:
+        raise Failure(f"`Event.destroy` may be called after the device was closed, but it raised {problems[0]!r}.")
+    events.clear()
+    gc.collect()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from xla_conformance.plugin import not_supported
+from xla_conformance.failures import Failure
 from xla_core import (
     Client,
     CompileOptions,
@@ -17,7 +17,6 @@ from xla_core import (
     InvalidArgumentError,
     ResourceExhaustedError,
 )
-from xla_core.backend import DeviceMemory, StreamExecutor
 from xla_core.errors import StatusCode
 
 MEBIBYTE = 1 << 20
@@ -55,64 +54,29 @@ def limited(client: Client) -> Iterator[Device]:
     device.memory_limit = before
 
 
-def test_memory_is_of_the_size_that_was_asked_for(executor: StreamExecutor) -> None:
-    for size in (1, 100, 4096, MEBIBYTE):
-        memory = executor.allocate(size)
-        assert isinstance(memory, DeviceMemory)
-        assert memory.size >= size
-        assert memory.offset == 0
-        executor.deallocate(memory)
+@pytest.mark.promise("executor.description", "executor.deallocate")
+def test_the_figures_follow_the_buffers(client: Client) -> None:
+    """What a device reports is what its buffers take, within the grain of the pool."""
+    device = client.devices[0]
+    gc.collect()
+    client.synchronize()
+    before = device.memory_stats()
+    held = [client.buffer_from_host(ONE) for _ in range(9)]
+    client.synchronize()
+    during = device.memory_stats()
+    del held[4:]
+    client.synchronize()
+    after = device.memory_stats()
+    took, kept = during.bytes_in_use - before.bytes_in_use, after.bytes_in_use - before.bytes_in_use
+    if not 9 * MEBIBYTE <= took < 10 * MEBIBYTE or not 4 * MEBIBYTE <= kept < 5 * MEBIBYTE:
+        raise Failure(f"Buffers of 9 MiB took {took} bytes, and of 4 MiB {kept}, by the device's figures.")
+    if during.peak_bytes_reserved < during.bytes_reserved or during.bytes_reserved < during.bytes_in_use:
+        raise Failure(f"The device's figures contradict each other: {during}.")
+    if device.description.memory_bytes and during.bytes_reserved > device.description.memory_bytes:
+        raise Failure(f"The device says that more than its memory is in use: {during}.", promise="executor.description")
 
 
-def test_allocations_do_not_overlap(executor: StreamExecutor) -> None:
-    stream = executor.create_stream()
-    memories = [executor.allocate(1000 + i) for i in range(20)]
-    for i, memory in enumerate(memories):
-        assert memory is not None
-        stream.memset(memory, i)
-    backs = [np.zeros(1000 + i, np.uint8) for i in range(20)]
-    for memory, back in zip(memories, backs, strict=True):
-        assert memory is not None
-        stream.memcpy_d2h(back, memory)
-    stream.synchronize()
-    assert [set(back) for back in backs] == [{i} for i in range(20)]
-    for memory in memories:
-        assert memory is not None
-        executor.deallocate(memory)
-    stream.close()
-
-
-def test_slices(executor: StreamExecutor) -> None:
-    if not executor.features.memory_slices:
-        not_supported("it declares no memory_slices")
-    stream = executor.create_stream()
-    memory = executor.allocate(256)
-    assert memory is not None
-    stream.memset(memory, 1)
-    stream.memset(memory.slice(64, 32), 2)
-    back = np.zeros(256, np.uint8)
-    stream.memcpy_d2h(back, memory)
-    stream.synchronize()
-    np.testing.assert_array_equal(back, [1] * 64 + [2] * 32 + [1] * 160)
-    executor.deallocate(memory)
-    stream.close()
-
-
-def test_host_view(executor: StreamExecutor) -> None:
-    if not executor.features.host_addressable:
-        not_supported("it is not host_addressable")
-    memory = executor.allocate(100)
-    assert memory is not None
-    view = executor.host_view(memory)
-    assert view is not None
-    assert len(view) >= 100
-    view[:3] = b"abc"
-    again = executor.host_view(memory)
-    assert again is not None
-    assert bytes(again[:3]) == b"abc"
-    executor.deallocate(memory)
-
-
+@pytest.mark.promise("executor.deallocate")
 def test_running_out_says_what_was_asked_and_what_holds_the_rest(client: Client, limited: Device) -> None:
     held = [client.buffer_from_host(ONE) for _ in range(6)]
     with pytest.raises(ResourceExhaustedError) as caught:
@@ -126,6 +90,7 @@ def test_running_out_says_what_was_asked_and_what_holds_the_rest(client: Client,
     np.testing.assert_array_equal(np.asarray(client.buffer_from_host(ONE)), ONE)
 
 
+@pytest.mark.promise("executable.out-of-memory")
 def test_running_out_in_a_program_leaves_the_client_usable(client: Client, limited: Device) -> None:
     executable = client.compile(
         "HloModule big\nENTRY e {\n  x = f32[] parameter(0)\n  ROOT r = f32[16777216] broadcast(x), dimensions={}\n}\n"
@@ -136,6 +101,7 @@ def test_running_out_in_a_program_leaves_the_client_usable(client: Client, limit
     np.testing.assert_array_equal(np.asarray(add(ONE, ONE)[0]), ONE + ONE)
 
 
+@pytest.mark.promise("executor.deallocate")
 def test_freed_memory_is_used_again(client: Client, limited: Device) -> None:
     """Forty buffers of 1 MiB, one after the other, fit into a limit of 8 MiB."""
     for i in range(40):
@@ -171,6 +137,7 @@ def test_deleted_buffers_are_refused(client: Client) -> None:
     np.testing.assert_array_equal(np.asarray(add(ONE, ONE)[0]), ONE + ONE)
 
 
+@pytest.mark.promise("executable.arguments-kept")
 def test_memory_stays_while_work_reads_it(client: Client) -> None:
     """Arguments are deleted right after the call. If their memory is freed too early, other arrays overwrite it."""
     add = client.compile(ADD)
@@ -186,6 +153,7 @@ def test_memory_stays_while_work_reads_it(client: Client) -> None:
         assert got.min() == got.max() == i + 1
 
 
+@pytest.mark.promise("executable.donation")
 def test_donated_arguments_are_dead(client: Client) -> None:
     step = client.compile(DONATING)
     assert step.donated_parameters == (0,)
@@ -199,6 +167,7 @@ def test_donated_arguments_are_dead(client: Client) -> None:
     np.testing.assert_array_equal(np.asarray(y), ONE)
 
 
+@pytest.mark.promise("executable.donation", "executable.donated-reuse")
 def test_a_donating_loop(client: Client) -> None:
     step = client.compile(DONATING)
     x, y = client.buffer_from_host(ONE), client.buffer_from_host(ONE)
@@ -207,6 +176,7 @@ def test_a_donating_loop(client: Client) -> None:
     assert set(np.asarray(x)) == {101.0}
 
 
+@pytest.mark.promise("executable.donated-reuse")
 def test_donation_does_not_change_what_was_read_before(client: Client) -> None:
     step = client.compile(DONATING)
     x, y = client.buffer_from_host(ONE), client.buffer_from_host(ONE)
@@ -217,6 +187,7 @@ def test_donation_does_not_change_what_was_read_before(client: Client) -> None:
     np.testing.assert_array_equal(np.asarray(result), ONE + ONE)
 
 
+@pytest.mark.promise("executable.donated-reuse")
 def test_donation_does_not_change_the_callers_array(client: Client) -> None:
     array = ONE.copy()
     (result,) = client.compile(DONATING)(array, ONE)
@@ -224,6 +195,7 @@ def test_donation_does_not_change_the_callers_array(client: Client) -> None:
     np.testing.assert_array_equal(array, ONE)
 
 
+@pytest.mark.promise("executable.donation")
 def test_one_buffer_cannot_be_donated_and_used_twice(client: Client) -> None:
     step = client.compile(DONATING)
     x = client.buffer_from_host(ONE)
@@ -232,6 +204,7 @@ def test_one_buffer_cannot_be_donated_and_used_twice(client: Client) -> None:
     assert not x.is_deleted()
 
 
+@pytest.mark.promise("executable.donation", "executable.kept-argument-copied")
 def test_donation_can_be_declined_and_asked_for(client: Client) -> None:
     x, y = client.buffer_from_host(ONE), client.buffer_from_host(ONE)
     client.compile(DONATING, CompileOptions(donate=())).execute([x, y])
@@ -241,6 +214,7 @@ def test_donation_can_be_declined_and_asked_for(client: Client) -> None:
     np.testing.assert_array_equal(np.asarray(result), ONE + ONE)
 
 
+@pytest.mark.promise("executable.arguments-kept", "executable.results-distinct")
 def test_a_parameter_may_be_the_result(client: Client) -> None:
     """The parameter is the result twice. Both results must have memory of their own, apart from the argument's."""
     executable = client.compile(

@@ -15,7 +15,7 @@ from xla_core.backend import StreamExecutor
 
 READS = ("d2h", "d2h and callback", "d2d from", "launch from")
 KINDS = (*WRITES, *READS)
-_LAUNCHES = ("launch", "launch from")
+_LAUNCHES = ("launch", "launch from", "donate")
 _CELL, _SOURCE, _RESULT = range(3)
 
 

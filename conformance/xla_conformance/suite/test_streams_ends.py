@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from xla_conformance.device.allocator import allocated
 from xla_conformance.device.gates import PATIENCE, Gate, fail, pause
+from xla_conformance.device.memories import allocated
 from xla_conformance.device.patterns import pattern, require_bytes
 from xla_conformance.failures import Failure
 from xla_core.backend import Event, Stream, StreamExecutor

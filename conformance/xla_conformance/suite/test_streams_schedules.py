@@ -98,7 +98,7 @@ def test_every_link_of_a_long_chain(
     make_bench: MakeBench, launcher: Launcher | None, random: np.random.Generator, way: str, hop: bool, held: bool
 ) -> None:
     """A copy that is late one time in a hundred breaks a link."""
-    if way == "launch" and launcher is None:
+    if way in ("launch", "donate") and launcher is None:
         not_supported("it adds neither s32 nor f32")
     size = launcher.size if launcher else 256
     bench = make_bench(random, 3 if hop else 1, [size] * 5)
@@ -112,7 +112,7 @@ def test_every_link_of_a_long_chain(
 def test_every_link_of_a_chain_of_thousands(
     make_bench: MakeBench, launcher: Launcher | None, random: np.random.Generator, way: str, hop: bool
 ) -> None:
-    if way == "launch" and launcher is None:
+    if way in ("launch", "donate") and launcher is None:
         not_supported("it adds neither s32 nor f32")
     bench = make_bench(random, 4 if hop else 1, [launcher.size if launcher else 256] * 7)
     chain(bench, 20_000, way, hop=hop)

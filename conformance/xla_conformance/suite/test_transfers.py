@@ -1,18 +1,22 @@
-"""Transfers of arrays to the device and back: types, shapes, strides and layouts. The caller's memory isn't aliased."""
+"""Transfers of arrays to the device and back: every type, size, stride, offset and byte order, bit by bit."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 import pytest
 
-from xla_conformance.ops.values import special
+from xla_conformance.device.arrays import random_bits, random_dimensions, random_view, require_same_bits
+from xla_conformance.device.gates import Gate
+from xla_conformance.device.patterns import LARGE_SIZES, SIZES
+from xla_conformance.failures import Failure
 from xla_conformance.plugin import all_types, held_types, not_supported
-from xla_core import Buffer, Client, CompileOptions, UnimplementedError, XlaError, parse
-from xla_core.backend import DeviceMemory, Platform, Stream, StreamExecutor
-from xla_core.hlo import ElementType, Layout, Shape
-from xla_core.target import TargetConfig
+from xla_core import Buffer, Client, XlaError
+from xla_core.backend import Platform
+from xla_core.hlo import ElementType, Shape
 
-SHAPES = [(), (1,), (7,), (0,), (3, 0, 2), (1, 1, 1), (5, 13), (2, 3, 4, 5)]
+SENTENCE = "An array has the same bits when it comes back from the device."
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -21,241 +25,197 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("element_type", types, ids=str)
 
 
-def same_bits(a: np.ndarray, b: np.ndarray) -> None:
-    assert a.dtype == b.dtype
-    assert a.shape == b.shape
-    size = max(a.dtype.itemsize, 1)
-    have, want = (np.frombuffer(np.ascontiguousarray(x).tobytes(), np.uint8).reshape(-1, size) for x in (a, b))
-    if (bits := Shape.of(b).element_type.bit_width) < 8:  # the other bits of a byte have no meaning
-        mask = np.uint8((1 << bits) - 1)
-        have, want = have & mask, want & mask
-    wrong = np.flatnonzero((have != want).any(axis=1))
-    if wrong.size:
-        at = np.unravel_index(wrong[0], a.shape)
-        place = ",".join(map(str, at))
-        raise AssertionError(f"{wrong.size} of {a.size} elements wrong: [{place}] is {a[at]!r}, not {b[at]!r}")
+def _round_trip(client: Client, array: np.ndarray) -> None:
+    buffer = client.buffer_from_host(array)
+    shape = Shape.of(array)
+    if buffer.shape.without_layout() != shape:
+        raise Failure(f"A buffer of an array {shape} has the shape {buffer.shape}.")
+    require_same_bits(SENTENCE, np.asarray(buffer), array)
 
 
+@pytest.mark.promise(
+    "transfer-manager.layouts", "transfer-manager.to-device", "transfer-manager.from-device", "stream.h2d"
+)
 def test_every_element_type(
+    backend: str, client: Client, element_type: ElementType, random: np.random.Generator
+) -> None:
+    """Arrays of random bits, NaN of all payloads among them, of all sizes and ranks."""
+    if element_type not in held_types(backend):
+        not_supported(f"the device holds no {element_type}")
+    small = [n for n in SIZES if n < 5000]
+    large = random.permutation([n for n in SIZES if n >= 5000])[:8].tolist()
+    for size in (0, *small, *large):
+        _round_trip(client, random_bits(element_type, (size,), random))
+    for rank in (0, 2, 2, 3, 3, 4, 5, 6):
+        _round_trip(client, random_bits(element_type, random_dimensions(rank, random), random))
+    for dimensions in ((3, 0, 2), (0, 0), (1, 1, 1)):
+        _round_trip(client, random_bits(element_type, dimensions, random))
+
+
+@pytest.mark.promise("transfer-manager.layouts", "transfer-manager.to-device", "transfer-manager.from-device")
+@pytest.mark.profile("full")
+def test_every_element_type_in_every_size(
     backend: str, client: Client, element_type: ElementType, random: np.random.Generator
 ) -> None:
     if element_type not in held_types(backend):
         not_supported(f"the device holds no {element_type}")
-    for shape in SHAPES:
-        array = special(Shape(element_type, shape), random)
-        buffer = client.buffer_from_host(array)
-        assert buffer.shape.without_layout() == Shape(element_type, shape)
-        same_bits(np.asarray(buffer), array)
+    for size in (*SIZES, *LARGE_SIZES):
+        _round_trip(client, random_bits(element_type, (size,), random))
+    for rank in (*range(7), *range(2, 7), *range(2, 7)):
+        _round_trip(client, random_bits(element_type, random_dimensions(rank, random, 1 << 18), random))
 
 
-def _layouts(array: np.ndarray) -> dict[str, np.ndarray]:
-    wide = np.zeros((array.shape[0] * 2, array.shape[1] * 3), array.dtype)
-    wide[::2, 1::3] = array
-    backwards = np.ascontiguousarray(array[::-1, ::-1])
-    read_only = array.copy()
-    read_only.flags.writeable = False
-    raw = np.zeros(array.nbytes + 1, np.uint8)
-    odd = raw[1:].view(array.dtype).reshape(array.shape)
-    odd[...] = array
-    return {
-        "row_major": array,
-        "column_major": np.asfortranarray(array),
-        "transposed": np.ascontiguousarray(array.T).T,
-        "strided": wide[::2, 1::3],
-        "backwards": backwards[::-1, ::-1],
-        "read_only": read_only,
-        "byte_swapped": array.astype(array.dtype.newbyteorder()),
-        "unaligned": odd,
-        "broadcast": np.broadcast_to(array[:1], array.shape),
-    }
+@pytest.mark.promise("stream.h2d", "stream.d2h", "stream.upload")
+@pytest.mark.parametrize("size", LARGE_SIZES)
+def test_large_arrays_of_odd_sizes(backend: str, client: Client, size: int, random: np.random.Generator) -> None:
+    for element in _of_each_width(backend, random)[:3]:
+        _round_trip(client, random_bits(element, (size // max(element.bit_width // 8, 1),), random))
 
 
-@pytest.mark.parametrize("name", list(_layouts(np.zeros((2, 2), np.float32))))
-def test_strides_and_byte_orders(client: Client, name: str) -> None:
-    array = _layouts(np.arange(35, dtype=np.float32).reshape(5, 7))[name]
-    got = np.asarray(client.buffer_from_host(array))
-    assert got.dtype.isnative
-    np.testing.assert_array_equal(got, array)
+@pytest.mark.promise("stream.h2d", "stream.d2h")
+@pytest.mark.profile("full")
+def test_very_large_arrays(backend: str, client: Client, random: np.random.Generator) -> None:
+    (element, *_) = _of_each_width(backend, random)
+    for size in ((64 << 20) + 1, (256 << 20) - 5, (512 << 20) + 7):
+        _round_trip(client, random_bits(element, (size // max(element.bit_width // 8, 1),), random))
 
 
-@pytest.mark.parametrize("size", [1, 1000, 1 << 20], ids=["1", "1000", "4MiB"])
-@pytest.mark.parametrize("contiguous", [True, False])
+def _of_each_width(backend: str, random: np.random.Generator) -> list[ElementType]:
+    """One type of each width that the device holds, in random order."""
+    widths: dict[int, list[ElementType]] = {}
+    for element in held_types(backend):
+        widths.setdefault(element.bit_width, []).append(element)
+    chosen = [types[int(random.integers(len(types)))] for types in widths.values()]
+    return [chosen[i] for i in random.permutation(len(chosen))]
+
+
+# -- strides, offsets, byte orders ------------------------------------------------------------------------------------
+
+
+@pytest.mark.promise("transfer-manager.transfer-to-device", "transfer-manager.caller-may-change-array")
+@pytest.mark.parametrize("size", ["small", "large"])
+def test_views_of_arrays(backend: str, client: Client, random: np.random.Generator, size: str) -> None:
+    """Strided, reversed, transposed, broadcast, byte-swapped, read-only and unaligned views.
+
+    The array below the view is changed as soon as the buffer is made.
+    """
+    elements = [t for t in held_types(backend) if t.bit_width >= 8]
+    for _ in range(120 if size == "small" else 16):
+        element = elements[int(random.integers(len(elements)))]
+        elements_at_most = 3000 if size == "small" else 300_000
+        base, view = random_view(element, random, elements_at_most)
+        wanted = np.array(view.astype(view.dtype.newbyteorder("=")))
+        buffer = client.buffer_from_host(view)
+        base.flags.writeable = True
+        base.view(np.uint8)[...] = 0xEE
+        got = np.asarray(buffer)
+        if not got.dtype.isnative:
+            raise Failure("An array that comes back from the device has the native byte order.")
+        require_same_bits(f"{SENTENCE} The caller may change the array at once.", got, wanted)
+
+
+@pytest.mark.promise("transfer-manager.caller-may-change-array", "stream.upload")
+@pytest.mark.parametrize("contiguous", [True, False], ids=["contiguous", "strided"])
+@pytest.mark.parametrize("size", [1, 255, 4097, 65537, (3 << 18) + 1])
 def test_the_callers_array_is_not_aliased(client: Client, size: int, contiguous: bool) -> None:
-    array = np.arange(size * 2, dtype=np.float32)[:: 1 if contiguous else 2]
-    kept = array.copy()
-    buffer = client.buffer_from_host(array)
-    array[...] = -1
-    np.testing.assert_array_equal(np.asarray(buffer), kept)
+    """Also while the stream that copies is busy."""
+    for held in (False, True):
+        gate = Gate(5.0)
+        if held:
+            gate.hold(client.devices[0].h2d_stream)
+        array = np.arange(size * 2, dtype=np.float32)[:: 1 if contiguous else 2]
+        kept = array.copy()
+        buffer = client.buffer_from_host(array)
+        array[...] = -1
+        gate.require_closed("an upload", "stream.upload")
+        gate.open()
+        require_same_bits("The caller may change an array once the transfer is enqueued.", np.asarray(buffer), kept)
 
 
+@pytest.mark.promise("executable.arguments-kept", "stream.upload")
 def test_arguments_of_a_call_are_not_aliased(client: Client) -> None:
     executable = client.compile("HloModule m\nENTRY e {\n  ROOT x = f32[1000] parameter(0)\n}\n")
     array = np.arange(1000, dtype=np.float32)
     (result,) = executable(array)
     array[...] = -1
-    np.testing.assert_array_equal(np.asarray(result), np.arange(1000))
+    require_same_bits(
+        "The caller may change an argument after the call.", np.asarray(result), np.arange(1000.0).astype("f")
+    )
 
 
+@pytest.mark.promise("stream.d2h", "transfer-manager.from-device")
 def test_what_is_read_back_is_not_aliased(client: Client) -> None:
-    buffer = client.buffer_from_host(np.arange(6, dtype=np.int32))
+    wanted = np.arange(6, dtype=np.float32)
+    buffer = client.buffer_from_host(wanted)
     got = np.array(buffer)
     got[...] = -1
     view = np.asarray(buffer)
     if view.flags.writeable:
         view[...] = -2
-    np.testing.assert_array_equal(np.asarray(buffer), np.arange(6))
+    require_same_bits("Changing an array that was read doesn't change the buffer.", np.asarray(buffer), wanted)
 
 
+@pytest.mark.promise("features.host-addressable", "executor.host-view")
 def test_a_host_array_outlives_its_buffer(client: Client) -> None:
-    buffer = client.buffer_from_host(np.arange(1000, dtype=np.float32))
-    got = np.asarray(buffer)
-    del buffer
-    others = [client.buffer_from_host(np.full(1000, i, np.float32)) for i in range(8)]
-    np.testing.assert_array_equal(got, np.arange(1000))
-    assert len(others) == 8
+    for size in (10, 1000, 100_000):
+        wanted = np.arange(size, dtype=np.float32)
+        got = np.asarray(client.buffer_from_host(wanted))
+        others = [client.buffer_from_host(np.full(size, i, np.float32)) for i in range(8)]
+        require_same_bits("An array that was read keeps its values when its buffer is gone.", got, wanted)
+        assert len(others) == 8
 
 
-def _megabytes(client: Client, megabytes: int) -> None:
-    array = np.arange(megabytes << 18, dtype=np.float32)
-    same_bits(np.asarray(client.buffer_from_host(array)), array)
-
-
-def test_large(client: Client) -> None:
-    _megabytes(client, 32)
-
-
-@pytest.mark.profile("full")
-def test_larger(client: Client) -> None:
-    _megabytes(client, 512)
-
-
-def test_many_at_once(client: Client) -> None:
-    arrays = [np.full((i % 17 + 1, i % 5), i, np.int32) for i in range(300)]
+@pytest.mark.promise("stream.h2d", "stream.d2h", "stream.in-order")
+def test_many_at_once(client: Client, random: np.random.Generator) -> None:
+    """Hundreds of transfers are in flight, and are read in another order."""
+    arrays = [random_bits(ElementType.F32, (int(n),), random) for n in np.exp(random.uniform(0, 11, 300))]
     buffers = [client.buffer_from_host(a) for a in arrays]
-    for array, buffer in zip(arrays, buffers, strict=True):
-        same_bits(np.asarray(buffer), array)
+    for i in random.permutation(len(arrays)):
+        require_same_bits(SENTENCE, np.asarray(buffers[i]), arrays[i])
 
 
-@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)], ids=str)
-def test_layouts_that_the_program_fixes(client: Client, order: tuple[int, ...]) -> None:
-    layout = Layout(order)
-    text = (
-        f"HloModule m, entry_computation_layout={{(s32[2,3,5]{layout})->s32[2,3,5]{layout}}}\n\n"
-        f"ENTRY e {{\n  x = s32[2,3,5]{layout} parameter(0)\n  ROOT r = s32[2,3,5]{layout} add(x, x)\n}}\n"
-    )
-    array = np.arange(30, dtype=np.int32).reshape(2, 3, 5)
-    executable = client.compile(parse(text), CompileOptions(use_entry_layouts=True))
-    assert executable.parameter_shapes[0].minor_to_major() == order
-    assert executable.result_shapes[0].minor_to_major() == order
-    np.testing.assert_array_equal(np.asarray(executable(array)[0]), array * 2)
-    np.testing.assert_array_equal(np.asarray(executable.execute([client.buffer_from_host(array)])[0]), array * 2)
+@pytest.mark.promise("transfer-manager.byte-size", "compiler.shape-size")
+def test_sizes_agree(backend: str, platform: Platform, random: np.random.Generator) -> None:
+    for element in held_types(backend):
+        for rank in range(5):
+            shape = platform.transfer_manager.device_shape(Shape(element, random_dimensions(rank, random)))
+            sizes = platform.compiler.shape_size_bytes(shape), platform.transfer_manager.byte_size(shape)
+            least = -(-math.prod(shape.dimensions) * element.bit_width // 8)
+            if sizes[0] != sizes[1] or sizes[0] < least:
+                raise Failure(f"The compiler and the transfer manager say {sizes} bytes for {shape} of {least}.")
 
 
-@pytest.mark.parametrize("order", [(1, 0), (0, 1)], ids=str)
-def test_transfer_manager_keeps_layouts(
-    platform: Platform, executor: StreamExecutor, stream: Stream, order: tuple[int, ...]
-) -> None:
-    manager = platform.transfer_manager
-    shape = Shape(ElementType.F32, (5, 7), Layout(order))
-    size = manager.byte_size(shape)
-    assert size >= 5 * 7 * 4
-    memory = executor.allocate(size)
-    assert memory is not None
-    try:
-        array = np.arange(35, dtype=np.float32).reshape(5, 7)
-        manager.transfer_to_device_async(stream, array, memory, shape)
-        array += 100  # the array isn't immutable, so the caller may change it immediately
-        data = manager.transfer_from_device_async(stream, memory, shape)
-        stream.synchronize()
-        assert stream.error is None
-        np.testing.assert_array_equal(manager.from_device(data, shape), np.arange(35).reshape(5, 7))
-    finally:
-        executor.deallocate(memory)
-
-
-def test_sizes_agree(client: Client, platform: Platform) -> None:
-    for dimensions in SHAPES:
-        shape = Shape(ElementType.F32, dimensions).with_default_layout()
-        assert platform.compiler.shape_size_bytes(shape) == platform.transfer_manager.byte_size(shape)
-        assert platform.transfer_manager.byte_size(shape) >= shape.byte_size
-
-
+@pytest.mark.promise("transfer-manager.layouts")
 @pytest.mark.parametrize("value", ["text", object(), [1, [2]]], ids=["text", "object", "ragged"])
 def test_what_is_no_array_is_refused(client: Client, value: object) -> None:
     with pytest.raises(XlaError):
         client.buffer_from_host(value)
-    same_bits(np.asarray(client.buffer_from_host(np.arange(3))), np.arange(3))
+    _round_trip(client, np.arange(3, dtype=np.float32))
 
 
-def test_between_devices(client: Client) -> None:
+# -- other devices, other libraries -----------------------------------------------------------------------------------
+
+
+@pytest.mark.promise("features.peer-copies", "stream.d2d")
+def test_between_devices(backend: str, client: Client, random: np.random.Generator) -> None:
     if len(client.devices) < 2:
         not_supported("there is one device")
-    array = np.arange(12, dtype=np.float32).reshape(3, 4)
-    there = client.buffer_from_host(array, client.devices[1])
-    assert there.device is client.devices[1]
-    same_bits(np.asarray(there.copy_to_device(client.devices[0])), array)
+    here, there = client.devices[:2]
+    for element in _of_each_width(backend, random):
+        for size in (0, 1, 3, 4097, 65537, 300_001):
+            array = random_bits(element, (size,), random)
+            buffer = client.buffer_from_host(array, there)
+            if buffer.device is not there:
+                raise Failure(f"A buffer for device {there} is on {buffer.device}.")
+            back = buffer.copy_to_device(here).copy_to_device(there).copy_to_device(here)
+            require_same_bits("An array has the same bits on another device.", np.asarray(back), array)
 
 
+@pytest.mark.promise("executor.address", "executor.dlpack-device-type")
 def test_dlpack_gives_the_same_values(client: Client) -> None:
-    array = np.arange(12, dtype=np.float32).reshape(3, 4)
-    buffer: Buffer = client.buffer_from_host(array)
-    if buffer.__dlpack_device__()[0] != 1:
-        not_supported("its memory is not the host's")
-    np.testing.assert_array_equal(np.from_dlpack(buffer), array)
-
-
-@pytest.mark.parametrize("size", [1, 3, 64, 4097])
-def test_raw_copies(executor: StreamExecutor, stream: Stream, size: int) -> None:
-    """Copies of the stream copy the given bytes and don't change the memory behind them."""
-    first, second = executor.allocate(size + 8), executor.allocate(size + 8)
-    assert isinstance(first, DeviceMemory)
-    assert isinstance(second, DeviceMemory)
-    source = np.random.default_rng(size).integers(0, 256, size).astype(np.uint8)
-    stream.memset(first, 0xA5)
-    stream.memset(second, 0x5A)
-    stream.memcpy_h2d(first, source)
-    stream.memcpy_d2d(second, first)
-    back = np.zeros(size + 8, np.uint8)
-    stream.memcpy_d2h(back, second)
-    stream.synchronize()
-    assert stream.error is None
-    np.testing.assert_array_equal(back[:size], source)
-    np.testing.assert_array_equal(back[size:], np.full(8, 0xA5))
-    executor.deallocate(first)
-    executor.deallocate(second)
-
-
-NARROW = [t for t in ElementType if t.is_array and t.bit_width in (2, 4)]
-
-
-@pytest.mark.parametrize("narrow", NARROW, ids=str)
-def test_elements_of_two_and_four_bits_lie_as_the_target_says(
-    backend: str, client: Client, target: TargetConfig, narrow: ElementType, random: np.random.Generator
-) -> None:
-    """The elements are packed if the target packs them, else they take a byte each. Results are the same."""
-    if narrow not in held_types(backend):
-        not_supported(f"the device holds no {narrow}")
-    x = special(Shape(narrow, (3, 5)), random)
-    buffer = client.buffer_from_host(x)
-    packed = target.layouts.packed
-    layout = buffer.shape.layout
-    assert (layout is not None and layout.element_size_in_bits == narrow.bit_width) == packed
-    assert buffer.byte_size == target.shape_size_bytes(buffer.shape)
-    np.testing.assert_array_equal(np.asarray(buffer), x)
-    text = f"""HloModule narrow
-
-ENTRY main {{
-  x = {narrow}[3,5] parameter(0)
-  t = {narrow}[5,3] transpose(x), dimensions={{1,0}}
-  s = {narrow}[2,3] slice(x), slice={{[1:3], [1:4]}}
-  c = {narrow}[6,5] concatenate(x, x), dimensions={{0}}
-  ROOT r = ({narrow}[5,3], {narrow}[2,3], {narrow}[6,5]) tuple(t, s, c)
-}}
-"""
-    try:
-        executable = client.compile(text)
-    except UnimplementedError as error:
-        not_supported(str(error))
-    for got, want in zip(executable(buffer), (x.T, x[1:3, 1:4], np.concatenate([x, x])), strict=True):
-        assert np.asarray(got).dtype == want.dtype
-        np.testing.assert_array_equal(np.asarray(got), want)
+    for dimensions in ((), (1,), (12,), (3, 4), (2, 3, 5), (65537,)):
+        array = np.arange(math.prod(dimensions), dtype=np.float32).reshape(dimensions)
+        buffer: Buffer = client.buffer_from_host(array)
+        if buffer.__dlpack_device__()[0] != 1:
+            not_supported("its memory is not the host's")
+        require_same_bits("DLPack gives the buffer's bits.", np.from_dlpack(buffer), array)

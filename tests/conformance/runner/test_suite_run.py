@@ -255,7 +255,7 @@ def test_an_aliased_array_is_found(put_backend: Put) -> None:
     wrong = {name.partition("[")[0] for name, state in found.items() if state is State.FAIL}
     assert "test_the_callers_array_is_not_aliased" in wrong
     assert "test_upload_takes_the_array_at_once" in wrong
-    assert "test_transfer_manager_keeps_layouts" in wrong
+    assert "test_the_transfer_manager_keeps_layouts" in wrong
 
 
 def test_claims_decide_between_failure_and_not_supported(put_backend: Put) -> None:

@@ -1,0 +1,82 @@
+"""Memory of the device itself, below the core's pool: how much it gives, and whether it takes all of it back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xla_conformance.failures import Failure
+from xla_core import Device
+from xla_core.backend import DeviceMemory, StreamExecutor
+
+__all__ = ["SMALLEST", "allocated", "capacity", "fill", "require_no_leak"]
+
+SMALLEST = 1024
+"""The bytes of the smallest blocks with which a device is filled."""
+
+_SLACK = 16 << 10
+_MOST = 4  # how many times as much as it says a device may give before the suite stops to ask
+
+
+def allocated(executor: StreamExecutor, size: int, memory_space: int = 0) -> DeviceMemory:
+    """Allocates memory of the device; raises Failure if it has none."""
+    memory = executor.allocate(size, memory_space)
+    if memory is None:
+        raise Failure(f"The device has no {size} bytes.", promise="executor.allocate")
+    return memory
+
+
+def fill(executor: StreamExecutor, largest: int = 0) -> list[DeviceMemory]:
+    """Allocates until the device says None: first blocks of an eighth of its memory, then half as large, and so on.
+
+    Raises Failure if it gives several times as much as it says that it has.
+    """
+    said = executor.description.memory_bytes
+    size = 1 << (max(said // 8, SMALLEST).bit_length() - 1)
+    size = min(size, largest) if largest else size
+    blocks: list[DeviceMemory] = []
+    total = 0
+    while size >= SMALLEST:
+        memory = executor.allocate(size)
+        if memory is None:
+            size //= 2
+            continue
+        blocks.append(memory)
+        total += size
+        if total > _MOST * said:
+            drain(executor, blocks)
+            raise Failure(
+                f"The device says that it has {said} bytes of memory, but it gave {total} and went on.",
+                promise="executor.allocate-none",
+            )
+    return blocks
+
+
+def drain(executor: StreamExecutor, blocks: list[DeviceMemory]) -> None:
+    """Returns all blocks to the device, and empties the list."""
+    while blocks:
+        executor.deallocate(blocks.pop())
+
+
+def capacity(executor: StreamExecutor) -> int:
+    """The bytes that the device gives now, to a kilobyte."""
+    blocks = fill(executor)
+    total = sum(block.size for block in blocks)
+    drain(executor, blocks)
+    return total
+
+
+def require_no_leak(device: Device, what: str, work: Callable[[], None]) -> None:
+    """Raises Failure if `work` loses memory of the device each of three times. Once is a cache that fills."""
+    lost: list[int] = []
+    device.allocator.trim()
+    before = capacity(device.executor)
+    for _ in range(3):
+        work()
+        device.synchronize()
+        device.allocator.trim()
+        after = capacity(device.executor)
+        lost.append(before - after)
+        before = after
+        if lost[-1] <= _SLACK:
+            return
+    raise Failure(f"Memory that is freed can be allocated again, but {what} lost {lost} bytes of the device.")

@@ -1,0 +1,261 @@
+"""The device's own memory, below the core's pool: how much there is, that blocks are apart, and that all comes back."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+
+from xla_conformance.device.gates import PATIENCE
+from xla_conformance.device.memories import SMALLEST, allocated, capacity, drain, fill, require_no_leak
+from xla_conformance.device.patterns import pattern, require_bytes
+from xla_conformance.failures import Failure
+from xla_conformance.plugin import not_supported
+from xla_core import Client, Device
+from xla_core.backend import DeviceMemory, Stream, StreamExecutor
+from xla_core.target import TargetConfig
+
+GAP = 256 << 10
+_MEBIBYTE = 1 << 20
+
+
+@pytest.fixture
+def idle(client: Client) -> Iterator[Device]:
+    """The first device, with nothing in the core's pool."""
+    gc.collect()
+    client.synchronize()
+    client.devices[0].allocator.trim()
+    if not client.devices[0].description.memory_bytes:
+        not_supported("its description doesn't say how much memory it has")
+    yield client.devices[0]
+    client.devices[0].allocator.trim()
+
+
+@pytest.mark.promise("executor.allocate-none", "executor.description")
+def test_the_device_has_the_memory_that_it_says(idle: Device) -> None:
+    said = idle.description.memory_bytes
+    has = capacity(idle.executor) + idle.memory_stats().bytes_reserved
+    if not 0.6 * said <= has <= 1.02 * said:
+        raise Failure(f"The description says {said} bytes of memory, but the device gave {has} until it said None.")
+
+
+@pytest.mark.promise("executor.deallocate", "executor.allocate-none")
+def test_a_full_device_is_filled_again(idle: Device, random: np.random.Generator) -> None:
+    """Whatever the order in which blocks are freed, nothing is lost, and large blocks fit again."""
+    executor = idle.executor
+    blocks = fill(executor)
+    first = sum(block.size for block in blocks)
+    largest = max(block.size for block in blocks)
+    for _ in range(3):
+        if executor.allocate(largest) is not None:
+            raise Failure("The device said that it has no memory left, but then it gave a large block.")
+        order = random.permutation(len(blocks))
+        half = [blocks[i] for i in order[: len(order) // 2]]
+        rest = [blocks[i] for i in order[len(order) // 2 :]]
+        freed = sum(block.size for block in half)
+        drain(executor, half)
+        refilled = fill(executor)
+        if sum(block.size for block in refilled) < 0.95 * freed - SMALLEST:
+            drain(executor, [*rest, *refilled])
+            raise Failure(f"{freed} bytes were freed, but only {sum(b.size for b in refilled)} were allocated again.")
+        drain(executor, [*rest, *refilled])
+        smaller = fill(executor, idle.description.memory_bytes // 256)  # what these leave must grow together again
+        drain(executor, smaller)
+        blocks = fill(executor)
+        again = sum(block.size for block in blocks)
+        if again < first - 64 * SMALLEST or max(block.size for block in blocks) < largest:
+            drain(executor, blocks)
+            raise Failure(f"The device gave {first} bytes; after all was freed, it gave {again}.")
+    drain(executor, blocks)
+
+
+@pytest.mark.promise("executor.allocate-none")
+@pytest.mark.parametrize("factor", [2, 64, 1 << 20])
+def test_a_block_larger_than_the_device_is_none(idle: Device, factor: int) -> None:
+    size = idle.description.memory_bytes * factor
+    if idle.executor.allocate(min(size, (1 << 63) - 1)) is not None:
+        raise Failure(f"`allocate` returns None if there isn't enough memory, but it gave {size} bytes.")
+
+
+@pytest.mark.promise("executor.deallocate")
+@pytest.mark.parametrize("size", [1, 64, 100, 255, 256, 1000, 4096, 65537])
+def test_small_blocks_come_back_to_a_full_device(idle: Device, size: int) -> None:
+    """In a gap of 256 KiB, more blocks are allocated and freed one by one than fit there."""
+    executor = idle.executor
+    blocks = fill(executor)
+    try:
+        chosen = min((b for b in blocks if b.size >= GAP), key=lambda b: b.size)
+        left = chosen.size
+        blocks.remove(chosen)
+        executor.deallocate(chosen)
+        while left > GAP:
+            left //= 2
+            blocks.append(allocated(executor, left))
+        for number in range(2 * GAP // max(size, 64)):
+            memory = executor.allocate(size)
+            if memory is None:
+                if number == 0:
+                    not_supported(f"a gap of {GAP} bytes has no room for {size} bytes")
+                raise Failure(f"`deallocate` frees memory, but after {number} blocks of {size} bytes a gap was full.")
+            executor.deallocate(memory)
+    finally:
+        drain(executor, blocks)
+
+
+@pytest.mark.promise("executor.deallocate", "stream.close", "executor.write-at", "executor.read-at", "stream.upload")
+def test_hundreds_of_uses_leave_the_device_its_memory(idle: Device, client: Client) -> None:
+    executor = idle.executor
+    data = pattern(70_000)
+    back = np.zeros(1000, np.uint8)
+
+    def work() -> None:
+        for i in range(100):
+            stream = executor.create_stream()
+            memory = allocated(executor, 70_000 + i)
+            stream.upload(memory, data)
+            executor.write_at(stream, memory, data[:999], i)
+            executor.read_at(stream, back, memory, 100 * i)
+            stream.record(stream.create_event())
+            stream.host_callback(lambda: None)
+            stream.close()
+            executor.deallocate(memory)
+            client.buffer_from_host(data[: 600 * i]).delete()
+
+    require_no_leak(idle, "300 uses of memory and streams", work)
+
+
+# -- blocks are apart -------------------------------------------------------------------------------------------------
+
+
+def _sizes(most: int) -> list[int]:
+    """Sizes around each power of two, together at most `most` bytes; the largest is about a fifth of that."""
+    sizes: list[int] = []
+    for k in range(40):
+        for size in ((1 << k) - 1, 1 << k, (1 << k) + 1):
+            if size > 0 and sum(sizes) + size <= most:
+                sizes.append(size)
+    return sizes
+
+
+class _Blocks:
+    """Blocks of the device, each with bytes of its own."""
+
+    def __init__(self, executor: StreamExecutor, stream: Stream, random: np.random.Generator, largest: int) -> None:
+        self._executor, self._stream, self._random = executor, stream, random
+        self._bytes = pattern(largest + (1 << 16), int(random.integers(1 << 30)))
+        self._back = np.zeros(largest, np.uint8)
+        self.held: dict[DeviceMemory, np.ndarray] = {}
+
+    def add(self, size: int) -> None:
+        memory = allocated(self._executor, size)
+        if memory.size < size or memory.offset:
+            raise Failure(f"`allocate` gives at least the size that was asked for: {size} bytes, not {memory!r}.")
+        start = int(self._random.integers(1 << 16))
+        self.held[memory] = self._bytes[start : start + size]
+        self._stream.memcpy_h2d(memory, self.held[memory])
+
+    def remove(self, memory: DeviceMemory) -> None:
+        self._stream.synchronize()
+        self._executor.deallocate(memory)
+        del self.held[memory]
+
+    def check(self) -> None:
+        for memory, wanted in self.held.items():
+            back = self._back[: wanted.size]
+            self._stream.memcpy_d2h(back, memory)
+            self._stream.synchronize()
+            sentence = f"Blocks of memory are apart, but a block of {back.size} bytes has the bytes of others."
+            require_bytes(sentence, back, wanted, "executor.allocate")
+
+    def close(self) -> None:
+        self._stream.synchronize()
+        for memory in self.held:
+            self._executor.deallocate(memory)
+
+
+def _churn(executor: StreamExecutor, random: np.random.Generator, sizes: Sequence[int], rounds: int) -> None:
+    """Allocates blocks of all sizes, checks them, and replaces half of them, so many times."""
+    stream = executor.create_stream()
+    blocks = _Blocks(executor, stream, random, max(sizes))
+    try:
+        for size in random.permutation(sizes).tolist():
+            blocks.add(size)
+        blocks.check()
+        for _ in range(rounds):
+            memories = list(blocks.held)
+            gone = [memories[i] for i in random.permutation(len(memories))[: len(memories) // 2]]
+            freed = [blocks.held[memory].size for memory in gone]
+            for memory in gone:
+                blocks.remove(memory)
+            for size in random.permutation(freed).tolist():
+                blocks.add(size)
+            blocks.check()
+    finally:
+        blocks.close()
+        stream.close()
+
+
+@pytest.mark.promise("executor.allocate", "executor.deallocate")
+def test_blocks_do_not_overlap(idle: Device, random: np.random.Generator) -> None:
+    """Blocks of all sizes up to 16 MiB, each full of its own bytes."""
+    _churn(idle.executor, random, _sizes(min(96 * _MEBIBYTE, idle.description.memory_bytes // 2)), 1)
+
+
+@pytest.mark.promise("executor.allocate", "executor.deallocate")
+def test_many_blocks_do_not_overlap(idle: Device, random: np.random.Generator) -> None:
+    sizes = np.exp(random.uniform(0, np.log(40_000), 400)).astype(int) + 1
+    _churn(idle.executor, random, sizes.tolist(), 4)
+
+
+@pytest.mark.promise("executor.allocate", "executor.deallocate")
+@pytest.mark.profile("full")
+def test_very_large_blocks_do_not_overlap(idle: Device, random: np.random.Generator) -> None:
+    _churn(idle.executor, random, _sizes(min(2048 * _MEBIBYTE, idle.description.memory_bytes // 2)), 2)
+
+
+@pytest.mark.promise("executor.thread-safe")
+def test_threads_allocate_at_the_same_time(idle: Device, random: np.random.Generator) -> None:
+    problems: list[BaseException] = []
+
+    def run(random: np.random.Generator) -> None:
+        try:
+            sizes = np.exp(random.uniform(0, np.log(20_000), 60)).astype(int) + 1
+            _churn(idle.executor, random, sizes.tolist(), 6)
+        except BaseException as problem:
+            problems.append(problem)
+
+    before = capacity(idle.executor)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    threads = [threading.Thread(target=run, args=(r,), daemon=True) for r in random.spawn(5)]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(2 * PATIENCE)
+    finally:
+        sys.setswitchinterval(interval)
+    if any(thread.is_alive() for thread in threads):
+        raise Failure("Threads that allocate memory at the same time hang.", promise="executor.thread-safe")
+    if problems:
+        raise problems[0]
+    if before - capacity(idle.executor) > 64 * SMALLEST:
+        raise Failure("A StreamExecutor is thread-safe, but memory was lost as threads allocated at the same time.")
+
+
+@pytest.mark.promise("executor.allocate-aligned", "executor.allocate-space")
+def test_memory_is_aligned_and_of_its_space(executor: StreamExecutor, target: TargetConfig) -> None:
+    for space in [space.number for space in target.memory_spaces]:
+        for size in (1, 3, 100, 4096, 65537, _MEBIBYTE + 1):
+            memories = [allocated(executor, size, space) for _ in range(3)]
+            for memory in memories:
+                if memory.memory_space != space:
+                    raise Failure(f"Memory of space {space} was asked for, not of space {memory.memory_space}.")
+                address = executor.address(memory)
+                if address is not None and address % target.alignment.allocation:
+                    raise Failure(f"Memory is aligned as the target says, to {target.alignment.allocation} bytes.")
+                executor.deallocate(memory)
