@@ -54,32 +54,6 @@ def _figure(factor: float) -> type:
     return type("_Figure", (Executor,), {"description": property(description)})
 
 
-class _RaisesWhenFull(Executor):
-    def allocate(self, size, memory_space=0):
-        memory = super().allocate(size, memory_space)
-        if memory is None:
-            raise MemoryError(size)
-        return memory
-
-
-class _NeverFull(Executor):
-    """When it is full it gives the last block once more."""
-
-    last = None
-
-    def allocate(self, size, memory_space=0):
-        memory = super().allocate(size, memory_space)
-        if memory is not None:
-            self.last = memory
-        elif self.last is not None:
-            return DeviceMemory(self.last.handle, size)
-        return memory
-
-    def deallocate(self, memory):
-        if memory.handle in self.ram._blocks:
-            super().deallocate(memory)
-
-
 class _ShortRam(DeviceRam):
     """A block's end lies in the next one."""
 
@@ -217,8 +191,6 @@ MUTANTS = [
         _mutant(f"figure-{f}", "executor.description", f"The memory is said to be {f} times as large.", _figure(f))
         for f in (1000, 2, 0.5, 0.001)
     ),
-    _mutant("raises-when-full", "executor.allocate-none", "A full device raises.", _RaisesWhenFull),
-    _mutant("never-full", "executor.allocate-none", "A full device gives a block twice.", _NeverFull),
     *(
         _mutant(f"overlap-{name}", "executor.allocate", f"{what} overlap the next one.", _overlapping(wrong, missing))
         for name, what, wrong, missing in (
