@@ -108,7 +108,8 @@ def _works(results: Sequence[Result]) -> bool:
 
 def _missing(level: Level, run: Run, by_op: dict[str, list[Result]]) -> list[str]:
     """What the device lacks for this level alone, most important first."""
-    missing: list[str] = []
+    wrong = [r for r in run.wrong if r.group in level.groups or r.properties.get("opcode") in level.ops]
+    missing = [f"mend `{r.name}`" for r in wrong]
     for group, least in level.groups.items():
         results = [r for r in run.results if r.group == group]
         passed = sum(r.state is State.PASS for r in results)

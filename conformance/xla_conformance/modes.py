@@ -174,8 +174,15 @@ def compare(out: Console, before: Path, after: Path) -> None:
 def coverage(out: Console) -> None:
     """Prints the promises that no test names and what no case of an op meets, and exits with 1 if there are any."""
     from xla_conformance import promises
+    from xla_conformance.ops import coverage as of_ops
+    from xla_conformance.ops import generate
 
-    parts: dict[str, Iterable[object]] = {"sentences of the contract that no test names": promises.uncovered()}
+    parts: dict[str, Iterable[object]] = {
+        "sentences of the contract that no test names": promises.uncovered(),
+        "values of attributes, sizes and operand counts that no case of an op meets": [
+            f"{opcode}: {name} {value}" for opcode, name, value in of_ops.uncovered(generate(every_type=True))
+        ],
+    }
     missing = 0
     for title, entries in parts.items():
         listed = [str(entry) for entry in entries]

@@ -41,6 +41,10 @@ def test_the_command_writes_a_report(tmp_path: Path, capfd: pytest.CaptureFixtur
         (["--evaluator", "--backend", "template", "--stablehlo-tests", "."], "and not with --backend"),
         (["--evaluator", "--support-matrix", "--stablehlo-tests", "."], "exclude each other"),
         (["--evaluator", "--support-matrix", "-n", "2"], "in one process"),
+        (["--coverage", "--verify", "."], "--verify and --coverage exclude each other"),
+        (["--verify", "nowhere"], "there is no folder nowhere"),
+        (["--compare", "nowhere", "."], "there is no report nowhere"),
+        (["--backend", "template", "--waivers", "nowhere"], "there is no file of waivers nowhere"),
         (["--evaluator", "--support-matrix", "--profile", "full"], "in one process"),
     ],
 )
@@ -55,6 +59,74 @@ def test_exit_code_of_a_wrong_backend(
     source = "@hookimpl\ndef xla_backend():\n    return spec(description='')\n"
     assert main(["conform", "--backend", put_backend("silent", source), "-k", "test_spec_says"]) == 1
     assert "one line" in capfd.readouterr().out
+
+
+WRONG_NEGATE = """
+class Kernel(HloKernel):
+    def _run(self, stream, arguments):
+        super()._run(stream, arguments)
+        if "negate" in self.name:
+            print("negate runs", flush=True)
+            stream.executor.ram.block(arguments[-1].handle)[:1] ^= 1
+
+import xla_backend_template.compiler as compiler
+compiler.HloKernel = Kernel
+
+@hookimpl
+def xla_backend():
+    return spec()
+"""
+
+
+def test_a_failure_is_found_again_and_explained(
+    put_backend: Callable[[str, str], str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    backend = put_backend("negating", WRONG_NEGATE)
+    words = ["conform", "--backend", backend, "--report", str(tmp_path / "report")]
+    assert main([*words, "-k", "test_op[negate-f32 or test_op[abs-f32"]) == 1
+    first = capfd.readouterr().out
+    before = json.loads((tmp_path / "report" / "report.json").read_text())
+    wrong = [r for r in before["results"] if r["state"] == "FAIL"]
+    assert {r["properties"]["opcode"] for r in wrong} == {"negate"}
+    assert f"alone: {wrong[0]['command']}" in first
+    assert (tmp_path / "report" / "failures" / wrong[0]["failure"]["folder"] / "module.hlo").exists()
+
+    assert main([*words, "--lf"]) == 1
+    again = json.loads((tmp_path / "report" / "report.json").read_text())
+    assert {r["id"] for r in again["results"]} == {r["id"] for r in wrong}
+    assert again["selection"] == "--lf"
+
+    capfd.readouterr()
+    assert main([*words, "--explain", wrong[0]["id"]]) == 0
+    told = capfd.readouterr().out
+    for part in (
+        wrong[0]["message"],
+        "negate(",
+        "got ",
+        "wanted ",
+        "operands there:",
+        "printed:\n  negate runs",
+        "argument_0.npy",
+    ):
+        assert part in told
+    assert main([*words, "--explain", "no such test"]) == 2
+    assert "has no test 'no such test'" in capfd.readouterr().err
+
+    assert main([*words, "--test", wrong[0]["id"]]) == 1
+    alone = json.loads((tmp_path / "report" / "report.json").read_text())
+    assert [r["id"] for r in alone["results"]] == [wrong[0]["id"]]
+
+
+def test_last_failures_need_a_report(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["conform", "--backend", "template", "--lf"]) == 2
+    assert "there is no last report" in capfd.readouterr().err
+
+
+def test_coverage(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["conform", "--coverage"]) in (0, 1)
+    out = capfd.readouterr().out
+    assert "sentences of the contract that no test names." in out
+    assert "values of attributes, sizes and operand counts that no case of an op meets." in out
 
 
 STABLEHLO = """\

@@ -13,6 +13,7 @@ from xla_conformance.levels import scores
 from xla_conformance.report.document import from_json, read_document, to_json
 from xla_conformance.report.files import MANIFEST, hashes
 from xla_conformance.results import State
+from xla_conformance.runner import collect_tests
 from xla_conformance.waivers import Waiver
 from xla_core.errors import NotFoundError
 
@@ -32,7 +33,8 @@ def problems_of(folder: Path) -> list[str]:
     if not folder.is_dir():
         raise NotFoundError(f"there is no folder {folder}")
     document = read_document(folder)
-    return [*_files(folder), *_whole(document), *_derived(document), *_waivers(document)]
+    problems = [*_files(folder), *_whole(document), *_derived(document), *_waivers(document)]
+    return problems or [*_complete(document)]
 
 
 def _files(folder: Path) -> Iterator[str]:
@@ -64,6 +66,16 @@ def _whole(document: dict[str, Any]) -> Iterator[str]:
         yield "a test has two results"
     if not document["conforms"]:
         yield "it does not conform"
+
+
+def _complete(document: dict[str, Any]) -> Iterator[str]:
+    """Whether it has every test of the suite, and no other."""
+    wanted = collect_tests(document["profile"], document["seed"])
+    found = {r["id"] for r in document["results"]}
+    if missing := sorted(wanted - found):
+        yield f"{len(missing)} tests of the suite are missing: {', '.join(missing[:3])}"
+    if unknown := sorted(found - wanted):
+        yield f"{len(unknown)} tests are not of the suite: {', '.join(unknown[:3])}"
 
 
 def _derived(document: dict[str, Any]) -> Iterator[str]:

@@ -10,6 +10,6 @@
 """
 
 from xla_conformance.runner.pool import Limits
-from xla_conformance.runner.suite_run import Progress, run_suite
+from xla_conformance.runner.suite_run import Progress, collect_tests, run_suite
 
-__all__ = ["Limits", "Progress", "run_suite"]
+__all__ = ["Limits", "Progress", "collect_tests", "run_suite"]

@@ -46,7 +46,8 @@ class Pool:
         failed_stage: the first stage that failed: "start", "open" or "collect".
         problem: why not all tests ran.
         promises: the contract's sentences by test.
-        not_run: the tests that were collected and did not run.
+        collected: the ids of all tests.
+        not_run: the tests that were chosen and did not run.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class Pool:
         self.failed_stage = ""
         self.problem = ""
         self.promises: dict[str, list[str]] = {}
+        self.collected: list[str] = []
         self.not_run: list[str] = []
         self._pending: deque[str] | None = None  # None until the first worker has collected
         self._total = 0
@@ -152,6 +154,7 @@ class Pool:
 
     def _collected(self, worker: WorkerProcess, event: dict[str, Any]) -> None:
         if self._pending is None:
+            self.collected = event["ids"]
             self._pending = deque(id for id in event["ids"] if self._only is None or id in self._only)
             self._total = len(self._pending)
             self.promises = event["promises"]
@@ -219,6 +222,9 @@ class Pool:
         self._add(Result(id, state, worker.seconds, worker.cause(), properties, worker.remains(), failure))
 
     def _add(self, result: Result) -> None:
+        if result.state.is_wrong and result.id in self.promises:
+            named = {**result.properties, "promises": self.promises[result.id]}
+            result = dataclasses.replace(result, properties=named)
         self.results.append(result)
         self._total = max(self._total, len(self.results))
         self._on_result(self._total, result)

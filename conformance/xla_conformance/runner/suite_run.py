@@ -10,9 +10,9 @@ from pathlib import Path
 from xla_conformance.results import GROUPS, STABLEHLO_GROUP, Result, Run
 from xla_conformance.runner.pool import Limits, Pool
 from xla_conformance.runner.process import Suite
-from xla_core.errors import AlreadyExistsError, NotFoundError, UnavailableError
+from xla_core.errors import AlreadyExistsError, InternalError, NotFoundError, UnavailableError
 
-__all__ = ["Progress", "run_suite"]
+__all__ = ["Progress", "collect_tests", "run_suite"]
 
 Progress = Callable[[int, Result], None]
 """Called after each test with the number of all tests and the result."""
@@ -90,6 +90,21 @@ def run_suite(
         seed,
         not_run=len(pool.not_run),
     )
+
+
+def collect_tests(profile: str, seed: int) -> set[str]:
+    """Returns the ids of all tests of a profile. They depend on no backend.
+
+    Raises:
+        InternalError: the tests can't be collected.
+    """
+    suite = Suite("", profile, seed, groups=GROUPS, opens="no")
+    pool = Pool(suite, Limits.of("quick"), 1, (), lambda total, result: None)
+    pool.run()
+    if pool.results or not pool.collected:
+        told = "; ".join(r.message for r in pool.results)
+        raise InternalError(f"the tests of profile {profile} can't be collected: {told}")
+    return set(pool.collected)
 
 
 def _without_device(stage: str) -> str:
