@@ -1,10 +1,12 @@
-"""Programs that communicate between two devices: collectives, sends, failures of one device."""
+"""Programs that communicate between devices: collectives in each form, and failures of one device."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from xla_conformance.bench import require_bits
+from xla_conformance.collective_cases import CollectiveCase, collective_cases
 from xla_conformance.plugin import not_supported
 from xla_core import Client, CompileOptions, XlaError
 from xla_core.hlo import evaluate_replicas, parse_hlo
@@ -78,11 +80,47 @@ ENTRY e {
 ROWS = [[np.arange(6, dtype=np.float32).reshape(2, 3)], [np.full((2, 3), 10, np.float32)]]
 
 
+def on_devices(client: Client, count: int) -> None:
+    if len(client.devices) < count:
+        not_supported(f"the platform has {len(client.devices)} devices here; a flag of the backend may give it more")
+
+
+@pytest.mark.promise(
+    "communicator.in-order", "executor.create-communicator", "executable.many-devices", "stream.host-callbacks-meet"
+)
+@pytest.mark.parametrize(
+    "case",
+    [
+        *collective_cases(2),
+        *(pytest.param(c, marks=pytest.mark.profile("full"), id=f"4-{c}") for c in collective_cases(4)),
+    ],
+    ids=str,
+)
+def test_collective(client: Client, case: CollectiveCase, random: np.random.Generator) -> None:
+    on_devices(client, case.devices)
+    program = case.program()
+    executable = client.compile(program.text)
+    runs = []
+    for _ in range(2):  # runs follow each other without waiting
+        rows = case.rows(random)
+        runs.append((rows, executable.execute_sharded(rows)))
+    for rows, results in runs:
+        for device, (got, wanted) in enumerate(zip(results, program.result_rows(rows), strict=True)):
+            require_bits(
+                f"The devices of a group get the results of the collective; device {device} doesn't.",
+                [np.asarray(r) for r in got],
+                wanted,
+                program=program,
+                arguments=rows[device],
+            )
+
+
 def on_two_devices(client: Client) -> None:
     if len(client.devices) < 2:
         not_supported("the platform has one device here; a flag of the backend may give it more")
 
 
+@pytest.mark.promise("communicator.in-order", "executor.create-communicator", "stream.host-callbacks-meet")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_devices_meet(client: Client, name: str) -> None:
     on_two_devices(client)
@@ -96,6 +134,7 @@ def test_devices_meet(client: Client, name: str) -> None:
             np.testing.assert_array_equal(np.asarray(result), array)
 
 
+@pytest.mark.promise("communicator.end-releases", "communicator.failure-poisons")
 def test_the_failure_of_a_device_reaches_the_others(client: Client) -> None:
     on_two_devices(client)
     executable = client.compile(HEAD + PROGRAMS["all-reduce"])
@@ -109,6 +148,7 @@ def test_the_failure_of_a_device_reaches_the_others(client: Client) -> None:
     np.testing.assert_array_equal(np.asarray(fine[0][0]), x + y)
 
 
+@pytest.mark.promise("platform.ordinals", "executable.many-devices")
 def test_an_assignment_chooses_the_devices(client: Client) -> None:
     on_two_devices(client)
     swapped = client.compile(HEAD + PROGRAMS["one after the other"], CompileOptions(device_assignment=((1,), (0,))))

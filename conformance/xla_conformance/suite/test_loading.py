@@ -68,7 +68,7 @@ def test_loading_touches_no_device(backend: str, stage: str) -> None:
 @pytest.mark.parametrize("stage", ["compiler", "compile", "count"])
 def test_compiling_and_counting_open_no_device(backend: str, stage: str) -> None:
     data = loaded(backend).require(stage, STAGES[stage])
-    opened = [what for what in data["touched"] if what.startswith("opens")]
+    opened = [what for what in data["touched"] if what.startswith(("opens", "leaves"))]
     if "refused" in data:  # the compiler says that it needs a device
         return
     assert not opened, f"{STAGES[stage].capitalize()} opens no device: it {' and '.join(opened)}."
@@ -82,11 +82,11 @@ def test_describing_the_backend_imports_little(backend: str) -> None:
 
 
 @pytest.mark.promise("spec.probe-quick")
-@pytest.mark.parametrize("stage", ["import", "hook", "probe", "platform", "count"])
-def test_what_comes_before_a_device_is_quick(backend: str, stage: str) -> None:
-    """`xla backends` does this for each backend that is installed."""
+@pytest.mark.parametrize(("stage", "most"), [("import", 10), ("hook", 10), ("probe", 2), ("platform", 2), ("count", 2)])
+def test_what_comes_before_a_device_is_quick(backend: str, stage: str, most: float) -> None:
+    """`xla backends` does this for each backend that is installed. The limits are for a machine that is busy."""
     seconds = loaded(backend).require(stage, STAGES[stage])["seconds"]
-    assert seconds < 10, f"{STAGES[stage].capitalize()} is quick: it took {seconds:.1f} s."
+    assert seconds < most, f"{STAGES[stage].capitalize()} is quick: it took {seconds:.1f} s."
 
 
 @pytest.mark.promise("executable.run")

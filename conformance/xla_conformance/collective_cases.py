@@ -1,0 +1,227 @@
+"""Programs with one collective: every pair of kind, groups, mode, type, reducer, shape, dimension and place meets."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from allpairspy import AllPairs
+
+from xla_conformance.programs.family import FamilyProgram
+from xla_core.hlo import ElementType
+
+__all__ = ["CollectiveCase", "collective_cases"]
+
+_OTHERS = ("all-gather", "all-to-all", "collective-broadcast")
+_BY_IDS = ("all-reduce", "all-gather", "reduce-scatter")
+_REDUCING = ("all-reduce", "reduce-scatter")
+_MODES = ("replicas", "partitions", "ids")
+_TYPES = ("f32", "s32", "bf16", "u8", "pred", "f64", "c64", "s16", "u64", "f16", "s8")
+_REDUCERS = ("add", "maximum", "minimum", "multiply")
+_SHAPES: tuple[tuple[int, ...], ...] = ((4,), (4, 3), (8, 4), (4, 1, 4), (0, 4), (4, 20480), (12, 4, 5))
+_PLACES = ("alone", "between kernels", "in a loop", "twice")
+_GROUPS = {
+    2: ("0,1", "1,0", "0|1", ""),
+    4: ("0,1,2,3", "3,1,0,2", "0,1|2,3", "0,3|2,1", "0,2|3,1", "0|1|2|3", ""),
+}
+_PAIRS = {
+    2: ("0>1,1>0", "0>1", "1>0", "0>0,1>1", ""),
+    4: ("0>1,1>2,2>3,3>0", "0>3,2>1", "3>0,0>1,1>3,2>2", "1>2", ""),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class CollectiveCase:
+    """A program with one collective on `devices` devices."""
+
+    devices: int
+    kind: str
+    groups: str
+    pairs: str
+    mode: str
+    type: str
+    reducer: str
+    shape: tuple[int, ...]
+    last: bool
+    operands: int
+    place: str
+
+    def __str__(self) -> str:
+        where = self.pairs if self.kind == "collective-permute" else self._said
+        reducer = f"{self.reducer}-" if self.kind in _REDUCING else ""
+        sizes = "x".join(map(str, self.shape))
+        many = f"{self.operands}operands-" if self._operands > 1 else ""
+        said = f"{self.kind}-{reducer}{self.mode}-{where.replace('|', '.') or 'all'}-{self.type}-{sizes}-"
+        return f"{said}d{self.dimension}-{many}{self.place}".replace(" ", "_").replace(",", "").replace(">", "")
+
+    @property
+    def dimension(self) -> int:
+        return len(self.shape) - 1 if self.last and self._divides(self.shape[-1]) else 0
+
+    def _divides(self, size: int) -> bool:
+        return size % self._group_size == 0
+
+    @property
+    def _by_ids(self) -> bool:
+        """Whether the groups hold ids of devices. Otherwise they hold replicas, or partitions."""
+        return self.mode == "ids" and self.kind in _BY_IDS
+
+    @property
+    def _said(self) -> str:
+        """The groups. Replica groups of one replica join all partitions."""
+        return "" if self.mode == "partitions" and self.kind in _BY_IDS else self.groups
+
+    @property
+    def _group_size(self) -> int:
+        return len(self._said.split("|")[0].split(",")) if self._said else self.devices
+
+    @property
+    def _operands(self) -> int:
+        return self.operands if self.kind in _BY_IDS else 1
+
+    @property
+    def _result(self) -> tuple[int, ...]:
+        size = self._group_size
+        sizes = list(self.shape)
+        if self.kind == "all-gather":
+            sizes[self.dimension] *= size
+        elif self.kind == "reduce-scatter":
+            sizes[self.dimension] //= size
+        return tuple(sizes)
+
+    def program(self) -> FamilyProgram:
+        return FamilyProgram(str(self), "".join(self._lines()))
+
+    def _attributes(self) -> str:
+        groups = ",".join(f"{{{g}}}" for g in self._said.split("|")) if self._said else ""
+        parts = []
+        if self.kind == "collective-permute":
+            pairs = ",".join(f"{{{p.replace('>', ',')}}}" for p in self.pairs.split(",") if p)
+            parts.append(f"source_target_pairs={{{pairs}}}")
+        else:
+            parts.append(f"replica_groups={{{groups}}}")
+        if self.mode != "replicas":
+            parts.append("channel_id=1")
+        if self._by_ids:
+            parts.append("use_global_device_ids=true")
+        if self.kind in ("all-gather", "reduce-scatter", "all-to-all"):
+            parts.append(f"dimensions={{{self.dimension}}}")
+        if self.kind in _REDUCING:
+            parts.append("to_apply=reducer")
+        return ", ".join(parts)
+
+    def _lines(self) -> Iterator[str]:
+        counts = f"replica_count={self.devices}" if self.mode == "replicas" else f"num_partitions={self.devices}"
+        if self._by_ids:
+            counts = f"replica_count=2, num_partitions={self.devices // 2}"
+        yield f"HloModule m, {counts}\n\n"
+        if self.kind in _REDUCING:
+            yield f"reducer {{\n  a = {self.type}[] parameter(0)\n  b = {self.type}[] parameter(1)\n"
+            yield f"  ROOT r = {self.type}[] {self._reducer}(a, b)\n}}\n\n"
+        one, result = (f"{self.type}[{','.join(map(str, s))}]" for s in (self.shape, self._result))
+        n = self._operands
+        results = result if n == 1 else f"({', '.join([result] * n)})"
+        call = f"{self.kind}(%s), {self._attributes()}"
+        if self.place == "in a loop" and one == result:
+            yield from self._loop(one, call)
+            return
+        yield "ENTRY e {\n"
+        names = []
+        for i in range(n):
+            yield f"  x{i} = {one} parameter({i})\n"
+            names.append(f"x{i}")
+            if self.place == "between kernels":
+                yield f"  y{i} = {one} {self._unary}(x{i})\n"
+                names[i] = f"y{i}"
+        if self.place == "twice" and one == result and n == 1:
+            yield f"  first = {one} {call % names[0]}\n"
+            names[0] = "first"
+            call = call.replace("channel_id=1", "channel_id=2")
+        if self.place == "between kernels" and n == 1:
+            yield f"  c = {results} {call % ', '.join(names)}\n  ROOT r = {result} {self._unary}(c)\n}}\n"
+        else:
+            yield f"  ROOT r = {results} {call % ', '.join(names)}\n}}\n"
+
+    def _loop(self, one: str, call: str) -> Iterator[str]:
+        n = self._operands
+        state = f"(s32[], {', '.join([one] * n)})"
+        yield f"condition {{\n  s = {state} parameter(0)\n  i = s32[] get-tuple-element(s), index=0\n"
+        yield "  n = s32[] constant(2)\n  ROOT r = pred[] compare(i, n), direction=LT\n}\n\n"
+        yield f"body {{\n  s = {state} parameter(0)\n  i = s32[] get-tuple-element(s), index=0\n"
+        yield "  one = s32[] constant(1)\n  next = s32[] add(i, one)\n"
+        for i in range(n):
+            yield f"  x{i} = {one} get-tuple-element(s), index={i + 1}\n"
+        names = ", ".join(f"x{i}" for i in range(n))
+        if n == 1:
+            yield f"  y0 = {one} {call % names}\n"
+        else:
+            yield f"  c = ({', '.join([one] * n)}) {call % names}\n"
+            for i in range(n):
+                yield f"  y{i} = {one} get-tuple-element(c), index={i}\n"
+        yield f"  ROOT r = {state} tuple(next, {', '.join(f'y{i}' for i in range(n))})\n}}\n\n"
+        yield "ENTRY e {\n"
+        for i in range(n):
+            yield f"  x{i} = {one} parameter({i})\n"
+        yield f"  zero = s32[] constant(0)\n  s = {state} tuple(zero, {names})\n"
+        yield f"  ROOT r = {state} while(s), condition=condition, body=body\n}}\n"
+
+    @property
+    def _reducer(self) -> str:
+        if self.type == "pred":
+            return "and" if self.reducer in ("minimum", "multiply") else "or"
+        return "add" if self.type == "c64" and self.reducer in ("maximum", "minimum") else self.reducer
+
+    @property
+    def _unary(self) -> str:
+        return "not" if self.type in ("pred", "u8", "u64") else "negate"
+
+    def rows(self, random: np.random.Generator) -> list[list[np.ndarray]]:
+        """Small integers, whose sums and products are exact in each type."""
+        dtype = ElementType(self.type).dtype
+        low, high = (0, 2) if self.type == "pred" else (0, 4) if dtype.kind == "u" else (-3, 4)
+        return [
+            [np.asarray(random.integers(low, high, self.shape)).astype(dtype) for _ in range(self._operands)]
+            for _ in range(self.devices)
+        ]
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether sizes can be divided among the devices of a group."""
+        if self.kind in ("reduce-scatter", "all-to-all") and not self._divides(self.shape[self.dimension]):
+            return False
+        return not (self.kind == "all-gather" and math.prod(self.shape) > 1 << 17)
+
+
+def collective_cases(devices: int) -> list[CollectiveCase]:
+    """The cases for so many devices. Kinds that have the same attributes share a design."""
+    groups, pairs = _GROUPS[devices], _PAIRS[devices]
+    designs: list[tuple[Sequence[object], ...]] = [
+        (_REDUCING, groups, ("",), _MODES, _TYPES, _REDUCERS, _SHAPES, (False, True), (1, 2, 3), _PLACES),
+        (_OTHERS, groups, ("",), _MODES, _TYPES, ("",), _SHAPES, (False, True), (1, 2), _PLACES),
+        (("collective-permute",), ("",), pairs, _MODES, _TYPES, ("",), _SHAPES, (False,), (1,), _PLACES),
+    ]
+    found: dict[str, CollectiveCase] = {}
+    for axes in designs:
+        varied = [i for i, axis in enumerate(axes) if len(axis) > 1]
+        case = functools.partial(_case, devices, axes, varied)
+
+        def possible(row: Sequence[object], case: Callable[..., CollectiveCase] = case, all: int = len(varied)) -> bool:
+            return len(row) < all or case(row).is_possible
+
+        for row in AllPairs([axes[i] for i in varied], filter_func=possible):
+            made = case(row)
+            found.setdefault(str(made), made)
+    return list(found.values())
+
+
+def _case(
+    devices: int, axes: Sequence[Sequence[object]], varied: Sequence[int], row: Sequence[object]
+) -> CollectiveCase:
+    """The case with these values of the axes that vary."""
+    values = [axis[0] for axis in axes]
+    for index, value in zip(varied, row, strict=True):
+        values[index] = value
+    return CollectiveCase(devices, *values)  # type: ignore[arg-type]
