@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 PROFILES = ("quick", "full", "stress")
-_DEVICES = 2
+_DEVICES = {"quick": 2, "full": 4, "stress": 4}
 _STABLEHLO_DEVICES = 8
 
 NOT_SUPPORTED = "NOT_SUPPORTED: "
@@ -171,7 +171,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def settle_devices(config: pytest.Config) -> None:
     """Gives the backend's platform as many devices as the tests need, before its first client is made."""
-    count = _STABLEHLO_DEVICES if config.getoption("xla_stablehlo_tests") else _DEVICES
+    few = _DEVICES[config.getoption("xla_profile")]
+    count = _STABLEHLO_DEVICES if config.getoption("xla_stablehlo_tests") else few
     name = config.getoption("xla_backend")
     for backend in (name,) if name else backends():
         set_device_count(backend, count)
