@@ -13,7 +13,7 @@ from xla_conformance.failures import Failure
 from xla_conformance.programs.family import FamilyProgram
 from xla_core import Client, Device, LoadedExecutable
 from xla_core.backend import Allocator, DeviceMemory, Executable, RunOptions, Stream, StreamExecutor
-from xla_core.errors import ResourceExhaustedError
+from xla_core.errors import ResourceExhaustedError, XlaError
 from xla_core.hlo import Shape
 
 __all__ = ["Bench", "WatchedAllocator", "compiled", "require_bits"]
@@ -78,6 +78,7 @@ class WatchedAllocator(Allocator):
         live: the memory that was allocated and not freed, by id.
         sizes: the requested sizes, in order.
         fail_at: which allocation from now on fails, counted from 0; None for none.
+        failure: the class of its error.
         strange: memory that was freed and is not live.
     """
 
@@ -86,6 +87,7 @@ class WatchedAllocator(Allocator):
         self.live: dict[int, DeviceMemory] = {}
         self.sizes: list[int] = []
         self.fail_at: int | None = None
+        self.failure: type[XlaError] = ResourceExhaustedError
         self.strange: list[DeviceMemory] = []
         self._pool: dict[tuple[int, int], list[DeviceMemory]] = {}
         self._keys: dict[int, tuple[int, int]] = {}
@@ -98,7 +100,7 @@ class WatchedAllocator(Allocator):
             if self.fail_at is not None:
                 self.fail_at -= 1
                 if self.fail_at < 0:
-                    raise ResourceExhaustedError(f"the test lets the allocation of {size} bytes fail")
+                    raise self.failure(f"the test lets the allocation of {size} bytes fail")
             self.sizes.append(size)
             pool = self._pool.setdefault((size, memory_space), [])
             memory = pool.pop() if pool else self._new(size, memory_space)

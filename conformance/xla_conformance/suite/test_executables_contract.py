@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from xla_conformance.bench import Bench, compiled, require_bits
-from xla_conformance.plugin import not_supported
+from xla_conformance.plugin import ClaimingClient, not_supported
 from xla_conformance.programs.family import FAMILY, FamilyProgram
-from xla_core import Client, ResourceExhaustedError, XlaError
-from xla_core.backend import DeviceMemory
+from xla_core import CancelledError, Client, FailedPreconditionError, InternalError, ResourceExhaustedError, XlaError
+from xla_core.backend import BackendSpec, DeviceFeatures, DeviceMemory
 from xla_core.hlo import Opcode
 
 SECONDS = 30.0  # how long a thread that must not block may take, on a machine that is busy
@@ -35,6 +35,8 @@ def has_control_flow(program: FamilyProgram) -> bool:
     "executable.flat-entry",
     "executable.tokens",
     "executable.immutable",
+    "kernel.launch",
+    "kernel.arguments",
 )
 @pytest.mark.parametrize("program", FAMILY, ids=str)
 def test_memory_of_a_run(client: Client, program: FamilyProgram, random: np.random.Generator) -> None:
@@ -271,3 +273,136 @@ def test_runs_on_two_streams_do_not_wait_for_each_other(client: Client, name: st
                 arguments=values,
             )
             bench.release(arguments, results)
+
+
+@pytest.mark.promise("executable.error-consumes-donated", "executable.error-frees")
+@pytest.mark.parametrize("name", ["donated_and_swapped", "donated_for_scratch", "temporaries", "loop"])
+def test_another_error_of_an_allocation(client: Client, name: str, random: np.random.Generator) -> None:
+    """The allocator raises INTERNAL. The runtime frees the donated arguments then, so the execution must not."""
+    program = BY_NAME[name]
+    loaded = compiled(client, program)
+    arrays = program.arguments(random)
+    with Bench(loaded) as bench:
+        bench.results_of(arrays)
+        kept = len(bench.allocator.live)
+        bench.allocator.failure = InternalError
+        for number in range(len(bench.results) + 2):
+            arguments = bench.place(arrays)
+            bench.allocator.fail_at = number
+            results: list[DeviceMemory] = []
+            try:
+                results = bench.run(arguments)
+            except InternalError:
+                assert all(id(m) in bench.allocator.live for m in arguments), "The runtime frees donated arguments."
+            bench.allocator.fail_at = None
+            bench.release(arguments, results)
+        assert len(bench.allocator.live) <= kept, "On every error, an execution frees what it allocated."
+        assert not bench.allocator.strange, "On an error, an execution frees only memory that it allocated, and once."
+        require_bits("A run after errors is right.", bench.results_of(arrays), program.results(arrays), program=program)
+
+
+@pytest.mark.promise("executable.refused", "executable.refused-keeps-arguments", "executable.close-starts-nothing")
+@pytest.mark.parametrize("name", ["donated_and_swapped", "loop", "elementwise"])
+def test_a_run_after_the_executable_was_closed(client: Client, name: str, random: np.random.Generator) -> None:
+    """It is refused with FAILED_PRECONDITION, or cancelled, or right where the device can't tell."""
+    program = BY_NAME[name]
+    executable = client.deserialize(compiled(client, program).serialize()).executable
+    arrays = program.arguments(random)
+    with Bench(executable, client.devices[0]) as bench:
+        bench.results_of(arrays)
+        kept = len(bench.allocator.live)
+        arguments = bench.place(arrays)
+        executable.close()
+        results: list[DeviceMemory] = []
+        try:
+            results = bench.run(arguments)
+        except FailedPreconditionError:
+            require_bits(
+                "A run that is refused writes to no argument.", bench.read(arguments, bench.parameters), arrays
+            )
+        else:
+            event = bench.stream.create_event()
+            bench.stream.record(event)
+            event.synchronize()
+            if event.error is None:
+                require_bits(
+                    "A run after close() is refused, cancelled or right.",
+                    bench.read(results, bench.results),
+                    program.results(arrays),
+                    program=program,
+                )
+            else:
+                assert isinstance(event.error, CancelledError), (
+                    f"close() ends runs with CANCELLED, not {event.error!r}."
+                )
+                bench.stream.recover()
+        bench.release(arguments, results)
+        assert len(bench.allocator.live) <= kept, "A refused run frees what it allocated."
+
+
+@pytest.mark.promise("features.works-without")
+@pytest.mark.parametrize("name", ["elementwise", "temporaries", "loop", "branches", "donated_and_swapped", "types"])
+def test_without_any_feature(backend: str, name: str, random: np.random.Generator) -> None:
+    """The device's features are taken away, so that the core copies, allocates and drives as for a poorer device."""
+    program = BY_NAME[name]
+    with ClaimingClient(backend) as client:
+        for device in client.devices:
+            device.executor.features = DeviceFeatures()
+        executable = client.compile(program.module)
+        for _ in range(2):
+            values = program.arguments(random)
+            require_bits(
+                "Everything works without the optional features of a device.",
+                [np.asarray(r) for r in executable(*values)],
+                program.results(values),
+                program=program,
+                arguments=values,
+            )
+
+
+@pytest.mark.promise("features.callbacks-may-enqueue")
+def test_callbacks_use_the_device(client: Client) -> None:
+    executor = client.devices[0].executor
+    if not executor.features.callbacks_may_enqueue:
+        not_supported("it doesn't declare callbacks_may_enqueue")
+    outer, inner = executor.create_stream(), executor.create_stream()
+    memory = executor.allocate(64)
+    assert memory is not None, "The device allocates memory."
+    seen = np.zeros(64, np.uint8)
+
+    def work() -> None:
+        inner.memset(memory, 7)
+        inner.memcpy_d2h(seen, memory)
+        inner.synchronize()
+
+    outer.host_callback(work)
+    event = outer.create_event()
+    outer.record(event)
+    assert event.synchronize(SECONDS), "A host callback may enqueue on other streams and wait for them."
+    assert event.error is None, f"A host callback may enqueue on other streams: {event.error}"
+    assert (seen == 7).all(), "A host callback may enqueue on other streams and wait for them."
+    for stream in (outer, inner):
+        stream.close()
+    executor.deallocate(memory)
+
+
+@pytest.mark.promise("executor.synchronize")
+@pytest.mark.parametrize("name", ["temporaries", "loop"])
+def test_synchronizing_a_device(client: Client, name: str, random: np.random.Generator) -> None:
+    program = BY_NAME[name]
+    executable = compiled(client, program)
+    values = program.arguments(random)
+    results = [r for _ in range(20) for r in executable(*values)]
+    client.devices[0].synchronize()
+    assert all(r.is_ready() for r in results), "Synchronizing a device waits for all its work."
+
+
+@pytest.mark.promise("executor.deallocate-after-close", "executor.close", "platform.close")
+def test_memory_outlives_its_device(spec: BackendSpec) -> None:
+    platform = spec.platform()
+    executor = platform.executor(0)
+    memories = [executor.allocate(size) for size in (64, 4096, 1 << 20)]
+    platform.close()
+    for memory in memories:
+        assert memory is not None, "The device allocates memory."
+        executor.deallocate(memory)
