@@ -91,8 +91,10 @@ class Pool:
             self.not_run = list(self._pending or ())
 
     def _start(self) -> None:
-        limits = self._limits
-        self._workers.append(WorkerProcess(self.suite, self._events, limits.test, limits.stage))
+        """Starts a worker that collects the files of the tests that are left."""
+        chosen = self._pending if self._pending is not None else self._only or ()
+        suite = dataclasses.replace(self.suite, files=frozenset(id.partition("::")[0] for id in chosen))
+        self._workers.append(WorkerProcess(suite, self._events, self._limits.test, self._limits.stage))
 
     def _next_event(self, end: float) -> tuple[WorkerProcess | None, dict[str, Any]]:
         """Waits for the next event. Ends workers that are overdue. None: the total time is over."""
@@ -129,6 +131,8 @@ class Pool:
                 self._refused(worker, event)
             case "collected":
                 self._collected(worker, event)
+            case "start":
+                worker.started = True
             case "property":
                 worker.properties[event["name"]] = event["value"]
             case "end":
@@ -188,7 +192,10 @@ class Pool:
         self._workers.remove(worker)
         state = State.TIMEOUT if worker.overdue else State.CRASH
         replaced = True
-        if worker.stage == "run":
+        if worker.stage == "run" and not worker.started and self._pending is not None:
+            self._pending.appendleft(worker.test)
+            replaced = self._died_after(worker, state)
+        elif worker.stage == "run":
             folder = folder_name(worker.test)
             artifacts = self.suite.artifacts
             files = worker.keep_program(artifacts / folder) if artifacts is not None else []
@@ -201,6 +208,18 @@ class Pool:
         if replaced and self._pending and len(self._workers) < min(self._count, len(self._pending)):
             self._start()
         worker.stop()
+
+    def _died_after(self, worker: WorkerProcess, state: State) -> bool:
+        """Blames the test before, after which the process ended. Returns whether another worker is worth a try."""
+        number = next((i for i, r in enumerate(self.results) if worker.before and r.id == worker.before[-1]), None)
+        worker.test = ""
+        if number is None:
+            return self._lost_at_start(worker, state)
+        result = self.results[number]
+        message = f"after it, {worker.cause()}"
+        details = f"{result.details}\n{worker.remains()}".strip()
+        self.results[number] = dataclasses.replace(result, state=state, message=message, details=details)
+        return True
 
     def _lost_at_start(self, worker: WorkerProcess, state: State) -> bool:
         """Whether another worker is worth a try."""

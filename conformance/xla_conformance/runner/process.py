@@ -34,13 +34,20 @@ Events = queue.SimpleQueue[tuple["WorkerProcess", dict[str, Any]]]
 
 @dataclasses.dataclass(frozen=True)
 class Suite:
-    """What a worker runs. `opens`: "yes", "no" (tests of the group loading alone) or "none" (the evaluator)."""
+    """What a worker runs.
+
+    Attributes:
+        groups: the groups whose files are collected.
+        files: the names of the files to collect of these; empty for all.
+        opens: "yes"; "no" for tests that open no device; "none" for the reference evaluator.
+    """
 
     backend: str
     profile: str
     seed: int = 0
     expression: str = ""
     groups: tuple[str, ...] = ()
+    files: frozenset[str] = frozenset()
     stablehlo_tests: Path | None = None
     artifacts: Path | None = None
     opens: str = "yes"
@@ -52,6 +59,7 @@ class WorkerProcess:
     Attributes:
         stage: what it does: "start", "open", "collect", "run", "close" or "closed".
         test: the id of the test that it runs.
+        started: whether that test has started.
         since: when the stage or the test began.
         limit: how many seconds the stage or the test may take.
         overdue: whether it was killed because it took longer.
@@ -64,7 +72,7 @@ class WorkerProcess:
         self._folder = Path(self._scratch.name)
         self._log = self._folder / "log"
         self._offset = 0
-        self.stage, self.test, self.overdue = "start", "", False
+        self.stage, self.test, self.overdue, self.started = "start", "", False, False
         self.before: list[str] = []
         self.properties: dict[str, Any] = {}
         self.since, self.limit = time.monotonic(), stage_seconds
@@ -103,7 +111,7 @@ class WorkerProcess:
             f"--basetemp={self._folder / 'tmp'}",
             *(("-k", suite.expression) if suite.expression else ()),
             *((f"--xla-stablehlo-tests={suite.stablehlo_tests.resolve()}",) if suite.stablehlo_tests else ()),
-            *suite_files(suite.groups),
+            *(f for f in suite_files(suite.groups) if not suite.files or Path(f).name in suite.files),
         ]
 
     # -- what it says ------------------------------------------------------------------------------------------------
@@ -131,7 +139,7 @@ class WorkerProcess:
     def run(self, test: str) -> None:
         self.stage, self.test, self.since, self.limit = "run", test, time.monotonic(), self._test_seconds
         self._offset = self._log.stat().st_size
-        self.properties = {}
+        self.properties, self.started = {}, False
         self._send({"run": test})
 
     def finish(self) -> None:

@@ -58,7 +58,14 @@ def run_suite(
     limits = limits or Limits.of(profile)
     groups = (STABLEHLO_GROUP,) if stablehlo_tests is not None else GROUPS
     suite = Suite(
-        backend or "", profile, seed, expression, groups, stablehlo_tests, artifacts, "none" if evaluator else "yes"
+        backend or "",
+        profile,
+        seed,
+        expression,
+        groups,
+        stablehlo_tests=stablehlo_tests,
+        artifacts=artifacts,
+        opens="none" if evaluator else "yes",
     )
 
     def report(total: int, result: Result) -> None:

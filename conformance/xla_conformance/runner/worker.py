@@ -178,6 +178,7 @@ class _Worker:
         if item is None:
             self._end(id, state="FAIL", message="another worker collected this test and this one did not")
             return
+        self.send("start", id=id)
         self._entry = {"state": "PASS", "seconds": 0.0, "message": "", "details": "", "failure": {}}
         self._program.unlink(missing_ok=True)
         interrupted = ""
