@@ -15,9 +15,9 @@ __all__ = ["CONTROL", "LEVELS", "VARIABLE", "Mutant", "all_mutants", "find_mutan
 
 LEVELS = (
     *("loading", "transfers", "memory", "streams", "events", "executables", "collectives", "claims"),
-    *("attributes", "sizes", "types", "values", "native"),
+    *("attributes", "sizes", "types", "values", "device"),
 )
-"""What mutants break, in the order of the table: parts of the contract, then of kernels."""
+"""What mutants break, in the order of the table: parts of the contract, of kernels, and of the queue device."""
 
 VARIABLE = "XLA_ZOO_MUTANT"
 """The environment variable that names the mutant that the backend `zoo` is."""

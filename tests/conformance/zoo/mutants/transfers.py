@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 
 import numpy as np
 
@@ -137,7 +138,9 @@ class RankFour(TransferManager):
 class BytesOfPacked(TransferManager):
     def byte_size(self, shape):
         return (
-            shape.element_count * max(shape.element_type.byte_width, 1) if shape.is_array else super().byte_size(shape)
+            math.prod(shape.dimensions) * max(shape.element_type.byte_width, 1)
+            if shape.is_array
+            else super().byte_size(shape)
         )
 
 

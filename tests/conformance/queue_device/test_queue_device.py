@@ -1,0 +1,64 @@
+"""The queue device is a vendor's real backend: it conforms, and the zoo shows that each of its faults is found."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from xla_conformance.results import State
+from xla_conformance.runner import run_suite
+
+import xla_core as xla
+
+PROGRAM = """HloModule network
+
+plus {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+}
+
+ENTRY main {
+  x = f32[3,4] parameter(0)
+  w = f32[4,5] parameter(1)
+  product = f32[3,5] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  active = f32[3,5] logistic(product)
+  zero = f32[] constant(0)
+  sums = f32[5] reduce(active, zero), dimensions={0}, to_apply=plus
+  turned = f32[5,3] transpose(active), dimensions={1,0}
+  padded = f32[9] pad(sums, zero), padding=1_-1_1
+  ROOT r = (f32[5,3], f32[9]) tuple(turned, padded)
+}
+"""
+
+
+def test_a_program_runs(queue_device: str) -> None:
+    module = xla.parse(PROGRAM)
+    random = np.random.default_rng(0)
+    arrays = random.random((3, 4), np.float32), random.random((4, 5), np.float32)
+    with xla.Client(queue_device) as client:
+        for got, wanted in zip(client.compile(module)(*arrays), xla.evaluate(module, *arrays), strict=True):
+            np.testing.assert_allclose(np.asarray(got), wanted, rtol=1e-6)
+
+
+def test_the_host_runs_what_the_device_does_not(queue_device: str) -> None:
+    program = "HloModule m\n\nENTRY main {\n  x = f32[9] parameter(0)\n  ROOT r = f32[9] cbrt(x)\n}\n"
+    values = np.linspace(-4, 4, 9, dtype=np.float32)
+    with xla.Client(queue_device) as client:
+        executable = client.compile(program, xla.CompileOptions(fallback="host"))
+        np.testing.assert_allclose(np.asarray(executable(values)[0]), np.cbrt(values), rtol=1e-6)
+
+
+@pytest.mark.parametrize("selection", ["loading or events or transfers", "streams and failures", "test_op[tanh"])
+def test_it_passes(queue_device: str, selection: str) -> None:
+    run = run_suite(queue_device, expression=selection)
+    bad = [(r.name, r.message[-300:]) for r in run.results if r.state not in (State.PASS, State.NOT_SUPPORTED)]
+    assert bad == []
+    assert run.count(State.PASS)
+
+
+@pytest.mark.slow
+def test_it_conforms(queue_device: str) -> None:
+    run = run_suite(queue_device)
+    bad = [(r.name, r.message[-300:]) for r in run.results if r.state not in (State.PASS, State.NOT_SUPPORTED)]
+    assert bad == []
+    assert run.conforms
