@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +17,7 @@ import pytest
 from xla_conformance.device.gates import PATIENCE, Gate, fail, pause
 from xla_conformance.device.memories import allocated
 from xla_conformance.device.patterns import pattern, require_bytes
+from xla_conformance.device.processes import open_files, thread_count
 from xla_conformance.failures import Failure
 from xla_core.backend import Event, Stream, StreamExecutor
 
@@ -194,12 +194,6 @@ def test_close_waits_for_the_enqueued_work(executor: StreamExecutor, gate: Gate)
     executor.deallocate(memory)
 
 
-def _entries(folder: str) -> int:
-    """The number of this process's threads or files, where the system tells."""
-    place = Path("/proc/self", folder)
-    return len(list(place.iterdir())) if place.is_dir() else threading.active_count()
-
-
 def _use_and_close(executor: StreamExecutor, count: int) -> None:
     streams = [executor.create_stream() for _ in range(count)]
     gate = Gate()
@@ -215,15 +209,16 @@ def _use_and_close(executor: StreamExecutor, count: int) -> None:
 @pytest.mark.parametrize("failed", [False, True], ids=["fine", "failed"])
 def test_close_frees_the_stream_s_resources(executor: StreamExecutor, failed: bool) -> None:
     _use_and_close(executor, 4)  # what is made once for all streams
-    before = {folder: _entries(folder) for folder in ("task", "fd")}
+    counters = {"threads": thread_count, "open files": open_files}
+    before = {what: count() for what, count in counters.items()}
     if failed:
         stream = executor.create_stream()
         stream.host_callback(fail())
         stream.close()
     _use_and_close(executor, 40)
     deadline = time.monotonic() + 1.0  # a thread that has ended stays in the list for a moment
-    for folder, what in (("task", "threads"), ("fd", "open files")):
-        while (left := _entries(folder) - before[folder]) > 8 and time.monotonic() < deadline:
+    for what, count in counters.items():
+        while (left := count() - before[what]) > 8 and time.monotonic() < deadline:
             time.sleep(0.02)
         if left > 8:
             raise Failure(

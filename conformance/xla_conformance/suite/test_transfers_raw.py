@@ -92,7 +92,7 @@ def _copies(
 def test_copies_of_every_size(
     executor: StreamExecutor, stream: Stream, memories: list[DeviceMemory], random: np.random.Generator, held: bool
 ) -> None:
-    _copies(executor, stream, memories, list(SIZES), int(random.integers(1 << 20)), Gate() if held else None)
+    _copies(executor, stream, memories, [0, *SIZES], int(random.integers(1 << 20)), Gate() if held else None)
 
 
 @pytest.mark.promise("stream.h2d", "stream.d2h", "stream.d2d", "stream.memset")

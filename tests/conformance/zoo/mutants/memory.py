@@ -12,7 +12,7 @@ from xla_core.errors import InternalError
 from xla_core.target import DeviceDescription
 
 MUTANTS: list[Mutant] = []
-says = broken("memory", "memory or loading", MUTANTS)
+says = broken("memory", "memory or loading or transfers", MUTANTS)
 _turns = itertools.count(1)
 
 
