@@ -98,8 +98,8 @@ class RecordedPoint:
                     "xla_core.evaluate, on another device, or with a Client of its own",
                 )
             seen.add(stream)
-            awaited = stream.awaited
-            stream = awaited.stream if awaited is not None else None
+            awaited = stream.awaited  # a point that is ready is one that its thread hasn't yet seen to be ready
+            stream = awaited.stream if awaited is not None and not awaited.ready else None
 
 
 class HostEvent(Event):

@@ -460,6 +460,31 @@ def test_work_that_waits_for_what_comes_after_it_is_an_error(wait, give) -> None
     assert "work on first waits for what comes after it" in error.message
 
 
+def test_streams_that_take_turns_are_no_deadlock() -> None:
+    """The second stream waited for the first, is past that wait, and hasn't had a chance to say so."""
+    first, second = (
+        HostStream(SimpleNamespace(ordinal=0, device_name="device 0"), name, inline=False)
+        for name in ("first", "second")
+    )
+    gate = threading.Event()
+    passed = HostEvent().arm(first)
+    passed.complete()
+
+    def hold() -> None:
+        second.awaited = passed
+        assert gate.wait(10)
+
+    second.enqueue(hold)
+    first.wait(second.finish())
+    end = first.finish()
+    assert not end.synchronize(0.5)  # waits look for deadlocks every tenth of a second
+    gate.set()
+    assert end.synchronize(10)
+    assert end.error is None
+    first.close()
+    second.close()
+
+
 def test_work_may_wait_for_another_stream() -> None:
     stream, other = (
         HostStream(SimpleNamespace(ordinal=0, device_name="device 0"), name, inline=False)
