@@ -1,4 +1,7 @@
-"""Programs that JAX exported, as StableHLO text, with the ranges of their arguments."""
+"""Whole programs, as StableHLO text, with the ranges of their arguments.
+
+Those of `manifest.json` were exported by JAX; those of `own.json` were written for the suite.
+"""
 
 from __future__ import annotations
 
@@ -18,21 +21,22 @@ class Program:
     """`ranges` has a (dimensions, dtype, low, high) for each argument: uniform in [low, high).
 
     `rtol` and `atol` are how much floating-point results may differ from the reference evaluator's; they depend on how
-    the program propagates rounding errors.
+    the program propagates rounding errors. `profile` is the smallest one that runs it.
     """
 
     name: str
     ranges: tuple[tuple[tuple[int, ...], str, float, float], ...]
     rtol: float
     atol: float
+    profile: str = "quick"
 
     @property
     def text(self) -> str:
         return importlib.resources.files(__package__).joinpath(f"{self.name}.mlir").read_text()
 
-    def arguments(self) -> list[np.ndarray]:
-        """The arguments, the same arrays each time."""
-        random = np.random.default_rng(zlib.crc32(self.name.encode()))
+    def arguments(self, seed: int = 0) -> list[np.ndarray]:
+        """The arguments, the same arrays each time for one seed."""
+        random = np.random.default_rng([seed, zlib.crc32(self.name.encode())])
         return [_array(random, *r) for r in self.ranges]
 
 
@@ -44,13 +48,17 @@ def _array(random: np.random.Generator, dimensions: tuple[int, ...], name: str, 
 
 
 def _load() -> tuple[Program, ...]:
-    manifest = json.loads(importlib.resources.files(__package__).joinpath("manifest.json").read_text())
+    folder = importlib.resources.files(__package__)
+    manifest = {}
+    for file in ("manifest.json", "own.json"):
+        manifest.update(json.loads(folder.joinpath(file).read_text()))
     return tuple(
         Program(
             name,
             tuple((tuple(dimensions), dtype, low, high) for dimensions, dtype, low, high in entry["arguments"]),
             entry["rtol"],
             entry["atol"],
+            entry.get("profile", "quick"),
         )
         for name, entry in manifest.items()
     )

@@ -5,22 +5,29 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from xla_conformance.failures import require_equal
 from xla_conformance.programs import PROGRAMS, Program
 from xla_core import Client, CompileOptions, evaluate, parse
-from xla_core.hlo import Tolerance, compare_arrays
+from xla_core.hlo import Tolerance
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
-def test_program(client: Client, program: Program) -> None:
+@pytest.mark.promise("executable.run", "compiler.run-backend")
+@pytest.mark.parametrize(
+    "program", [pytest.param(p, id=p.name, marks=pytest.mark.profile(p.profile)) for p in PROGRAMS]
+)
+def test_program(client: Client, program: Program, seed: int) -> None:
     module = parse(program.text, file=program.name)
-    arguments = program.arguments()
-    results = [np.asarray(r) for r in client.compile(module)(*arguments)]
-    expected = evaluate(module, *arguments)
-    assert len(results) == len(expected)
-    for number, (actual, wanted) in enumerate(zip(results, expected, strict=True)):
-        tolerance = Tolerance(rtol=program.rtol, atol=program.atol) if wanted.dtype.kind not in "biu" else None
-        difference = compare_arrays(actual, wanted, tolerance)
-        assert difference.equal, f"result {number}: {difference}"
+    arguments = program.arguments(seed)
+    expected = [np.asarray(r) for r in evaluate(module, *arguments)]
+    within = Tolerance(rtol=program.rtol, atol=program.atol)
+    require_equal(
+        "A whole program gives its results.",
+        [np.asarray(r) for r in client.compile(module)(*arguments)],
+        expected,
+        module=program.text,
+        arguments=arguments,
+        tolerances=[None if e.dtype.kind in "biu" else within for e in expected],
+    )
 
 
 @pytest.mark.parametrize("name", ["mlp_sgd_step", "rnn_scan"])
