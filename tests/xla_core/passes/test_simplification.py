@@ -102,9 +102,9 @@ def test_twelve_thousand_instructions_take_seconds():
         x = c.add("tanh", c.add("add", back, x))
     c.set_root(x)
     module.add_computation(c, entry=True)
-    start = time.perf_counter()
+    start = time.thread_time()
     simplification_pipeline().run(module)
-    assert time.perf_counter() - start < 20  # about one second on a machine that has nothing else to do
+    assert time.thread_time() - start < 20  # about one second on a machine that has nothing else to do
     assert module.instruction_count < 8000
     verify(module)
 

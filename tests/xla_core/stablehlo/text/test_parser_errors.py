@@ -248,15 +248,15 @@ DAG = "".join(f"!t{i + 1} = tuple<!t{i}, !t{i}>\n" for i in range(60))
     ],
 )
 def test_hostile_texts_are_refused_quickly(source: str, message: str) -> None:
-    start = time.perf_counter()
+    start = time.thread_time()
     error = refusal(source)
     assert message in error.message
     assert len(str(error)) < 2 * N + 1000
-    assert time.perf_counter() - start < 2
+    assert time.thread_time() - start < 2
 
 
 def test_hostile_texts_that_are_right() -> None:
-    start = time.perf_counter()
+    start = time.thread_time()
     parse_text("module attributes {a = #foo.bar" + "<" * N + ">" * N + "} {}")
     parse_text(in_function("", "%a: tensor<" + "1x" * 2000 + "f32>"))
     one_line = "".join(f" %{i} = stablehlo.add %a, %a : tensor<f32>" for i in range(5000))
@@ -264,7 +264,7 @@ def test_hostile_texts_that_are_right() -> None:
     links = "".join(f"#loc{i} = loc(callsite(#loc{i + 1} at #loc{i + 1}))\n" for i in range(5000))
     module = parse_text(links + '#loc5000 = loc("f":1:2)\nfunc.func @f() { return } loc(#loc0)')
     assert str(module.functions["f"].location) == "f:1:2"
-    assert time.perf_counter() - start < 5
+    assert time.thread_time() - start < 5
 
 
 def test_depth_up_to_the_limit_is_read() -> None:

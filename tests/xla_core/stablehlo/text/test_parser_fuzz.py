@@ -49,7 +49,7 @@ def mutate(text: str, rng: random.Random) -> str:
 
 def check(text: str) -> bool:
     """Whether it is a module; an error must be whole."""
-    start = time.perf_counter()
+    start = time.thread_time()
     try:
         module = parse_text(text)
     except XlaError as error:
@@ -61,7 +61,7 @@ def check(text: str) -> bool:
         assert problem.location is not None, text
         assert problem.location.line, text
         assert problem.snippet is not None, text
-    assert time.perf_counter() - start < 5, text
+    assert time.thread_time() - start < 5, text
     return is_module
 
 

