@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from xla_conformance.results import Result, State
 from xla_conformance.roots import find_roots
+from xla_conformance.runner import run_suite
 
 
 def wrong(opcode: str, *runs_as: str, case: str = "f32", state: State = State.FAIL) -> Result:
@@ -33,3 +36,38 @@ def test_an_op_that_is_wrong_alone_too_is_no_dependent() -> None:
 
 def test_what_passes_is_no_root() -> None:
     assert find_roots([wrong("tanh", "convert"), wrong("convert", "convert", state=State.PASS)]) == []
+
+
+WRONG_MAXIMUM = """
+class Kernel(HloKernel):
+    def _run(self, stream, arguments):
+        super()._run(stream, arguments)
+        if "maximum" in self.name:
+            stream.executor.ram.block(arguments[-1].handle)[:1] ^= 1
+
+import xla_backend_template.compiler as compiler
+compiler.HloKernel = Kernel
+
+class Compiler(TemplateCompiler):
+    @property
+    def target_config(self):
+        config = super().target_config
+        return config.model_copy(update={"capabilities": config.capabilities.without_ops("clamp")})
+
+class Platform(TemplatePlatform):
+    def create_compiler(self):
+        return Compiler()
+
+@hookimpl
+def xla_backend():
+    return spec(platform=Platform, compiler=Compiler)
+"""
+
+
+def test_a_backend_whose_decompositions_use_a_wrong_op(put_backend: Callable[[str, str], str]) -> None:
+    run = run_suite(put_backend("rooted", WRONG_MAXIMUM), expression="test_op and s32 and ([maximum or [clamp)")
+    opcodes = {r.properties["opcode"] for r in run.wrong}
+    assert opcodes == {"maximum", "clamp"}
+    (root,) = find_roots(run.results)
+    assert root.opcode == "maximum"
+    assert {r.properties["opcode"] for r in run.wrong if r.id in root.dependents} == {"clamp"}
