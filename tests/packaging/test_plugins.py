@@ -80,7 +80,7 @@ def test_a_backend_appears_by_pip_install_and_vanishes_by_uninstall(wheels: Path
     assert ran.returncode == 0, ran.stderr
     judged = scratch.run("xla", "conform", "--backend", "acme", "-k", "loading or streams or test_op[add")
     assert judged.returncode == 0, judged.stdout + judged.stderr
-    assert "acme passes (quick, of a selection" in judged.stdout
+    assert "acme passes (quick, simulated, with fallback, of a selection" in judged.stdout
 
     scratch.uninstall("xla-backend-acme")
     assert scratch.backends() == ["template"]

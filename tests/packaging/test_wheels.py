@@ -27,8 +27,11 @@ DATA = {
     ],
     "xla_backend_cpu": ["xla_backend_cpu/scaffold/subclass/package/compiler.py.tmpl"],
     "xla_conformance": [
+        "xla_conformance/levels.toml",
         "xla_conformance/programs/manifest.json",
         "xla_conformance/programs/mlp_sgd_step.mlir",
+        "xla_conformance/report/page.html.j2",
+        "xla_conformance/report/report.schema.json",
         "xla_conformance/suite/pytest.ini",
         "xla_conformance/suite/test_ops.py",
     ],
