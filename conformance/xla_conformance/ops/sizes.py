@@ -6,7 +6,7 @@ import math
 
 from xla_conformance.ops.choices import Group
 
-__all__ = ["EMPTY", "MEDIUM", "PLACES", "SIZES", "SMALL", "dimensions", "position"]
+__all__ = ["EMPTY", "MEDIUM", "PLACES", "SIZES", "SMALL", "dimensions", "equal_size", "position"]
 
 EMPTY = (0, 1)
 """Sizes at which many faults don't show. They have cases of their own, so that they hide no other choice."""
@@ -17,8 +17,12 @@ _LARGE = (Group(255, 256, 257, 511, 512, 513), Group(1023, 1024, 1025, 2047, 204
 SIZES = (*MEDIUM, *_LARGE, Group(65537, 66001, 69999))
 """Around each power of two up to 4,096, and above 65,536."""
 
-PLACES = ("major", "middle", "minor")
-"""Where among an array's dimensions the one is that has the chosen size."""
+PLACES = ("major", "middle", "minor", "every")
+"""Where among an array's dimensions the one is that has the chosen size.
+
+With "every", all have it, or as much as there is room for: a dimension that is taken for another one doesn't change
+shapes then, and shows in the elements alone.
+"""
 
 _OTHERS = (3, 5, 2, 7, 4, 6, 8)
 _LARGEST = 1 << 18
@@ -26,7 +30,14 @@ _LARGEST = 1 << 18
 
 def position(place: str, rank: int) -> int:
     """Returns the dimension at a place."""
-    return {"major": 0, "middle": rank // 2, "minor": rank - 1}[place]
+    return {"major": 0, "middle": rank // 2, "minor": rank - 1, "every": 0}[place]
+
+
+def equal_size(size: int, rank: int, largest: int) -> int:
+    """Returns the size, or the largest one with which an array of the rank has at most so many elements."""
+    while size > 1 and size**rank > largest:
+        size = max(1, min(size - 1, int(largest ** (1 / rank))))
+    return size
 
 
 def dimensions(rank: int, size: int, place: str, largest: int = _LARGEST) -> tuple[int, ...]:
@@ -37,6 +48,8 @@ def dimensions(rank: int, size: int, place: str, largest: int = _LARGEST) -> tup
     """
     if rank == 0:
         return ()
+    if place == "every" and rank > 1:
+        return (equal_size(size, rank, largest),) * rank
     at = position(place, rank)
     others = [n for n in _OTHERS if n != size][: rank - 1]
     while math.prod(others) * size > largest and max(others, default=1) > 1:

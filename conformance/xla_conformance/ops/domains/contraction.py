@@ -14,7 +14,7 @@ from xla_conformance.ops.domain import domain
 from xla_conformance.ops.fills import exactly, factors
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.reducers import wider
-from xla_conformance.ops.sizes import MEDIUM, SIZES
+from xla_conformance.ops.sizes import MEDIUM, SIZES, equal_size
 from xla_core.hlo import ElementType, HloInstruction, Opcode, Shape
 
 __all__ = ["PRECISIONS", "result_type"]
@@ -22,6 +22,7 @@ __all__ = ["PRECISIONS", "result_type"]
 _T = ElementType
 PRECISIONS = ((), ("default", "default"), ("high", "high"), ("highest", "highest"), ("highest", "default"))
 _ORDERS = ("bfc", "bcf", "fbc", "cfb", "fcb", "cbf")
+_NUMBERS = ("ascending", "rhs crossed", "lhs crossed")
 _AXES: dict[str, Any] = {
     "batch": (1, 0, 2, 3),
     "contracting": (1, 2, 0, 3),
@@ -29,8 +30,8 @@ _AXES: dict[str, Any] = {
     "right": (1, 0, 2),
     "lhs": _ORDERS,
     "rhs": _ORDERS[::-1],
-    "numbers": ("ascending", "rhs crossed", "lhs crossed"),
-    "large": ("contracting", "left", "right", "batch"),
+    "numbers": _NUMBERS,
+    "large": ("contracting", "left", "right", "batch", "every"),
     "precision": PRECISIONS,
 }
 """What dots vary.
@@ -53,36 +54,28 @@ class _Dimensions:
         unused = iter([n for n in (3, 2, 5, 4, 7, 6, 3, 2, 5, 4) if n != c.size])
         counts = {"batch": c.batch, "contracting": c.contracting, "left": c.left, "right": c.right}
         self.sizes = {kind: [next(unused) for _ in range(count)] for kind, count in counts.items()}
-        large = self.sizes[c.large if counts[c.large] else next((k for k in counts if counts[k]), "batch")]
-        if large:
+        if c.large == "every":
+            equal = equal_size(c.size, sum(counts.values()), 1 << 14)
+            self.sizes = {kind: [equal] * count for kind, count in counts.items()}
+        large = self.sizes[c.large if counts.get(c.large) else next((k for k in counts if counts[k]), "batch")]
+        if large and c.large != "every":
             large[-1] = c.size
         while math.prod(n for sizes in self.sizes.values() for n in sizes) > 1 << 20:
             largest = max((s for s in self.sizes.values() if s is not large and s), key=max, default=[])
             if not largest or max(largest) == 1:
                 break
             largest[largest.index(max(largest))] -= 1
-        self.lhs, self.lhs_dims = self._operand(c.lhs, "left", c.numbers == "lhs crossed")
-        self.rhs, self.rhs_dims = self._operand(c.rhs, "right", c.numbers == "rhs crossed")
+        kinds = {"b": self.sizes["batch"], "c": self.sizes["contracting"]}
+        self.lhs, self.lhs_dims = _arranged(c.lhs, {**kinds, "f": self.sizes["left"]}, c.numbers == "lhs crossed")
+        self.rhs, self.rhs_dims = _arranged(c.rhs, {**kinds, "f": self.sizes["right"]}, c.numbers == "rhs crossed")
         self.terms = math.prod(self.sizes["contracting"])
-
-    def _operand(self, order: str, free: str, crossed: bool) -> tuple[list[int], dict[str, tuple[int, ...]]]:
-        """Returns the operand's dimensions, and which of them is each kind's first, second, ..."""
-        sizes: list[int] = []
-        places: dict[str, tuple[int, ...]] = {}
-        for letter in order:
-            kind = {"b": "batch", "c": "contracting", "f": free}[letter]
-            own = self.sizes[kind][::-1] if crossed and letter != "f" else self.sizes[kind]
-            at = range(len(sizes), len(sizes) + len(own))
-            places[kind] = tuple(at[::-1] if crossed and letter != "f" else at)
-            sizes += own
-        return sizes, places
 
     def attributes(self) -> dict[str, tuple[int, ...]]:
         return {
-            "lhs_batch_dims": self.lhs_dims["batch"],
-            "rhs_batch_dims": self.rhs_dims["batch"],
-            "lhs_contracting_dims": self.lhs_dims["contracting"],
-            "rhs_contracting_dims": self.rhs_dims["contracting"],
+            "lhs_batch_dims": self.lhs_dims["b"],
+            "rhs_batch_dims": self.rhs_dims["b"],
+            "lhs_contracting_dims": self.lhs_dims["c"],
+            "rhs_contracting_dims": self.rhs_dims["c"],
         }
 
     def result(self) -> list[int]:
@@ -172,7 +165,10 @@ def _algorithm(p: Program, c: Choice) -> HloInstruction:
     filled=("all", "part", "some empty"),
     prefix=(False, True),
     index=(_T.S32, _T.S64, _T.U32, _T.S8),
+    equal=(False, True),
     batch=(0, 1, 2),
+    contracting=(1, 2, 0),
+    numbers=_NUMBERS,
     lhs=("bfc", "cfb", "fbc"),
     rhs=("gbcf", "bfcg", "cgfb"),
     result=("same", "wider"),
@@ -180,14 +176,20 @@ def _algorithm(p: Program, c: Choice) -> HloInstruction:
 )
 def _ragged_dot(p: Program, c: Choice) -> HloInstruction:
     batch = [2, 3][: max(c.batch, c.mode == "batch")]
-    sizes = {"b": batch, "f": [5], "c": [4], "g": [c.groups] if c.mode == "free" else []}
+    contracting = [4, 6][: max(c.contracting, c.mode == "contracting")]
+    sizes = {"b": batch, "f": [5], "c": contracting, "g": [c.groups] if c.mode == "free" else []}
     ragged = min(c.size, 127 if c.index is _T.S8 else c.size)
+    if c.equal:  # dimensions of one size can be taken for each other
+        ragged = min(ragged, 4)
+        batch[:], contracting[:] = [ragged] * len(batch), [ragged] * len(contracting)
+        sizes["f"] = [ragged]
     sizes[{"free": "f", "contracting": "c", "batch": "b"}[c.mode]][-1] = ragged
-    lhs, lhs_at = _arranged(c.lhs, sizes)
-    rhs, rhs_at = _arranged(c.rhs, {**sizes, "f": [7]})
+    last = ragged if c.equal else 7
+    lhs, lhs_at = _arranged(c.lhs, sizes, c.numbers == "lhs crossed")
+    rhs, rhs_at = _arranged(c.rhs, {**sizes, "f": [last]}, c.numbers == "rhs crossed")
     made = result_type(c.result, p.type)
-    left, right = factors(sizes["c"][0], made)
-    before = {"free": batch, "contracting": batch, "batch": batch[:-1]}[c.mode]
+    left, right = factors(math.prod(contracting), made)
+    before = {"free": batch, "contracting": [*batch, *contracting[:-1]], "batch": batch[:-1]}[c.mode]
     prefix = before if c.prefix else []
     parts = _groups(ragged, c.groups, c.filled)
     counts = [part for _ in range(math.prod(prefix)) for part in parts]
@@ -199,7 +201,7 @@ def _ragged_dot(p: Program, c: Choice) -> HloInstruction:
         "lhs_ragged_dims": lhs_at[{"free": "f", "contracting": "c", "batch": "b"}[c.mode]][-1:],
         "rhs_group_dims": rhs_at["g"],
     }
-    result = [*([c.groups] if c.mode == "contracting" else []), *batch, *sizes["f"], 7]
+    result = [*([c.groups] if c.mode == "contracting" else []), *batch, *sizes["f"], last]
     return p.add(
         Opcode.RAGGED_DOT,
         p.parameter(lhs, fill=left),
@@ -211,13 +213,14 @@ def _ragged_dot(p: Program, c: Choice) -> HloInstruction:
     )
 
 
-def _arranged(order: str, sizes: dict[str, list[int]]) -> tuple[list[int], dict[str, tuple[int, ...]]]:
-    """Returns the dimensions in an order of kinds, and where those of each kind are."""
+def _arranged(order: str, sizes: dict[str, list[int]], crossed: bool) -> tuple[list[int], dict[str, tuple[int, ...]]]:
+    """Returns the dimensions in an order of kinds, and where the first, second, ... of each kind is."""
     made: list[int] = []
     places: dict[str, tuple[int, ...]] = {}
     for kind in order:
-        places[kind] = tuple(range(len(made), len(made) + len(sizes[kind])))
-        made += sizes[kind]
+        turn = -1 if crossed and kind != "f" else 1
+        places[kind] = tuple(range(len(made), len(made) + len(sizes[kind]))[::turn])
+        made += sizes[kind][::turn]
     return made, places
 
 
@@ -249,22 +252,30 @@ _SCALED = [t for t in ElementType if (t.is_floating and t.has_zero) or t.is_comp
     scale=(_T.F8E8M0FNU, _T.BF16, _T.F32),
     blocks=("contracting", "every", "whole", "none"),
     batch=(1, 0, 2),
+    contracting=(1, 2, 0),
+    numbers=_NUMBERS,
     lhs=_ORDERS,
     rhs=_ORDERS[::-1],
-    large=("contracting", "left", "right"),
+    large=("contracting", "left", "right", "every"),
     precision=PRECISIONS,
     algorithm=(None, "dot_f32_f32_f32"),
 )
 def _scaled_dot(p: Program, c: Choice) -> HloInstruction:
-    sizes = {"b": [2, 3][: c.batch], "f": [5], "c": [6]}
-    if c.large == "contracting":
-        sizes["c"] = [c.size]
-    lhs, lhs_at = _arranged(c.lhs, {**sizes, "f": [c.size if c.large == "left" else 5]})
-    rhs, rhs_at = _arranged(c.rhs, {**sizes, "f": [c.size if c.large == "right" else 7]})
+    sizes = {"b": [2, 3][: c.batch], "f": [5], "c": [6, 4][: c.contracting]}
+    if c.large == "every":
+        equal = min(c.size, 6)
+        sizes = {kind: [equal] * len(own) for kind, own in sizes.items()}
+    if c.large == "contracting" and c.contracting:
+        sizes["c"][-1] = c.size
+    of_lhs, of_rhs = ([c.size if c.large == side else n] for side, n in (("left", 5), ("right", 7)))
+    if c.large == "every":
+        of_lhs = of_rhs = sizes["f"]
+    lhs, lhs_at = _arranged(c.lhs, {**sizes, "f": of_lhs}, c.numbers == "lhs crossed")
+    rhs, rhs_at = _arranged(c.rhs, {**sizes, "f": of_rhs}, c.numbers == "rhs crossed")
     made = {"wider": wider(p.type), "f32": _T.F32, "f64": _T.F64}[c.result]
     if made.bit_width < p.type.bit_width:
         made = p.type
-    left, right = factors(4 * sizes["c"][0], made)
+    left, right = factors(4 * math.prod(sizes["c"]), made)
     scales = [_scale_shape(c.blocks, dims, at["c"]) for dims, at in ((lhs, lhs_at), (rhs, rhs_at))]
     attributes = {
         "lhs_batch_dims": lhs_at["b"],

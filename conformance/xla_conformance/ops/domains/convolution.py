@@ -29,7 +29,7 @@ _OTHER_WINDOWS = (WindowDimension(size=2, padding_low=1), WindowDimension(size=3
     sizes=SIZES[:6],
     places=("minor",),
     spatial=(2, 1, 3, 0),
-    large=("spatial", "batch", "input_feature", "output_feature"),
+    large=("spatial", "batch", "input_feature", "output_feature", "every"),
     input=_ORDERS,
     kernel=_ORDERS,
     output=_ORDERS,
@@ -47,7 +47,10 @@ def _convolution(p: Program, c: Choice) -> HloInstruction:
     own = {"batch": 2, "input_feature": 3, "output_feature": 2}
     space = [5, 6, 4][: c.spatial]
     windows = list((_OTHER_WINDOWS * 2)[: c.spatial])
-    if c.large == "spatial" and c.spatial:
+    if c.large == "every":
+        own = dict.fromkeys(own, min(c.size, 4))
+        space = [min(c.size, 4)] * c.spatial
+    elif c.large == "spatial" and c.spatial:
         space[-1] = c.size
     elif c.large in own:
         own[c.large] = max(1, c.size // max(c.groups)) if max(c.groups) > 1 and c.size else c.size

@@ -66,7 +66,10 @@ def _numbers(c: Choice, most: int) -> _Numbers:
     roles = "" if c.roles == "scalar" else c.roles
     rank = len(roles)
     large_batch = c.large == "indices" and c.batch > 0
+    is_equal = c.place == "every" and rank > 1
     operand = list(dimensions(rank, 41 if large_batch else c.size, c.place, 1 << 15))
+    if is_equal and c.taken == "half":
+        operand = [min(n, 5) for n in operand]  # of which a window takes 3, as many as a batch dimension has
     operand = [max(n, 1) if roles[d] == "c" else n for d, n in enumerate(operand)]
     batching = tuple(d for d in range(rank) if roles[d] == "b")
     removed = tuple(d for d in range(rank) if roles[d] == "c")
@@ -81,7 +84,7 @@ def _numbers(c: Choice, most: int) -> _Numbers:
     taken = [of_window[d] if roles[d] == "w" else min(1, n) for d, n in enumerate(operand)]
     while math.prod(taken) > most >> 4:
         taken[taken.index(max(taken))] //= 2
-    own = list(_BATCH[: c.batch])
+    own = [3] * c.batch if is_equal else list(_BATCH[: c.batch])
     copies = math.prod(taken) * math.prod(operand[d] for d in batching)
     while math.prod(own) * copies > most and max(own, default=1) > 1:
         own[own.index(max(own))] = 1

@@ -26,9 +26,11 @@ def _slice(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place)
     slices = [SliceDimension(min(1, n), n - (d % 2 and n > 2), 1 + d % 2) for d, n in enumerate(sizes)]
     if sizes:
-        start = c.size // 2 if c.start == "half" else min(c.start, c.size)
-        limit = {"size": c.size, "less": max(start, c.size - 1), "half more": (start + c.size + 1) // 2}[c.limit]
-        slices[position(c.place, c.rank)] = SliceDimension(start, limit, c.stride)
+        at = position(c.place, c.rank)
+        size = sizes[at]
+        start = size // 2 if c.start == "half" else min(c.start, size)
+        limit = {"size": size, "less": max(start, size - 1), "half more": (start + size + 1) // 2}[c.limit]
+        slices[at] = SliceDimension(start, limit, c.stride)
     return p.add(Opcode.SLICE, p.parameter(sizes), slice=tuple(slices))
 
 
@@ -44,9 +46,10 @@ def _pad(p: Program, c: Choice) -> HloInstruction:
     edges = ((0, 0, 0), (1, 0, 0), (0, 2, 0), (0, 0, 1))
     padding = [PaddingDimension(*edges[d % len(edges)]) for d in range(c.rank)]
     if sizes:
-        inner = c.size + max(c.size - 1, 0) * c.interior
+        at = position(c.place, c.rank)
+        inner = sizes[at] + max(sizes[at] - 1, 0) * c.interior
         low = max(c.low, -inner)
-        padding[position(c.place, c.rank)] = PaddingDimension(low, max(c.high, -inner - low), c.interior)
+        padding[at] = PaddingDimension(low, max(c.high, -inner - low), c.interior)
     return p.add(Opcode.PAD, p.parameter(sizes), p.parameter(), padding=tuple(padding))
 
 
@@ -211,8 +214,9 @@ def _dynamic_update_slice(p: Program, c: Choice) -> HloInstruction:
 def _taken(c: Choice, sizes: Sequence[int]) -> tuple[int, ...]:
     taken = [(n + 1) // 2 for n in sizes]
     if sizes:
-        chosen = {"half": c.size // 2, "one": min(1, c.size), "all": c.size, "all but one": max(c.size - 1, 0)}[c.taken]
-        taken[position(c.place, c.rank)] = chosen
+        at = position(c.place, c.rank)
+        n = sizes[at]
+        taken[at] = {"half": n // 2, "one": min(1, n), "all": n, "all but one": max(n - 1, 0)}[c.taken]
     return tuple(taken)
 
 

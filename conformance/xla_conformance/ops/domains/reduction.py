@@ -94,8 +94,8 @@ def _scan(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place)
     axis = position(c.place, c.rank)
     slices = Shape(p.type, (*sizes[:axis], *sizes[axis + 1 :]))
-    inputs = [p.parameter(sizes, fill=terms(c.size + 1)) for _ in range(c.inputs)]
-    carries = [p.parameter(slices.dimensions, fill=terms(c.size + 1)) for _ in range(c.carries)]
+    inputs = [p.parameter(sizes, fill=terms(max(sizes) + 1)) for _ in range(c.inputs)]
+    carries = [p.parameter(slices.dimensions, fill=terms(max(sizes) + 1)) for _ in range(c.carries)]
     body = HloComputation("body")
     given = [body.parameter(i, slices) for i in range(c.inputs + c.carries)]
     xs, states = given[: c.inputs], given[c.inputs :]

@@ -176,7 +176,8 @@ _ACTUAL = ("less", "all", "one", "none")
 def _set_dimension_size(p: Program, c: Choice) -> HloInstruction:
     """Returns the sizes, and the sum of the elements that are left."""
     sizes, axis = dimensions(c.rank, c.size, c.place, 1 << 14), position(c.place, c.rank)
-    wanted = {"less": c.size * 2 // 3, "all": c.size, "one": min(1, c.size), "none": 0}[c.actual]
+    bound = sizes[axis]
+    wanted = {"less": bound * 2 // 3, "all": bound, "one": min(1, bound), "none": 0}[c.actual]
     actual = min(wanted, c.index.integer_range[1])
     operand = p.parameter(sizes, fill=terms(math.prod(sizes) + 1))
     size = p.parameter((), c.index, exactly(actual))

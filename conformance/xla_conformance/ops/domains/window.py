@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from xla_conformance.ops.choices import Choice
@@ -52,10 +53,11 @@ def window_of(c: Choice, size: int) -> WindowDimension:
     )
 
 
-def _windows(c: Choice, count: int) -> tuple[WindowDimension, ...]:
-    windows = list((_OTHERS * 2)[:count])
-    if count:
-        windows[position(c.place, count)] = window_of(c, c.size)
+def _windows(c: Choice, sizes: Sequence[int]) -> tuple[WindowDimension, ...]:
+    windows = list((_OTHERS * 2)[: len(sizes)])
+    if sizes:
+        at = position(c.place, len(sizes))
+        windows[at] = window_of(c, sizes[at])
     return tuple(windows)
 
 
@@ -68,7 +70,8 @@ def _windows(c: Choice, count: int) -> tuple[WindowDimension, ...]:
     **WINDOW_AXES,
 )
 def _reduce_window(p: Program, c: Choice) -> HloInstruction:
-    sizes, window = dimensions(c.rank, c.size, c.place, 1 << 15), _windows(c, c.rank)
+    sizes = dimensions(c.rank, c.size, c.place, 1 << 15)
+    window = _windows(c, sizes)
     total = wider(p.type) if c.accumulator == "wider" else p.type
     name = known_reducer(c.reducer, total)
     count = math.prod(w.size for w in window)
@@ -96,7 +99,8 @@ def _reduce_window(p: Program, c: Choice) -> HloInstruction:
     dilation=(1, 2),
 )
 def _variadic_reduce_window(p: Program, c: Choice) -> HloInstruction:
-    sizes, window = dimensions(c.rank, c.size, c.place, 1 << 14), _windows(c, c.rank)
+    sizes = dimensions(c.rank, c.size, c.place, 1 << 14)
+    window = _windows(c, sizes)
     types = [p.type, ElementType.S32, ElementType.F32, p.type, ElementType.U8][: c.count]
     fills = [fill_of("maximum", t, 1) for t in types]
     operands = [p.parameter(sizes, t, f) for t, f in zip(types, fills, strict=True)]
@@ -119,7 +123,8 @@ def _variadic_reduce_window(p: Program, c: Choice) -> HloInstruction:
     dilation=(1, 2, 3),
 )
 def _select_and_scatter(p: Program, c: Choice) -> HloInstruction:
-    sizes, window = dimensions(c.rank, c.size, c.place, 1 << 14), _windows(c, c.rank)
+    sizes = dimensions(c.rank, c.size, c.place, 1 << 14)
+    window = _windows(c, sizes)
     count = math.prod(-(-w.size // w.stride) + 1 for w in window)
     name = known_reducer(c.scatter, p.type)
     fill = fill_of(name, p.type, 1 + count)
