@@ -9,12 +9,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from xla_conformance.ops.cases import OpCase
-from xla_conformance.ops.reasons import NO_CASE, NO_VALUE
+from xla_conformance.ops.domain import DOMAINS
+from xla_conformance.ops.reasons import LARGEST_SIZE, NO_CASE, NO_VALUE
+from xla_conformance.ops.sizes import SIZES
 from xla_core.hlo import (
     OPS,
     Attribute,
     AttributeKind,
     ConvolutionDimensionNumbers,
+    ElementType,
     HloInstruction,
     Opcode,
     OpDef,
@@ -22,70 +25,95 @@ from xla_core.hlo import (
     WindowDimension,
 )
 
-__all__ = ["Line", "met", "uncovered", "wanted"]
+__all__ = ["Line", "met", "uncovered"]
 
 Line = tuple[str, str, str]
-"""(opcode, attribute or "size", value)."""
+"""(opcode, attribute or "type", "size" or "operands", value)."""
 
 _KIND = AttributeKind
 _COUNTS = ("none", "one", "several")
 _SIGNS = ("negative", "zero", "positive")
 _ENDS = ("first", "between", "last")
-SIZES = ("0", "1", *(str(2**k + i) for k in range(2, 13) for i in (-1, 0, 1)), "above 65536 elements")
+_MANY = "above 65536 elements"
+_EXACT_SIZES = ("0", "1", *(str(2**k + i) for k in range(2, 13) for i in (-1, 0, 1)), _MANY)
 
 
-def uncovered(cases: Iterable[OpCase], sizes: bool = True) -> list[Line]:
-    """Returns what the op table has and no case meets."""
+def uncovered(cases: Iterable[OpCase], *, every_type: bool = True) -> list[Line]:
+    """Returns what the op table has and no case meets.
+
+    With `every_type`, every element type and every size has to be met. Without it, one of each group of sizes does.
+    """
     seen = {line for case in cases for line in met(case)}
-    return sorted(line for line in wanted(sizes) if line not in seen)
+    return sorted(line for line in _wanted(every_type) if line not in seen)
 
 
-def wanted(sizes: bool = True) -> Iterator[Line]:
+def _wanted(every_type: bool) -> Iterator[Line]:
     """Yields the values that cases have to meet, but for those that have a reason to be left out."""
     for opcode, op in OPS.items():
-        if opcode not in NO_CASE:
-            lines = [(name, value) for name, attribute in op.attributes.items() for value in _values(attribute)]
-            lines += [("size", size) for size in SIZES if sizes]
-            lines += [("operands", count) for count in _operand_counts(op)]
-            yield from ((opcode.value, *line) for line in lines if not excused(opcode, *line))
+        if opcode in NO_CASE:
+            continue
+        lines = [(name, value) for name, attribute in op.attributes.items() for value in _values(attribute)]
+        lines += [("operands", count) for count in _operand_counts(op)]
+        largest = LARGEST_SIZE.get(opcode, (1 << 62, ""))[0]
+        if every_type:
+            lines += [("type", t.value) for t in _accepted_types(opcode)]
+            lines += [("size", size) for size in _EXACT_SIZES if size == _MANY or int(size) <= largest]
+        else:
+            lines += [("size", _group(group)) for group in _SIZE_GROUPS if group[0] <= largest]
+        yield from ((opcode.value, *line) for line in lines if not _has_reason(opcode, *line))
 
 
-def excused(opcode: Opcode, attribute: str, value: str) -> bool:
-    """Whether no case needs to meet a value, for a reason that `reasons` states."""
-    keys = [(o, a, v) for o in (opcode.value, "*") for a in (attribute, "*") for v in (value, "*")]
-    return any(key in NO_VALUE for key in keys)
+def _has_reason(opcode: Opcode, attribute: str, value: str) -> bool:
+    return any((opcode.value, attribute, v) in NO_VALUE for v in (value, "*"))
 
 
 def met(case: OpCase) -> Iterator[Line]:
-    """Yields the values that a case's instructions have."""
+    """Yields the values that the instructions of a case have."""
     opcode = case.opcode
+    yield opcode.value, "type", case.element_type.value
     for computation in case.module().computations:
         for instruction in computation.instructions:
             if instruction.opcode == opcode:
-                for name, attribute in instruction.op.attributes.items():
-                    value = instruction.attributes.get(name, attribute.default)
-                    yield from ((opcode.value, name, v) for v in _met(instruction, attribute, value))
-                yield from ((opcode.value, "size", size) for size in _sizes(instruction))
-                yield opcode.value, "operands", _count(len(instruction.operands), 3)
+                yield from ((opcode.value, *line) for line in _met_by(instruction))
+
+
+def _met_by(instruction: HloInstruction) -> Iterator[tuple[str, str]]:
+    for name, attribute in instruction.op.attributes.items():
+        value = instruction.attributes.get(name, attribute.default)
+        yield from ((name, v) for v in _met(instruction, attribute, value))
+    yield "operands", _count(len(instruction.operands))
+    for shape in _arrays(instruction):
+        for size in shape.dimensions:
+            yield "size", str(size)
+            yield from (("size", _group(group)) for group in _SIZE_GROUPS if size in group)
+        if shape.num_elements > 65536:
+            yield "size", _MANY
+
+
+def _arrays(instruction: HloInstruction) -> list[Shape]:
+    return [s for i in (instruction, *instruction.operands) for s in i.shape.leaves() if s.is_array]
+
+
+_SIZE_GROUPS = [tuple(group) for group in SIZES[:-1]]
+
+
+def _group(sizes: Sequence[int]) -> str:
+    return f"one of {', '.join(map(str, sorted(sizes)))}"
+
+
+def _accepted_types(opcode: Opcode) -> list[ElementType]:
+    return [t for t in ElementType if t.is_array and any(d.builds(t) for d in DOMAINS.get(opcode, ()))]
 
 
 def _operand_counts(op: OpDef) -> list[str]:
     if isinstance(op.arity, int):
         return []
     least, most = op.arity
-    return [_count(n, 3) for n in range(least, 1 + (most or max(3, least + 3)))]
+    return list(dict.fromkeys(_count(n) for n in range(least, 1 + (most or max(3, least + 3)))))
 
 
-def _count(number: int, many: int) -> str:
-    return str(number) if number < many else "many"
-
-
-def _sizes(instruction: HloInstruction) -> Iterator[str]:
-    shapes = [s for i in (instruction, *instruction.operands) for s in i.shape.leaves() if s.is_array]
-    for shape in shapes:
-        yield from map(str, shape.dimensions)
-        if shape.num_elements > 65536:
-            yield SIZES[-1]
+def _count(number: int) -> str:
+    return str(number) if number < 3 else "many"
 
 
 # -- what values an attribute of a kind has ---------------------------------------------------------------------------

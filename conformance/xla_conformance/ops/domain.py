@@ -91,11 +91,13 @@ class Domain:
                     yield choice
 
     def accepts(self, element_type: ElementType) -> bool:
+        """Whether cases have the element type."""
+        return self.builds(element_type) if self.types is None else element_type in self.types
+
+    def builds(self, element_type: ElementType) -> bool:
         """Whether the op takes the element type, by its shape rule and the verifier."""
-        if self.types is not None:
-            return element_type in self.types
         values = {**self.axes, "size": self.sizes, "place": self.places}
-        first = {axis: v[0][0] if isinstance(v[0], Group) else v[0] for axis, v in values.items() if v}
+        first = {axis: _members(v)[0] for axis, v in values.items() if v}
         try:
             verify(self.program(Choice(first), element_type).module)
         except InvalidArgumentError:

@@ -55,7 +55,7 @@ class _Dimensions:
         counts = {"batch": c.batch, "contracting": c.contracting, "left": c.left, "right": c.right}
         self.sizes = {kind: [next(unused) for _ in range(count)] for kind, count in counts.items()}
         if c.large == "every":
-            equal = equal_size(c.size, sum(counts.values()), 1 << 14)
+            equal = equal_size(c.size, sum(counts.values()), 1 << 16)
             self.sizes = {kind: [equal] * count for kind, count in counts.items()}
         large = self.sizes[c.large if counts.get(c.large) else next((k for k in counts if counts[k]), "batch")]
         if large and c.large != "every":
@@ -104,6 +104,23 @@ def _narrower(element_type: ElementType) -> ElementType:
     """Returns a narrower type of the same category, if there is one."""
     names = {"f64": "f32", "f32": "bf16", "f16": "f8e5m2", "s64": "s32", "s32": "s8", "u64": "u32", "u32": "u8"}
     return ElementType({**names, "c128": "c64", "s16": "s8", "u16": "u8"}.get(element_type.value, element_type.value))
+
+
+@domain(
+    Opcode.DOT,
+    variant="square",
+    rule=EQUAL,
+    types=_TYPES,
+    sizes=(Group(3, 4, 5), 33),
+    places=("minor",),
+    empty=(),
+    **{**_AXES, "batch": (1, 2, 0), "contracting": (1, 2), "left": (1,), "right": (1,), "large": ("every",)},
+    result=("same",),
+    other=("same",),
+)
+def _square_dot(p: Program, c: Choice) -> HloInstruction:
+    """Dimensions of one size, so that each can be taken for another."""
+    return _dot(p, c)
 
 
 _EDGES = (Group(7, 8, 9), Group(15, 16, 17, 31, 32, 33), Group(63, 64, 65), Group(127, 128, 129))
@@ -180,7 +197,7 @@ def _ragged_dot(p: Program, c: Choice) -> HloInstruction:
     sizes = {"b": batch, "f": [5], "c": contracting, "g": [c.groups] if c.mode == "free" else []}
     ragged = min(c.size, 127 if c.index is _T.S8 else c.size)
     if c.equal:  # dimensions of one size can be taken for each other
-        ragged = min(ragged, 4)
+        ragged = min(ragged, max(c.groups, 2), 4)
         batch[:], contracting[:] = [ragged] * len(batch), [ragged] * len(contracting)
         sizes["f"] = [ragged]
     sizes[{"free": "f", "contracting": "c", "batch": "b"}[c.mode]][-1] = ragged

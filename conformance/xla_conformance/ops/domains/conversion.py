@@ -34,7 +34,7 @@ def _compare(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.COMPARE, x, y, direction=direction, type=kind)
 
 
-@domain(Opcode.SELECT, rank=RANKS, predicate=("array", "scalar"))
+@domain(Opcode.SELECT, rank=RANKS, predicate=("array", "scalar"), pairs=False)
 def _select(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place)
     predicate = p.parameter(sizes if c.predicate == "array" else (), _T.PRED)
@@ -100,8 +100,14 @@ def _reduce_precision(p: Program, c: Choice) -> HloInstruction:
     Opcode.STOCHASTIC_CONVERT,
     rule=EXACT,
     types=[t for t in ElementType if t.is_floating and t.bit_width in (8, 16, 32, 64) and t.has_zero],
-    rank=RANKS,
-    target=[t for t in ElementType if t.is_integral],
+    rank=RANKS[:3],
+    target=(
+        Group(_T.S2, _T.S4, _T.U2, _T.U4),
+        Group(_T.S8, _T.U8, _T.S16, _T.U16),
+        _T.S32,
+        _T.U32,
+        Group(_T.S64, _T.U64),
+    ),
     fill=("special", "moderate"),
 )
 def _stochastic_convert(p: Program, c: Choice) -> HloInstruction:

@@ -50,6 +50,7 @@ def _convolution(p: Program, c: Choice) -> HloInstruction:
     if c.large == "every":
         own = dict.fromkeys(own, min(c.size, 4))
         space = [min(c.size, 4)] * c.spatial
+        windows = [dataclasses.replace(w, size=c.window) for w in windows]
     elif c.large == "spatial" and c.spatial:
         space[-1] = c.size
     elif c.large in own:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from xla_conformance.ops.choices import Choice
+from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.movement import INDEX_TYPES
@@ -183,6 +183,22 @@ def _gather(p: Program, c: Choice) -> HloInstruction:
     )
 
 
+_SQUARE: dict[str, Any] = {
+    **_AXES,
+    "roles": ("cw", "wc", "bcw", "wcb", "cww", "bwbc"),
+    "batch": (1, 2),
+    "taken": ("one",),
+    "index": (ElementType.S32, ElementType.U8),
+    "large": ("operand",),
+}
+"""Slices of one element, so that every dimension can be taken for another."""
+
+
+@domain(Opcode.GATHER, variant="square", sizes=(Group(3, 4, 5), 17), empty=(), places=("every",), **_SQUARE)
+def _square_gather(p: Program, c: Choice) -> HloInstruction:
+    return _gather(p, c)
+
+
 @domain(
     Opcode.SCATTER,
     rule=EQUAL,
@@ -219,6 +235,22 @@ def _scatter(p: Program, c: Choice) -> HloInstruction:
     indices = p.parameter(n.indices, c.index, _given(n.starts))
     parts = [p.parameter(n.result, t, f) for t, f in zip(types, fills, strict=True)]
     return p.add(Opcode.SCATTER, *operands, indices, *parts, to_apply=made, **attributes)
+
+
+@domain(
+    Opcode.SCATTER,
+    variant="square",
+    rule=EQUAL,
+    sizes=(Group(3, 4, 5), 17),
+    empty=(),
+    places=("every",),
+    count=(1, 2),
+    reducer=("add", "maximum", "replace"),
+    accumulator=("same",),
+    **_SQUARE,
+)
+def _square_scatter(p: Program, c: Choice) -> HloInstruction:
+    return _scatter(p, c)
 
 
 def _replacing(p: Program, types: Sequence[ElementType]) -> HloComputation:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xla_conformance.ops.choices import Choice
+from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.fills import indices
 from xla_conformance.ops.program import Program
@@ -116,6 +116,20 @@ def _broadcast(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.BROADCAST, operand, shape=p.shape(sizes), dimensions=order)
 
 
+@domain(
+    Opcode.BROADCAST,
+    variant="square",
+    sizes=(Group(3, 4, 5), 33),
+    empty=(),
+    places=("every",),
+    rank=(3, 2, 4),
+    kept=("all", "others", "ends"),
+    order=("descending", "left", "ascending"),
+)
+def _square_broadcast(p: Program, c: Choice) -> HloInstruction:
+    return _broadcast(p, c)
+
+
 @domain(Opcode.IOTA, scalar=False, rank=RANKS)
 def _iota(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place)
@@ -168,12 +182,15 @@ def reshaped(sizes: Sequence[int], form: str) -> tuple[int, ...]:
     along=("chosen", "first", "last"),
     largest=("first", "last"),
     hollow=(False, True),
+    parts=("different", "equal"),
 )
 def _concatenate(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place)
     axis = {"chosen": position(c.place, c.rank), "first": 0, "last": c.rank - 1}[c.along]
     parts = [sizes[axis], *(2 + i % 3 for i in range(c.count - 1))]
-    if c.hollow and c.count > 2:
+    if c.parts == "equal":
+        parts = [sizes[axis]] * c.count
+    elif c.hollow and c.count > 2:
         parts[1] = 0
     if c.largest == "last":
         parts.reverse()
@@ -239,6 +256,6 @@ def start(role: str, last: int) -> int:
     return {"within": (last + 1) // 2, "zero": 0, "last": last, "below": -3, "above": last + 2}[role]
 
 
-@domain(Opcode.COPY, rank=RANKS, pairs=True)
+@domain(Opcode.COPY, rank=RANKS, pairs=False)
 def _copy(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.COPY, p.parameter(dimensions(c.rank, c.size, c.place)))

@@ -92,7 +92,7 @@ def _copy_done(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.COPY_DONE, p.add(Opcode.COPY_START, *_parts(p, c, 1)))
 
 
-@domain(Opcode.BITCAST, rank=RANKS, form=("flat", "reversed", "split", "ones", "merged"))
+@domain(Opcode.BITCAST, rank=RANKS, form=("flat", "reversed", "split", "ones", "merged"), pairs=False)
 def _bitcast(p: Program, c: Choice) -> HloInstruction:
     """The operand's bytes in the same order, under other dimensions or as a transpose."""
     sizes = dimensions(c.rank, c.size, c.place, 1 << 16)
@@ -154,7 +154,7 @@ for _opcode, _updates in ((Opcode.ASYNC_START, (0, 1)), (Opcode.ASYNC_UPDATE, (1
 # -- dynamic dimensions -----------------------------------------------------------------------------------------------
 
 
-@domain(Opcode.GET_DIMENSION_SIZE, rule=EXACT, rank=RANKS, asked=("major", "middle", "minor"))
+@domain(Opcode.GET_DIMENSION_SIZE, rule=EXACT, rank=RANKS, asked=("major", "middle", "minor"), pairs=False)
 def _get_dimension_size(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(max(c.rank, 1), c.size, c.place, 1 << 16)
     return p.add(Opcode.GET_DIMENSION_SIZE, p.parameter(sizes), dimensions=(position(c.asked, len(sizes)),))
