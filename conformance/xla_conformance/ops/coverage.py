@@ -57,7 +57,7 @@ def _wanted(every_type: bool) -> Iterator[Line]:
         largest = LARGEST_SIZE.get(opcode, (1 << 62, ""))[0]
         if every_type:
             lines += [("type", t.value) for t in _accepted_types(opcode)]
-            lines += [("size", size) for size in _EXACT_SIZES if size == _MANY or int(size) <= largest]
+            lines += [("size", size) for size in _EXACT_SIZES if (65537 if size == _MANY else int(size)) <= largest]
         else:
             lines += [("size", _group(group)) for group in _SIZE_GROUPS if group[0] <= largest]
         yield from ((opcode.value, *line) for line in lines if not _has_reason(opcode, *line))

@@ -72,23 +72,27 @@ class Domain:
         groups = [Group(*(t for t in group if self.accepts(t))) for group in TYPES]
         types = [t for group in groups for t in group] if every_type else [group for group in groups if group]
         seen: set[str] = set()
-        for number, sizes in enumerate((self.sizes, self.empty)):
-            axes: Axes = {"type": types, **self.axes}
-            if self.sizes:
-                if not sizes:
-                    continue
-                axes = {**axes, "size": sizes, "place": self.places}
-                if number and self.scalar and "rank" in axes:
-                    axes = {**axes, "rank": (0, *axes["rank"])}
-            elif number:
-                continue
-            if every_type and not self.pairs:
-                axes = {axis: _members(values) for axis, values in axes.items()}
-            choose = choose_pairs if self.pairs and not number else choose_each
-            for choice in choose(axes, seed, self.name):
+        axes: Axes = {"type": types, **self.axes}
+        for is_paired, sizes, places in self._passes(every_type):
+            sized = {**axes, "size": sizes, "place": places} if sizes else axes
+            if sizes is self.empty and self.scalar and "rank" in axes:
+                sized = {**sized, "rank": (0, *axes["rank"])}
+            if every_type and not is_paired:
+                sized = {axis: _members(values) for axis, values in sized.items()}
+            if sizes is self.sizes and not is_paired:  # what makes all dimensions alike changes the size
+                sized = {a: [v for v in values if v != "every"] or values for a, values in sized.items()}
+            for choice in (choose_pairs if is_paired else choose_each)(sized, seed, self.name):
                 if str(choice) not in seen:
                     seen.add(str(choice))
                     yield choice
+
+    def _passes(self, every_type: bool) -> Iterator[tuple[bool, Sequence[Any], Sequence[str]]]:
+        """Yields (whether all pairs meet, sizes, places) of each array of choices."""
+        yield self.pairs, self.sizes, self.places
+        if self.pairs and self.sizes and every_type:  # each size by itself
+            yield False, self.sizes, self.places
+        if self.sizes and self.empty:
+            yield False, self.empty, self.places
 
     def accepts(self, element_type: ElementType) -> bool:
         """Whether cases have the element type."""

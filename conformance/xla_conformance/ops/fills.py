@@ -114,6 +114,9 @@ def _whole(shape: Shape, largest: float, random: np.random.Generator) -> np.ndar
     if not (element.is_floating or element.is_complex):
         return patterns(shape, random)
 
+    if not element.has_zero:
+        return random.choice([1.0, 2.0], shape.dimensions).astype(shape.dtype)
+
     def part() -> np.ndarray:
         sign = random.choice([-1.0, 1.0], size)
         if largest < 1:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from xla_core.hlo import OPS, Opcode, Trait
+from collections.abc import Iterable
+
+from xla_core.hlo import OPS, ElementType, Opcode, Trait
 
 __all__ = ["LARGEST_SIZE", "NO_CASE", "NO_VALUE"]
 
@@ -29,7 +31,42 @@ _IN_ORDER = (
     *(("scatter", "inserted_window_dims"), ("scatter", "update_window_dims"), ("scatter", "input_batching_dims")),
 )
 
+_T = ElementType
+_SMALL_FLOATS = [t for t in _T if t.is_floating and t.bit_width <= 8]
+_NOT_FLOATS = [t for t in _T if t.is_array and not t.is_floating]
+_NO_TYPES: dict[str, tuple[Iterable[str], Iterable[ElementType]]] = {
+    "it has no zero, and its sums are not exact": (
+        (
+            "convolution",
+            "dot",
+            "dynamic-reshape",
+            "ragged-dot",
+            "scaled-dot",
+            "select-and-scatter",
+            "set-dimension-size",
+        ),
+        (_T.F8E8M0FNU,),
+    ),
+    "results of so few bits have no tight bound": (
+        (*(f"batch-norm-{name}" for name in ("grad", "inference", "training")), "cholesky", "triangular-solve"),
+        _SMALL_FLOATS,
+    ),
+    "scales are for floats": (("scaled-dot",), _NOT_FLOATS),
+    "it converts floats": (("stochastic-convert",), _NOT_FLOATS),
+    "no unsigned type has as many bits": (
+        ("stochastic-convert",),
+        [t for t in _SMALL_FLOATS if t.bit_width < 8 or not t.has_zero],
+    ),
+    "so few numbers show no distribution": (
+        ("rng",),
+        [t for t in _T if t.is_array and (t.bit_width < 8 or t in _SMALL_FLOATS)],
+    ),
+    "it has one type": (("rng-get-and-update-state",), [t for t in _T if t.is_array and t is not _T.U64]),
+}
+
 NO_VALUE: dict[tuple[str, str, str], str] = {
+    **{(op, "type", t.value): reason for reason, (ops, types) in _NO_TYPES.items() for op in ops for t in types},
+    **{("rng", "type", t): "random numbers are real" for t in ("c64", "c128")},
     **{(*name, value): _ONE for name in _ONE_DIMENSION for value in _SEVERAL},
     **{(*name, "not ascending"): _SORTED for name in _IN_ORDER},
     **{("ragged-dot", "rhs_group_dims", value): "it names one dimension or none" for value in _SEVERAL[1:]},
@@ -45,6 +82,7 @@ NO_VALUE: dict[tuple[str, str, str], str] = {
     ("async-start", "output_to_operand_aliasing", "given"): "compilers assign buffers",
     ("fusion", "output_to_operand_aliasing", "given"): "compilers assign buffers",
     ("copy-start", "operands", "*"): "it has one",
+    ("after-all", "size", "*"): "tokens have no size",
     ("rng-get-and-update-state", "size", "*"): "the state has one size",
     ("rng", "size", "*"): "its cases have many numbers, whose distribution they check",
 }
@@ -53,5 +91,8 @@ NO_VALUE: dict[tuple[str, str, str], str] = {
 LARGEST_SIZE: dict[Opcode, tuple[int, str]] = {
     **dict.fromkeys((Opcode.CHOLESKY, Opcode.TRIANGULAR_SOLVE), (257, "the work grows with the cube of the size")),
     **dict.fromkeys((Opcode.SCAN,), (513, "the reference evaluator runs one step after another")),
+    **{o: (4097, "sums of more terms have no tight bound") for o in OPS if o.startswith("batch-norm")},
+    Opcode.SELECT_AND_SCATTER: (4097, "the reference evaluator visits each window"),
+    Opcode.SET_DIMENSION_SIZE: (4097, "its cases sum up all elements"),
 }
 """The largest size of a dimension that cases of an op have, and why."""

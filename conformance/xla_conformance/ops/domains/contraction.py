@@ -14,7 +14,7 @@ from xla_conformance.ops.domain import domain
 from xla_conformance.ops.fills import exactly, factors
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.reducers import wider
-from xla_conformance.ops.sizes import MEDIUM, SIZES, equal_size
+from xla_conformance.ops.sizes import SIZES, equal_size
 from xla_core.hlo import ElementType, HloInstruction, Opcode, Shape
 
 __all__ = ["PRECISIONS", "result_type"]
@@ -175,14 +175,14 @@ def _algorithm(p: Program, c: Choice) -> HloInstruction:
     Opcode.RAGGED_DOT,
     rule=EQUAL,
     types=_TYPES,
-    sizes=(*MEDIUM, *SIZES[3:5]),
+    sizes=SIZES[:6],
     places=("minor",),
     mode=("free", "contracting", "batch"),
     groups=(3, 1, 2, 8),
     filled=("all", "part", "some empty"),
     prefix=(False, True),
-    index=(_T.S32, _T.S64, _T.U32, _T.S8),
-    equal=(False, True),
+    index=(_T.S32, _T.S64, _T.U32, _T.U16),
+    large=("ragged", "every"),
     batch=(0, 1, 2),
     contracting=(1, 2, 0),
     numbers=_NUMBERS,
@@ -195,13 +195,13 @@ def _ragged_dot(p: Program, c: Choice) -> HloInstruction:
     batch = [2, 3][: max(c.batch, c.mode == "batch")]
     contracting = [4, 6][: max(c.contracting, c.mode == "contracting")]
     sizes = {"b": batch, "f": [5], "c": contracting, "g": [c.groups] if c.mode == "free" else []}
-    ragged = min(c.size, 127 if c.index is _T.S8 else c.size)
-    if c.equal:  # dimensions of one size can be taken for each other
+    ragged = c.size
+    if c.large == "every":  # dimensions of one size can be taken for each other
         ragged = min(ragged, max(c.groups, 2), 4)
         batch[:], contracting[:] = [ragged] * len(batch), [ragged] * len(contracting)
         sizes["f"] = [ragged]
     sizes[{"free": "f", "contracting": "c", "batch": "b"}[c.mode]][-1] = ragged
-    last = ragged if c.equal else 7
+    last = ragged if c.large == "every" else 7
     lhs, lhs_at = _arranged(c.lhs, sizes, c.numbers == "lhs crossed")
     rhs, rhs_at = _arranged(c.rhs, {**sizes, "f": [last]}, c.numbers == "rhs crossed")
     made = result_type(c.result, p.type)
@@ -263,7 +263,7 @@ _SCALED = [t for t in ElementType if (t.is_floating and t.has_zero) or t.is_comp
     Opcode.SCALED_DOT,
     rule=EQUAL,
     types=[t for t in _SCALED if not t.is_complex],
-    sizes=MEDIUM,
+    sizes=SIZES[:6],
     places=("minor",),
     result=("wider", "f32", "f64"),
     scale=(_T.F8E8M0FNU, _T.BF16, _T.F32),

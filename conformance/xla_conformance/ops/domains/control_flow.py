@@ -18,13 +18,13 @@ from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Sh
 __all__: list[str] = []
 
 _T = ElementType
-_NUMBERS = [t for t in ElementType if t.is_array and t.has_zero]
+_TYPES = [t for t in ElementType if t.is_array]
 
 
 @domain(
     Opcode.WHILE,
     rule=EQUAL,
-    types=_NUMBERS,
+    types=_TYPES,
     rank=(1, 2, 3, 4),
     trips=(3, 0, 1, 2, 8, 37),
     counter=(_T.S32, _T.U8, _T.S64, _T.U32, _T.F32),
@@ -97,7 +97,7 @@ def _euclid(p: Program, c: Choice) -> HloInstruction:
 @domain(
     Opcode.CONDITIONAL,
     rule=EQUAL,
-    types=_NUMBERS,
+    types=_TYPES,
     rank=(1, 2, 3, 4),
     selector=("pred", "index"),
     branches=(2, 1, 3, 5),
@@ -141,7 +141,7 @@ def _branch(p: Program, number: int, shape: Shape, c: Choice) -> HloComputation:
 @domain(
     Opcode.CALL,
     rule=EQUAL,
-    types=_NUMBERS,
+    types=_TYPES,
     rank=(1, 2, 3, 4),
     count=(2, 0, 1, 3, 9),
     nested=(False, True),

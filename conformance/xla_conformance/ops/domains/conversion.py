@@ -113,5 +113,5 @@ def _reduce_precision(p: Program, c: Choice) -> HloInstruction:
 def _stochastic_convert(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place)
     operand = p.parameter(sizes, fill={"special": special, "moderate": moderate}[c.fill])
-    random = p.parameter(sizes, ElementType(f"u{p.type.bit_width}"))
+    random = p.parameter(sizes, ElementType(f"u{min(max(p.type.bit_width, 8), 64)}"))
     return p.add(Opcode.STOCHASTIC_CONVERT, operand, random, shape=p.shape(sizes, c.target))

@@ -25,7 +25,7 @@ _OTHER_WINDOWS = (WindowDimension(size=2, padding_low=1), WindowDimension(size=3
 @domain(
     Opcode.CONVOLUTION,
     rule=EQUAL,
-    types=[t for t in ElementType if t.is_array and t.has_zero and t is not ElementType.PRED],
+    types=[t for t in ElementType if t.is_array and t.has_zero],
     sizes=SIZES[:6],
     places=("minor",),
     spatial=(2, 1, 3, 0),

@@ -26,7 +26,6 @@ _T = ElementType
 
 @domain(
     Opcode.RNG_BIT_GENERATOR,
-    types=[t for t in ElementType if (t.is_integral or t.is_floating) and t.bit_width >= 8],
     rank=(2, 1, 3, 4),
     algorithm=("rng_three_fry", "rng_philox", "rng_default"),
     state=("u64[2]", "u64[3]", "u32[4]"),

@@ -17,7 +17,7 @@ from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Sh
 
 __all__: list[str] = []
 
-_REAL = [t for t in ElementType if t.is_integral or t.is_floating]
+_REAL = [t for t in ElementType if t.is_array and not t.is_complex]
 
 
 def _ties(shape: Shape, random: np.random.Generator) -> np.ndarray:

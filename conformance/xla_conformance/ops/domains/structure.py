@@ -37,7 +37,12 @@ def _constant(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.CONSTANT, shape=shape, literal=literal)
 
 
-@domain(Opcode.TUPLE, rank=RANKS[:4], count=_COUNTS, nested=(False, True), pairs=False)
+@domain(Opcode.TUPLE, variant="empty", types=(_T.F32,), sizes=())
+def _empty_tuple(p: Program, c: Choice) -> HloInstruction:
+    return p.add(Opcode.TUPLE)
+
+
+@domain(Opcode.TUPLE, rank=RANKS[:4], count=(2, 1, 3, 9), nested=(False, True), pairs=False)
 def _tuple(p: Program, c: Choice) -> HloInstruction:
     parts = _parts(p, c, c.count)
     if not c.nested or len(parts) < 2:
@@ -121,7 +126,7 @@ def _wrapped(p: Program, c: Choice) -> tuple[list[HloInstruction], HloComputatio
 _KINDS = ("kLoop", "kInput", "kOutput")
 
 
-@domain(Opcode.FUSION, rule=EQUAL, types=_SUMS, rank=RANKS[:4], count=_COUNTS, kind=_KINDS, pairs=False)
+@domain(Opcode.FUSION, rule=EQUAL, rank=RANKS[:4], count=_COUNTS, kind=_KINDS, pairs=False)
 def _fusion(p: Program, c: Choice) -> HloInstruction:
     operands, called = _wrapped(p, c)
     return p.add(Opcode.FUSION, *operands, kind=c.kind, calls=called)
@@ -141,7 +146,6 @@ for _opcode, _updates in ((Opcode.ASYNC_START, (0, 1)), (Opcode.ASYNC_UPDATE, (1
     domain(
         _opcode,
         rule=EQUAL,
-        types=_SUMS,
         rank=RANKS[:4],
         count=_COUNTS,
         updates=_updates,

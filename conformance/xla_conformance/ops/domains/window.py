@@ -111,7 +111,7 @@ def _variadic_reduce_window(p: Program, c: Choice) -> HloInstruction:
 @domain(
     Opcode.SELECT_AND_SCATTER,
     rule=EQUAL,
-    types=[t for t in ElementType if t.is_integral or (t.is_floating and t.has_zero)],
+    types=[t for t in ElementType if t.is_array and t.has_zero and not t.is_complex],
     sizes=SIZES[:6],
     scalar=False,
     rank=(2, 1, 3, 4),
