@@ -52,7 +52,7 @@ def _wanted(every_type: bool) -> Iterator[Line]:
     for opcode, op in OPS.items():
         if opcode in NO_CASE:
             continue
-        lines = [(name, value) for name, attribute in op.attributes.items() for value in _values(attribute)]
+        lines = [(name, value) for name, attribute in op.attributes.items() for value in _values(name, attribute)]
         lines += [("operands", count) for count in _operand_counts(op)]
         largest = LARGEST_SIZE.get(opcode, (1 << 62, ""))[0]
         if every_type:
@@ -119,9 +119,11 @@ def _count(number: int) -> str:
 # -- what values an attribute of a kind has ---------------------------------------------------------------------------
 
 
-def _values(attribute: Attribute) -> list[str]:
+def _values(name: str, attribute: Attribute) -> list[str]:
     """Returns the names of the values that an attribute may have."""
     names = list(_NAMES.get(attribute.kind, ["given"]))
+    if name.endswith(("sizes", "length")):  # no dimensions
+        return list(_COUNTS)
     if attribute.kind is _KIND.ENUM:
         names = list(attribute.values) or ["given"]
     elif attribute.kind is _KIND.ENUMS:
@@ -201,7 +203,7 @@ def _met(instruction: HloInstruction, attribute: Attribute, value: Any) -> list[
         case _KIND.LITERAL:
             shape: Shape = value.shape
             return ["scalar" if shape.is_scalar else "array" if shape.num_elements else "empty"]
-    return ["given"]
+    return ["given"] if value else ["none"]
 
 
 def _few(value: int) -> str:

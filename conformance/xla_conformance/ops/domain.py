@@ -73,7 +73,7 @@ class Domain:
         types = [t for group in groups for t in group] if every_type else [group for group in groups if group]
         seen: set[str] = set()
         axes: Axes = {"type": types, **self.axes}
-        for is_paired, sizes, places in self._passes(every_type):
+        for number, (is_paired, sizes, places) in enumerate(self._passes(every_type)):
             sized = {**axes, "size": sizes, "place": places} if sizes else axes
             if sizes is self.empty and self.scalar and "rank" in axes:
                 sized = {**sized, "rank": (0, *axes["rank"])}
@@ -81,7 +81,7 @@ class Domain:
                 sized = {axis: _members(values) for axis, values in sized.items()}
             if sizes is self.sizes and not is_paired:  # what makes all dimensions alike changes the size
                 sized = {a: [v for v in values if v != "every"] or values for a, values in sized.items()}
-            for choice in (choose_pairs if is_paired else choose_each)(sized, seed, self.name):
+            for choice in (choose_pairs if is_paired else choose_each)(sized, seed, f"{self.name}-{number}"):
                 if str(choice) not in seen:
                     seen.add(str(choice))
                     yield choice
@@ -89,8 +89,8 @@ class Domain:
     def _passes(self, every_type: bool) -> Iterator[tuple[bool, Sequence[Any], Sequence[str]]]:
         """Yields (whether all pairs meet, sizes, places) of each array of choices."""
         yield self.pairs, self.sizes, self.places
-        if self.pairs and self.sizes and every_type:  # each size by itself
-            yield False, self.sizes, self.places
+        if self.pairs and self.sizes and every_type:  # each size by itself, with other values each time
+            yield from [(False, self.sizes, self.places)] * 3
         if self.sizes and self.empty:
             yield False, self.empty, self.places
 
