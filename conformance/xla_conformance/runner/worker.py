@@ -27,6 +27,7 @@ from xla_conformance.failures import Failure
 from xla_conformance.plugin import CLIENT, NOT_SUPPORTED, ClaimingClient, settle_devices
 from xla_conformance.results import State
 from xla_conformance.runner.explanation import explain, save_failure
+from xla_conformance.runner.process import folder_name, stage_limit
 from xla_core import parse
 from xla_core.errors import XlaError
 from xla_core.hlo import Opcode
@@ -104,7 +105,7 @@ class _Worker:
 
     def _stage(self, name: str) -> contextlib.AbstractContextManager[None]:
         self.send("stage", name=name)
-        return self._limited(self._config.getoption("xla_stage_seconds"))
+        return self._limited(stage_limit(name, self._config.getoption("xla_stage_seconds")))
 
     # -- the device --------------------------------------------------------------------------------------------------
 
@@ -242,8 +243,6 @@ class _Worker:
     def _save(self, id: str, error: BaseException) -> None:
         folder = self._config.getoption("xla_artifacts")
         if folder and isinstance(error, Failure):
-            from xla_conformance.runner.process import folder_name
-
             name = folder_name(id)
             self._entry["failure"] |= {"folder": name, "files": save_failure(error, Path(folder) / name)}
 

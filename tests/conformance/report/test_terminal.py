@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 from rich.console import Console
+from xla_conformance.promises import PROMISES
 from xla_conformance.report.terminal import is_right, print_report, verdict
 from xla_conformance.results import Result, Run, State
 
@@ -62,6 +63,13 @@ def test_a_failure_says_what_to_look_at(capsys: pytest.CaptureFixture[str]) -> N
     assert "ROOT y = f32[4] exponential(x)" in out
     alone = "xla conform --backend chip --profile quick --seed 0 --test 'test_ops.py::test_op[exp-f32]'"
     assert f"alone: {alone}" in out
+
+
+def test_a_failure_has_the_contracts_words(capsys: pytest.CaptureFixture[str]) -> None:
+    id, promise = next(iter(PROMISES.items()))
+    wrong = Result("test_streams.py::test_order", State.FAIL, message="late.", properties={"promises": [id]})
+    said = f"the contract ({id}) says of {promise.sentence.member}: {promise.sentence.text}"
+    assert " ".join(said.split()) in " ".join(shown(run_of(wrong), capsys).split())
 
 
 def test_what_depends_on_a_wrong_op_is_named_only(capsys: pytest.CaptureFixture[str]) -> None:
