@@ -88,18 +88,23 @@ class RecordedPoint:
 
     def _check_wait(self) -> None:
         here = threading.get_ident()
-        seen: set[WorkQueue] = set()
+        points, seen = [self], set[WorkQueue]()
         stream = self.stream
         while stream is not None and stream not in seen:
             if stream.turn == here:
+                if any(point.ready for point in points):  # their streams went on since this thread looked at them
+                    return
                 raise FailedPreconditionError(
                     f"work on {stream.name} waits for what comes after it there",
                     hint="a custom call can't wait for the device that it runs on: compute with numpy or "
                     "xla_core.evaluate, on another device, or with a Client of its own",
                 )
             seen.add(stream)
-            awaited = stream.awaited  # a point that is ready is one that its thread hasn't yet seen to be ready
-            stream = awaited.stream if awaited is not None and not awaited.ready else None
+            awaited = stream.awaited
+            if awaited is None:
+                return
+            points.append(awaited)
+            stream = awaited.stream
 
 
 class HostEvent(Event):

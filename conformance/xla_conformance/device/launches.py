@@ -22,14 +22,16 @@ class Launcher:
     """Runs "double" on arrays of `size` bytes, on any stream."""
 
     platform: Platform
-    executor: StreamExecutor
     executable: Executable
     donating: Executable
     dtype: np.dtype
     size: int
 
     def run_options(self, stream: Stream, allocator: WatchedAllocator) -> RunOptions:
-        return RunOptions(self.executor, stream, allocator, self.platform.transfer_manager)
+        """Options of a run on the allocator's device."""
+        executor = allocator.executor
+        manager, place = self.platform.transfer_manager, ((executor.ordinal,),)
+        return RunOptions(executor, stream, allocator, manager, device_assignment=place)
 
     def donate(self, stream: Stream, allocator: WatchedAllocator, argument: DeviceMemory) -> DeviceMemory:
         """The same, and the execution may overwrite the argument and may return it."""
@@ -70,5 +72,5 @@ def make_launcher(platform: Platform, executor: StreamExecutor, size: int = 4096
             )
         except UnimplementedError:
             continue
-        return Launcher(platform, executor, plain, donating, np.dtype(element.dtype), size)
+        return Launcher(platform, plain, donating, np.dtype(element.dtype), size)
     return None

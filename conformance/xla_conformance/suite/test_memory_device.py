@@ -217,6 +217,29 @@ def test_very_large_blocks_do_not_overlap(idle: Device, random: np.random.Genera
     _churn(idle.executor, random, _sizes(min(2048 * _MEBIBYTE, idle.description.memory_bytes // 2)), 2)
 
 
+@pytest.mark.promise("executor.allocate", "executor.deallocate", "platform.create-executor")
+def test_devices_have_memory_of_their_own(client: Client, random: np.random.Generator) -> None:
+    """Blocks of two devices, allocated, written and freed in turns."""
+    if len(client.devices) < 2:
+        not_supported("there is one device")
+    streams = [device.executor.create_stream() for device in client.devices[:2]]
+    pairs = [
+        _Blocks(device.executor, stream, random, 1 << 16)
+        for device, stream in zip(client.devices, streams, strict=False)
+    ]
+    for _ in range(4):
+        for size in (1, 64, 100, 4096, 65536, 1000, 4096):
+            for blocks in pairs:
+                blocks.add(size)
+        for blocks in pairs:
+            blocks.check()
+            for memory in list(blocks.held)[::3]:
+                blocks.remove(memory)
+    for blocks, stream in zip(pairs, streams, strict=True):
+        blocks.close()
+        stream.close()
+
+
 @pytest.mark.promise("executor.thread-safe")
 def test_threads_allocate_at_the_same_time(idle: Device, random: np.random.Generator) -> None:
     problems: list[BaseException] = []

@@ -257,3 +257,17 @@ def test_a_stream_may_run_inline(executor: StreamExecutor) -> None:
 
 def _look(seen: list[int], back: np.ndarray) -> None:
     seen.append(int(back[-1]))
+
+
+@pytest.mark.promise("stream.close", "executor.create-stream")
+@pytest.mark.profile("full")
+def test_a_thousand_streams(executor: StreamExecutor) -> None:
+    for _ in range(20):
+        streams = [executor.create_stream() for _ in range(50)]
+        seen: list[int] = []
+        for i, stream in enumerate(streams):
+            stream.host_callback(functools.partial(seen.append, i))
+        for stream in streams:
+            stream.close()
+        if sorted(seen) != list(range(50)):
+            raise Failure("Stream.close waits for the enqueued work, but some of 50 streams lost theirs.")

@@ -48,8 +48,11 @@ _ONE_STREAM = [name for name in WAITS if "Stream.wait" not in name]
 
 @pytest.mark.promise("stream.synchronize", "event.synchronize-timeout", "event.ready-after-work", "stream.wait")
 def test_a_wait_lasts_as_long_as_the_work(executor: StreamExecutor) -> None:
-    """All kinds of waits at once, for seconds."""
+    """All kinds of waits at once, for seconds. A stream that rests meanwhile goes on afterwards."""
     gate = Gate(PATIENCE)
+    called: list[int] = []
+    resting = executor.create_stream()
+    resting.host_callback(lambda: called.append(0))
     pairs = [(executor.create_stream(), executor.create_stream()) for _ in WAITS]
     early: list[str] = []
     opened = threading.Event()
@@ -75,6 +78,11 @@ def test_a_wait_lasts_as_long_as_the_work(executor: StreamExecutor) -> None:
         for stream in pair:
             stream.synchronize()
             stream.close()
+    for number in range(1, 4):
+        resting.host_callback(functools.partial(called.append, number))
+    resting.close()
+    if called != [0, 1, 2, 3]:
+        raise Failure(f"A stream without work for seconds goes on, but of 4 callbacks it called {called}.")
     if early:
         raise Failure(f"{early[0]} blocks the host until all enqueued work is done, but it returned while work ran.")
 
@@ -226,20 +234,6 @@ def test_close_frees_the_stream_s_resources(executor: StreamExecutor, failed: bo
             )
 
 
-@pytest.mark.promise("stream.close", "executor.create-stream")
-@pytest.mark.profile("full")
-def test_a_thousand_streams(executor: StreamExecutor) -> None:
-    for _ in range(20):
-        streams = [executor.create_stream() for _ in range(50)]
-        seen: list[int] = []
-        for i, stream in enumerate(streams):
-            stream.host_callback(functools.partial(seen.append, i))
-        for stream in streams:
-            stream.close()
-        if sorted(seen) != list(range(50)):
-            raise Failure("Stream.close waits for the enqueued work, but some of 50 streams lost theirs.")
-
-
 # -- events in flight -------------------------------------------------------------------------------------------------
 
 
@@ -277,3 +271,18 @@ def test_an_event_may_go_while_a_stream_waits_for_it(stream: Stream, other: Stre
             raise Failure(
                 "A wait makes later work wait for the event's last record, but it ended as the event was dropped."
             )
+
+
+@pytest.mark.promise("executor.synchronize", "stream.no-raise-for-earlier-work")
+def test_the_device_s_synchronize_raises_nothing(executor: StreamExecutor, stream: Stream) -> None:
+    """Neither without work, nor while work is in flight, nor after a failure."""
+    called: list[int] = []
+    for work in (lambda: None, pause(0.01), fail(), lambda: called.append(1)):
+        stream.host_callback(work)
+        try:
+            executor.synchronize()
+        except Exception as error:
+            raise Failure(f"`synchronize` of a device waits for its work, but it raised {error!r}.") from error
+        stream.finish().synchronize()
+    if called != [1]:
+        raise Failure("`synchronize` of a device only waits, but work after it was not done.")

@@ -14,17 +14,19 @@ from xla_conformance.device.launches import Launcher
 from xla_conformance.device.schedules import chain, shuffle
 from xla_conformance.failures import Failure
 from xla_conformance.plugin import not_supported
-from xla_core.backend import StreamExecutor
+from xla_core import Client
 
 MakeBench = Callable[..., Bench]
 
 
 @pytest.fixture
-def make_bench(executor: StreamExecutor, launcher: Launcher | None) -> Iterator[MakeBench]:
+def make_bench(client: Client, launcher: Launcher | None) -> Iterator[MakeBench]:
+    """Makes benches on the first two devices in turn."""
     made: list[Bench] = []
 
-    def make(random: np.random.Generator, streams: int, sizes: list[int]) -> Bench:
-        made.append(Bench(executor, random, streams, sizes, launcher))
+    def make(random: np.random.Generator, streams: int, sizes: list[int], number: int = 0) -> Bench:
+        device = client.devices[number % min(len(client.devices), 2)]
+        made.append(Bench(device.executor, random, streams, sizes, launcher))
         return made[-1]
 
     yield make
@@ -43,7 +45,7 @@ def _sizes(random: np.random.Generator, launcher: Launcher | None, count: int, l
 def test_a_random_schedule(
     make_bench: MakeBench, launcher: Launcher | None, random: np.random.Generator, number: int
 ) -> None:
-    bench = make_bench(random, 1 + number % 4, _sizes(random, launcher, 5, 1 << 13))
+    bench = make_bench(random, 1 + number % 4, _sizes(random, launcher, 5, 1 << 13), number)
     shuffle(bench, 600, held=0.5 if number < 6 else 0.0)
 
 
@@ -52,7 +54,7 @@ def test_a_random_schedule(
 def test_a_random_schedule_with_large_copies(
     make_bench: MakeBench, launcher: Launcher | None, random: np.random.Generator, number: int
 ) -> None:
-    bench = make_bench(random, 3, _sizes(random, launcher, 6, 4 << 20))
+    bench = make_bench(random, 3, _sizes(random, launcher, 6, 4 << 20), number)
     shuffle(bench, 120)
 
 
@@ -62,7 +64,7 @@ def test_a_random_schedule_with_large_copies(
 def test_a_long_random_schedule(
     make_bench: MakeBench, launcher: Launcher | None, random: np.random.Generator, number: int
 ) -> None:
-    bench = make_bench(random, 1 + number % 6, _sizes(random, launcher, 8, 1 << (13 + number % 8)))
+    bench = make_bench(random, 1 + number % 6, _sizes(random, launcher, 8, 1 << (13 + number % 8)), number)
     shuffle(bench, 2000, held=(number % 3) / 2, late=0.05)
 
 
@@ -70,7 +72,8 @@ def test_a_long_random_schedule(
 def test_random_schedules_in_several_threads(
     make_bench: MakeBench, launcher: Launcher | None, random: np.random.Generator
 ) -> None:
-    benches = [make_bench(r, 2, _sizes(r, launcher, 4, 1 << 12)) for r in random.spawn(4)]
+    """Two threads on each device. What one device does shows on no other."""
+    benches = [make_bench(r, 2, _sizes(r, launcher, 4, 1 << 12), i) for i, r in enumerate(random.spawn(4))]
     problems: list[BaseException] = []
 
     def run(bench: Bench) -> None:

@@ -485,6 +485,27 @@ def test_streams_that_take_turns_are_no_deadlock() -> None:
     second.close()
 
 
+class _GoingOn:
+    """A stream that completes a point, and waits for the next stream, while another thread looks for a deadlock."""
+
+    name, turn = "going on", 0
+
+    def __init__(self, following: object) -> None:
+        self.point = HostEvent().arm(self)
+        self._next = HostEvent().arm(following)
+
+    @property
+    def awaited(self):
+        self.point.complete()
+        return self._next
+
+
+def test_a_stream_that_goes_on_meanwhile_is_no_deadlock() -> None:
+    here = HostStream(SimpleNamespace(ordinal=0, device_name="device 0"), "here")
+    here.turn = threading.get_ident()
+    assert _GoingOn(here).point.wait(5)
+
+
 def test_work_may_wait_for_another_stream() -> None:
     stream, other = (
         HostStream(SimpleNamespace(ordinal=0, device_name="device 0"), name, inline=False)
