@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import zlib
 from collections.abc import Sequence
 from typing import Literal as OneOf
 
@@ -19,7 +20,7 @@ from xla_core import Client, CompileOptions, LoadedExecutable
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, HloModule, Literal, Opcode, Shape, verify
 from xla_core.target import LayoutRules
 
-__all__ = ["ALONE", "CONTEXTS", "Context", "Placed", "contexts_for", "place", "run"]
+__all__ = ["ALONE", "CONTEXTS", "Context", "Placed", "context_for", "contexts_for", "place", "run"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -69,6 +70,13 @@ def contexts_for(number: int, count: int) -> list[Context]:
     return [CONTEXTS[(start + i) % len(CONTEXTS)] for i in range(min(count, len(CONTEXTS)))]
 
 
+def context_for(number: int, name: str) -> Context:
+    """Returns the context of the case `number` of an op or another name: for three of four the op alone."""
+    if number % 4 < 3:
+        return Context(level=0 if number % 4 == 1 else 2)
+    return CONTEXTS[1:][(number // 4 + zlib.crc32(name.encode())) % (len(CONTEXTS) - 1)]
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Placed:
     """A module in a context, with its arguments."""
@@ -84,7 +92,7 @@ class Placed:
 def place(
     module: HloModule, context: Context, arguments: Sequence[np.ndarray], *, layouts: LayoutRules | None = None
 ) -> Placed:
-    """Puts a module, whose parameters and results are arrays, into a context.
+    """Puts a module into a context. A module of dynamic shapes or with aliases stays alone.
 
     Args:
         module: the module; it is not changed.
@@ -92,6 +100,9 @@ def place(
         layouts: the target's layouts. Layouts are mixed only if they have no tiles.
     """
     module = module.clone()
+    shapes = [i.shape for c in module.computations for i in c.instructions]
+    if module.input_output_aliases or any(s.is_dynamic for shape in shapes for s in shape.leaves()):
+        context = Context(level=context.level)
     entry = module.entry
     given = list(arguments)
     if context.operands == "constants":

@@ -43,7 +43,7 @@ from xla_core.hlo import (
     verify,
 )
 
-__all__ = ["Form", "ValueCase", "constants", "forms", "value_cases"]
+__all__ = ["Form", "ValueCase", "constants", "forms", "simple_forms", "value_cases"]
 
 _T = ElementType
 
@@ -89,7 +89,7 @@ class Form:
         """Makes the module, with some element types replaced by others."""
         types = [(change or {}).get(t, t) for t in self.operands]
         module, entry = HloModule(self.opcode), HloComputation("main")
-        inner, result = self._shapes(tuple(dimensions))
+        inner, result = self.shapes(tuple(dimensions))
         results: list[HloInstruction] = []
         if self.constant is None:
             shapes = [Shape(t, () if i in self.scalars else inner) for i, t in enumerate(types)]
@@ -106,7 +106,7 @@ class Form:
         module.add_computation(entry, entry=True)
         return module
 
-    def _shapes(self, dimensions: tuple[int, ...]) -> tuple[tuple[int, ...], Shape | None]:
+    def shapes(self, dimensions: tuple[int, ...]) -> tuple[tuple[int, ...], Shape | None]:
         """Returns the dimensions of operands, and the declared result if the operands don't determine it."""
         if self.result is None:
             return dimensions, None
@@ -193,6 +193,18 @@ def _results(form: Form) -> Sequence[ElementType | None]:
         some = [t for t in _T if t.is_array and t is not form.operands[0]]
         return [t for t in some if t.is_integral] if form.opcode == Opcode.STOCHASTIC_CONVERT else some
     return ()
+
+
+@functools.cache
+def _simple_forms(opcode: Opcode, element: ElementType) -> tuple[Form, ...]:
+    some = [f for f in forms(OPS[opcode], element) if f.constant is None]
+    single = [dataclasses.replace(f, attributes=(one,)) for f in some for one in f.attributes]
+    return tuple(single)
+
+
+def simple_forms(op: OpDef, element: ElementType) -> Sequence[Form]:
+    """Returns the forms of one instruction each, without constants."""
+    return _simple_forms(op.opcode, element)
 
 
 _ATTRIBUTES_EACH = 25
@@ -284,15 +296,24 @@ class ValueCase:
         def build(element_type: ElementType) -> HloModule:
             return self.form.module(dimensions, broad if element_type is not self.element_type else None)
 
-        if not self.element_type.is_complex or rule.is_exact or self.form.constant is not None:
+        if not self.element_type.is_complex or rule.is_exact:
             made = expected_results(build, self.element_type, arguments, rule)
             return self._without_nan(made, arguments) if rule.kind == "exact" else made
-        widened = [a.astype(broad.get(t, t).dtype) for a, t in zip(arguments, self.form.operands, strict=True)]
+        module = build(wide_type(self.element_type))
+        widened = [a.astype(s.dtype) for a, s in zip(arguments, module.parameter_shapes, strict=True)]
         types = [s.element_type for s in self.module().result_shape.leaves()]
         return [
-            expected_of_complex(self.opcode.value, arguments, wide, t, rule)
-            for wide, t in zip(evaluate(build(wide_type(self.element_type)), *widened), types, strict=True)
+            expected_of_complex(self.opcode.value, self._operands(arguments, number), wide, t, rule)
+            for number, (wide, t) in enumerate(zip(evaluate(module, *widened), types, strict=True))
         ]
+
+    def _operands(self, arguments: Sequence[np.ndarray], number: int) -> Sequence[np.ndarray]:
+        """Returns the operands of the instruction that computes a result."""
+        if self.form.constant is None:
+            return arguments
+        (x,) = arguments
+        constant = np.broadcast_to(constants(self.element_type)[number], x.shape)
+        return (x, constant) if self.form.constant else (constant, x)
 
     def _without_nan(self, expected: list[Expected], arguments: Sequence[np.ndarray]) -> list[Expected]:
         """Makes free what is NaN in a wide type, if the result's type has no NaN."""
@@ -323,7 +344,7 @@ def _data(form: Form, square: bool, seed: int) -> _Data:
     """Returns the operands of a form: flat, or with as many rows as columns."""
     random = np.random.default_rng([seed, zlib.crc32(f"{form.opcode} {form.operands} {form.variant}".encode())])
     arrays = [i for i in range(len(form.operands)) if i not in form.scalars and i != form.constant]
-    inner, _ = form._shapes((1,))
+    inner, _ = form.shapes((1,))
     columns = inner[1:]
     given = _operands(form, [form.operands[i] for i in arrays], random)
     rows = -(-len(given[0]) // math.prod(columns))

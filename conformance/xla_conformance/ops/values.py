@@ -160,7 +160,7 @@ def product(elements: Sequence[ElementType], seed: Seed, *, limit: int = 1 << 17
     """Returns an array for each operand, in which every combination of special values occurs.
 
     Two operands of 8 bits and fewer have all their pairs. With more than `limit` combinations, every pair of special
-    values of two operands occurs instead, each with values of the other operands in turn.
+    values of two operands occurs instead, with other operands at random, and every combination of a few of them.
     """
     lists = [
         all_values(t)
@@ -170,23 +170,46 @@ def product(elements: Sequence[ElementType], seed: Seed, *, limit: int = 1 << 17
     ]
     random = np.random.default_rng(seed)
     if math.prod(map(len, lists)) <= limit:
-        places = list(np.indices([len(x) for x in lists]).reshape(len(lists), -1))
+        made = _combinations(lists)
     else:
-        places = _covering(lists, random)
-    order = random.permutation(len(places[0]))
-    return [values[place[order]] for values, place in zip(lists, places, strict=True)]
+        few = _combinations([_most_special(t) for t in elements])
+        made = [np.concatenate(parts) for parts in zip(_covering(lists, random), few, strict=True)]
+    order = random.permutation(len(made[0]))
+    return [values[order] for values in made]
+
+
+def _combinations(lists: Sequence[np.ndarray]) -> list[np.ndarray]:
+    places = np.indices([len(values) for values in lists]).reshape(len(lists), -1)
+    return [values[place] for values, place in zip(lists, places, strict=True)]
+
+
+def _most_special(element: ElementType) -> np.ndarray:
+    """Returns about thirty values for all combinations of three."""
+    if element is ElementType.PRED or element.is_complex:
+        return special_values(element)[:24]
+    if element.is_integral:
+        low, high = element.integer_range
+        width = element.bit_width
+        numbers = [low, low + 1, -1, 0, 1, 2, 3, high - 1, high, width - 1, width, width + 1]
+        return _distinct(np.array([n for n in numbers if low <= n <= high], object).astype(element.dtype))
+    eps, tiny = 2.0**-element.mantissa_bits, 2.0 ** (2 - (1 << (element.exponent_bits - 1)))
+    largest = float(_largest(element).astype(np.float64))
+    ordinary = [0, 1, 2, 0.5, 1.5, 2.5, 3, 1 + eps, 1 - eps / 2, tiny, tiny * eps, tiny * (1 - eps), largest]
+    with np.errstate(all="ignore"):
+        positive = np.array([*ordinary, np.inf, np.nan])
+        return _distinct(np.concatenate([positive, -positive]).astype(element.dtype))
 
 
 def _covering(lists: Sequence[np.ndarray], random: np.random.Generator) -> list[np.ndarray]:
-    """Returns the places of values so that every pair of two operands occurs."""
-    rows = []
+    """Returns values in which every pair of two operands occurs."""
+    rows: list[list[np.ndarray]] = []
     for i in range(len(lists)):
         for j in range(i):
-            pair = np.indices((len(lists[i]), len(lists[j]))).reshape(2, -1)
-            rest = [random.integers(0, len(values), pair.shape[1]) for values in lists]
-            rest[i], rest[j] = pair
-            rows.append(np.stack(rest))
-    return list(np.concatenate(rows, axis=1))
+            first, second = _combinations([lists[i], lists[j]])
+            row = [values[random.integers(0, len(values), len(first))] for values in lists]
+            row[i], row[j] = first, second
+            rows.append(row)
+    return [np.concatenate(parts) for parts in zip(*rows, strict=True)]
 
 
 # -- one array ---------------------------------------------------------------------------------------------------------

@@ -1,7 +1,11 @@
-"""Domains of elementwise ops, made from the op table: arity and shape rule say which operands an op takes."""
+"""Domains of elementwise ops, made from the op table: arity and shape rule say which operands an op takes.
+
+`ops/elementwise.py` has the cases of their values.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from xla_conformance.ops.choices import Choice
@@ -9,12 +13,14 @@ from xla_conformance.ops.comparison import rule_for
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.movement import RANKS
 from xla_conformance.ops.program import Program
-from xla_conformance.ops.sizes import dimensions
+from xla_conformance.ops.sizes import SIZES, dimensions
 from xla_conformance.ops.values import moderate, special
 from xla_core.hlo import OPS, HloInstruction, Opcode, OpDef
 
 _OF_THEIR_OWN = {Opcode.MAP, Opcode.COPY, Opcode.CONVERT, Opcode.BITCAST_CONVERT, Opcode.COMPARE, Opcode.SELECT}
 _OF_THEIR_OWN |= {Opcode.CLAMP, Opcode.REDUCE_PRECISION, Opcode.STOCHASTIC_CONVERT}
+
+_TOGETHER = 4097
 
 
 def _define(op: OpDef) -> None:
@@ -24,10 +30,20 @@ def _define(op: OpDef) -> None:
     @domain(op.opcode, rank=RANKS, pairs=False, rule=lambda element_type: rule_for(op, element_type), **axes)
     def _elementwise(p: Program, c: Choice) -> HloInstruction:
         assert isinstance(op.arity, int)
-        sizes = dimensions(c.rank, c.size, c.place)
         fill = moderate if p.type.is_complex else special
         attributes = {name: getattr(c, name) for name in names}
-        return p.add(op.opcode, *(p.parameter(sizes, fill=fill) for _ in range(op.arity)), **attributes)
+        results = []
+        for size in _alike(c.size):
+            sizes = dimensions(c.rank, size, c.place)
+            operands = [p.parameter(sizes, fill=fill) for _ in range(op.arity)]
+            results.append(p.add(op.opcode, *operands, **attributes))
+        return results[0] if len(results) == 1 else p.add(Opcode.TUPLE, *results)
+
+
+def _alike(size: int) -> Sequence[int]:
+    """Returns the sizes of a size's group, each of which an instruction of the module has; large ones are alone."""
+    group = next((g for g in SIZES if size in g), (size,))
+    return group if max(group) <= _TOGETHER else (size,)
 
 
 for _op in OPS.values():

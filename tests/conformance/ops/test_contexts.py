@@ -1,0 +1,89 @@
+"""Contexts keep a module's results, and every pair of their properties occurs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from xla_conformance.failures import Failure
+from xla_conformance.ops.contexts import CONTEXTS, Context, contexts_for, place, run
+
+from xla_core import Buffer, Client, CompileOptions, LoadedExecutable, evaluate, parse
+
+MODULE = """HloModule pair
+ENTRY main {
+  x = f32[3,5] parameter(0)
+  y = f32[3,5] parameter(1)
+  s = f32[3,5] subtract(x, y)
+  c = pred[3,5] compare(x, y), direction=LT
+  ROOT r = (f32[3,5], pred[3,5]) tuple(s, c)
+}
+"""
+ARGUMENTS = [np.arange(15, dtype=np.float32).reshape(3, 5), np.full((3, 5), 7.5, np.float32)]
+
+
+def test_every_pair_of_properties_occurs() -> None:
+    names = ("operands", "neighbours", "layouts", "level")
+    for first, second in itertools.combinations(names, 2):
+        met = {(getattr(c, first), getattr(c, second)) for c in CONTEXTS}
+        values = [{getattr(c, name) for c in CONTEXTS} for name in (first, second)]
+        assert met == set(itertools.product(*values))
+
+
+def test_two_contexts_in_turn_have_both_levels() -> None:
+    assert all({c.level for c in contexts_for(number, 2)} == {0, 2} for number in range(20))
+
+
+@pytest.mark.parametrize("context", CONTEXTS, ids=str)
+def test_results_stay_the_same(context: Context) -> None:
+    module = parse(MODULE)
+    placed = place(module, context, ARGUMENTS)
+    for got, wanted in zip(evaluate(placed.module, *placed.arguments), evaluate(module, *ARGUMENTS), strict=True):
+        np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize(
+    "context", [c for c in CONTEXTS if c.neighbours == "fused" or c.operands == "kernels"], ids=str
+)
+def test_no_pass_removes_the_context(context: Context) -> None:
+    """After optimization there are the selects and the loop that only these arguments make useless."""
+    placed = place(parse(MODULE), context, ARGUMENTS)
+    with Client("template") as client:
+        text = client.compile(placed.module, CompileOptions(optimization_level=2)).as_text()
+    assert "select(" in text or context.neighbours != "fused"
+    assert " while(" in text or context.operands != "kernels"
+
+
+class _Wrapped:
+    """An executable whose executions change the list of arguments, or their results after the first."""
+
+    def __init__(self, executable: LoadedExecutable, client: Client, changes_arguments: bool) -> None:
+        self._executable, self._client, self._changes_arguments = executable, client, changes_arguments
+        self._runs = 0
+
+    def execute(self, buffers: list[Buffer]) -> Sequence[Buffer]:
+        results = self._executable.execute(buffers)
+        self._runs += 1
+        if self._changes_arguments:
+            buffers[0] = results[0]
+            return results
+        return [self._client.buffer_from_host(np.asarray(r) * self._runs) for r in results]
+
+
+class _WrongClient(Client):
+    changes_arguments = False
+
+    def compile(self, *arguments: Any, **named: Any) -> Any:
+        return _Wrapped(super().compile(*arguments, **named), self, self.changes_arguments)
+
+
+@pytest.mark.parametrize(("changes_arguments", "sentence"), [(True, "leaves its arguments"), (False, "A second exec")])
+def test_executions_must_repeat_and_keep_their_arguments(changes_arguments: bool, sentence: str) -> None:
+    module = parse("HloModule m\nENTRY main {\n  x = f32[4] parameter(0)\n  ROOT r = f32[4] add(x, x)\n}\n")
+    with _WrongClient("template") as client:
+        client.changes_arguments = changes_arguments
+        with pytest.raises(Failure, match=sentence):
+            run(client, place(module, Context(), [np.ones(4, np.float32)]))

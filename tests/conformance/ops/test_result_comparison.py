@@ -1,0 +1,63 @@
+"""What counts as equal: bits, NaNs, zeros, the limit of overflow, accumulators."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from xla_conformance.failures import Failure
+from xla_conformance.ops.comparison import Expected, Rule, check, within
+from xla_conformance.ops.values import exact_terms
+
+from xla_core.hlo import ElementType, Shape
+
+F32 = ElementType.F32
+NAN, PAYLOAD = np.array([0x7FC00000, 0x7FC00001], np.uint32).view(np.float32)
+
+
+def wrong(expected: Expected, got: float | np.floating) -> bool:
+    return bool(expected.wrong(np.asarray([got], expected.value.dtype))[0])
+
+
+def test_exact_compares_bits() -> None:
+    zero = Expected(np.zeros(1, np.float32))
+    assert wrong(zero, -0.0)
+    assert not wrong(zero, 0.0)
+    assert not wrong(Expected(np.array([NAN])), PAYLOAD)
+    assert wrong(Expected(np.array([NAN]), nan_bits=True), PAYLOAD)
+    assert wrong(Expected(np.zeros(1, np.complex64)), complex(0, -0.0))
+
+
+def test_infinity_is_not_the_largest_number() -> None:
+    largest = float(np.finfo(np.float32).max)
+    assert wrong(within(np.array([largest]), Rule("ulp", 4), F32), np.inf)
+    assert wrong(within(np.array([largest * 0.9]), Rule("ulp", 4), F32), np.inf)
+    assert wrong(within(np.array([1e39]), Rule("ulp", 4), F32), largest)
+    assert not wrong(within(np.array([largest * (1 + 2**-26)]), Rule("ulp", 4), F32), np.inf)  # rounded, it is either
+
+
+def test_zeros_have_the_sign_of_the_result() -> None:
+    tiny = within(np.array([-1e-60]), Rule("ulp", 4), F32)
+    assert wrong(tiny, 0.0)
+    assert not wrong(tiny, -0.0)
+
+
+def test_denormals_are_not_flushed() -> None:
+    assert wrong(within(np.array([1e-40]), Rule("ulp", 4), F32), 0.0)
+
+
+def test_failure_has_the_element() -> None:
+    with pytest.raises(Failure, match=r"1 of 3 elements are wrong. Result 0 at \[2\]") as caught:
+        check("The device adds.", [np.array([1, 2, 4])], [Expected(np.array([1, 2, 3]))])
+    assert caught.value.index == (2,)
+
+
+@pytest.mark.parametrize("narrow", [np.float16, ElementType.BF16.dtype])
+def test_exact_terms_need_their_accumulator(narrow: np.dtype) -> None:
+    """The sums are exact in f32 in any order, and mostly not in a narrower type."""
+    shape = Shape(ElementType.BF16, (64, 100))
+    a, b = (x.astype(np.float64) for x in exact_terms([shape, shape], F32, 100, 1))
+    sums = np.cumsum(a * b, axis=1)
+    assert np.array_equal(sums, sums.astype(np.float32))
+    assert np.array_equal(np.cumsum(a[:, ::-1] * b[:, ::-1], axis=1)[:, -1], sums[:, -1])
+    with np.errstate(over="ignore"):
+        assert np.mean(sums[:, -1] != sums[:, -1].astype(narrow).astype(np.float64)) > 0.9
