@@ -41,7 +41,7 @@ class Gate:
         expired: whether it opened by itself, because the test didn't come to open it: something blocked it.
     """
 
-    def __init__(self, seconds: float = PATIENCE / 3) -> None:
+    def __init__(self, seconds: float = PATIENCE / 2) -> None:
         self.seconds = seconds
         self.expired = False
         self._opened = threading.Event()
