@@ -57,9 +57,9 @@ class Meter:
 
     def __init__(self, client: Client) -> None:
         client.synchronize()
-        self.objects = objects()
-        self.in_use = [device.memory_stats().bytes_in_use for device in client.devices]
+        self.in_use = [device.memory_stats().bytes_in_use for device in client.devices]  # frees what is done, too
         self.reserved = [device.memory_stats().bytes_reserved for device in client.devices]
+        self.objects = objects()
         self.threads, self.files, self.resident = threads(), files(), resident()
 
 

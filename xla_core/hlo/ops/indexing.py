@@ -128,7 +128,9 @@ def _gather(context: EvaluationContext, instruction: HloInstruction, values: lis
     for axis, size in enumerate(sizes):
         operand = extended(operand, axis, size)
     positions = _positions(starts, kept, [sizes[d] for d in kept], numbers.window, instruction.shape.rank)
-    return operand.reshape(-1)[_row_major(positions, operand.shape)] if positions else operand
+    if not positions:  # each index takes the whole scalar
+        return np.broadcast_to(operand, [size for d, size in enumerate(indices.shape) if d != numbers.vector])
+    return operand.reshape(-1)[_row_major(positions, operand.shape)]
 
 
 def _scatter_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:

@@ -55,7 +55,8 @@ def _reduce_window(i: HloInstruction, b: Builder) -> HloInstruction:
     n = len(i.operands) // 2
     data, initial = i.operands[:n], i.operands[n:]
     padding = tuple(w.padding for w in window)
-    padded = [b.add(Opcode.PAD, x, v, padding=padding) for x, v in zip(data, initial, strict=True)]
+    wide = [b.convert(x, v.shape) for x, v in zip(data, initial, strict=True)]  # to the type of the accumulator
+    padded = [b.add(Opcode.PAD, x, v, padding=padding) for x, v in zip(wide, initial, strict=True)]
     counts = next(i.shape.leaves()).dimensions
     if n > 1 or math.prod(w.size for w in window) > _MOST_WINDOW or not is_elementwise_of_scalars(computation):
         whole = [_windows(b, x, window, counts) for x in padded]

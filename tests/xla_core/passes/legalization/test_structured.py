@@ -248,3 +248,39 @@ def test_what_is_not_primitive_has_a_decomposition() -> None:
 
 def test_the_primitive_ops_are_about_two_dozen() -> None:
     assert [name for name, op in OPS.items() if Trait.PRIMITIVE in op.traits] == PRIMITIVES
+
+
+def test_a_window_reduction_in_a_wider_type() -> None:
+    """The padding value has the accumulator's type, which the operand hasn't."""
+    text = """HloModule m
+
+add {
+  a = f64[] parameter(0)
+  b = f64[] parameter(1)
+  ROOT r = f64[] add(a, b)
+}
+
+ENTRY e {
+  x = f32[9] parameter(0)
+  zero = f64[] parameter(1)
+  ROOT r = f64[5] reduce-window(x, zero), window={size=3 stride=2 pad=1_1}, to_apply=add
+}
+"""
+    wide = Capabilities.all_of(without=["reduce-window"])
+    agree(text, np.arange(9, dtype=np.float32), np.float64(0), capabilities=wide)
+
+
+def test_a_gather_of_a_scalar() -> None:
+    """Each index takes the whole operand, so the result has the dimensions of the indices."""
+    text = """HloModule m
+
+ENTRY e {
+  x = f32[] parameter(0)
+  i = u64[5,0] parameter(1)
+  ROOT r = f32[5] gather(x, i), offset_dims={}, collapsed_slice_dims={}, start_index_map={}, index_vector_dim=1,
+    slice_sizes={}
+}
+"""
+    x, indices = np.float32(3), np.zeros((5, 0), np.uint64)
+    assert evaluate(parse_hlo(text), x, indices)[0].tolist() == [3.0] * 5
+    agree(text, x, indices, capabilities=Capabilities.all_of(without=["gather"]))
