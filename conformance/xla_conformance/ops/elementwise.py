@@ -401,7 +401,8 @@ def _few(element: ElementType) -> list[np.ndarray]:
 
 TYPE_GROUPS = (
     (_T.F32,),
-    (_T.S32, _T.U32),
+    (_T.S32,),
+    (_T.U32,),
     (_T.PRED,),
     (_T.BF16, _T.F16),
     (_T.S8, _T.U8),
