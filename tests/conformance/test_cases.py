@@ -47,10 +47,10 @@ def test_the_evaluator_is_within_its_own_tolerance(opcode: str) -> None:
 def test_a_wrong_result_is_out_of_tolerance() -> None:
     """The result is off by one ULP for exact ops, and by a hundredth for other ops."""
     for case in CASES:
-        if case.element_type not in (ElementType.F32, ElementType.S32) or case.opcode in ("iota", "while"):
+        if case.element_type not in (ElementType.F32, ElementType.S32) or case.opcode in ("iota", "while", "rng"):
             continue
         results = list(xla_core.evaluate(case.module(), *case.arguments()))
-        if not results[0].size or results[0].dtype.name not in ("float32", "int32", "bool", "complex64"):
+        if not results or not results[0].size or results[0].dtype.name not in ("float32", "int32", "bool", "complex64"):
             continue
         right, results[0] = results[0], _nudged(results[0], exact=case.rule.is_exact)
         if np.array_equal(right, results[0], equal_nan=right.dtype.kind in "fc"):

@@ -241,6 +241,32 @@ def _arranged(order: str, sizes: dict[str, list[int]], crossed: bool) -> tuple[l
     return made, places
 
 
+@domain(
+    Opcode.RAGGED_DOT,
+    variant="square",
+    rule=EQUAL,
+    types=_TYPES,
+    sizes=(3,),
+    empty=(),
+    places=("minor",),
+    mode=("free", "contracting", "batch"),
+    groups=(3,),
+    filled=("some empty", "part"),
+    prefix=(False, True),
+    index=(_T.S32,),
+    large=("every",),
+    batch=(1, 2),
+    contracting=(1, 2),
+    numbers=_NUMBERS,
+    lhs=("bfc", "cfb", "fbc"),
+    rhs=("gbcf", "bfcg", "cgfb"),
+    result=("same",),
+    precision=((),),
+)
+def _square_ragged_dot(p: Program, c: Choice) -> HloInstruction:
+    return _ragged_dot(p, c)
+
+
 def _groups(total: int, count: int, filled: str) -> list[int]:
     """Returns group sizes: of all rows, of some of them, or with empty groups among them."""
     rest = total if filled == "all" else total * 2 // 3
