@@ -20,15 +20,12 @@ Build = Callable[[Program, Choice], HloInstruction]
 _T = ElementType
 TYPES = (
     Group(_T.PRED),
-    Group(_T.S2, _T.U2, _T.S4, _T.U4),
-    Group(_T.S8, _T.U8),
+    Group(_T.S8, _T.U8, _T.S2, _T.U2, _T.S4, _T.U4),
     Group(*(t for t in _T if t.is_floating and t.bit_width <= 8)),
-    Group(_T.S16, _T.U16),
-    Group(_T.BF16, _T.F16),
+    Group(_T.BF16, _T.F16, _T.S16, _T.U16),
     Group(_T.S32, _T.U32),
     Group(_T.F32),
-    Group(_T.S64, _T.U64),
-    Group(_T.F64),
+    Group(_T.F64, _T.S64, _T.U64),
     Group(_T.C64, _T.C128),
 )
 """Element types that backends are likely to handle alike."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from xla_conformance.ops.choices import Group
 from xla_conformance.ops.fills import Fill, mostly, numbers, odd, terms, units
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.values import patterns
@@ -13,7 +14,7 @@ from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Sh
 
 __all__ = ["REDUCERS", "fill_of", "known_reducer", "reducer", "several", "wider"]
 
-REDUCERS = ("add", "maximum", "multiply", "minimum", "and", "or", "xor", "clamped")
+REDUCERS = ("add", Group("maximum", "minimum"), "multiply", Group("and", "or", "xor"), "clamped")
 _WIDER = {"s2": "s8", "s4": "s8", "s8": "s32", "s16": "s32", "s32": "s64", "u2": "u8", "u4": "u8", "u8": "u32"}
 _WIDER |= {"u16": "u32", "u32": "u64", "bf16": "f32", "f16": "f32", "f32": "f64", "c64": "c128"}
 

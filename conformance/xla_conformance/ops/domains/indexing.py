@@ -15,7 +15,7 @@ from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.movement import INDEX_TYPES
 from xla_conformance.ops.fills import Fill
 from xla_conformance.ops.program import Program
-from xla_conformance.ops.reducers import fill_of, known_reducer, reducer, several, wider
+from xla_conformance.ops.reducers import REDUCERS, fill_of, known_reducer, reducer, several, wider
 from xla_conformance.ops.sizes import dimensions, position
 from xla_conformance.ops.values import patterns
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode
@@ -23,7 +23,18 @@ from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode
 __all__: list[str] = []
 
 _AXES: dict[str, Any] = {
-    "roles": ("cw", "wc", "w", "c", "bcw", "wcb", "cwbc", "bwbc", "cc", "ww", "wcw", "wwc", "cwwcw", "scalar"),
+    "roles": (
+        "cw",
+        "wc",
+        Group("w", "c", "cc", "ww"),
+        "bcw",
+        "wcb",
+        Group("cwbc", "bwbc"),
+        "wcw",
+        "wwc",
+        "cwwcw",
+        "scalar",
+    ),
     "mapped": ("all", "reversed", "first", "last", "none"),
     "vector": ("last", "first", "middle", "implicit"),
     "batch": (1, 2, 0, 3),
@@ -203,7 +214,7 @@ def _square_gather(p: Program, c: Choice) -> HloInstruction:
     Opcode.SCATTER,
     rule=EQUAL,
     count=(1, 2, 3),
-    reducer=("add", "replace", "maximum", "multiply", "minimum", "and", "or", "xor", "clamped"),
+    reducer=(*REDUCERS, "replace"),
     accumulator=("same", "wider"),
     **_AXES,
 )

@@ -16,7 +16,8 @@ from xla_core.hlo import ElementType, HloInstruction, Opcode, PaddingDimension, 
 __all__ = ["INDEX_TYPES", "RANKS", "START_ROLES", "start"]
 
 RANKS = (3, 1, 2, 4, 5, 6)
-INDEX_TYPES = tuple(t for t in ElementType if t.is_integral and t.bit_width >= 8)
+_T = ElementType
+INDEX_TYPES = (_T.S32, Group(_T.S64, _T.U64), Group(_T.U32, _T.S16, _T.U16), Group(_T.S8, _T.U8))
 PERMUTATIONS = ("reversed", "left", "right", "swap last", "swap first", "swap ends", "identity")
 START_ROLES = ("within", "zero", "last", "below", "above")
 

@@ -205,7 +205,7 @@ def _measured(p: Program, value: HloInstruction) -> HloInstruction:
     sizes=SIZES[:6],
     places=("minor",),
     into=(2, 1, 3, 5),
-    index=[t for t in INDEX_TYPES if t.bit_width > 8],
+    index=INDEX_TYPES[:3],
     bounds=("exact", "loose"),
 )
 def _dynamic_reshape(p: Program, c: Choice) -> HloInstruction:
