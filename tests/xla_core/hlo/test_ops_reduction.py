@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import xla_core
 from tests.xla_core.hlo.ops_testing import F32, PRED, S32, body, run
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import (
@@ -490,3 +491,15 @@ def test_complex_numbers_have_no_largest(kind: str) -> None:
     text = f"HloModule m\nENTRY e {{\n x = {kind}[4] parameter(0)\n ROOT r = ({kind}[2], s32[2]) topk(x), k=2\n}}"
     with pytest.raises(InvalidArgumentError, match="has no order"):
         verify(parse_hlo(text))
+
+
+def test_gather_of_a_scalar_repeats_it_for_each_index() -> None:
+    program = """HloModule m
+    ENTRY e {
+      x = f32[] parameter(0)
+      i = s32[3,0,2] parameter(1)
+      ROOT r = f32[3,2] gather(x, i), offset_dims={}, collapsed_slice_dims={}, start_index_map={}, index_vector_dim=1,
+        slice_sizes={}
+    }"""
+    (result,) = xla_core.evaluate(xla_core.parse(program), np.float32(7), np.zeros((3, 0, 2), np.int32))
+    np.testing.assert_array_equal(result, np.full((3, 2), 7, np.float32))
