@@ -72,10 +72,11 @@ def require_no_leak(client: Client, work: Callable[[], None], what: str, bytes_e
         before = Meter(client)
         for _ in range(runs):
             work()
-        time.sleep(0.02)  # a callback of another thread may still hold something
-        wrong = list(_differences(before, Meter(client), bytes_each, runs))
-        if not wrong:
-            return
+        for _ in range(10):
+            wrong = list(_differences(before, Meter(client), bytes_each, runs))
+            if not wrong:
+                return
+            time.sleep(0.1)  # a callback of another thread may still hold something
     raise AssertionError(f"{runs} times {what} leave nothing behind; there are {' and '.join(wrong)} more.")
 
 
