@@ -1,16 +1,23 @@
-"""The command `xla`. Each command is a file in `commands`, which imports what it needs when it runs."""
+"""The command `xla`. Each command is a file in `commands`, which imports what it needs when it runs.
+
+Commands of other distributions may use `options`, `programs` and `comparison`, as the ones here do.
+"""
 
 from __future__ import annotations
 
 import gc
+import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from xla_core.cli import comparison as comparison
+    from xla_core.cli import options as options
+    from xla_core.cli import programs as programs
     from xla_core.cli.output import console as console
     from xla_core.cli.scaffold import Scaffold as Scaffold
 
-__all__ = ["COMMANDS_GROUP", "Scaffold", "console", "main"]
+__all__ = ["COMMANDS_GROUP", "Scaffold", "comparison", "console", "main", "options", "programs"]
 
 COMMANDS_GROUP = "xla_core.commands"
 """Entry points of this group add commands: an entry point has the command's name and refers to a typer function."""
@@ -34,4 +41,6 @@ def __getattr__(name: str) -> Any:
         from xla_core.cli.output import console
 
         return console
+    if name in ("comparison", "options", "programs"):
+        return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xla_core.cli.options import Backend, Inputs, Program, Seed, Settings, Shapes
+from xla_core.cli import options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,16 +24,16 @@ __all__ = ["bisect"]
 
 
 def bisect(
-    file: Program,
-    backend: Backend = None,
-    inputs: Inputs = None,
-    shape: Shapes = None,
-    seed: Seed = 0,
+    file: options.Program,
+    backend: options.Backend = None,
+    inputs: options.Inputs = None,
+    shape: options.Shapes = None,
+    seed: options.Seed = 0,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="DIR", help="Write the reduced program and its arrays there."),
     ] = None,
-    settings: Settings = None,
+    settings: options.Settings = None,
 ) -> None:
     """Find the pass, or the instruction of the device, that makes a program's results wrong; exit code 1 if one does.
 
@@ -53,10 +53,10 @@ def bisect(
     shapes = [leaf for s in module.parameter_shapes for leaf in s.leaves() if leaf.is_array]
     arguments = programs.load_arguments(inputs, shapes) if inputs else programs.random_arguments(shapes, seed)
     out = console()
-    options = programs.compile_options(settings or (), donate=())
+    compile_options = programs.compile_options(settings or (), donate=())
     with xla.Client(backend) as client:
         expected = xla.evaluate(module, *arguments)
-        executable, steps = compile_in_steps(client, module, options)
+        executable, steps = compile_in_steps(client, module, compile_options)
         out.print(f"{module.name} on {client.platform_name}: {len(steps)} passes changed the module", markup=False)
         difference = _run(executable, arguments, expected)
         found = find_wrong_pass(steps, arguments, expected)
@@ -68,7 +68,7 @@ def bisect(
             raise typer.Exit(1)
         out.print("No pass changes the answer.")
         optimized = steps[-1].module if steps else module
-        wrong = _find_on_device(out, optimized, arguments, DeviceRunner(client, options), output)
+        wrong = _find_on_device(out, optimized, arguments, DeviceRunner(client, compile_options), output)
     if wrong or difference:
         if not wrong:
             out.print(f"[bold red]The whole program is wrong[/], though no part of it is: {difference}", soft_wrap=True)
