@@ -215,6 +215,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "support-reasons": lambda: str(_beside("support_tables").reasons()),
     "support-summary": lambda: str(_beside("support_tables").summary()),
     "xla-flags": flags("XlaFlags"),
+    "zoo": lambda: str(_beside("zoo_tables").summary()),
+    "zoo-missed": lambda: str(_beside("zoo_tables").missed()),
 }
 
 if __name__ == "__main__":

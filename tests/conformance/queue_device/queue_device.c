@@ -77,7 +77,6 @@ device *device_open(uint64_t size) {
 uint64_t device_allocate(device *d, uint64_t size) {  /* 0 where there is no room */
     uint64_t found = 0, wanted = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     if (fault("overlap") && size > 1 << 20) wanted -= ALIGNMENT;
-    if (fault("misaligned") && size > 1000) wanted += 4;
     pthread_mutex_lock(&d->lock);
     for (block *b = d->blocks; b && !found; b = b->next) {
         if (b->used || b->size < wanted) continue;

@@ -14,7 +14,7 @@ from typing import Any
 
 from xla_conformance.expressions import compile_expression
 
-from tests.conformance.zoo.mutant import LEVELS, Mutant, all_mutants, find_mutant
+from tests.conformance.zoo.mutant import CONTROL, LEVELS, Mutant, all_mutants
 from tests.conformance.zoo.run import installed, run_profile
 
 DATA = Path(__file__).parents[3] / "docs" / "data" / "zoo" / "zoo.json"
@@ -28,6 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=1, metavar="N", help="run with so many seeds of the suite")
     parser.add_argument("--sample", type=int, default=0, metavar="N", help="only N mutants, drawn at random")
     parser.add_argument("--draw", type=int, default=0, metavar="SEED", help="the seed of --sample")
+    parser.add_argument("--control", action="store_true", help="only the backend without a fault")
     parser.add_argument("--known", action="store_true", help="only mutants that quick found when the data was written")
     parser.add_argument("--write", action="store_true", help=f"write the results to {DATA.name}, with those before")
     parser.add_argument("-v", "--verbose", action="store_true", help="show what the tests print")
@@ -47,6 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _choose(options: argparse.Namespace) -> list[Mutant]:
     wanted = compile_expression(options.k) if options.k else None
+    if options.control:
+        return [CONTROL]
     mutants = [m for m in all_mutants().values() if wanted is None or wanted.evaluate(lambda w, m=m: w in m.name)]
     if options.known:
         data = known()
@@ -81,8 +84,8 @@ def _run(mutants: Sequence[Mutant], options: argparse.Namespace) -> dict[str, di
 
 def _unseen(result: dict[str, Any]) -> str:
     """Tells a fault that was missed from one of a tested op that changed no value: no fault, or a case lacks."""
-    kernel = find_mutant(result["mutant"]).opcode
-    return "without effect" if kernel and not result.get("effects") and result["cases"] else "missed"
+    mutant = all_mutants().get(result["mutant"], CONTROL)
+    return "without effect" if mutant.opcode and not result.get("effects") and result["cases"] else "missed"
 
 
 def _show(profile: str, result: dict[str, Any]) -> None:

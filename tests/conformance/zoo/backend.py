@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-from tests.conformance.zoo.mutant import VARIABLE, find_mutant
+from tests.conformance.zoo.mutant import VARIABLE, at_address
 from tests.conformance.zoo.parts import template
 from xla_core.backend import BackendSpec, hookimpl
 
-_mutant = find_mutant(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None
+_mutant = at_address(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None
 
 if _mutant is not None and _mutant.on_import is not None:
     _mutant.on_import()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 
 from xla_core.backend import BackendSpec
 from xla_core.hlo import HloInstruction
 
-__all__ = ["CONTROL", "LEVELS", "VARIABLE", "Mutant", "all_mutants", "find_mutant"]
+__all__ = ["CONTROL", "LEVELS", "VARIABLE", "Mutant", "address_of", "all_mutants", "at_address"]
 
 LEVELS = (
     *("loading", "transfers", "memory", "streams", "events", "executables", "collectives", "claims"),
@@ -20,7 +20,7 @@ LEVELS = (
 """What mutants break, in the order of the table: parts of the contract, of kernels, and of the queue device."""
 
 VARIABLE = "XLA_ZOO_MUTANT"
-"""The environment variable that names the mutant that the backend `zoo` is."""
+"""The environment variable with the address of the mutant that the backend `zoo` is."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class Mutant:
         applies: for a kernel, whether the fault may show in an instruction; only cases with such a one are run.
         profile: the smallest profile that has to find it.
         on_import: called when the backend's module is imported, for faults of loading.
-        seconds: how long the run may take before the mutant counts as hanging.
+        seconds: how long the run may take; a mutant on which no test failed by then is missed.
     """
 
     name: str
@@ -49,31 +49,41 @@ class Mutant:
     applies: Callable[[HloInstruction], bool] | None = None
     profile: str = "quick"
     on_import: Callable[[], None] | None = None
-    seconds: float = 90.0
+    seconds: float = 240.0
 
     @property
     def level(self) -> str:
         return self.name.partition("/")[0]
 
 
-def _found() -> Iterator[Mutant]:
+@cache
+def _modules() -> dict[str, list[Mutant]]:
+    """The mutants of each module."""
     package = importlib.import_module("tests.conformance.zoo.mutants")
-    for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
-        yield from importlib.import_module(module.name).MUTANTS
+    names = [module.name for module in pkgutil.iter_modules(package.__path__, package.__name__ + ".")]
+    return {name: importlib.import_module(name).MUTANTS for name in names}
 
 
 @cache
 def all_mutants() -> dict[str, Mutant]:
     """Every mutant by name, in the order of the levels. Raises ValueError for two of one name."""
     mutants: dict[str, Mutant] = {}
-    for mutant in sorted(_found(), key=lambda m: LEVELS.index(m.level)):
+    found = [mutant for module in _modules().values() for mutant in module]
+    for mutant in sorted(found, key=lambda m: LEVELS.index(m.level)):
         if mutants.setdefault(mutant.name, mutant) is not mutant:
             raise ValueError(f"two mutants are named {mutant.name}")
     return mutants
 
 
-def find_mutant(name: str) -> Mutant:
-    return CONTROL if name == CONTROL.name else all_mutants()[name]
+def address_of(mutant: Mutant) -> str:
+    """What `at_address` takes: the mutant's module and name. It imports no other module, as a backend's import is timed."""
+    modules = [name for name, mutants in _modules().items() if mutant in mutants]
+    return f"{modules[0] if modules else __name__}:{mutant.name}"
+
+
+def at_address(address: str) -> Mutant:
+    module, _, name = address.partition(":")
+    return next(mutant for mutant in importlib.import_module(module).MUTANTS if mutant.name == name)
 
 
 def _control() -> BackendSpec:
@@ -87,5 +97,7 @@ CONTROL = Mutant(
     breaks="",
     fault="None: the suite must pass it.",
     make=_control,
-    select="not ops and not programs",
+    select="loading or transfers or events or test_streams.py",
+    seconds=1500.0,
 )
+MUTANTS = [CONTROL]

@@ -27,14 +27,15 @@ from xla_conformance.expressions import compile_expression
 from xla_conformance.results import suite_files
 
 from tests.conformance.zoo.kernels import EFFECTS
-from tests.conformance.zoo.mutant import VARIABLE, Mutant
+from tests.conformance.zoo.mutant import VARIABLE, Mutant, address_of
 from xla_core.backend import registry
 from xla_core.hlo import HloInstruction
 
 __all__ = ["BACKEND", "installed", "run_profile"]
 
 BACKEND = "zoo"
-TEST_SECONDS = 60
+TEST_SECONDS = 90
+GRACE_SECONDS = 10
 
 
 @contextlib.contextmanager
@@ -126,11 +127,11 @@ def _try(mutant: Mutant, session: pytest.Session) -> dict[str, Any]:
         _Judge(writer).run(session, chosen)
         os._exit(0)
     os.close(writer)
-    events, ended = _read(reader, start + mutant.seconds)
-    if not ended:
+    events, how = _read(reader, TEST_SECONDS + GRACE_SECONDS, mutant.seconds)
+    if how != "ended":
         os.kill(child, signal.SIGKILL)
     status = os.waitpid(child, 0)[1]
-    result = _verdict(events, ended, os.waitstatus_to_exitcode(status))
+    result = _verdict(events, how, os.waitstatus_to_exitcode(status))
     named = any(item.nodeid == result.get("test") and _names(item, mutant) for item in chosen)
     return {
         **result,
@@ -179,7 +180,7 @@ def _names(item: pytest.Item, mutant: Mutant) -> bool:
 
 
 def _become(mutant: Mutant) -> None:
-    os.environ[VARIABLE] = mutant.name
+    os.environ[VARIABLE] = address_of(mutant)
     registry.clear_cache()
     plugin.held_types.cache_clear()
     sys.modules.pop("tests.conformance.zoo.backend", None)
@@ -212,19 +213,23 @@ class _Judge:
             self._send(failed=report.nodeid, how=how, message=report.longreprtext[-400:])
 
 
-def _read(reader: int, deadline: float) -> tuple[list[dict[str, Any]], bool]:
-    """Reads the child's events until it ends (True) or the deadline passes (False)."""
+def _read(reader: int, silence: float, total: float) -> tuple[list[dict[str, Any]], str]:
+    """Reads the child's events until it "ended", is silent for too long ("hung"), or took too long in all ("cut")."""
     data = b""
+    end = time.monotonic() + total
     with os.fdopen(reader, "rb", buffering=0) as pipe:
-        while select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:
+        while True:
+            left = end - time.monotonic()
+            if left <= 0 or not select.select([pipe], [], [], min(left, silence))[0]:
+                complete = data[: data.rfind(b"\n") + 1]
+                return [json.loads(line) for line in complete.splitlines()], "cut" if left <= silence else "hung"
             more = pipe.read(65536)
             if not more:
-                return [json.loads(line) for line in data.splitlines()], True
+                return [json.loads(line) for line in data.splitlines()], "ended"
             data += more
-    return [json.loads(line) for line in data.splitlines() if line.endswith(b"}")], False
 
 
-def _verdict(events: list[dict[str, Any]], ended: bool, code: int) -> dict[str, Any]:
+def _verdict(events: list[dict[str, Any]], how: str, code: int) -> dict[str, Any]:
     started = [event["start"] for event in events if "start" in event]
     failed = next((event for event in events if "failed" in event), None)
     if failed is not None:
@@ -232,5 +237,7 @@ def _verdict(events: list[dict[str, Any]], ended: bool, code: int) -> dict[str, 
     passed = next((event for event in events if "passed" in event), None)
     if passed is not None:
         return {"verdict": "missed", "effects": passed["effects"]}
-    how = f"crash ({code})" if ended else "timeout"
-    return {"verdict": "caught", "test": started[-1] if started else "", "how": how, "message": ""}
+    if how == "cut":
+        return {"verdict": "missed", "effects": 1}
+    died = f"crash ({code})" if how == "ended" else "timeout"
+    return {"verdict": "caught", "test": started[-1] if started else "", "how": died, "message": ""}

@@ -25,7 +25,8 @@ def test_every_mutant_says_what_it_breaks() -> None:
     for mutant in all_mutants().values():
         assert mutant.breaks, mutant.name
         assert mutant.fault.endswith("."), mutant.name
-        mutant.make()
+        if mutant.level != "device":  # whose driver reads its fault once in a process
+            mutant.make()
 
 
 def test_the_backend_without_a_fault_passes() -> None:
@@ -35,7 +36,7 @@ def test_the_backend_without_a_fault_passes() -> None:
 
 
 def test_faults_that_quick_found_are_found() -> None:
-    done = _zoo("--known", "--profile", "quick", "--sample", "60")
+    done = _zoo("--known", "--profile", "quick", "--sample", "30")
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -85,20 +85,20 @@ class OneGroup(InProcessCommunicator):
         super().enqueue(stream, collective, operands, results)
 
 
-@communicator("communicator.enqueue-async", "A collective blocks the host that enqueues it.", seconds=150)
+@communicator("communicator.enqueue-async", "A collective blocks the host that enqueues it.")
 class EnqueueBlocks(InProcessCommunicator):
     def enqueue(self, stream, collective, operands, results):
         super().enqueue(stream, collective, operands, results)
         stream.synchronize()
 
 
-@communicator("communicator.end-releases", "The other devices wait on when one fails.", seconds=150)
+@communicator("communicator.end-releases", "The other devices wait on when one fails.")
 class EndIsForgotten(InProcessCommunicator):
     def end(self, error):
         pass
 
 
-@communicator("communicator.failure-poisons", "A failed collective leaves its results as they are.", seconds=150)
+@communicator("communicator.failure-poisons", "A failed collective leaves its results as they are.")
 class FailureIsForgotten(InProcessCommunicator):
     def enqueue(self, stream, collective, operands, results):
         class Forgiving:

@@ -14,7 +14,7 @@ from xla_core.errors import InternalError, XlaError
 from xla_core.hlo import parse_hlo
 
 MUTANTS: list[Mutant] = []
-says = broken("executables", "executables or programs", MUTANTS)
+says = broken("executables", "executables and not leak", MUTANTS)
 _turns = itertools.count(1)
 
 
@@ -26,14 +26,14 @@ class ExecutionBlocks(TemplateExecutable):
         return results
 
 
-@says("executable.results-from-allocator", "Each run leaks 64 bytes of the allocator.")
+@says("executable.results-from-allocator", "Each run leaks 64 bytes of the allocator.", select="leak or contract")
 class LeaksPerRun(TemplateExecutable):
     def execute_async_on_stream(self, run_options, arguments):
         run_options.allocator.allocate(64)
         return super().execute_async_on_stream(run_options, arguments)
 
 
-@says("executable.error-frees", "A run that fails for lack of memory leaks what it had.")
+@says("executable.error-frees", "A run that fails for lack of memory leaks what it had.", select="leak or contract")
 class LeaksOnFailure(TemplateExecutable):
     def execute_async_on_stream(self, run_options, arguments):
         class Kept:

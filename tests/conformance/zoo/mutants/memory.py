@@ -140,12 +140,6 @@ class OneByteIsShared(Executor):
             super().deallocate(memory)
 
 
-@says("executor.allocate-space", "`allocate` forgets the memory space.")
-class ForgetsTheSpace(Executor):
-    def allocate(self, size, memory_space=0):
-        return super().allocate(size, 0)
-
-
 @says("executor.allocate", "`allocate` rounds sizes down to 64 bytes.")
 class RoundsDown(Executor):
     def allocate(self, size, memory_space=0):

@@ -31,7 +31,6 @@ _FAULTS = {
     "open-aborts": ("platform.create-executor", "Opening the device aborts.", "loading"),
     "open-hangs": ("platform.create-executor", "Opening the device hangs.", "loading"),
     "overlap": ("executor.allocate", "Blocks of more than a megabyte overlap with the next.", "memory"),
-    "misaligned": ("executor.allocate-aligned", "After a block of over 1,000 bytes, blocks are misaligned.", "memory"),
     "free-does-nothing": ("executor.deallocate", "The driver never frees.", "memory"),
     "free-forgets": ("executor.deallocate", "One block in twenty isn't freed.", "memory"),
     "memory-lies": ("executor.description", "The driver says a thousand times its memory.", "memory or loading"),

@@ -369,7 +369,7 @@ class OneCallbackAtATime(Stream):
         super().host_callback(run)
 
 
-@says("stream.in-order", "Threads that share a stream lose items.", seconds=120)
+@says("stream.in-order", "Threads that share a stream lose items.")
 class ThreadsLoseItems(Stream):
     def host_callback(self, callback):
         count = len(self._queue)
