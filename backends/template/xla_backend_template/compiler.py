@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import zlib
 from functools import cached_property
 
 from xla_backend_template.executable import TemplateExecutable
 from xla_backend_template.kernel import HloKernel
 from xla_core.analysis import BufferSlice, assign_buffers
 from xla_core.backend import CompilationReport, CompileOptions, Compiler, Executable, StreamExecutor
-from xla_core.hlo import HloInstruction, HloModule
+from xla_core.hlo import Environment, HloInstruction, HloModule
 from xla_core.schedule import KernelThunk, Thunk, emit_thunks, walk
 from xla_core.target import Capabilities, FusionPreferences, LayoutRules, TargetConfig
 
@@ -34,7 +35,16 @@ class TemplateCompiler(Compiler):
     ) -> Executable:
         assignment = assign_buffers(module, size=self.shape_size_bytes)
         on_host = options.fallback == "host"
-        program = emit_thunks(assignment, _kernel, self.target_config.supports if on_host else None)
+        environment = Environment(seed=zlib.crc32(module.name.encode()))
+
+        def kernel(
+            instruction: HloInstruction, operands: tuple[BufferSlice, ...], results: tuple[BufferSlice, ...]
+        ) -> Thunk:
+            made = HloKernel(instruction)
+            made.context.environment = environment
+            return KernelThunk(instruction.name, made, operands, results)
+
+        program = emit_thunks(assignment, kernel, self.target_config.supports if on_host else None)
         report = CompilationReport(
             kernels=sum(isinstance(thunk, KernelThunk) for thunk in walk(program.thunks)),
             temp_bytes=assignment.temp_bytes,
@@ -45,7 +55,3 @@ class TemplateCompiler(Compiler):
             "thunks": "\n".join(f"{type(thunk).__name__} {thunk.name}" for thunk in walk(program.thunks)) + "\n",
         }
         return TemplateExecutable(module, program, report, artifacts)
-
-
-def _kernel(instruction: HloInstruction, operands: tuple[BufferSlice, ...], results: tuple[BufferSlice, ...]) -> Thunk:
-    return KernelThunk(instruction.name, HloKernel(instruction), operands, results)

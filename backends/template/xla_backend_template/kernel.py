@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import functools
-import zlib
 from collections.abc import Sequence
 
 import numpy as np
 
 from xla_core.backend import DeviceMemory, Kernel, Stream
 from xla_core.errors import InternalError
-from xla_core.hlo import Environment, EvaluationContext, HloComputation, HloInstruction, Shape, evaluate_computation
+from xla_core.hlo import EvaluationContext, HloComputation, HloInstruction, Shape, evaluate_computation
 from xla_core.runtime import HostStream
 from xla_core.schedule import LaunchDimensions, leaf_shapes
 from xla_core.target import array_size_bytes, from_device_layout, to_device_layout
@@ -19,7 +18,10 @@ __all__ = ["HloKernel"]
 
 
 class HloKernel(Kernel):
-    """Runs one instruction. Its arguments are the array leaves of the operands, then those of the result."""
+    """Runs one instruction. Its arguments are the array leaves of the operands, then those of the result.
+
+    `context.environment` has the state of random numbers, which the kernels of a program share.
+    """
 
     def __init__(self, instruction: HloInstruction) -> None:
         self.name = instruction.name
@@ -31,8 +33,7 @@ class HloKernel(Kernel):
         self.computation = computation
         self.operand_shapes = tuple(s for o in instruction.operands for s in leaf_shapes(o.shape))
         self.result_shapes = leaf_shapes(instruction.shape)
-        seed = zlib.crc32(instruction.name.encode())  # so that two kernels draw different random numbers
-        self._context = EvaluationContext(Environment(seed=seed, rng_state=seed))  # caches its plan between runs
+        self.context = EvaluationContext()  # it caches the plan of the computation between runs
 
     def launch(self, stream: Stream, arguments: Sequence[DeviceMemory], dimensions: LaunchDimensions) -> None:
         if not isinstance(stream, HostStream):
@@ -42,7 +43,7 @@ class HloKernel(Kernel):
     def _run(self, stream: HostStream, arguments: Sequence[DeviceMemory]) -> None:
         operands = arguments[: len(self.operand_shapes)]
         arrays = [self._load(stream, m, s) for m, s in zip(operands, self.operand_shapes, strict=True)]
-        values = evaluate_computation(self.computation, arrays, self._context)
+        values = evaluate_computation(self.computation, arrays, self.context)
         for memory, shape, value in zip(arguments[len(operands) :], self.result_shapes, values, strict=True):
             stream.write(memory, to_device_layout(value, shape))
 
