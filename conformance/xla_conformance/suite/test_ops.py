@@ -45,7 +45,7 @@ def test_op(
     placed = place(case.module(), context, case.arguments(), layouts=target.layouts)
     (results,) = run(client, placed, deterministic=Trait.NONDETERMINISTIC not in OPS[case.opcode].traits)
     largest = check(
-        f"The device computes {case.opcode} of {case.element_type} by the rule {case.rule}.",
+        f"{case.opcode} of {case.element_type} must be the reference evaluator's result by the rule {case.rule}:",
         results,
         case.expected(),
         module=placed.module,

@@ -38,7 +38,7 @@ def test_values(
     largest = 0.0
     for arguments, results in zip(runs, run(client, placed, runs), strict=True):
         ulp = check(
-            f"The device computes {case.opcode} of {case.element_type} by the rule {case.rule}.",
+            f"{case.opcode} of {case.element_type} must be the reference evaluator's result by the rule {case.rule}:",
             results,
             case.expected(arguments),
             module=placed.module,

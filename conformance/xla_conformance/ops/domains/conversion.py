@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.comparison import EXACT
 from xla_conformance.ops.domain import TYPES, domain
@@ -9,7 +11,7 @@ from xla_conformance.ops.domains.movement import RANKS
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.sizes import SIZES, dimensions
 from xla_conformance.ops.values import moderate, special
-from xla_core.hlo import ElementType, HloInstruction, Opcode, lookup
+from xla_core.hlo import ElementType, HloInstruction, Opcode, Shape, lookup
 
 __all__: list[str] = []
 
@@ -51,8 +53,19 @@ def _clamp(p: Program, c: Choice) -> HloInstruction:
 @domain(Opcode.CONVERT, rule=EXACT, rank=RANKS, target=TYPES, sizes=(Group(*SIZES[0], *SIZES[1]), *SIZES[2:]))
 def _convert(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place)
-    operand = p.parameter(sizes, fill=moderate if p.type.is_complex else special)
+    fill = moderate if p.type.is_complex else special if _has_nan(c.target) else _numbers
+    operand = p.parameter(sizes, fill=fill)
     return p.add(Opcode.CONVERT, operand, shape=p.shape(sizes, c.target))
+
+
+def _has_nan(element_type: ElementType) -> bool:
+    return not element_type.is_floating or bool(np.isnan(np.float32(np.nan).astype(element_type.dtype)))
+
+
+def _numbers(shape: Shape, random: np.random.Generator) -> np.ndarray:
+    """Makes special values without NaN, whose sign decides the result in a type that has none."""
+    values = special(shape, random)
+    return np.where(np.isnan(values), values.dtype.type(1), values) if shape.element_type.is_floating else values
 
 
 @domain(Opcode.BITCAST_CONVERT, scalar=False, rank=RANKS, target=("same", "narrower", "wider", "narrowest", "widest"))
