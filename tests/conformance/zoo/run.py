@@ -46,11 +46,18 @@ def installed() -> Iterator[None]:
         info.mkdir()
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: zoo\nVersion: 1.0\n")
         (info / "entry_points.txt").write_text(f"[xla_core.backends]\n{BACKEND} = tests.conformance.zoo.backend\n")
-        root = str(Path(__file__).parents[3])
-        sys.path[:0] = [folder, root]
+        path, variable = [*sys.path], os.environ.get("PYTHONPATH")
+        sys.path[:0] = [folder, str(Path(__file__).parents[3])]
         os.environ["PYTHONPATH"] = os.pathsep.join(p or os.getcwd() for p in sys.path)
         registry.clear_cache()
-        yield
+        try:
+            yield
+        finally:
+            sys.path[:] = path
+            del os.environ["PYTHONPATH"]
+            if variable is not None:
+                os.environ["PYTHONPATH"] = variable
+            registry.clear_cache()
 
 
 def run_profile(

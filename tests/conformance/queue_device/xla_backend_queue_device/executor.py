@@ -13,7 +13,7 @@ from xla_core.target import DeviceDescription
 __all__ = ["QueueExecutor", "QueuePlatform"]
 
 DEVICES = 2
-MEMORY_BYTES = 64 << 20
+MEMORY_BYTES = 128 << 20
 
 
 class QueueExecutor(StreamExecutor):
