@@ -10,6 +10,7 @@ from types import TracebackType
 import numpy as np
 
 from xla_conformance.failures import Failure
+from xla_conformance.ops.comparison import same_bits
 from xla_conformance.programs.family import FamilyProgram
 from xla_core import Client, Device, LoadedExecutable
 from xla_core.backend import Allocator, DeviceMemory, Executable, RunOptions, Stream, StreamExecutor
@@ -54,17 +55,10 @@ def require_bits(
     for number, (got, wanted) in enumerate(zip(results, expected, strict=True)):
         if got.dtype != wanted.dtype or got.shape != wanted.shape:
             raise wrong(f"Result {number} is {got.dtype}{list(got.shape)}, not {wanted.dtype}{list(wanted.shape)}.")
-        different = (_bits(got) != _bits(wanted)).any(axis=-1)
+        different = ~same_bits(got, wanted)
         if different.any():
             index = np.argwhere(different)[0]
             raise wrong(f"{int(different.sum())} of {different.size} elements are wrong.", number, index)
-
-
-def _bits(array: np.ndarray) -> np.ndarray:
-    """The bytes of each element. An integer of less than 8 bits is taken by value: its byte may have any padding."""
-    if array.dtype.name.removeprefix("u") in ("int2", "int4"):
-        array = array.astype(np.int8)
-    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(*array.shape, array.dtype.itemsize)
 
 
 class WatchedAllocator(Allocator):
