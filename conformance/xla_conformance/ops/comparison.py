@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 Kind = Literal["bits", "exact", "equal", "ulp", "sum", "scaled"]
-_KINDS = ("bits", "exact", "equal", "ulp", "sum", "scaled")
+_KINDS: tuple[Kind, ...] = ("bits", "exact", "equal", "ulp", "sum", "scaled")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Rule:
         kind, _, factor = text.strip().partition(" ")
         for known in _KINDS:
             if kind == known:
-                return Rule(known, float(factor or 0))  # type: ignore[arg-type]
+                return Rule(known, float(factor or 0))
         raise InvalidArgumentError(f"unknown tolerance {text!r}", hint=f"write one of {', '.join(_KINDS)}")
 
     def __str__(self) -> str:
