@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from xla_conformance.accuracy.complex_functions.points import complex_pairs
 from xla_conformance.accuracy.real_functions.formats import format_of
 from xla_conformance.accuracy.real_functions.functions import FUNCTIONS
 from xla_conformance.ops import values
@@ -387,6 +388,9 @@ def _operands(form: Form, types: Sequence[ElementType], random: np.random.Genera
         with np.errstate(all="ignore"):
             made.append([x.astype(types[0].dtype) for x in known.pairs(random, wide, rest // 2)])
         rest -= rest // 2
+    if len(types) == 2 and types[0].is_complex and rest:  # parts of any exponents
+        made.append(list(complex_pairs(types[0].dtype, rest // 2, int(random.integers(1 << 31)))))
+        rest -= rest // 2
     made.append([values.magnitudes(t, rest, random) for t in types])
     return [np.concatenate(parts) for parts in zip(*made, strict=True)]
 
@@ -407,7 +411,8 @@ TYPE_GROUPS = (
     (_T.BF16, _T.F16),
     (_T.S8, _T.U8),
     (_T.F64,),
-    (_T.C64, _T.C128),
+    (_T.C64,),
+    (_T.C128,),
     (_T.S64, _T.U64),
     (_T.S16, _T.U16),
     tuple(t for t in _T if t.is_floating and t.bit_width <= 8),

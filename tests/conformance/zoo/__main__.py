@@ -19,6 +19,8 @@ from tests.conformance.zoo.run import installed, run_profile
 
 DATA = Path(__file__).parents[3] / "docs" / "data" / "zoo" / "zoo.json"
 PROFILES = ("quick", "full")
+VERDICTS = (*PROFILES, "missed", "without effect")
+NEVER_RUN = "never run"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--sample", type=int, default=0, metavar="N", help="only N mutants, drawn at random")
     parser.add_argument("--draw", type=int, default=0, metavar="SEED", help="the seed of --sample")
     parser.add_argument("--control", action="store_true", help="only the backend without a fault")
-    parser.add_argument("--known", action="store_true", help="only mutants that quick found when the data was written")
+    parser.add_argument("--verdict", choices=(*VERDICTS, NEVER_RUN), help="only mutants with this verdict in the data")
     parser.add_argument("--write", action="store_true", help=f"write the results to {DATA.name}, with those before")
     parser.add_argument("-v", "--verbose", action="store_true", help="show what the tests print")
     options = parser.parse_args(arguments)
@@ -51,9 +53,9 @@ def _choose(options: argparse.Namespace) -> list[Mutant]:
     if options.control:
         return [CONTROL]
     mutants = [m for m in all_mutants().values() if wanted is None or wanted.evaluate(lambda w, m=m: w in m.name)]
-    if options.known:
+    if options.verdict:
         data = known()
-        mutants = [m for m in mutants if data.get(m.name, {}).get("verdict") == "quick"]
+        mutants = [m for m in mutants if data.get(m.name, {}).get("verdict", NEVER_RUN) == options.verdict]
     sample = min(options.sample or len(mutants), len(mutants))
     return random.Random(options.draw).sample(mutants, sample) if options.sample else mutants
 

@@ -36,11 +36,11 @@ def test_the_backend_without_a_fault_passes() -> None:
 
 
 def test_faults_that_quick_found_are_found() -> None:
-    done = _zoo("--known", "--profile", "quick", "--sample", "30")
+    done = _zoo("--verdict", "quick", "--profile", "quick", "--sample", "30")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.slow
 def test_every_fault_that_was_found_is_found() -> None:
-    done = _zoo("--known", "--profile", "quick")
+    done = _zoo("--verdict", "quick", "--profile", "quick")
     assert done.returncode == 0, done.stdout + done.stderr
