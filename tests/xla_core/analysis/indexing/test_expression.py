@@ -1,0 +1,111 @@
+"""The canonical form of index expressions, tested against arithmetic on whole numbers."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from xla_core.analysis.indexing import IndexExpr, Variable, delinearized, floor_div, linearized, modulo
+
+Meaning = Callable[[Mapping[Variable, int]], int]
+
+X, Y, Z = (Variable(name, extent) for name, extent in (("x", 12), ("y", 7), ("z", 4)))
+FACTORS = st.integers(-6, 12)
+DIVISORS = st.sampled_from([1, 2, 3, 4, 5, 6, 8, 12, 24])
+LEAVES = st.one_of(
+    st.sampled_from([X, Y, Z]).map(lambda v: (IndexExpr.of(v), lambda values: values[v])),
+    st.integers(-9, 9).map(lambda n: (IndexExpr.of(n), lambda values: n)),
+)
+
+
+def _sums(parts: st.SearchStrategy[tuple[IndexExpr, Meaning]]) -> st.SearchStrategy[tuple[IndexExpr, Meaning]]:
+    def add(a: tuple[IndexExpr, Meaning], b: tuple[IndexExpr, Meaning]) -> tuple[IndexExpr, Meaning]:
+        return a[0] + b[0], lambda values: a[1](values) + b[1](values)
+
+    def scale(a: tuple[IndexExpr, Meaning], n: int) -> tuple[IndexExpr, Meaning]:
+        return a[0] * n, lambda values: a[1](values) * n
+
+    def divide(a: tuple[IndexExpr, Meaning], n: int) -> tuple[IndexExpr, Meaning]:
+        return floor_div(a[0], n), lambda values: a[1](values) // n
+
+    def remain(a: tuple[IndexExpr, Meaning], n: int) -> tuple[IndexExpr, Meaning]:
+        return modulo(a[0], n), lambda values: a[1](values) % n
+
+    return st.one_of(
+        st.builds(add, parts, parts),
+        st.builds(scale, parts, FACTORS),
+        st.builds(divide, parts, DIVISORS),
+        st.builds(remain, parts, DIVISORS),
+    )
+
+
+@given(st.recursive(LEAVES, _sums, max_leaves=8))
+def test_expressions_mean_what_they_were_made_from_and_stay_in_range(pair: tuple[IndexExpr, Meaning]) -> None:
+    expr, meaning = pair
+    for x, y, z in itertools.product(range(12), range(7), range(4)):
+        values = {X: x, Y: y, Z: z}
+        assert expr.evaluate(values) == meaning(values)
+        assert expr.low <= meaning(values) <= expr.high
+
+
+@given(st.recursive(LEAVES, _sums, max_leaves=5), st.recursive(LEAVES, _sums, max_leaves=3))
+def test_a_substitution_has_the_value_of_the_substituted_variable(
+    outer: tuple[IndexExpr, Meaning], inner: tuple[IndexExpr, Meaning]
+) -> None:
+    place = modulo(inner[0], X.extent)
+    substituted = outer[0].substitute({X: place})
+    for x, y, z in itertools.product(range(12), range(7), range(4)):
+        values = {X: x, Y: y, Z: z}
+        assert substituted.evaluate(values) == outer[1]({**values, X: inner[1](values) % X.extent})
+
+
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=5))
+def test_the_digits_of_a_position_put_together_are_the_position(sizes: list[int]) -> None:
+    position = IndexExpr.of(Variable("p", math.prod(sizes)))
+    digits = delinearized(position, sizes)
+    assert linearized(digits, sizes) == position
+    assert [(d.low, d.high) for d in digits] == [(0, n - 1) for n in sizes]
+
+
+@given(st.lists(st.integers(2, 5), min_size=3, max_size=4), st.data())
+def test_neighbouring_digits_put_together_are_one_remainder(sizes: list[int], data: st.DataObject) -> None:
+    position = IndexExpr.of(Variable("p", math.prod(sizes)))
+    first = data.draw(st.integers(1, len(sizes) - 2))
+    last = data.draw(st.integers(first + 1, len(sizes) - 1))
+    inner = math.prod(sizes[last + 1 :])
+    digits = delinearized(position, sizes)[first : last + 1]
+    extent = math.prod(sizes[first : last + 1])
+    assert linearized(digits, sizes[first : last + 1]) == modulo(floor_div(position, inner), extent)
+
+
+def test_a_quotient_leaves_out_what_is_too_small_to_change_it() -> None:
+    x, y, z = (IndexExpr.of(v) for v in (X, Y, Z))
+    assert floor_div(x * 8 + z * 2, 8) == x
+    assert floor_div(x * 12 + z, 8) == floor_div(x * 3, 2)
+    assert floor_div(floor_div(y, 2), 3) == floor_div(y, 6)
+    assert modulo(x * 4 + z, 4) == z
+
+
+@pytest.mark.parametrize(
+    ("expr", "text"),
+    [
+        (IndexExpr.of(0), "0"),
+        (IndexExpr.of(X) * -1 + 11, "-x + 11"),
+        (modulo(IndexExpr.of(X), 5), "x mod 5"),
+        (modulo(IndexExpr.of(X), 5) * 7 + IndexExpr.of(Y), "(x mod 5) * 7 + y"),
+        (modulo(floor_div(IndexExpr.of(X), 2), 3), "(x floordiv 2) mod 3"),
+        (floor_div(IndexExpr.of(X) + 2, 3) - 1, "((x + 2) floordiv 3) - 1"),
+    ],
+    ids=str,
+)
+def test_text(expr: IndexExpr, text: str) -> None:
+    assert str(expr) == text
+
+
+def test_variables_of_one_element_are_zero() -> None:
+    assert IndexExpr.of(Variable("one", 1)) == IndexExpr.of(0)

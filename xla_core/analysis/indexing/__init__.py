@@ -1,0 +1,38 @@
+"""Indexing maps: which element of each operand an instruction reads for an element of its result.
+
+An index is a tuple of affine expressions (`IndexExpr`), one for each dimension of an array, over variables: the indices
+of a result, the loops of a reduction or a window, and values known only at run time, such as the start of a dynamic
+slice. `operand_accesses` gives the indices at which an instruction, computed at an index, reads its operands; applied
+again to the operands' producers, it gives the indices of a whole fusion. `indexing_map` is the same for one operand, as
+a map that can be printed. (XLA: xla/hlo/analysis/indexing_analysis.h, indexing_map.h.)
+"""
+
+from xla_core.analysis.indexing.access import Access, Condition, StartIndex
+from xla_core.analysis.indexing.expression import (
+    Index,
+    IndexExpr,
+    Variable,
+    delinearized,
+    floor_div,
+    linearized,
+    modulo,
+)
+from xla_core.analysis.indexing.indexing_map import IndexingMap, dimension_variables, indexing_map
+from xla_core.analysis.indexing.operand_accesses import operand_accesses
+
+__all__ = [
+    "Access",
+    "Condition",
+    "Index",
+    "IndexExpr",
+    "IndexingMap",
+    "StartIndex",
+    "Variable",
+    "delinearized",
+    "dimension_variables",
+    "floor_div",
+    "indexing_map",
+    "linearized",
+    "modulo",
+    "operand_accesses",
+]

@@ -1,0 +1,47 @@
+"""IndexingMap: a printable map from an index of a result to the index of an operand that is read for it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from xla_core.analysis.indexing.access import Condition
+from xla_core.analysis.indexing.expression import Index, IndexExpr, Variable
+from xla_core.analysis.indexing.operand_accesses import operand_accesses
+from xla_core.hlo.instruction import HloInstruction
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class IndexingMap:
+    """(dimensions)[symbols] -> results.
+
+    Attributes:
+        dimensions: the variables of the result's dimensions.
+        symbols: the other variables: loops of the instruction, and values known at run time.
+        results: the operand's index.
+        conditions: the operand is read only where all of them hold.
+    """
+
+    dimensions: tuple[Variable, ...]
+    symbols: tuple[Variable, ...]
+    results: Index
+    conditions: tuple[Condition, ...] = ()
+
+    def __str__(self) -> str:
+        symbols = f"[{', '.join(map(str, self.symbols))}]" if self.symbols else ""
+        text = f"({', '.join(map(str, self.dimensions))}){symbols} -> ({', '.join(map(str, self.results))})"
+        domain = [f"{v} in [{v.low}, {v.high}]" for v in (*self.dimensions, *self.symbols)]
+        return ", ".join([text, "domain: " + ", ".join(domain), *map(str, self.conditions)] if domain else [text])
+
+
+def dimension_variables(dimensions: Sequence[int]) -> tuple[Variable, ...]:
+    """The variables d0, d1, ... of an array of `dimensions`."""
+    return tuple(Variable(("d", d, extent), extent, f"d{d}") for d, extent in enumerate(dimensions))
+
+
+def indexing_map(instruction: HloInstruction, operand: int = 0) -> IndexingMap:
+    """The map from an index of the instruction's result to that of an operand."""
+    shape = next(instruction.shape.leaves())
+    dimensions = dimension_variables(shape.dimensions)
+    access = operand_accesses(instruction, tuple(map(IndexExpr.of, dimensions)))[operand]
+    return IndexingMap(dimensions, access.variables, access.index, access.conditions)

@@ -1,0 +1,28 @@
+"""operand_accesses: the elements of its operands that an instruction reads for an element of its result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.analysis.indexing.access import Access, whole
+from xla_core.analysis.indexing.contraction import CONTRACTIONS
+from xla_core.analysis.indexing.expression import Index
+from xla_core.analysis.indexing.movement import MOVEMENTS
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.op_table import Trait
+
+_RULES = {**MOVEMENTS, **CONTRACTIONS}
+
+
+def operand_accesses(instruction: HloInstruction, index: Index) -> Sequence[Access]:
+    """The accesses to each operand by which the instruction computes the element at `index` of its result.
+
+    An operand of which any element may be read, such as that of a sort, has a variable for each dimension that is
+    read. Operands that are tuples have an access of no dimensions. Results of several leaves have one index.
+    """
+    rule = _RULES.get(instruction.opcode)
+    if rule is not None:
+        return rule(instruction, index)
+    if Trait.ELEMENTWISE in instruction.op.traits:
+        return [Access(index if o.shape.rank else ()) for o in instruction.operands]
+    return [whole(instruction, number) for number in range(len(instruction.operands))]
