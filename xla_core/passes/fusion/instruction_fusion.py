@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xla_core.analysis.control_flow import reachable_sequences
+from xla_core.analysis.indexing import Index
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.op_table import Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.fusion.fusion_node import replace_with_fusion
-from xla_core.passes.fusion.indexing import Index, IndexSpace
+from xla_core.passes.fusion.index_space import IndexSpace
 from xla_core.passes.fusion.policy import FusionPolicy
 from xla_core.passes.pass_manager import HloPass
 from xla_core.target import FusionDecision
@@ -40,6 +41,10 @@ class InstructionFusion(HloPass):
         return changed
 
 
+Indices = dict[Index, float]
+"""The indices at which a kernel computes an instruction, each with the part of its evaluations that are needed."""
+
+
 class _Kernel:
     """The instructions that one kernel computes, and the indices at which it computes each of them."""
 
@@ -50,21 +55,23 @@ class _Kernel:
         self.size = policy.code_size(root)
         self.root = root
         self.space = IndexSpace(root, policy.parallel)
-        self.indices: dict[HloInstruction, dict[Index, None]] = {root: {self.space.root: None}}
+        self.indices: dict[HloInstruction, Indices] = {root: {self.space.root: 1.0}}
         self.operands: dict[HloInstruction, None] = dict.fromkeys(root.operands)
 
-    def indices_of(self, producer: HloInstruction, users: Sequence[HloInstruction]) -> dict[Index, None]:
+    def indices_of(self, producer: HloInstruction, users: Sequence[HloInstruction]) -> Indices:
         """The indices at which `users`, which are in the kernel, read `producer`."""
-        found: dict[Index, None] = {}
+        found: Indices = {}
         for user in users:
             mine = self.indices[user]
             for number, operand in enumerate(user.operands):
                 if operand is producer:
-                    for index in mine:
-                        found[self.space.operand_index(user, number, index)] = None
+                    for index, part in mine.items():
+                        access = self.space.access(user, number, index)
+                        needed = part * self.space.share(access.conditions)
+                        found[access.index] = min(1.0, found.get(access.index, 0.0) + needed)
         return found
 
-    def add(self, producer: HloInstruction, indices: dict[Index, None]) -> None:
+    def add(self, producer: HloInstruction, indices: Indices) -> None:
         self.size += self.policy.code_size(producer)
         self.indices[producer] = indices
         self.operands.pop(producer, None)
@@ -149,7 +156,7 @@ class _Partition:
             indices = self._accepts(kernel, producer, users)
             if indices is None:
                 return FusionDecision.no(f"{kernel.root.name} doesn't take it")
-            evaluations += sum(kernel.space.evaluations(index) for index in indices)
+            evaluations += sum(kernel.space.evaluations(index) * part for index, part in indices.items())
             found.append(indices)
         decision = self._policy.is_profitable(producer, evaluations, len(kernels))
         if decision:
@@ -157,9 +164,7 @@ class _Partition:
                 kernel.add(producer, indices)
         return decision
 
-    def _accepts(
-        self, kernel: _Kernel, producer: HloInstruction, users: Sequence[HloInstruction]
-    ) -> dict[Index, None] | None:
+    def _accepts(self, kernel: _Kernel, producer: HloInstruction, users: Sequence[HloInstruction]) -> Indices | None:
         """The indices at which `kernel` would compute `producer`; None if it cannot be fused."""
         preferences, policy = self._policy.preferences, self._policy
         if kernel.size + policy.code_size(producer) > preferences.max_instructions:
@@ -203,7 +208,7 @@ def _is_row_reduction(instruction: HloInstruction) -> bool:
     return all(d in reduced for d in minor[:count])
 
 
-def _keeps_in_place(kernel: _Kernel, producer: HloInstruction, indices: dict[Index, None]) -> bool:
+def _keeps_in_place(kernel: _Kernel, producer: HloInstruction, indices: Indices) -> bool:
     """Whether the kernel, with `producer` fused, still reads the updated array only at the elements it updates."""
     target = kernel.root.operand(0)
     if target not in producer.operands:
@@ -212,5 +217,5 @@ def _keeps_in_place(kernel: _Kernel, producer: HloInstruction, indices: dict[Ind
         return False
     if producer.operands[0] is not target or target in producer.operands[1:]:
         return False
-    update = kernel.space.operand_index(kernel.root, 1, kernel.space.root)
+    update = kernel.space.access(kernel.root, 1, kernel.space.root).index
     return producer.shape.dimensions == kernel.root.operand(1).shape.dimensions and list(indices) == [update]

@@ -17,7 +17,7 @@ from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.fusion.fusion_node import fused_roots, replace_with_fusion
-from xla_core.passes.fusion.indexing import is_elementwise_use
+from xla_core.passes.fusion.index_space import is_elementwise_use
 from xla_core.passes.fusion.policy import FusionPolicy
 from xla_core.passes.pass_manager import HloPass
 from xla_core.traversal import reachable

@@ -1,0 +1,96 @@
+"""IndexSpace: the indices at which a kernel computes each fused instruction, and how often.
+
+A kernel is a nest of loops over the elements of its root. A value is computed once for each index, in the innermost
+loop that the index depends on. The number of `evaluations` of an index is therefore the product of the sizes of the
+loops around it. (XLA: xla/service/fusion_node_indexing_evaluation.h, which counts the indices only.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from xla_core.analysis.indexing import Access, Condition, Index, IndexExpr, StartIndex, Variable, operand_accesses
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
+from xla_core.target import ParallelModel
+
+
+def is_elementwise_use(user: HloInstruction, operand: HloInstruction) -> bool:
+    """Whether `user` reads `operand` at the same index that it writes."""
+    if not user.is_elementwise:
+        return False
+    shape = next(user.shape.leaves(), None)
+    return shape is not None and shape.dimensions == operand.shape.dimensions
+
+
+class IndexSpace:
+    """The loops of one kernel, which run over the result of `root` in memory order.
+
+    The work of the kernel is divided into `parallel.units` units. Each unit computes values that depend on no loop.
+    """
+
+    def __init__(self, root: HloInstruction, parallel: ParallelModel) -> None:
+        shape = next((s for s in root.shape.leaves() if s.is_array), root.shape)
+        units, least = parallel.units, parallel.row_elements
+        self._units = float(units if shape.num_elements > 1 else 1)
+        self._evaluations: dict[Variable, float] = {}
+        self._accesses: dict[tuple[HloInstruction, Index], Sequence[Access]] = {}
+        order = [d for d in reversed(shape.minor_to_major()) if shape.dimensions[d] != 1]
+        rows = math.prod(shape.dimensions[d] for d in order[:-1])
+        inner = shape.dimensions[order[-1]] if order else 1
+        # If there are few rows, they are divided too, and each part computes the values that depend on the row only.
+        chunks = min(units / rows, inner / least) if 0 < rows < units and inner >= 2 * least and len(order) > 1 else 1.0
+        variables = [Variable(("root", d), n, f"d{d}") for d, n in enumerate(shape.dimensions)]
+        count = 1.0
+        for d in order:
+            count *= shape.dimensions[d]
+            self._evaluations[variables[d]] = count if d == order[-1] else count * chunks
+        self.root: Index = tuple(map(IndexExpr.of, variables))
+
+    def evaluations(self, index: Index) -> float:
+        """How often the kernel computes a value at `index`."""
+        return self._most(index) or self._units
+
+    def access(self, user: HloInstruction, number: int, index: Index) -> Access:
+        """How `user`, computed at `index`, reads its operand `number`."""
+        operand = user.operands[number]
+        if is_elementwise_use(user, operand):
+            return Access(index)
+        known = self._accesses.get((user, index))
+        if known is None:
+            known = self._accesses[user, index] = self._in_place(user, operand_accesses(user, index))
+            for access in known:
+                self._count(access, index)
+        return known[number]
+
+    def share(self, conditions: Sequence[Condition]) -> float:
+        """The part of an index's evaluations for which the conditions hold."""
+        share = 1.0
+        for condition in conditions:
+            expr = condition.expr
+            inside = min(expr.high, condition.high) - max(expr.low, condition.low) + 1
+            share *= max(inside, 0) / (expr.high - expr.low + 1)
+        return share
+
+    def _in_place(self, user: HloInstruction, accesses: Sequence[Access]) -> Sequence[Access]:
+        """The accesses of an update that is computed in place: its kernel's loops run over the update only."""
+        if user.opcode != Opcode.DYNAMIC_UPDATE_SLICE:
+            return accesses
+        shape = user.operand(1).shape
+        variables = [Variable(("update", user, d), n, f"u{d}") for d, n in enumerate(shape.dimensions)]
+        self._evaluations.update(dict.fromkeys(variables, float(shape.num_elements)))
+        return [accesses[0], Access(tuple(map(IndexExpr.of, variables))), *accesses[2:]]
+
+    def _count(self, access: Access, index: Index) -> None:
+        """Enters the evaluations of the variables that an access, made at `index`, adds."""
+        count = self._most(index) or (self._units if index else 1.0)
+        for variable in access.variables:
+            if isinstance(variable.key, StartIndex):
+                self._evaluations[variable] = self._most(variable.key.index) or 1.0
+            else:
+                count *= variable.extent
+                self._evaluations[variable] = count
+
+    def _most(self, index: Index) -> float:
+        return max((self._evaluations[v] for expr in index for v in expr.variables), default=0.0)
