@@ -60,3 +60,10 @@ def test_help_loads_nothing_that_compiles() -> None:
 def test_a_client_that_opens_and_closes_loads_nothing_that_compiles() -> None:
     modules = loaded_after("from xla_core.cli import main; main(['backends'])")
     assert not in_packages(modules, {"xla_core.passes", "xla_core.codegen", "xla_core.stablehlo"})
+
+
+def test_a_command_loads_no_other_command() -> None:
+    modules = loaded_after("from xla_core.cli import main; main(['backends'])")
+    package = "xla_core.cli.commands"
+    assert in_packages(modules, {package}) == {package, f"{package}.backends"}
+    assert not in_packages(modules, {"xla_conformance", "rich.markdown"})

@@ -20,16 +20,23 @@ if TYPE_CHECKING:
 __all__ = ["COMMANDS_GROUP", "Scaffold", "comparison", "console", "main", "options", "programs"]
 
 COMMANDS_GROUP = "xla_core.commands"
-"""Entry points of this group add commands: an entry point has the command's name and refers to a typer function."""
+"""Entry points of this group add commands: an entry point has the command's name and refers to a typer function.
+
+The function's attribute `context_settings`, if it has one, holds typer's settings of the command."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command. Returns its exit code: 0 for success, 1 for a negative answer, 2 for an error."""
-    if arguments is None:  # a process of its own, whose objects are mostly modules that live until its end
-        gc.set_threshold(50_000)
+    own_process = arguments is None
+    if own_process:
+        gc.set_threshold(200_000)  # modules make fewer objects, and they live until the process ends
     from xla_core.cli.app import run  # `import xla_core.cli` costs nothing
 
-    return run(arguments)
+    try:
+        return run(arguments)
+    finally:
+        if own_process:
+            gc.freeze()  # so that Python doesn't examine every object once more at exit
 
 
 def __getattr__(name: str) -> Any:

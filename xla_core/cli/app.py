@@ -7,7 +7,7 @@ import inspect
 import re
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any
 
@@ -22,17 +22,24 @@ from xla_core.errors import FailedPreconditionError, InternalError, ResourceExha
 DEBUG = "--debug"
 
 
-class _Commands(typer.core.TyperGroup):
-    """Adds the commands of entry points. Each is loaded when it is first used."""
+class _Commands(Mapping[str, Any]):
+    """The typer commands of xla-core and of entry points by name. Each is loaded when it is first used."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        return [*super().list_commands(ctx), *sorted(set(_contributed()) - set(self.commands))]
+    def __getitem__(self, name: str) -> Any:
+        point = COMMANDS.get(name) or _contributed()[name]
+        return _load(point)
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        own = super().get_command(ctx, cmd_name)
-        if own is not None or cmd_name not in _contributed():
-            return own
-        return _load(cmd_name)
+    def __iter__(self) -> Iterator[str]:
+        return iter([*COMMANDS, *sorted(_contributed().keys() - COMMANDS.keys())])
+
+    def __len__(self) -> int:
+        return len(COMMANDS.keys() | _contributed().keys())
+
+
+class _Group(typer.core.TyperGroup):
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands: Any = _Commands()
 
 
 def _contributed() -> dict[str, importlib.metadata.EntryPoint]:
@@ -40,24 +47,23 @@ def _contributed() -> dict[str, importlib.metadata.EntryPoint]:
 
 
 @cache
-def _load(name: str) -> Any:
-    """The typer command of an entry point. If it doesn't load, a command that raises the reason."""
-    point = _contributed()[name]
+def _load(point: importlib.metadata.EntryPoint) -> Any:
+    """Returns the typer command of an entry point, or a command that raises the reason why it doesn't load."""
     try:
         function = point.load()
-        return _command(name, function, getattr(function, "context_settings", None))
+        return _command(point.name, function, getattr(function, "context_settings", None))
     except Exception as error:  # another distribution may raise anything, and must not break the other commands
         cause = error
 
     def broken() -> None:
         owner = point.dist.metadata["Name"] if point.dist is not None else point.value
         raise FailedPreconditionError(
-            f"the command {name!r} of {owner} does not load: {type(cause).__name__}: {cause}",
+            f"the command {point.name!r} of {owner} does not load: {type(cause).__name__}: {cause}",
             hint=f"reinstall or uninstall {owner}",
         ) from cause
 
     broken.__doc__ = f"(does not load: {type(cause).__name__}: {cause})"
-    return _command(name, broken, {"allow_extra_args": True, "ignore_unknown_options": True})
+    return _command(point.name, broken, {"allow_extra_args": True, "ignore_unknown_options": True})
 
 
 def _command(name: str, function: Callable[..., Any], settings: dict[str, Any] | None) -> Any:
@@ -74,15 +80,13 @@ def _help(function: Callable[..., Any]) -> str | None:
 
 app = typer.Typer(
     name="xla",
-    cls=_Commands,
+    cls=_Group,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     help="Compile, run and check programs on any installed backend.",
 )
-for _name, _function, _settings in COMMANDS:
-    app.command(_name, context_settings=_settings, help=_help(_function))(_function)
 
 
 def _print_version(wanted: bool) -> None:

@@ -75,6 +75,7 @@ def test_other_distributions_bring_commands(xla: Callable[..., Any], contribute:
     contribute("greet", 'def greet(name: str) -> None:\n    """Say hello."""\n    print("hello", name)\n')
     assert "Say hello" in xla("--help").out
     assert xla("greet", "chip").out == "hello chip\n"
+    assert "Did you mean 'greet'?" in xla("gret").err
 
 
 def test_a_broken_command_breaks_no_other(xla: Callable[..., Any], contribute: Callable[[str, str], None]) -> None:
@@ -93,9 +94,9 @@ def test_interruption_ends_quietly(tmp_path: Path) -> None:
     """Ctrl-C in a command gives exit code 130 and no traceback."""
     script = tmp_path / "wait.py"
     script.write_text(
-        "import sys, time\nfrom xla_core.cli import app\n"
+        "import sys, time\nfrom importlib.metadata import EntryPoint\nfrom xla_core.cli import app\n"
         "def wait() -> None:\n    print('ready', flush=True)\n    time.sleep(30)\n"
-        "app.app.command('wait')(wait)\nsys.exit(app.run(['wait']))\n"
+        "app.COMMANDS['wait'] = EntryPoint('wait', '__main__:wait', '')\nsys.exit(app.run(['wait']))\n"
     )
     process = subprocess.Popen(
         [sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=_environment()

@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from importlib.metadata import EntryPoint
 
-from xla_core.cli.commands.backends import backends, doctor
-from xla_core.cli.commands.bench import bench
-from xla_core.cli.commands.compile import compile_program
-from xla_core.cli.commands.new import new
-from xla_core.cli.commands.ops import ops
-from xla_core.cli.commands.opt import opt
-from xla_core.cli.commands.replay import replay
-from xla_core.cli.commands.run import run
-from xla_core.cli.commands.translate import translate
+from xla_core.cli import COMMANDS_GROUP
 
 __all__ = ["COMMANDS"]
 
-Command = Callable[..., Any]
-
-COMMANDS: list[tuple[str, Command, dict[str, Any]]] = [
-    ("run", run, {}),
-    ("compile", compile_program, {}),
-    ("translate", translate, {}),
-    ("opt", opt, {}),
-    ("ops", ops, {}),
-    ("backends", backends, {}),
-    ("doctor", doctor, {}),
-    ("new", new, {}),
-    ("replay", replay, {}),
-    # the benchmarks read their own options, including --help
-    ("bench", bench, {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}),
-]
-"""Name, function and typer settings of each command, in the order of `xla --help`."""
+_FUNCTIONS = {
+    "run": "run:run",
+    "compile": "compile:compile_program",
+    "translate": "translate:translate",
+    "opt": "opt:opt",
+    "ops": "ops:ops",
+    "backends": "backends:backends",
+    "doctor": "backends:doctor",
+    "new": "new:new",
+    "replay": "replay:replay",
+    "bench": "bench:bench",
+}
+COMMANDS = {name: EntryPoint(name, f"{__name__}.{function}", COMMANDS_GROUP) for name, function in _FUNCTIONS.items()}
+"""The function of each command, in the order of `xla --help`."""

@@ -19,6 +19,14 @@ def bench(context: typer.Context) -> None:
     raise typer.Exit(subprocess.call(command, env={**os.environ, "PYTHONPATH": os.pathsep.join(path)}))
 
 
+# the benchmarks read their own options, including --help
+bench.__dict__["context_settings"] = {
+    "allow_extra_args": True,
+    "ignore_unknown_options": True,
+    "help_option_names": [],
+}
+
+
 def find_clone() -> Path:
     """The nearest directory, upwards from the current one or from this package, that is a clone of the repository.
 
