@@ -20,6 +20,7 @@ from xla_core.passes.dynamic_padder import DynamicPadder
 from xla_core.passes.expanders.bitcast_expander import BitcastExpander
 from xla_core.passes.expanders.composite_rewriter import CompositeRewriter
 from xla_core.passes.expanders.concatenate_splitter import ConcatenateSplitter
+from xla_core.passes.expanders.dynamic_index_splitter import DynamicIndexSplitter
 from xla_core.passes.expanders.operand_converter import OperandConverter
 from xla_core.passes.fusion.instruction_fusion import InstructionFusion
 from xla_core.passes.fusion.multi_output_fusion import MultiOutputFusion
@@ -37,15 +38,16 @@ from xla_core.passes.simplifiers.hlo_cse import HloCse
 from xla_core.passes.simplifiers.hlo_dce import HloDce
 from xla_core.passes.simplifiers.map_inliner import MapInliner
 from xla_core.passes.simplifiers.tuple_simplifier import TupleSimplifier
+from xla_core.passes.simplifiers.zero_sized_hlo_elimination import ZeroSizedHloElimination
 from xla_core.target import TargetConfig
 
 
 def _simplification(target: TargetConfig, options: CompileOptions) -> HloPass:
     composites = target.capabilities.composites
     first: list[HloPass] = [CompositeRewriter(composites)] if composites else []
-    first += [BitcastExpander(), DynamicPadder(), OperandConverter()]
+    first += [BitcastExpander(), DynamicIndexSplitter(), DynamicPadder(), OperandConverter()]
     if not options.optimization_level:
-        passes = [*first, CallInliner(), MapInliner(), TupleSimplifier(), HloDce()]
+        passes = [*first, CallInliner(), MapInliner(), TupleSimplifier(), ZeroSizedHloElimination(), HloDce()]
         return HloPassPipeline("simplification", passes)
     simplify = simplification_pipeline(SimplificationOptions(fast_math=options.precision == "fast"))
     return HloPassPipeline("simplification", [*first, *simplify.passes])

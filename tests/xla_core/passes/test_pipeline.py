@@ -71,3 +71,45 @@ def test_every_level_gives_a_schedule(level: int) -> None:
     assert any(i.opcode == "fusion" for i in module.entry.instructions) == (level == 2)
     x = np.linspace(-2, 2, 8, dtype=np.float32)
     np.testing.assert_allclose(xla.evaluate(module, x)[0], np.arctan2(np.tanh(x), x), rtol=1e-6)
+
+
+SCALARS_ONLY = Capabilities.all_of()
+for _opcode in ("dynamic-slice", "dynamic-update-slice"):
+    SCALARS_ONLY = SCALARS_ONLY.with_constraint(
+        _opcode, lambda i: "the starts are a vector" if i.operands[-1].shape.rank else None
+    )
+
+
+@pytest.mark.parametrize("level", [0, 2])
+@pytest.mark.parametrize("starts", [(0, 0), (1, 2), (-3, 9)])
+def test_targets_get_start_indices_as_scalars(level: int, starts: tuple[int, int]) -> None:
+    text = """
+HloModule m
+ENTRY e {
+  x = f32[4,6] parameter(0)
+  i = s32[2] parameter(1)
+  j = s32[2] negate(i)
+  a = f32[2,3] dynamic-slice(x, j), dynamic_slice_sizes={2,3}
+  b = f32[2,3] negate(a)
+  ROOT r = f32[4,6] dynamic-update-slice(x, b, j)
+}
+"""
+    target = TargetConfig(name="t", capabilities=SCALARS_ONLY)
+    module = run_hlo_passes(parse_hlo(text), target, xla.CompileOptions(optimization_level=level))
+    arguments = np.arange(24, dtype=np.float32).reshape(4, 6), np.array(starts, np.int32)
+    np.testing.assert_array_equal(xla.evaluate(module, *arguments), xla.evaluate(parse_hlo(text), *arguments))
+
+
+@pytest.mark.parametrize("level", [0, 2])
+def test_targets_get_no_empty_arrays(level: int) -> None:
+    text = """
+HloModule m
+ENTRY e {
+  x = f32[0,4,4] parameter(0)
+  y = f32[0,4,4] cholesky(x), lower=true
+  ROOT r = f32[0,4,2] slice(y), slice={[0:0], [0:4], [0:2]}
+}
+"""
+    target = TargetConfig(name="t", capabilities=Capabilities.all_of(without=["cholesky", "slice"]))
+    module = run_hlo_passes(parse_hlo(text), target, xla.CompileOptions(optimization_level=level))
+    assert xla.evaluate(module, np.zeros((0, 4, 4), np.float32))[0].shape == (0, 4, 2)

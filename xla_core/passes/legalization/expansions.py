@@ -14,8 +14,10 @@ from xla_core.passes.registry import create_pass
 _EXPANDERS = (
     "batchnorm-expander",
     "cholesky-expander",
+    "comparison-expander",
     "dot-algorithm-rewriter",
     "gather-expander",
+    "operand-upcaster",
     "reduce-window-rewriter",
     "rng-bit-generator-expander",
     "rng-expander",

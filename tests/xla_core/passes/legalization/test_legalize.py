@@ -254,3 +254,48 @@ def test_a_target_brings_its_own_decompositions():
 def test_what_is_supported_is_left_alone():
     module = parse_hlo("HloModule m\nENTRY e {\n x = f32[4] parameter(0)\n ROOT z = f32[4] tanh(x)\n}\n")
     assert not legalize(module, Capabilities.all_of().supports)
+
+
+def _no_total_order(i):
+    return "only numbers are compared" if i.attribute("type") == "TOTALORDER" else None
+
+
+@pytest.mark.parametrize("kind", ["f32", "bf16"])
+def test_a_total_order_becomes_one_of_integers(kind: str) -> None:
+    x, y = (a.reshape(-1).astype(T(kind).dtype) for a in np.meshgrid(SPECIAL, SPECIAL))
+    text = f"""
+HloModule m
+ENTRY e {{
+  x = {kind}[{x.size}] parameter(0)
+  y = {kind}[{x.size}] parameter(1)
+  ROOT r = pred[{x.size}] compare(x, y), direction=LT, type=TOTALORDER
+}}
+"""
+    capabilities = SIMPLE.with_constraint("compare", _no_total_order).with_ops(
+        ["parameter", "convert", "bitcast-convert"], [T.BF16, T.S16]
+    )
+    ((expected, found),) = _run(text, x, y, capabilities=capabilities)
+    np.testing.assert_array_equal(found, expected)
+
+
+def _of_one_type(i):
+    types = {i.shape.element_type, *(o.shape.element_type for o in i.operands)}
+    return "a product has one type" if len(types) > 1 else None
+
+
+@pytest.mark.parametrize(("narrow", "wide"), [("f32", "f64"), ("bf16", "f32"), ("bf16", "f64")])
+def test_products_with_a_wider_result_are_computed_in_its_type(narrow: str, wide: str) -> None:
+    text = f"""
+HloModule m
+ENTRY e {{
+  x = {narrow}[4,8] parameter(0)
+  y = {narrow}[8,4] parameter(1)
+  ROOT r = {wide}[4,4] dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+}}
+"""
+    capabilities = Capabilities.all_of([T.F32, T.F64, T.BF16]).with_constraint("dot", _of_one_type)
+    assert [i.opcode for i in _legal(parse_hlo(text), capabilities).entry.instructions].count("dot") == 1
+    rng = np.random.default_rng(0)
+    arguments = [rng.integers(-8, 8, s).astype(T(narrow).dtype) for s in ((4, 8), (8, 4))]
+    ((expected, found),) = _run(text, *arguments, capabilities=capabilities)
+    np.testing.assert_array_equal(found, expected)
