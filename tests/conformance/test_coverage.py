@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import random
 
 import pytest
 from xla_conformance.ops import generate
-from xla_conformance.ops.choices import Group, choose_each, choose_pairs
+from xla_conformance.ops.choices import Choice, Group, choose_each, choose_pairs
 from xla_conformance.ops.coverage import met, uncovered
 from xla_conformance.ops.domain import DOMAINS
 from xla_conformance.ops.reasons import LARGEST_SIZE, NO_CASE, NO_VALUE
 
-from xla_core.hlo import OPS, ElementType
+from xla_core.hlo import OPS, ElementType, Opcode, verify
 
 AXES = {"a": (1, 2, 3), "b": ("x", "y"), "c": (Group(4, 5), 6), "d": (True, False)}
 
@@ -45,6 +46,29 @@ def test_each_value_is_there() -> None:
 def test_choices_depend_on_the_seed_alone() -> None:
     assert [str(r) for r in choose_pairs(AXES, 7, "op")] == [str(r) for r in choose_pairs(AXES, 7, "op")]
     assert [str(r) for r in choose_pairs(AXES, 7, "op")] != [str(r) for r in choose_pairs(AXES, 8, "op")]
+
+
+def test_any_choice_makes_a_valid_program() -> None:
+    draw = random.Random(0)
+    for domain in itertools.chain(*DOMAINS.values()):
+        types = [t for t in ElementType if t.is_array and domain.accepts(t)]
+        axes = {**domain.axes, "type": types, "size": [*domain.sizes, *domain.empty], "place": domain.places}
+        members = {
+            axis: [m for value in values for m in (value if isinstance(value, Group) else (value,))]
+            for axis, values in axes.items()
+        }
+        for _ in range(20):
+            choice = Choice({axis: draw.choice(some) for axis, some in members.items() if some})
+            verify(domain.program(choice, choice.type).module)
+
+
+def test_a_dot_may_have_ten_dimensions() -> None:
+    """Five sizes other than the chosen one are taken again for the dimensions that are left."""
+    domain = DOMAINS[Opcode.DOT][0]
+    counts = {"batch": 3, "contracting": 3, "left": 2, "right": 2}
+    first = next(iter(domain.choices(0, every_type=False)))
+    for size in range(2, 8):
+        verify(domain.program(Choice({**first.values, **counts, "size": size}), ElementType.F32).module)
 
 
 @pytest.mark.parametrize("seed", [0, 1])

@@ -184,16 +184,20 @@ def forms(op: OpDef, element: ElementType, *, every_pair: bool = True) -> Iterat
 def _results(form: Form) -> Sequence[ElementType | None]:
     """Returns the types to declare for the result: None alone if the operands determine it."""
     shapes = [Shape(t, (3,)) for t in form.operands]
-    for declared in (None, shapes[0]):
+    attributes = form.op.complete(dict(form.attributes[0]))
+
+    def accepts(result: ElementType | None) -> bool:
         try:
-            form.op.shape(shapes, form.op.complete(dict(form.attributes[0])), declared)
+            form.op.shape(shapes, attributes, result and Shape(result, (3,)))
         except InvalidArgumentError:
-            continue
-        if declared is None:
-            return (None,)
-        some = [t for t in _T if t.is_array and t is not form.operands[0]]
-        return [t for t in some if t.is_integral] if form.opcode == Opcode.STOCHASTIC_CONVERT else some
-    return ()
+            return False
+        return True
+
+    if accepts(None):
+        return (None,)
+    own = form.operands[0]
+    others = [t for t in _T if t.is_array and t is not own]
+    return others if any(map(accepts, (own, *others))) else ()
 
 
 @functools.cache

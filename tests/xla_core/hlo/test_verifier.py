@@ -267,3 +267,38 @@ def test_reduce_precision_asks_for_a_format(bits):
                 f"HloModule m\nENTRY e {{ p = f32[3] parameter(0)\n ROOT r = f32[3] reduce-precision(p), {bits} }}"
             )
         )
+
+
+@pytest.mark.parametrize(
+    ("value", "random", "result", "message"),
+    [
+        ("s32", "u32", "s8", "the operand has type s32"),
+        ("c64", "u64", "s8", "the operand has type c64"),
+        ("f32", "s32", "s8", "the random numbers have type s32"),
+        ("f32", "u16", "s8", "unsigned integers of 32 bits"),
+        ("f32", "f32", "s8", "the random numbers have type f32"),
+        ("f32", "u32", "bf16", "the result has type bf16"),
+        ("f32", "u32", "pred", "the result has type pred"),
+    ],
+)
+def test_types_of_stochastic_convert(value: str, random: str, result: str, message: str) -> None:
+    operands = f"x = {value}[3] parameter(0)\n r = {random}[3] parameter(1)\n"
+    with pytest.raises(InvalidArgumentError, match=message):
+        verify(parse_hlo(f"HloModule m\nENTRY e {{ {operands} ROOT y = {result}[3] stochastic-convert(x, r) }}"))
+
+
+@pytest.mark.parametrize("count", [0, 3])
+def test_a_gather_takes_an_element_of_each_collapsed_dimension(count: int) -> None:
+    """Where the result is empty, there may be none to take."""
+    m = parse_hlo(f"""HloModule m
+    ENTRY e {{
+      x = f32[0,4] parameter(0)
+      i = s32[{count},1] parameter(1)
+      ROOT y = f32[{count},4] gather(x, i), offset_dims={{1}}, collapsed_slice_dims={{0}}, start_index_map={{0}},
+        index_vector_dim=1, slice_sizes={{0,4}}
+    }}""")
+    if count:
+        with pytest.raises(InvalidArgumentError, match="a slice of size 0 in a collapsed dimension"):
+            verify(m)
+    else:
+        verify(m)

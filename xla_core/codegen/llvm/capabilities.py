@@ -34,17 +34,11 @@ def emitter_capabilities() -> Capabilities:
         .with_ops(COMPLEX_OPS, [t for t in arrays if t.is_complex])
         .with_constraint(Opcode.FFT, _over_one_dimension)
         .with_constraint(Opcode.TOPK, why_sorted)
-        .with_constraint(Opcode.STOCHASTIC_CONVERT, _to_integers)
     )
 
 
 def _over_one_dimension(fft: HloInstruction) -> str | None:
     return None if len(fft.attribute("fft_length")) == 1 else "it is over several dimensions"
-
-
-def _to_integers(convert: HloInstruction) -> str | None:
-    target = convert.shape.element_type
-    return None if target.is_integral else f"{target} is no integer type"
 
 
 def may_share_buffer(instruction: HloInstruction, result_leaf: int, operand_leaf: int) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from xla_core.errors import UnimplementedError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.ops.numerics import BIT_WIDTH, CLASS, Array, integer_bounds, round_to, signless, widen
 
@@ -116,8 +115,6 @@ def reduce_precision(x: Array, exponent_bits: int, mantissa_bits: int) -> Array:
 
 def stochastic_convert(x: Array, random: Array, dtype: np.dtype) -> Array:
     """Converts to integers; the fraction is compared with the random bits, so that the rounding is unbiased."""
-    if CLASS[dtype] not in "iun":
-        raise UnimplementedError(f"stochastic-convert to {dtype} is not defined; its results are integers")
     least, greatest = integer_bounds(dtype)
     value = widen(x)
     magnitude = np.abs(np.where(np.isnan(value), 0, value))

@@ -149,7 +149,7 @@ _op(Opcode.CLAMP, 3, shapes.clamp, arithmetic.clamp, _EXACT)
 entry(
     Opcode.STOCHASTIC_CONVERT,
     2,
-    shapes.converted,
+    shapes.stochastic_converted,
     lambda context, i, values: conversion.stochastic_convert(values[0], values[1], i.shape.dtype),
     Trait.ELEMENTWISE,
     doc="Converts to an integer, away from zero with the probability of the fraction, by the random bits.",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.op_table import Attributes, ShapeRule
-from xla_core.hlo.ops.rules import array, declared_array, dims, same_dimensions
+from xla_core.hlo.ops.rules import array, check, declared_array, dims, same_dimensions
 from xla_core.hlo.shape import Shape
 
 
@@ -59,6 +59,19 @@ def converted(operands: Sequence[Shape], attributes: Attributes, declared: Shape
     """The result has the operand's dimensions and the declared element type."""
     operand = array(operands[0])
     return dims(declared_array(declared).element_type, operand.dimensions, operand.dynamic_dimensions)
+
+
+def stochastic_converted(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    """The operand has floats, the random numbers are unsigned and of as many bits, the declared type has integers."""
+    value, random = (array(operand).element_type for operand in operands)
+    result = declared_array(declared).element_type
+    check(value.is_floating, lambda: f"the operand has type {value}; expected floats")
+    check(
+        random.is_unsigned and random.bit_width == value.bit_width,
+        lambda: f"the random numbers have type {random}; expected unsigned integers of {value.bit_width} bits",
+    )
+    check(result.is_integral, lambda: f"the result has type {result}; expected integers")
+    return same_dimensions(operands).with_element_type(result)
 
 
 def compare(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:

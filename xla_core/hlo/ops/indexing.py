@@ -106,6 +106,10 @@ def _gather_shape(operands: Sequence[Shape], attributes: Attributes, declared: S
         all(sizes[d] <= 1 for d in (*numbers.removed, *numbers.batching)),
         "collapsed and batching dimensions have slices of size 1",
     )
+    nothing = any(sizes[d] == 0 for d in numbers.removed) and 0 not in (*batch, *(sizes[d] for d in kept))
+    check(
+        not nothing, lambda: f"a slice of size 0 in a collapsed dimension of {operand.without_layout()} has no element"
+    )
     whole = [(sizes[d], operand.dynamic_flags[d] and sizes[d] == operand.dimensions[d]) for d in kept]
     counted = [flag for d, flag in enumerate(indices.dynamic_flags) if d != numbers.vector]
     offset, rest = iter(whole), iter(zip(batch, counted, strict=True))

@@ -28,6 +28,12 @@ def _map(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return apply_to_arrays(computation, i.operands, b)[0] if is_elementwise_of_scalars(computation) else None
 
 
+@decomposition(Opcode.DYNAMIC_RESHAPE)
+def _dynamic_reshape(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """A static result has the sizes of its shape. DynamicPadder rewrites the others."""
+    return b.reshape(i.operand(0), i.shape.dimensions)
+
+
 @decomposition(Opcode.DOT)
 def _dot(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Multiplies all pairs, then sums. The products are large, so this is for targets without any dot."""

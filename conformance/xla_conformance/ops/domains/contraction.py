@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -51,7 +52,7 @@ class _Dimensions:
     """Sizes of a dot's dimensions by kind, and where they are in each operand."""
 
     def __init__(self, c: Choice) -> None:
-        unused = iter([n for n in (3, 2, 5, 4, 7, 6, 3, 2, 5, 4) if n != c.size])
+        unused = itertools.cycle([n for n in (3, 2, 5, 4, 7, 6) if n != c.size])
         counts = {"batch": c.batch, "contracting": c.contracting, "left": c.left, "right": c.right}
         self.sizes = {kind: [next(unused) for _ in range(count)] for kind, count in counts.items()}
         if c.large == "every":

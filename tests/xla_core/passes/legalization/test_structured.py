@@ -204,7 +204,7 @@ PRIMITIVES = [
 THE_DEVICES = {"infeed", "outfeed", "partition-id", "replica-id", "custom-call", "rng-get-and-update-state"}
 """What no arithmetic can stand for: what reaches outside, or who the device is."""
 
-THE_COMPILERS = {"fusion", "set-dimension-size", "dynamic-reshape", "complex"}
+THE_COMPILERS = {"fusion", "set-dimension-size", "complex"}
 """What later passes make, what the dynamic padder leaves none of, and what only a device that holds pairs is asked."""
 
 
@@ -284,3 +284,16 @@ ENTRY e {
     x, indices = np.float32(3), np.zeros((5, 0), np.uint64)
     assert evaluate(parse_hlo(text), x, indices)[0].tolist() == [3.0] * 5
     agree(text, x, indices, capabilities=Capabilities.all_of(without=["gather"]))
+
+
+def test_a_static_dynamic_reshape_is_a_reshape() -> None:
+    module = parse_hlo("""HloModule m
+    ENTRY e {
+      x = f32[12] parameter(0)
+      n = s32[] parameter(1)
+      m = s32[] parameter(2)
+      ROOT r = f32[3,4] dynamic-reshape(x, n, m)
+    }""")
+    legalize(module, Capabilities.all_of(without=["dynamic-reshape"]).supports)
+    verify(module)
+    assert module.entry.root.opcode == "reshape"

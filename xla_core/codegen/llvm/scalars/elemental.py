@@ -300,8 +300,6 @@ def _stochastic_convert(
     b = e.b
     value, random = (o for o in operands if isinstance(o, Value))
     source, target = (instruction.operand(0).shape.element_type, instruction.shape.element_type)
-    if not target.is_integral:
-        raise _not_emitted(f"stochastic-convert to {target}", instruction)
     wide = e.widen(value, source)
     magnitude = b.intrinsic("fabs", wide)
     whole = b.intrinsic("trunc", magnitude)
