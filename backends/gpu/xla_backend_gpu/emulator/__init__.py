@@ -1,0 +1,18 @@
+"""The emulator: runs PTX without a GPU.
+
+    memory = Memory(1 << 30)
+    address = memory.allocate(1024)
+    module = Module(ptx_text, engine="checked")
+    counters = module.launch("kernel", grid=(4, 1, 1), block=(64, 1, 1), arguments=[address], memory=memory)
+
+One reader makes kernels of PTX text; its instructions are the entries of one table, which gives the meaning of each to
+both engines. `checked` runs threads in lockstep with numpy, raises `EmulatorFault` for what a kernel does wrong, and
+counts what it does. `fast` translates a kernel to LLVM IR and runs native code on the host's cores.
+"""
+
+from xla_backend_gpu.emulator.counters import Counters
+from xla_backend_gpu.emulator.faults import EmulatorFault, FaultKind
+from xla_backend_gpu.emulator.memory import Memory
+from xla_backend_gpu.emulator.module import KernelInfo, Module, Parameter
+
+__all__ = ["Counters", "EmulatorFault", "FaultKind", "KernelInfo", "Memory", "Module", "Parameter"]

@@ -1,0 +1,71 @@
+"""EmulatorFault: what a kernel did wrong, and where."""
+
+from __future__ import annotations
+
+import enum
+
+from xla_core.errors import SourceLocation, StatusCode, XlaError
+
+__all__ = ["EmulatorFault", "FaultKind"]
+
+
+class FaultKind(enum.StrEnum):
+    """What an engine finds. The fast engine finds out-of-bounds, misaligned, barrier divergence, endless and trap."""
+
+    OUT_OF_BOUNDS = "out-of-bounds"
+    MISALIGNED = "misaligned"
+    UNINITIALIZED = "uninitialized"
+    SHARED_MEMORY_RACE = "shared-memory race"
+    BARRIER_DIVERGENCE = "barrier divergence"
+    ENDLESS = "endless"
+    TRAP = "trap"
+
+
+class EmulatorFault(XlaError):
+    """A kernel's fault: its kind, and the instruction and the thread that caused it.
+
+    Attributes:
+        kind: what happened.
+        kernel: the kernel's name.
+        line: the line of the PTX text, from 1; 0 if no single line is the cause.
+        text: that line.
+        block, thread: (x, y, z) of the block in the grid, and of the thread in its block.
+        location: the place in the program that a `.loc` directive names, if there is one.
+    """
+
+    code = StatusCode.INTERNAL
+
+    def __init__(
+        self,
+        kind: FaultKind,
+        detail: str,
+        *,
+        kernel: str = "",
+        line: int = 0,
+        text: str = "",
+        block: tuple[int, int, int] = (0, 0, 0),
+        thread: tuple[int, int, int] = (0, 0, 0),
+        location: SourceLocation | None = None,
+    ) -> None:
+        self.kind, self.kernel, self.line, self.text, self.block, self.thread = kind, kernel, line, text, block, thread
+        self.detail = detail
+        place = f" at line {line} of its PTX, `{text}`" if line else ""
+        super().__init__(
+            f"{kind}: {detail}; thread {_triple(thread)} of block {_triple(block)} of kernel {kernel}{place}",
+            op=kernel,
+            location=location,
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild, (self.kind, self.detail, {name: getattr(self, name) for name in _FIELDS}))
+
+
+_FIELDS = ("kernel", "line", "text", "block", "thread", "location")
+
+
+def _rebuild(kind: FaultKind, detail: str, fields: dict[str, object]) -> EmulatorFault:
+    return EmulatorFault(kind, detail, **fields)  # type: ignore[arg-type]
+
+
+def _triple(index: tuple[int, int, int]) -> str:
+    return f"({', '.join(map(str, index))})"

@@ -1,0 +1,112 @@
+"""Memory: the global memory of an emulated device."""
+
+from __future__ import annotations
+
+import bisect
+import threading
+
+import numpy as np
+import numpy.typing as npt
+
+from xla_core.errors import InvalidArgumentError
+
+__all__ = ["Memory"]
+
+_PAGE = 4096
+_GUARD = 256
+"""Bytes between two blocks that belong to none, so that a small overrun of a block meets no other."""
+
+Bytes = npt.NDArray[np.uint8]
+
+
+class Memory:
+    """Bytes at addresses from `base` on, of which blocks are allocated.
+
+    A process gets memory from its operating system as it touches it, so a large device costs nothing at first.
+    `initialized` has a byte for each byte of memory: whether anything was written there since its block was allocated.
+    The fast engine doesn't record that; after one of its launches, every byte counts as initialized.
+    """
+
+    base = 0x7_0000_0000
+
+    def __init__(self, size_bytes: int) -> None:
+        self.size = -(-size_bytes // _PAGE) * _PAGE
+        self.data = _aligned_zeros(self.size)
+        self.initialized = np.zeros(self.size, np.bool_)
+        self.tracks_initialization = True
+        self._lock = threading.Lock()
+        self._starts: list[int] = []  # of allocated blocks, in order; offsets from the base
+        self._ends: list[int] = []
+        self._bounds: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]] | None = None
+
+    def allocate(self, size: int, align: int = 256) -> int | None:
+        """The address of a new block, or None where no gap is large enough. A block of 0 bytes takes 1."""
+        if align < 1 or align & (align - 1):
+            raise InvalidArgumentError(f"an alignment is a power of two, not {align}")
+        size = max(size, 1)
+        with self._lock:
+            gap_starts = [0, *self._ends]
+            gap_ends = [*self._starts, self.size]
+            for position, (start, end) in enumerate(zip(gap_starts, gap_ends, strict=True)):
+                first = start + _GUARD if position else 0
+                first = -(-(first + self.base) // align) * align - self.base
+                if first + size <= end - (_GUARD if position < len(self._starts) else 0):
+                    self._starts.insert(position, first)
+                    self._ends.insert(position, first + size)
+                    self._bounds = None
+                    self.initialized[first : first + size] = False
+                    return self.base + first
+        return None
+
+    def free(self, address: int) -> None:
+        """Frees a block. Raises InvalidArgumentError if none starts at the address."""
+        offset = address - self.base
+        with self._lock:
+            position = bisect.bisect_left(self._starts, offset)
+            if position == len(self._starts) or self._starts[position] != offset:
+                raise InvalidArgumentError(f"no block of the emulated memory starts at {address:#x}")
+            del self._starts[position], self._ends[position]
+            self._bounds = None
+
+    def blocks(self) -> list[tuple[int, int]]:
+        """(address, size) of every allocated block, in order."""
+        with self._lock:
+            return [(self.base + s, e - s) for s, e in zip(self._starts, self._ends, strict=True)]
+
+    def bounds(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+        """The first address of each block, and the first after it, in order."""
+        with self._lock:
+            if self._bounds is None:
+                starts, ends = np.array(self._starts, np.uint64), np.array(self._ends, np.uint64)
+                self._bounds = starts + np.uint64(self.base), ends + np.uint64(self.base)
+            return self._bounds
+
+    def view(self, address: int, size: int) -> Bytes:
+        """The bytes themselves, to read. Raises InvalidArgumentError if they don't lie in one block."""
+        offset = address - self.base
+        with self._lock:
+            position = bisect.bisect_right(self._starts, offset) - 1
+            if size and (position < 0 or offset + size > self._ends[position]):
+                raise InvalidArgumentError(f"{size} bytes at {address:#x} lie in no block of the emulated memory")
+        return self.data[offset : offset + size]
+
+    def read(self, address: int, size: int) -> bytes:
+        return self.view(address, size).tobytes()
+
+    def write(self, address: int, data: bytes | Bytes) -> None:
+        """Copies bytes to an address; they count as initialized."""
+        source = np.frombuffer(data, np.uint8) if not isinstance(data, np.ndarray) else data.reshape(-1).view(np.uint8)
+        self.view(address, source.size)[...] = source
+        self.mark_initialized(address, source.size)
+
+    def mark_initialized(self, address: int, size: int) -> None:
+        """Says that bytes were written through `view`."""
+        if self.tracks_initialization:
+            self.initialized[address - self.base : address - self.base + size] = True
+
+
+def _aligned_zeros(size: int) -> Bytes:
+    """Zeros at an address that is a multiple of the page size, so that aligned device addresses are aligned here."""
+    raw = np.zeros(size + _PAGE, np.uint8)
+    first = -raw.ctypes.data % _PAGE
+    return raw[first : first + size]

@@ -1,0 +1,127 @@
+"""Module: PTX text, ready to run."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from xla_backend_gpu.emulator.checked import run_checked
+from xla_backend_gpu.emulator.counters import Counters
+from xla_backend_gpu.emulator.fast import run_fast
+from xla_backend_gpu.emulator.launch import Argument, GlobalVariables, launch_of
+from xla_backend_gpu.emulator.memory import Memory
+from xla_backend_gpu.emulator.ptx.linker import link
+from xla_backend_gpu.emulator.ptx.program import Kernel
+from xla_backend_gpu.emulator.ptx.reader import read
+from xla_core.errors import InvalidArgumentError, NotFoundError
+
+__all__ = ["KernelInfo", "Module", "Parameter"]
+
+_LIMITS = {"checked": 1 << 24, "fast": 1 << 32}
+"""Instructions of a thread, unless a launch says otherwise."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a kernel: its name, its bytes, and its offset among the arguments' bytes."""
+
+    name: str
+    size: int
+    offset: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class KernelInfo:
+    """A kernel of a module.
+
+    Attributes:
+        reqntid: the threads of a block (x, y, z) that the kernel asks for, or None.
+        shared_bytes, local_bytes: of a block, without dynamic shared memory; and of a thread.
+        registers: virtual registers; ptxas assigns fewer.
+        instructions: after inlining.
+        lines: the first and the last line of the kernel in the text.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    reqntid: tuple[int, int, int] | None
+    shared_bytes: int
+    local_bytes: int
+    registers: int
+    instructions: int
+    lines: tuple[int, int]
+
+
+class Module:
+    """The kernels of a PTX text, run by one of two engines.
+
+    Args:
+        ptx_text: what LLVM's NVPTX target writes, or a person.
+        engine: `checked` runs all threads in lockstep, finds faults and counts; `fast` runs native code.
+
+    Raises:
+        InvalidArgumentError: the text is not PTX that the emulator knows; the error has the line.
+        UnimplementedError: a function calls itself.
+    """
+
+    def __init__(self, ptx_text: str, engine: Literal["checked", "fast"] = "checked") -> None:
+        if engine not in _LIMITS:
+            raise InvalidArgumentError(f"the emulator's engines are {' and '.join(_LIMITS)}, not {engine!r}")
+        self.engine = engine
+        self._kernels = _kernels(ptx_text)
+        self._variables = GlobalVariables()
+        self.kernels: Mapping[str, KernelInfo] = {name: _info(kernel) for name, kernel in self._kernels.items()}
+
+    def launch(
+        self,
+        name: str,
+        grid: Sequence[int],
+        block: Sequence[int],
+        arguments: Sequence[Argument],
+        memory: Memory,
+        dynamic_shared: int = 0,
+        limit: int | None = None,
+    ) -> Counters:
+        """Runs a kernel to its end.
+
+        Args:
+            name: of the kernel.
+            grid, block: up to three sizes: blocks of the grid, threads of a block.
+            arguments: one for each parameter: an address or another integer, a float, a numpy scalar, or bytes.
+            memory: the device's global memory.
+            dynamic_shared: bytes of shared memory beyond those that the kernel declares.
+            limit: how many instructions a thread may execute.
+
+        Raises:
+            EmulatorFault: a thread did what it must not.
+            NotFoundError: the module has no such kernel.
+            InvalidArgumentError: the sizes or the arguments don't fit the kernel.
+        """
+        kernel = self._kernels.get(name)
+        if kernel is None:
+            raise NotFoundError(f"the module has no kernel {name}; it has {', '.join(self._kernels) or 'none'}")
+        launch = launch_of(
+            kernel, grid, block, arguments, memory, self._variables, dynamic_shared, limit or _LIMITS[self.engine]
+        )
+        return run_checked(launch) if self.engine == "checked" else run_fast(launch)
+
+
+@functools.lru_cache(maxsize=256)
+def _kernels(ptx_text: str) -> Mapping[str, Kernel]:
+    functions = read(ptx_text)
+    return {name: link(function, functions) for name, function in functions.items() if function.is_entry}
+
+
+def _info(kernel: Kernel) -> KernelInfo:
+    return KernelInfo(
+        kernel.name,
+        tuple(Parameter(p.name, p.size, p.address) for p in kernel.parameters),
+        kernel.reqntid,
+        kernel.shared_bytes,
+        kernel.local_bytes,
+        len(kernel.registers),
+        len(kernel.instructions),
+        kernel.lines,
+    )

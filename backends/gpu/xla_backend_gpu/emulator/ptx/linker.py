@@ -1,0 +1,211 @@
+"""Makes kernels that are ready to run: calls are inlined, variables placed, labels resolved."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+from xla_backend_gpu.emulator.ptx.program import (
+    Address,
+    Call,
+    Function,
+    Instruction,
+    Kernel,
+    Label,
+    Negation,
+    Operand,
+    Register,
+    Symbol,
+    Variable,
+    Vector,
+)
+from xla_backend_gpu.emulator.ptx.types import PtxType
+from xla_backend_gpu.emulator.table import Definition, Effect, find
+from xla_core.errors import InvalidArgumentError, SourceLocation, UnimplementedError
+
+__all__ = ["link"]
+
+_MOST_INSTRUCTIONS = 1_000_000
+
+
+def link(entry: Function, functions: Mapping[str, Function]) -> Kernel:
+    """A kernel from an entry and the functions that it calls.
+
+    Raises:
+        InvalidArgumentError: a branch to a label that isn't there, or a call of a function that isn't.
+        UnimplementedError: recursion, or more instructions than a million after inlining.
+    """
+    return _Linker(entry, functions).link()
+
+
+class _Linker:
+    def __init__(self, entry: Function, functions: Mapping[str, Function]) -> None:
+        self.entry, self.functions = entry, functions
+        self.instructions: list[Instruction] = []
+        self.registers: list[Register] = []
+        self.sizes = {"shared": 0, "local": 0, "param": 0}
+        self.globals: dict[Variable, None] = {}
+        self.shared: dict[Variable, Variable] = {}
+        self.branches: list[tuple[int, dict[str, int]]] = []
+
+    def link(self) -> Kernel:
+        parameters = tuple(self._place(p, "param") for p in self.entry.parameters)
+        for variable in sorted(self._shared_variables(self.entry, set()), key=lambda v: v.size == 0):
+            self.shared[variable] = self._place(variable, "shared")  # what has no size is dynamic, and comes last
+        self._inline(self.entry, dict(zip(self.entry.parameters, parameters, strict=True)), ())
+        for position, labels in self.branches:
+            self.instructions[position] = self._resolved(self.instructions[position], labels)
+        return Kernel(
+            self.entry.name,
+            tuple(self.instructions),
+            tuple(self.registers),
+            parameters,
+            self.sizes["param"],
+            self.sizes["shared"],
+            self.sizes["local"],
+            tuple(self.globals),
+            self.entry.reqntid,
+            self.entry.maxntid,
+            (self.entry.line, self.entry.last_line),
+        )
+
+    def _place(self, variable: Variable, space: str) -> Variable:
+        """A variable at the next address of a space."""
+        start = -(-self.sizes[space] // variable.align) * variable.align
+        self.sizes[space] = start + variable.size
+        return dataclasses.replace(variable, space=space, address=start)
+
+    def _storage(self, variable: Variable, places: dict[Variable, Variable]) -> Variable:
+        """Where a variable lies: an instance of its own in each function's use, but one for each module's variable."""
+        if variable in places:
+            return places[variable]
+        if variable.space in ("global", "const"):
+            self.globals[variable] = None
+            return variable
+        if variable in self.shared:
+            return self.shared[variable]
+        raise InvalidArgumentError(f"{variable.name} is not declared in {self.entry.name}")
+
+    def _shared_variables(self, function: Function, visited: set[str]) -> dict[Variable, None]:
+        """The variables in shared memory that a function and those that it calls use."""
+        found = {v: None for v in function.variables if v.space == "shared"}
+        visited.add(function.name)
+        for item in function.body:
+            if isinstance(item, Instruction):
+                for operand in item.operands:
+                    base = operand.base if isinstance(operand, Address) else operand
+                    if isinstance(base, Symbol) and base.variable.space == "shared":
+                        found[base.variable] = None
+            elif isinstance(item, Call) and item.function in self.functions and item.function not in visited:
+                found |= self._shared_variables(self.functions[item.function], visited)
+        return found
+
+    def _inline(self, function: Function, places: dict[Variable, Variable], callers: tuple[str, ...]) -> None:
+        if function.name in callers:
+            raise UnimplementedError(f"{function.name} calls itself; the emulator inlines every call")
+        base = len(self.registers)
+        self.registers += [dataclasses.replace(r, index=base + r.index) for r in function.registers]
+        for variable in function.variables:
+            if variable.space != "shared":
+                places[variable] = self._place(variable, "local")
+        labels: dict[str, int] = {}
+        for item in function.body:
+            if isinstance(item, Label):
+                labels[item.name] = len(self.instructions)
+            elif isinstance(item, Call):
+                self._call(item, places, base, (*callers, function.name), labels)
+            else:
+                mapped = self._mapped(item, places, base)
+                if callers and item.definition.base == "ret":
+                    mapped = self._jump(mapped, "$return")
+                if mapped.definition.effect is Effect.BRANCH:
+                    self.branches.append((len(self.instructions), labels))
+                self.instructions.append(mapped)
+            if len(self.instructions) > _MOST_INSTRUCTIONS:
+                raise UnimplementedError(f"{self.entry.name} has more than {_MOST_INSTRUCTIONS} instructions")
+        labels["$return"] = len(self.instructions)
+        if not callers:
+            definition, modifiers, types = _entry_of("ret", 0)
+            line = function.last_line
+            self.instructions.append(Instruction(definition, modifiers, types, (), line, "}"))
+
+    def _call(
+        self, call: Call, places: dict[Variable, Variable], base: int, callers: tuple[str, ...], labels: dict[str, int]
+    ) -> None:
+        callee = self.functions.get(call.function)
+        if callee is None:
+            raise InvalidArgumentError(
+                f"the PTX text has no function {call.function}", location=SourceLocation("<ptx>", call.line)
+            )
+        if call.guard is not None:
+            definition, modifiers, types = _entry_of("bra", 1)
+            after = f"$after{len(self.instructions)}"
+            guard = dataclasses.replace(call.guard, index=base + call.guard.index)
+            self.branches.append((len(self.instructions), labels))
+            self.instructions.append(
+                Instruction(definition, modifiers, types, (Label(after),), call.line, "call", guard, True)
+            )
+        passed = (*call.results, *call.arguments)
+        taken = (*callee.results, *callee.parameters)
+        if len(passed) != len(taken):
+            raise InvalidArgumentError(
+                f"{call.function} takes {len(taken)} variables, not {len(passed)}",
+                location=SourceLocation("<ptx>", call.line),
+            )
+        inner = {t: self._storage(p, places) for t, p in zip(taken, passed, strict=True)}
+        self._inline(callee, inner, callers)
+        if call.guard is not None:
+            labels[after] = len(self.instructions)
+
+    def _jump(self, instruction: Instruction, target: str) -> Instruction:
+        definition, modifiers, types = _entry_of("bra", 1)
+        return dataclasses.replace(
+            instruction, definition=definition, modifiers=modifiers, types=types, operands=(Label(target),)
+        )
+
+    def _mapped(self, instruction: Instruction, places: dict[Variable, Variable], base: int) -> Instruction:
+        """An instruction with this instance's registers and variables."""
+
+        def mapped(operand: Operand) -> Operand:
+            if isinstance(operand, Register):
+                return self.registers[base + operand.index]
+            if isinstance(operand, Negation):
+                return Negation(self.registers[base + operand.register.index])
+            if isinstance(operand, Symbol):
+                return Symbol(self._storage(operand.variable, places), operand.offset)
+            if isinstance(operand, Vector):
+                return Vector(tuple(mapped(e) for e in operand.elements))
+            if isinstance(operand, Address):
+                inner = mapped(operand.base)
+                assert isinstance(inner, Register | Symbol) or operand.base is inner
+                return Address(inner, operand.offset)
+            return operand
+
+        operands = tuple(map(mapped, instruction.operands))
+        space = instruction.space
+        for operand in operands:
+            if space == "param" and isinstance(operand, Address) and isinstance(operand.base, Symbol):
+                space = operand.base.variable.space
+        guard = instruction.guard and self.registers[base + instruction.guard.index]
+        return dataclasses.replace(instruction, operands=operands, guard=guard, space=space)
+
+    def _resolved(self, instruction: Instruction, labels: Mapping[str, int]) -> Instruction:
+        def resolved(operand: Operand) -> Operand:
+            if isinstance(operand, Vector):
+                return Vector(tuple(map(resolved, operand.elements)))
+            if not isinstance(operand, Label):
+                return operand
+            if operand.name not in labels:
+                raise InvalidArgumentError(
+                    f"{operand.name} is neither a label nor a declared name",
+                    location=SourceLocation("<ptx>", instruction.line),
+                )
+            return Label(operand.name, labels[operand.name])
+
+        return dataclasses.replace(instruction, operands=tuple(map(resolved, instruction.operands)))
+
+
+def _entry_of(mnemonic: str, operands: int) -> tuple[Definition, dict[str, str], tuple[PtxType, ...]]:
+    found = find(mnemonic, operands)
+    assert found is not None
+    return found

@@ -1,0 +1,108 @@
+"""The tokens of PTX text."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+from xla_core.errors import InvalidArgumentError, SourceLocation, snippet
+
+__all__ = ["Token", "TokenStream"]
+
+_TOKEN = re.compile(
+    r"""(?P<space>[ \t\r\n\f]+|//[^\n]*|/\*.*?\*/)
+      | (?P<float>0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|\d+\.\d*(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)
+      | (?P<integer>(?:0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?)
+      | (?P<word>[.%]?[A-Za-z_$][\w$]*(?:\.\w+(?:::\w+)*)*)
+      | (?P<string>"[^"\n]*")
+      | (?P<mark>[][{}()<>,;:@!|+\-=])""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Token:
+    """A token: its kind (`word`, `integer`, `float`, `string`, `mark`, `end`), its text, and its place."""
+
+    kind: str
+    text: str
+    position: int
+    line: int
+
+
+class TokenStream:
+    """The tokens of a text, one ahead."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lines = text.split("\n")
+        self._tokens = self._tokenize()
+        self._next = 0
+
+    def _tokenize(self) -> list[Token]:
+        tokens: list[Token] = []
+        position, line = 0, 1
+        while position < len(self.text):
+            match = _TOKEN.match(self.text, position)
+            if match is None:
+                token = Token("mark", self.text[position], position, line)
+                raise self.error(f"PTX has no character {self.text[position]!r} here", token)
+            kind, text = match.lastgroup, match.group()
+            if kind != "space" and kind is not None:
+                tokens.append(Token(kind, text, position, line))
+            line += text.count("\n")
+            position = match.end()
+        tokens.append(Token("end", "", position, line))
+        return tokens
+
+    @property
+    def token(self) -> Token:
+        """The next token."""
+        return self._tokens[self._next]
+
+    def peek(self, distance: int = 1) -> Token:
+        return self._tokens[min(self._next + distance, len(self._tokens) - 1)]
+
+    def take(self) -> Token:
+        token = self._tokens[self._next]
+        if token.kind != "end":
+            self._next += 1
+        return token
+
+    def accept(self, text: str) -> bool:
+        """Takes the next token if it is `text`."""
+        if self.token.text == text and self.token.kind != "end":
+            self._next += 1
+            return True
+        return False
+
+    def expect(self, text: str) -> Token:
+        if self.token.text != text:
+            raise self.error(f"expected {text!r} here, not {self.token.text or 'the end of the text'!r}")
+        return self.take()
+
+    def word(self) -> str:
+        if self.token.kind != "word":
+            raise self.error(f"expected a name here, not {self.token.text or 'the end of the text'!r}")
+        return self.take().text
+
+    def integer(self) -> int:
+        negative = self.accept("-")
+        if self.token.kind != "integer":
+            raise self.error(f"expected an integer here, not {self.token.text or 'the end of the text'!r}")
+        value = int(self.take().text.rstrip("U"), 0)
+        return -value if negative else value
+
+    def line_text(self, line: int) -> str:
+        return " ".join(self.lines[line - 1].split())
+
+    def error(self, message: str, token: Token | None = None, *, hint: str | None = None) -> InvalidArgumentError:
+        """An error at a token (the next one, unless given), with its line."""
+        token = token or self.token
+        column = token.position - (self.text.rfind("\n", 0, token.position) + 1) + 1
+        return InvalidArgumentError(
+            message,
+            location=SourceLocation("<ptx>", token.line, column),
+            snippet=snippet(self.lines[token.line - 1], column),
+            hint=hint,
+        )

@@ -1,0 +1,14 @@
+"""State spaces: where they lie among generic addresses."""
+
+from __future__ import annotations
+
+__all__ = ["LOCAL_WINDOW", "SHARED_WINDOW", "WINDOW_BYTES", "window"]
+
+SHARED_WINDOW = 0x7F00_0000_0000
+LOCAL_WINDOW = 0x7F80_0000_0000
+WINDOW_BYTES = 1 << 32
+
+
+def window(space: str) -> int:
+    """The generic address of a space's address 0. Global memory and constants have generic addresses."""
+    return {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}.get(space, 0)

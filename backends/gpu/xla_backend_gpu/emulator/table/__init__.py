@@ -1,0 +1,19 @@
+"""The table of instructions: one entry for each way to write an instruction, with its meaning to both engines."""
+
+from xla_backend_gpu.emulator.table import (
+    bits,
+    comparisons,
+    control,
+    conversions,
+    floats,
+    functions,
+    integers,
+    memory,
+    moves,
+    warp,
+)
+from xla_backend_gpu.emulator.table.definition import TABLE, Definition, Effect, OperandSpec, find
+
+__all__ = ["TABLE", "Definition", "Effect", "OperandSpec", "find"]
+
+_GROUPS = (bits, comparisons, control, conversions, floats, functions, integers, memory, moves, warp)

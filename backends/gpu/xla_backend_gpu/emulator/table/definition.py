@@ -1,0 +1,214 @@
+"""An entry of the instruction table: how an instruction is written, and what it means to each engine."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from xla_backend_gpu.emulator.ptx.types import TYPES, PtxType
+
+__all__ = ["TABLE", "Definition", "Effect", "OperandSpec", "define", "find"]
+
+
+class Effect(enum.Enum):
+    """What an instruction does beside computing a value; the engines schedule by it."""
+
+    VALUE = enum.auto()  # computes its results from its operands
+    LOAD = enum.auto()
+    STORE = enum.auto()
+    ATOMIC = enum.auto()  # combines a value in memory with an operand
+    WARP = enum.auto()  # computes from the operands of several lanes, which wait for each other
+    BARRIER = enum.auto()  # waits for the threads of the block
+    BRANCH = enum.auto()
+    EXIT = enum.auto()
+    TRAP = enum.auto()
+    NOTHING = enum.auto()  # orders memory; the engines keep that order anyway
+    UNSUPPORTED = enum.auto()  # is read, and refused when a kernel that has it is launched
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class OperandSpec:
+    """An operand of a definition: its name, its kind, whether it is written, and whether it may be absent.
+
+    The kind is a type's name, or
+      T, U, V   the first, second or third type that the mnemonic names
+      W         an integer of twice the width of T
+      mem       an address in brackets
+      label     a branch target
+      labels    the targets of a branch by index
+      any       registers that belong to an instruction which no engine runs yet
+    """
+
+    name: str
+    kind: str = "T"
+    written: bool = False
+    optional: bool = False
+    after_bar: bool = False
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether the operand is a value."""
+        return self.kind not in ("mem", "label", "labels", "any")
+
+    def type_of(self, types: tuple[PtxType, ...]) -> PtxType:
+        if self.kind in _POSITIONS:
+            return types[_POSITIONS[self.kind]]
+        if self.kind == "W":
+            return TYPES[f"{types[0].kind}{2 * types[0].bits}"]
+        return TYPES[self.kind]
+
+
+_POSITIONS = {"T": 0, "U": 1, "V": 2, "X": 3}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Slot:
+    """A modifier of a syntax: the choices there, and whether it may be left out."""
+
+    name: str
+    choices: frozenset[str]
+    optional: bool
+    is_type: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Definition:
+    """An instruction of the table.
+
+    Attributes:
+        syntax: how it is written; see `define`.
+        numpy: its meaning to the checked engine: a function of the instruction and arrays over threads, one for each
+            operand that is read, in order. It returns an array for each operand that is written.
+        ir: its meaning to the fast engine: a function of an IrBuilder, the instruction, and LLVM values likewise.
+        effect: what else it does.
+    """
+
+    syntax: str
+    base: str
+    slots: tuple[Slot, ...]
+    operands: tuple[OperandSpec, ...]
+    effect: Effect
+    numpy: Callable[..., Any]
+    ir: Callable[..., Any]
+
+    def match(self, modifiers: list[str], operand_count: int) -> tuple[dict[str, str], tuple[PtxType, ...]] | None:
+        """The chosen modifiers and types if this is how the instruction is written, else None."""
+        chosen: dict[str, str] = {}
+        types: list[PtxType] = []
+        position = 0
+        for slot in self.slots:
+            if position < len(modifiers) and modifiers[position] in slot.choices:
+                text = modifiers[position]
+                position += 1
+                if slot.is_type:
+                    types.append(TYPES[text])
+                else:
+                    chosen[slot.name] = text
+            elif not slot.optional:
+                return None
+        least = sum(not o.optional for o in self.operands)
+        plain = sum(not o.after_bar for o in self.operands)
+        if position < len(modifiers) or not least <= operand_count <= plain:
+            return None
+        return chosen, tuple(types)
+
+
+TABLE: dict[str, list[Definition]] = {}
+"""Every instruction that is known, by its name without modifiers."""
+
+_INTEGERS = tuple(f"{k}{bits}" for k in "us" for bits in (16, 32, 64))
+_BITS = ("b16", "b32", "b64")
+CLASSES: dict[str, tuple[str, ...]] = {
+    # types
+    "int": _INTEGERS,
+    "int8": ("u8", "s8", *_INTEGERS),
+    "short": ("u16", "s16", "u32", "s32"),
+    "word": ("u32", "s32", "u64", "s64"),
+    "signed": ("s16", "s32", "s64"),
+    "bits": _BITS,
+    "bits32": ("b32", "b64"),
+    "bitsp": ("pred", *_BITS),
+    "float": ("f32", "f64"),
+    "half": ("f16", "f16x2", "bf16", "bf16x2"),
+    "f16s": ("f16", "f16x2"),
+    "allfloat": ("f16", "f16x2", "bf16", "bf16x2", "f32", "f64"),
+    "scalarfloat": ("f16", "bf16", "f32", "f64"),
+    "scalar": (*_BITS, *_INTEGERS, "f16", "bf16", "f32", "f64"),
+    "any": (*_BITS, *_INTEGERS, "f32", "f64"),
+    "memory": ("b8", "u8", "s8", *_BITS, *_INTEGERS, "f16", "bf16", "f16x2", "bf16x2", "f32", "f64", "b128"),
+    # modifiers
+    "rnd": ("rn", "rz", "rm", "rp"),
+    "irnd": ("rni", "rzi", "rmi", "rpi"),
+    "anyrnd": ("rn", "rz", "rm", "rp", "rna", "rni", "rzi", "rmi", "rpi"),
+    "cmp": (
+        *("eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"),
+        *("equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"),
+    ),
+    "bool": ("and", "or", "xor"),
+    "space": ("global", "shared", "shared::cta", "local", "param", "const", "param::entry", "param::func"),
+    "vec": ("v2", "v4", "v8"),
+    "part": ("lo", "hi"),
+    "sem": ("weak", "relaxed", "acquire", "release", "acq_rel", "sc", "volatile", "mmio"),
+    "scope": ("cta", "cluster", "gpu", "sys"),
+    "cop": ("ca", "cg", "cs", "lu", "cv", "wb", "wt"),
+    "evict": ("L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate"),
+    "prefetch": ("L2::64B", "L2::128B", "L2::256B"),
+}
+_TYPE_CLASSES = frozenset(name for name, choices in CLASSES.items() if all(c in TYPES for c in choices))
+
+
+def define(
+    syntax: str,
+    numpy: Callable[..., Any] | None = None,
+    ir: Callable[..., Any] | None = None,
+    effect: Effect = Effect.VALUE,
+) -> None:
+    """Adds an instruction to the table.
+
+    The syntax is written as in PTX's manual: `add.rnd?.ftz?.float d, a, b`. A modifier is a class of `CLASSES`, a
+    type, named alternatives `name=a/b`, or itself; `?` marks one that may be left out. An operand is a name, with
+    `:kind` if its kind is not the first type, and `?` if it may be left out; `d|p` is two operands. The operands named
+    d, p, q are written.
+    """
+    mnemonic, _, rest = syntax.partition(" ")
+    base, *parts = mnemonic.split(".")
+    operands = [
+        _operand(spec, position > 0)
+        for group in filter(None, (g.strip() for g in rest.split(",")))
+        for position, spec in enumerate(group.split("|"))
+    ]
+    meaning = Definition(
+        syntax, base, tuple(map(_slot, parts)), tuple(operands), effect, numpy or _nothing, ir or _nothing
+    )
+    TABLE.setdefault(base, []).append(meaning)
+
+
+def _nothing(*_: object) -> None:
+    """The meaning of an instruction whose effect says all."""
+
+
+def _slot(text: str) -> Slot:
+    text, optional = text.removesuffix("?"), text.endswith("?")
+    name, _, listed = text.partition("=")
+    choices = CLASSES.get(name) or tuple((listed or name).split("/"))
+    return Slot(name, frozenset(choices), optional, name in _TYPE_CLASSES or all(c in TYPES for c in choices))
+
+
+def _operand(text: str, after_bar: bool) -> OperandSpec:
+    optional = text.endswith("?")
+    name, _, kind = text.removesuffix("?").partition(":")
+    return OperandSpec(name, kind or ("pred" if name in "pq" else "T"), name in "dpq", optional, after_bar)
+
+
+@functools.lru_cache(maxsize=4096)
+def find(mnemonic: str, operand_count: int) -> tuple[Definition, dict[str, str], tuple[PtxType, ...]] | None:
+    """The definition of an instruction, its modifiers and types; None if the table has none that fits."""
+    base, *modifiers = mnemonic.split(".")
+    for definition in TABLE.get(base, ()):
+        matched = definition.match(modifiers, operand_count)
+        if matched is not None:
+            return definition, *matched
+    return None

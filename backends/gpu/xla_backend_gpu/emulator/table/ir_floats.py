@@ -1,0 +1,173 @@
+"""Floating-point arithmetic in LLVM IR as PTX defines it: 16-bit types, subnormal numbers, NaNs, one rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xla_backend_gpu.emulator.ptx.program import Instruction
+from xla_backend_gpu.emulator.ptx.types import PtxType
+from xla_core.codegen.llvm import IrBuilder, Value
+
+__all__ = ["canonical", "computed_in", "constant", "flush", "lanes", "narrow", "odd_sum", "on_floats", "pack", "widen"]
+
+Compute = Callable[..., Value]
+
+
+def constant(type_: str, value: float) -> Value:
+    """A float constant; `value` may be infinite."""
+    return IrBuilder.float_(value, type_)
+
+
+def lanes(b: IrBuilder, type_: PtxType, value: Value) -> list[Value]:
+    """The 16-bit halves of a packed value, the lower one first; or the value alone."""
+    if type_.lanes == 1:
+        return [value]
+    return [b.cast("trunc", value, "i16"), b.cast("trunc", b.lshr(value, 16), "i16")]
+
+
+def pack(b: IrBuilder, type_: PtxType, values: list[Value]) -> Value:
+    if type_.lanes == 1:
+        return values[0]
+    low, high = (b.cast("zext", v, "i32") for v in values)
+    return b.or_(low, b.shl(high, 16))
+
+
+def widen(b: IrBuilder, type_: PtxType, value: Value, wide: str) -> Value:
+    """A lane as a float or a double; exact."""
+    name = type_.lane.name
+    if name == "f16":
+        return b.cast("fpext", b.bitcast(value, "half"), wide)
+    if name == "bf16":
+        value = b.bitcast(b.shl(b.cast("zext", value, "i32"), 16), "float")
+    return value if value.type == wide else b.cast("fpext", value, wide)
+
+
+def narrow(b: IrBuilder, type_: PtxType, value: Value, mode: str = "rn") -> Value:
+    """A float or a double rounded to a lane of a type, with the device's NaN.
+
+    A double that isn't exact must be rounded to odd.
+    """
+    name = type_.lane.name
+    wide = value
+    if name == "f64":
+        return value
+    if name == "f32":
+        result = b.cast("fptrunc", value, "float")
+    else:
+        narrower = _odd_float(b, value) if value.type == "double" else value
+        if name == "f16":
+            result = b.bitcast(b.cast("fptrunc", narrower, "half"), "i16")
+        else:
+            bits = b.bitcast(narrower, "i32")
+            even = b.binary("and", b.lshr(bits, 16), b.int_(1, "i32"))
+            bits = b.add(bits, b.add(even, b.int_(0x7FFF, "i32")))
+            result = b.cast("trunc", b.lshr(bits, 16), "i16")
+    if mode != "rn":
+        result = _directed(b, type_, result, wide, mode)
+    return canonical(b, type_, result, wide)
+
+
+def _odd_float(b: IrBuilder, x: Value) -> Value:
+    """A double rounded to a float, to odd."""
+    f = b.cast("fptrunc", x, "float")
+    back = b.cast("fpext", f, "double")
+    grown = b.fcmp("ogt", b.intrinsic("fabs", back), b.intrinsic("fabs", x))
+    bits = b.bitcast(f, "i32")
+    odd = b.or_(b.sub(bits, b.cast("zext", grown, "i32")), b.int_(1, "i32"))
+    return b.bitcast(b.select(b.fcmp("une", back, x), odd, bits), "float")
+
+
+def _directed(b: IrBuilder, type_: PtxType, nearest: Value, exact: Value, mode: str) -> Value:
+    """Moves a result that was rounded to nearest to its neighbour, if the mode rounds that way."""
+    integer = f"i{type_.bits // type_.lanes}"
+    back = widen(b, type_, nearest, exact.type)
+    bits = b.bitcast(nearest, integer)
+    negative = b.icmp("slt", bits, b.int_(0, integer))
+    away, towards = b.int_(1, integer), b.int_(-1, integer)
+    if mode == "rz":
+        wrong = b.fcmp("ogt", b.intrinsic("fabs", back), b.intrinsic("fabs", exact))
+        step = towards
+    elif mode == "rp":
+        wrong = b.fcmp("olt", back, exact)
+        step = b.select(negative, towards, away)
+    else:
+        wrong = b.fcmp("ogt", back, exact)
+        step = b.select(negative, away, towards)
+    return b.bitcast(b.add(bits, b.select(wrong, step, b.int_(0, integer))), nearest.type)
+
+
+def canonical(b: IrBuilder, type_: PtxType, result: Value, tested: Value | None = None) -> Value:
+    """The device's NaN where `tested` is NaN."""
+    name = type_.lane.name
+    if name == "f64":
+        return result
+    tested = tested or result
+    nan = b.bitcast(b.int_(0x7FFFFFFF, "i32"), "float") if name == "f32" else b.int_(0x7FFF, "i16")
+    return b.select(b.fcmp("uno", tested, tested), nan, result)
+
+
+def odd_sum(b: IrBuilder, x: Value, y: Value) -> Value:
+    """X + y in double, rounded to odd."""
+    s = b.fadd(x, y)
+    t = b.fsub(s, x)
+    error = b.fadd(b.fsub(x, b.fsub(s, t)), b.fsub(y, t))
+    bits = b.bitcast(s, "i64")
+    zero = constant("double", 0.0)
+    even = b.icmp("eq", b.binary("and", bits, b.int_(1)), b.int_(0))
+    finite = b.fcmp("one", b.intrinsic("fabs", s), constant("double", float("inf")))
+    inexact = b.and_(b.and_(b.fcmp("one", error, zero), finite), even)
+    inward = b.xor(b.fcmp("olt", error, zero), b.icmp("slt", bits, b.int_(0)))
+    step = b.select(inward, b.int_(-1), b.int_(1))
+    return b.bitcast(b.add(bits, b.select(inexact, step, b.int_(0))), "double")
+
+
+def flush(b: IrBuilder, type_: PtxType, value: Value) -> Value:
+    """A subnormal float becomes a zero of its sign."""
+    small = b.fcmp("olt", b.intrinsic("fabs", value), constant("float", 2.0**-126))
+    return b.select(small, b.intrinsic("copysign", constant("float", 0.0), value), value)
+
+
+def on_floats(compute: Compute, wide: str = "float", *, keep_nan: bool = False) -> Compute:
+    """The meaning of an instruction on floats, from its meaning on `float` and `double`.
+
+    `compute` gets the builder, the instruction and its operands, widened to `wide` if the type has 16 bits. `.ftz` and
+    `.sat` are applied here, and NaNs made canonical, unless `keep_nan`.
+    """
+
+    def ir(b: IrBuilder, op: Instruction, *values: Value) -> Value:
+        type_ = op.type
+        if type_.bits // type_.lanes == 16:
+            columns = zip(*(lanes(b, type_, v) for v in values), strict=True)
+            results = []
+            for column in columns:
+                result = compute(b, op, *(widen(b, type_, v, wide) for v in column))
+                results.append(narrow(b, type_, _saturated(b, op, result)))
+            return pack(b, type_, results)
+        if op.has("ftz"):
+            values = tuple(flush(b, type_, v) for v in values)
+        result = compute(b, op, *values)
+        if op.has("ftz"):
+            result = flush(b, type_, result)
+        result = _saturated(b, op, result)
+        return result if keep_nan else canonical(b, type_, result)
+
+    return ir
+
+
+def _saturated(b: IrBuilder, op: Instruction, value: Value) -> Value:
+    if not op.has("sat"):
+        return value
+    zero, one = constant(value.type, 0.0), constant(value.type, 1.0)
+    low = b.select(b.fcmp("ogt", value, zero), value, zero)
+    return b.select(b.fcmp("olt", low, one), low, one)
+
+
+def computed_in(name: str) -> Compute:
+    """A function of C's library of one double, as `compute` for `on_floats`: the result is rounded once more."""
+
+    def compute(b: IrBuilder, op: Instruction, x: Value) -> Value:
+        wide = x if x.type == "double" else b.cast("fpext", x, "double")
+        result = b.call(name, "double", [wide])
+        return result if x.type == "double" else b.cast("fptrunc", result, "float")
+
+    return compute

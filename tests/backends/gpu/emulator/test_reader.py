@@ -1,0 +1,78 @@
+"""The reader of PTX: what it makes of text, and what it refuses."""
+
+from __future__ import annotations
+
+import pytest
+from xla_backend_gpu.emulator import Module, Parameter
+
+from xla_core.errors import InvalidArgumentError, UnimplementedError, XlaError
+
+HEADER = ".version 7.8\n.target sm_90\n.address_size 64\n"
+
+
+def kernel(body: str, head: str = "", before: str = "") -> str:
+    return f"{HEADER}{before}\n.visible .entry k(.param .u64 k_0, .param .u32 k_1) {head}\n{{\n{body}\nret;\n}}\n"
+
+
+def test_what_a_module_says_of_its_kernels() -> None:
+    text = kernel(
+        ".reg .b32 %r<4>;\n.shared .align 16 .b8 s[64];\n.local .align 8 .b8 depot[24];\nmov.b32 %r1, 7;",
+        ".reqntid 128, 2",
+    )
+    info = Module(text).kernels["k"]
+    assert info.parameters == (Parameter("k_0", 8, 0), Parameter("k_1", 4, 8))
+    assert info.reqntid == (128, 2, 1)
+    assert (info.shared_bytes, info.local_bytes, info.registers) == (64, 24, 4)
+    assert info.lines == (5, 12)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("frobnicate.u32 %r1, %r2;", "knows no instruction frobnicate.u32 with 2 operands"),
+        ("add.u32 %r1, %r2;", "knows no instruction add.u32 with 2 operands"),
+        ("add.f32.rn %r1, %r2, %r3;", "knows no instruction add.f32.rn"),
+        ("add.u64 %r1, %rd1, %rd1;", "%r1 has 32 bits, and type .u64 64"),
+        ("add.u32 %rd1, %r1, %r1;", "%rd1 has 64 bits, and type .u32 32"),
+        ("setp.eq.b32 %r1, %r2, %r3;", "%r1 is not a predicate"),
+        ("add.u32 5, %r1, %r2;", "the result goes to a register"),
+        ("mov.b32 %q1, 5;", "%q1 is neither a declared register nor a special register"),
+        ("ld.global.u32 %r1, %rd1;", "expected an address"),
+        ("ld.global.v2.u32 {%r1}, [%rd1];", "a vector of 2 elements is needed, not of 1"),
+        ("mov.b32 %r1, 'c';", "PTX has no character"),
+        ("@%r1 bra done; done:", "a guard is a predicate register"),
+        (".reg .b33 %x;", "is not a type of registers"),
+        ("mov.b32 %r1, missing;", "missing is not declared"),
+        ("add.u32 %r1|%r2, %r1, %r2;", "no operand after the bar"),
+    ],
+)
+def test_an_error_has_its_line(body: str, message: str) -> None:
+    with pytest.raises(InvalidArgumentError) as caught:
+        Module(kernel(f".reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .pred %p<2>;\n\n{body}"))
+    assert message in str(caught.value)
+    assert caught.value.location.line == 9
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (kernel("bra nowhere;"), "nowhere is neither a label"),
+        (kernel("call missing;"), "has no function missing"),
+        (HEADER + ".frob x;", "'.frob' is not a directive"),
+        (HEADER + ".entry k(", "is not a state space"),
+        (HEADER + ".entry k() {", "expected"),
+    ],
+)
+def test_modules_that_are_refused(text: str, message: str) -> None:
+    with pytest.raises(XlaError, match=message):
+        Module(text)
+
+
+def test_recursion_is_refused() -> None:
+    with pytest.raises(UnimplementedError, match="f calls itself"):
+        Module(kernel("call f;", before=".func f() { call f; ret; }"))
+
+
+def test_an_unknown_engine() -> None:
+    with pytest.raises(InvalidArgumentError, match="checked and fast"):
+        Module(kernel(""), engine="quick")  # type: ignore[arg-type]
