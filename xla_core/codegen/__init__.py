@@ -1,3 +1,3 @@
-"""Code generation. One package a kind of code generator."""
+"""Code generators, one package each."""
 
 __all__: list[str] = []

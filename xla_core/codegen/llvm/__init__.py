@@ -17,8 +17,8 @@ All other buffers must not overlap.
 With `LoopAbi` the function is ``void @name(ptr %buffers, i64 %begin, i64 %end)``, where %buffers points to an array of
 buffer pointers, each aligned to `abi.alignment`. It is `noinline` and writes nothing but its results. It calls these
 functions outside of the module: those that `abi.math` declares, `malloc` and `free` for sorts of long rows (by
-`abi.allocate`), and `fmod` and `fmodf` for floating-point remainders. LLVM may also make calls of `memcpy` or `memset`
-from the copy of a row.
+`abi.allocate`), and `fmod` and `fmodf` for floating-point remainders. LLVM may also replace the loop that copies a row
+by a call of `memcpy` or `memset`.
 
 The rooms, from the ground up; each imports only from those above it:
 

@@ -20,7 +20,7 @@ from xla_core.target import Capabilities
 
 @functools.cache
 def emitter_capabilities() -> Capabilities:
-    """Every opcode that the emitter has code for, with its element types; fusions of them too.
+    """Returns every opcode that the emitter has code for, with its element types, and fusions of them.
 
     A backend starts from these and adds what it runs in other ways (collectives, custom calls, transfers).
     """
@@ -42,14 +42,14 @@ def _over_one_dimension(fft: HloInstruction) -> str | None:
 
 
 def may_share_buffer(instruction: HloInstruction, result_leaf: int, operand_leaf: int) -> bool:
-    """Whether the kernel of `instruction` may write this leaf of the result over this leaf of the operands.
+    """Returns whether the kernel of `instruction` may write this leaf of the result over this leaf of the operands.
 
     (XLA: xla/service/hlo_dataflow_analysis.h, CanShareOperandBufferWithUser.)
     Leaves are counted as in `EmittedKernel.parameters`, those of the operands and those of the result each from 0.
     """
     results = sum(s.is_array for s in instruction.shape.leaves())
     owners = [n for n, o in enumerate(instruction.operands) for s in o.shape.leaves() if s.is_array]
-    # XLA's sort is in place; the kernel's merges are not, and the emitter has no custom calls.
+    # Unlike XLA's sort, the emitted one does not work in place. The emitter has no custom calls.
     by_others = instruction.opcode in (Opcode.SORT, Opcode.CUSTOM_CALL)
     if by_others or result_leaf >= results or operand_leaf >= len(owners):
         return False

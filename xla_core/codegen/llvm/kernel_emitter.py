@@ -27,7 +27,7 @@ FORMS: list[KernelForm] = [SORT, TOP_K, FFT, SCATTER, SELECT_AND_SCATTER, BLOCK_
 """The first form that matches is chosen. The last one always matches."""
 
 
-_ATTEMPTS = 64  # to find loops that need no division; after these, indices are divided
+_ATTEMPTS = 64  # to find loops that need no division; the attempt after these divides indices
 
 
 class KernelEmitter:
@@ -99,7 +99,7 @@ class KernelEmitter:
         self.abi.end_kernel(frame)
 
     def _arrays(self, name: str, frame: KernelFrame, parameters: Sequence[KernelParameter]) -> list[IrArray]:
-        """The buffers, with metadata on aliasing: each result has an alias scope of its own."""
+        """Returns the buffers, with metadata on aliasing: each result has an alias scope of its own."""
         module = self.module
         domain = module.metadata(f'!{{$self, !"{name}"}}', distinct=True)
         invariant = f", !invariant.load {module.metadata('!{}')}" if self.abi.invariant_loads else ""
@@ -143,7 +143,7 @@ def _parameters(instruction: HloInstruction, aliasing: Collection[tuple[int, int
 def _bindings(
     instruction: HloInstruction, operands: Sequence[IrArray]
 ) -> Mapping[HloInstruction, Binding | list[Binding]]:
-    """The arrays of the parameters of a fusion, or of the operands of a single instruction."""
+    """Returns the arrays of the parameters of a fusion, or of the operands of a single instruction."""
     bindings: dict[HloInstruction, Binding | list[Binding]] = {}
     targets = (
         instruction.attribute("calls").parameters if instruction.opcode == Opcode.FUSION else list(instruction.operands)

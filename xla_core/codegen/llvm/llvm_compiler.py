@@ -31,7 +31,7 @@ def _initialize() -> None:
 
 @functools.cache
 def _concurrent(name: str) -> Any:
-    """A function of llvmlite's library, to call without the lock that llvmlite holds around every call.
+    """Returns a function of llvmlite's library without the lock that llvmlite holds around every call.
 
     The lock protects LLVM's global context. Each compilation here has a context, a target machine and a pass manager
     of its own, so passes and code generation of several modules may run at the same time.
@@ -45,7 +45,7 @@ def _concurrent(name: str) -> Any:
 
 
 def target_machine(abi: TargetAbi, *, opt_level: int = 2, jit: bool = False, reloc: str = "pic") -> Any:
-    """The TargetMachine of llvmlite for a target. Raises InternalError where this LLVM has no such target."""
+    """Returns the TargetMachine of llvmlite for a target. Raises InternalError where this LLVM has no such target."""
     import llvmlite.binding as llvm
 
     with _initialization:
@@ -65,7 +65,7 @@ def target_machine(abi: TargetAbi, *, opt_level: int = 2, jit: bool = False, rel
 
 
 def _idle_machine(abi: TargetAbi, opt_level: int, jit: bool) -> tuple[Any, list[Any]]:
-    """A target machine that no other compilation uses, and the list that takes it back."""
+    """Returns a target machine that no other compilation uses, and the list that takes it back."""
     idle = _idle_machines.setdefault((abi.triple, abi.cpu, abi.features, opt_level, jit), [])
     try:
         return idle.pop(), idle
@@ -94,16 +94,16 @@ class CompiledModule:
                 self._idle_machines.append(self.machine)
 
     def ir(self) -> str:
-        """The optimized LLVM IR."""
+        """Returns the optimized LLVM IR."""
         return str(self.module)
 
     def assembly(self) -> str:
-        """The target's assembly."""
+        """Returns the target's assembly."""
         text: str = self.machine.emit_assembly(self.module)
         return text
 
     def object(self) -> bytes:
-        """A relocatable object file. Other threads may compile other modules meanwhile."""
+        """Returns a relocatable object file. Other threads may compile other modules meanwhile."""
         from llvmlite.binding import ffi
 
         with ffi.OutputString() as message:
@@ -171,7 +171,7 @@ def _run_passes(builder: Any, module: Any) -> None:
     try:
         _concurrent("LLVMPY_RunNewModulePassManager")(passes, module, builder)
     finally:
-        # Its own close() finds ObjectRef's empty _dispose before NewPassManager's, and would leave 70 kB behind.
+        # passes.close() would call ObjectRef's empty _dispose instead of NewPassManager's, and leak 70 kB.
         NewPassManager._dispose(passes)
         passes.detach()
 
@@ -179,8 +179,9 @@ def _run_passes(builder: Any, module: Any) -> None:
 def compile_objects(
     ir_texts: Sequence[str], abi: TargetAbi, opt_level: int = 2, *, jit: bool = False, what: str = "", threads: int = 1
 ) -> tuple[bytes, ...]:
-    """The object files of modules that will be linked together (`IrModule.split()`), compiled on up to `threads`
-    threads. See `compile_ir`.
+    """Compiles modules that will be linked together (`IrModule.split()`) on up to `threads` threads.
+
+    Returns their object files. See `compile_ir` for the other arguments.
     """
     waiting = list(enumerate(ir_texts))[::-1]
     objects: dict[int, bytes] = {}
@@ -214,7 +215,7 @@ def compile_objects(
 
 
 def _refusal(error: RuntimeError, what: str, ir_text: str) -> InternalError:
-    """The error for IR that LLVM refuses, with the line of the text that LLVM's message names."""
+    """Returns the error for IR that LLVM refuses, with the line of the text that LLVM's message names."""
     message = str(error)
     place = re.search(r"<string>:(\d+):", message)
     lines = ir_text.splitlines()

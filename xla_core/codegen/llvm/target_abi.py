@@ -93,11 +93,14 @@ class TargetAbi(abc.ABC):
         frame.builder.ret()
 
     def math(self, builder: IrBuilder, name: str, arguments: Sequence[Value]) -> Value | None:
-        """The target's own code for a math function (an HLO opcode), or None. All arguments are f32, or all are f64."""
+        """Emits the target's own code for a math function (an HLO opcode), or returns None.
+
+        All arguments are f32, or all are f64.
+        """
         return None
 
     def thread_index(self, builder: IrBuilder) -> Value:
-        """The i64 index of this thread within its block; 0 in blocks of one thread."""
+        """Returns the i64 index of this thread within its block; 0 in blocks of one thread."""
         return builder.int_(0)
 
     def barrier(self, builder: IrBuilder) -> None:
@@ -129,8 +132,8 @@ class TargetAbi(abc.ABC):
 class LoopAbi(TargetAbi):
     """`void @kernel(ptr %buffers, i64 %begin, i64 %end)`: an array of buffer pointers and a range of units.
 
-    The functions are `noinline`, because what they state of aliasing is true of one call only. With `failure_counter`,
-    the array's first pointer follows one to an i32, which counts kernels whose allocation of scratch memory failed.
+    The functions are `noinline`, because their aliasing metadata holds for one call only. With `failure_counter`, the
+    word before the array points to an i32, which counts the kernels whose allocation of scratch memory failed.
     """
 
     def __init__(
@@ -152,7 +155,7 @@ class LoopAbi(TargetAbi):
         self.allocating: set[str] = set()  # names of kernels whose allocation may fail
 
     def allocate(self, builder: IrBuilder, size: int) -> Value:
-        """Memory on the stack up to 16 KiB, else by the C library's malloc.
+        """Allocates up to 16 KiB on the stack, and more by the C library's malloc.
 
         If malloc fails, the kernel increments the failure counter and returns; without a counter it traps.
         """

@@ -42,7 +42,7 @@ class CaptureLimits:
         """Raises UnimplementedError for an instruction that may not run twice. The caller adds its op's location."""
         if self._effects.of(instruction):
             raise UnimplementedError(
-                f"a region whose HLO computation must be closed takes the result of this {instruction.opcode} from "
-                "outside; computed again inside, it would happen more than once",
+                f"a region whose HLO computation must be closed captures the result of this {instruction.opcode}, "
+                "which must not run again inside the region",
                 hint=HINT,
             )

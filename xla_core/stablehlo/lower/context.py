@@ -48,6 +48,17 @@ def body_of(function: ir.Op) -> ir.Block:
     return function.regions[0].block
 
 
+def not_constant(op: ir.Op, what: str) -> UnimplementedError:
+    """Makes the error of an op whose operand `what`, a size, depends on a run-time value."""
+    return UnimplementedError(
+        f"{what} must be a constant of the program",
+        op=op.name,
+        location=op.location,
+        hint="sizes are fixed when a program is compiled; CompileOptions(static_arguments=(NUMBER,)) makes the value "
+        "of an argument a constant",
+    )
+
+
 class ModuleLowering:
     """The state of a module's lowering: the HLO module, and the computations of the functions called so far."""
 
@@ -125,13 +136,7 @@ class LoweringContext(Builder):
         """
         array = self.module.static_values.of(value)
         if array is None:
-            raise UnimplementedError(
-                f"{what} of {op.name} must be a constant of the program",
-                op=op.name,
-                location=op.location,
-                hint="sizes are fixed when a program is compiled; one that is the value of an argument is, with "
-                "CompileOptions(static_arguments=(NUMBER,))",
-            )
+            raise not_constant(op, f"{what} of {op.name}")
         return array
 
     # -- values and ops ------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ def element_type(element: str | ir.QuantizedType) -> ElementType:
 def shape_of(type: ir.Type) -> Shape:
     """The shape of a static type, or of one whose `?` dimensions have bounds. Raises UnimplementedError for others.
 
-    Raises InvalidArgumentError for a negative bound, which reads and verifies as in MLIR, but no size is within.
+    Raises InvalidArgumentError for a negative bound, which MLIR reads and verifies although no size satisfies it.
     """
     if isinstance(type, ir.TensorType):
         if type.is_static:

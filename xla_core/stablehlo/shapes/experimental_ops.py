@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from xla_core.errors import UnimplementedError
 from xla_core.stablehlo import ir
+from xla_core.stablehlo.lower.context import not_constant
 
 Operands = Sequence[ir.Value]
 
@@ -27,13 +27,7 @@ def static_op(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op | None:
 def _sizes(op: ir.Op, value: ir.Value) -> np.ndarray:
     known = ir.constant_of(value)
     if known is None:
-        raise UnimplementedError(
-            f"a shape operand of {op.attributes['call_target_name']} must be a constant of the program",
-            op=op.name,
-            location=op.location,
-            hint="sizes are fixed when a program is compiled; one that is the value of an argument is, with "
-            "CompileOptions(static_arguments=(NUMBER,))",
-        )
+        raise not_constant(op, f"a shape operand of {op.attributes['call_target_name']}")
     return known
 
 

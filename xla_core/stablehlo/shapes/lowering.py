@@ -14,8 +14,8 @@ def lower(module: ir.Module, entry: str | None = None) -> HloModule:
     """The HLO of a verified module.
 
     Args:
-        module: what the reader made and `verify` accepted. Sizes that are unknown must follow from constants and
-            from the arguments' types, which are static or bounded: `refine` makes them so.
+        module: a module that `verify` accepted. The entry's arguments have static or bounded types. Other dynamic
+            sizes must follow from these and from constants; `refine` computes them.
         entry: the function to start with; `main`, or the only public function, where none is named.
 
     Private functions become computations that `call` names. Entry parameters and results are flat: tuples are taken

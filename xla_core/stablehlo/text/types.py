@@ -24,7 +24,7 @@ class TypeReader(LocationReader):
         super().__init__(source, file)
         self.type_aliases: dict[str, Alias] = {}
         self.tensor_types: dict[str, ir.TensorType] = {}
-        self.quantized_types: dict[str, ir.QuantizedType] = {}  # by their text, for which an OpaqueType stands
+        self.quantized_types: dict[str, ir.QuantizedType] = {}  # by the text of the OpaqueType that stands for each
 
     def attribute(self) -> Any:
         raise NotImplementedError

@@ -47,7 +47,7 @@ def _dictionary(reader: DialectAttributeReader) -> dict[str, Any]:
         start = reader.position
         name = reader.attribute()
         if type(name) is not str or name in values:
-            raise reader.error("expected a name that isn't there yet", start)
+            raise reader.error("expected a name that the dictionary doesn't have yet", start)
         reader.expect("=")
         values[name] = reader.attribute()
 

@@ -47,7 +47,7 @@ def convert_ops(ops: list[ir.Op]) -> list[ir.Op]:
                 continue
             kept.append(op)
         block[:] = kept
-        # Outer blocks come first, as the values that inner ones use are theirs.
+        # Outer blocks come first, because inner blocks use their values.
         for op in kept:
             stack.extend((inner.ops, op.name == "func.func") for region in op.regions for inner in region.blocks)
     return ops

@@ -18,10 +18,10 @@ _DIMENSION = re.compile(r"([0-9]{1,19}|\?)x").match
 _VERSIONED = re.compile(r"(\w+)_v1\Z").match
 _SCALARS = {
     **{t.mlir_name: t.mlir_name for t in ElementType if t.vhlo is not None and t is not ElementType.PRED},
-    "bool": "i1",  # MLIR's name of pred is none of VHLO's
+    "bool": "i1",  # VHLO's name of pred differs from MLIR's
     "index": "index",
     "none": "none",
-    "tf31": "tf32",  # so spelled by VHLO
+    "tf31": "tf32",  # VHLO misspells it
     "tf32": "tf32",
 }
 

@@ -25,7 +25,7 @@ _FEW_TERMS = 16
 
 
 def _terms(product: HloInstruction) -> int:
-    """The largest number of products in an element of a dot's or convolution's result."""
+    """Returns the largest number of products that an element of a dot's or convolution's result sums."""
     lhs, rhs = (o.shape.dimensions for o in product.operands)
     if product.opcode == Opcode.DOT:
         return math.prod(lhs[d] for d in product.attribute("lhs_contracting_dims"))
@@ -47,7 +47,7 @@ class ProductSum:
         self.flags = "reassoc contract" if _terms(instruction) > _FEW_TERMS else ""
 
     def zero(self) -> list[Value]:
-        """The registers of an empty sum."""
+        """Returns the registers of an empty sum."""
         type_ = register_type(self.type.component)
         zero = self.f.b.float_(0.0, type_) if self.type.is_floating or self.type.is_complex else Value(type_, "0")
         if type_ == "i1":
@@ -76,13 +76,13 @@ class ProductSum:
         return result
 
     def finish(self, total: Sequence[Value]) -> ElementValue:
-        """The result's element."""
+        """Returns the result's element."""
         sums = [as_register(self.f.b, part, self.type.component) for part in total]
         return self.f.elemental.convert(whole(sums), self.type, self.result_type)
 
 
 class DotForm:
-    """Which elements of the operands the products in an element of a dot's result need."""
+    """Maps an element of a dot's result to the elements of the operands whose products it sums."""
 
     def __init__(self, instruction: HloInstruction) -> None:
         self.lhs, self.rhs = instruction.operands
@@ -98,7 +98,7 @@ class DotForm:
         self.rhs_free_is_minor = bool(rhs_free) and rhs_free[-1] == self.rhs.shape.minor_to_major()[0]
 
     def indices(self, f: FusedIrEmitter, index: Index, contracted: Index) -> tuple[Index, Index]:
-        """(lhs index, rhs index) of one product."""
+        """Returns (lhs index, rhs index) of one product."""
         sources = (index, contracted)
         return (
             compose(f.b, self.lhs.shape.dimensions, sources, self._lhs),
@@ -130,7 +130,7 @@ def _dot(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> Elemen
 
 
 class ConvolutionForm:
-    """Which elements of the operands the products in an element of a convolution's result need."""
+    """Maps an element of a convolution's result to the elements of the operands whose products it sums."""
 
     def __init__(self, instruction: HloInstruction) -> None:
         self.lhs, self.rhs = instruction.operands
@@ -143,12 +143,12 @@ class ConvolutionForm:
         self.features = self.rhs.shape.dimensions[self.labels.kernel_input_feature]
 
     def position(self, f: FusedIrEmitter, output: Digit, tap: Digit, spatial: int) -> tuple[Digit, Value]:
-        """(the input's index along a spatial dimension, whether it is inside the input)."""
+        """Returns (the input's index along a spatial dimension, whether it is inside the input)."""
         size = self.lhs.shape.dimensions[self.labels.input_spatial[spatial]]
         return window_position(f.context, self.window[spatial], size, output, tap)
 
     def tap_digit(self, f: FusedIrEmitter, tap: Digit, spatial: int) -> Digit:
-        """The kernel's index along a spatial dimension."""
+        """Returns the kernel's index along a spatial dimension."""
         if not self.window[spatial].window_reversal:
             return tap
         with f.b.at_level(tap.level):

@@ -17,12 +17,12 @@ from xla_core.hlo.opcode import Opcode
 
 
 def parts(value: ElementValue) -> list[Value]:
-    """The registers of an element: one, or two for a complex one."""
+    """Returns the registers of an element: one, or two for a complex one."""
     return list(value) if isinstance(value, Complex) else [value]
 
 
 def whole(values: Sequence[Value]) -> ElementValue:
-    """The reverse of `parts`."""
+    """Makes an element of the registers that `parts` returns."""
     return Complex(values[0], values[1]) if len(values) == 2 else values[0]
 
 
@@ -61,7 +61,7 @@ def _transpose(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> 
 
 
 def transposed(b: IrBuilder, index: Index, permutation: Sequence[int], operand_dims: Sequence[int]) -> Index:
-    """The operand's index of a transpose. Dimensions that stay neighbours stay one group of digits."""
+    """Returns the operand's index of a transpose. Dimensions that stay neighbours stay one group of digits."""
     runs: list[list[int]] = []  # runs of output dimensions that are neighbours in the operand too
     for place, dimension in enumerate(permutation):
         if operand_dims[dimension] == 1:
@@ -105,7 +105,7 @@ def _slice(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> Elem
 def sliced(
     b: IrBuilder, index: Index, operand_dims: Sequence[int], starts: Sequence[int], strides: Sequence[int]
 ) -> Index:
-    """The operand's index, start + stride * i. Whole dimensions stay together with the one before them."""
+    """Returns the operand's index, start + stride * i. A whole dimension stays in one group with the one before it."""
     dims = index.dimensions
     whole_ones = [n == m for n, m in zip(dims, operand_dims, strict=True)]
     digits: list[Digit] = []
@@ -136,7 +136,7 @@ def _iota(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> Eleme
 
 @generator(Opcode.CONCATENATE)
 def _concatenate(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> ElementValue:
-    """A binary search for the operand that holds the index."""
+    """Finds the operand that holds the index by a binary search."""
     (dimension,) = instruction.attribute("dimensions")
     dims = instruction.shape.dimensions
     operands = [o for o in instruction.operands if o.shape.dimensions[dimension]]
@@ -198,7 +198,7 @@ def _pad(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> Elemen
 def choose_element(
     f: FusedIrEmitter, condition: Value, then: Callable[[], ElementValue], otherwise: Callable[[], ElementValue]
 ) -> ElementValue:
-    """One of two elements. Only the one that is chosen is computed."""
+    """Returns one of two elements. Only the one that is chosen is computed."""
     return whole(f.context.choose(condition, lambda: parts(then()), lambda: parts(otherwise())))
 
 
@@ -227,7 +227,7 @@ def _bitcast_convert(f: FusedIrEmitter, instruction: HloInstruction, index: Inde
 
 
 def to_bits(b: IrBuilder, value: ElementValue, element_type: ElementType) -> Value:
-    """The bits of an element as one integer of at least a byte. Of a complex element the real part is lowest."""
+    """Returns an element's bits as an integer of at least a byte. A complex element's real part is lowest."""
     if isinstance(value, Complex):
         half = element_type.component
         low, high = to_bits(b, value.real, half), to_bits(b, value.imag, half)
@@ -237,7 +237,7 @@ def to_bits(b: IrBuilder, value: ElementValue, element_type: ElementType) -> Val
 
 
 def from_bits(b: IrBuilder, bits: Value, element_type: ElementType) -> ElementValue:
-    """The element whose bits are the lowest bits of an integer."""
+    """Returns the element whose bits are the lowest bits of an integer."""
     if element_type.is_complex:
         high = b.lshr(bits, element_type.component.bit_width)
         real, imag = (from_bits(b, part, element_type.component) for part in (bits, high))

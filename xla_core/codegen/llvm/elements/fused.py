@@ -42,7 +42,7 @@ class FusedIrEmitter:
     Args:
         context: the kernel under construction.
         bindings: the values of the parameters, or of any other instructions; a list for a tuple.
-        level: how many loops are open where the bindings are known. Nothing is computed further out.
+        level: how many loops are open where the bindings are defined. Nothing is computed outside of these loops.
     """
 
     def __init__(
@@ -61,21 +61,21 @@ class FusedIrEmitter:
         self._reductions: dict[HloComputation | None, set[HloInstruction]] = {}
 
     def value(self, instruction: HloInstruction, index: Index) -> ElementValue:
-        """The element of an array-shaped instruction."""
+        """Returns the element of an array-shaped instruction."""
         value = self._value(instruction, index)
         return value[0] if isinstance(value, list) else value
 
     def values(self, instruction: HloInstruction, index: Index) -> list[ElementValue]:
-        """The elements of an instruction's leaves: one, unless it is a tuple."""
+        """Returns the elements of an instruction's leaves: one, unless it is a tuple."""
         value = self._value(instruction, index)
         return value if isinstance(value, list) else [value]
 
     def scalar(self, instruction: HloInstruction) -> Value:
-        """The value of a scalar instruction of a real type."""
+        """Returns the value of a scalar instruction of a real type."""
         return cast(Value, self.value(instruction, Index.scalar()))
 
     def array(self, instruction: HloInstruction) -> IrArray | None:
-        """The array in memory that the instruction is bound to, or None."""
+        """Returns the array in memory that the instruction is bound to, or None."""
         binding = self._bindings.get(instruction)
         return binding if isinstance(binding, IrArray) else None
 
@@ -113,7 +113,7 @@ class FusedIrEmitter:
         return cast("ElementValue | list[ElementValue]", result)
 
     def _with_reductions(self, instruction: HloInstruction) -> set[HloInstruction]:
-        """The instructions of a computation that depend on a reduction which isn't bound."""
+        """Returns the instructions of a computation that depend on a reduction which isn't bound."""
         computation = instruction.parent
         if computation not in self._reductions:
             found: set[HloInstruction] = set()
@@ -177,7 +177,7 @@ def call_computation(
 
 
 def constant_element(context: EmissionContext, literal: Literal, index: Index) -> ElementValue:
-    """An element of a constant: an immediate if all elements are equal, else a load from a table in the module."""
+    """Returns an element of a constant: an immediate if all elements are equal, else a load from a global table."""
     b, abi = context.builder, context.abi
     element_type = literal.shape.element_type
     if literal.is_splat:
@@ -197,5 +197,5 @@ def constant_element(context: EmissionContext, literal: Literal, index: Index) -
 
 
 def _operand_index(operand: HloInstruction, index: Index) -> Index:
-    """The index of an operand of an elementwise op: clamp and select take scalars beside arrays."""
+    """Returns the index of an elementwise op's operand. Operands of clamp and select may be scalars."""
     return index if operand.shape.dimensions else Index.scalar()

@@ -19,12 +19,12 @@ from xla_core.hlo.opcode import Opcode
 
 
 def index_value(f: FusedIrEmitter, value: Value, element_type: ElementType) -> Value:
-    """An integer element as an i64 index."""
+    """Returns an integer element as an i64 index."""
     return f.b.resize(value, "i64", signed=element_type.is_signed)
 
 
 def clamped(f: FusedIrEmitter, value: Value, element_type: ElementType, limit: int) -> Value:
-    """An integer element as an i64 index in [0, limit]."""
+    """Returns an integer element as an i64 index in [0, limit]."""
     b = f.b
     if limit == 0:
         return b.int_(0)
@@ -36,7 +36,7 @@ def clamped(f: FusedIrEmitter, value: Value, element_type: ElementType, limit: i
 def clamped_starts(
     f: FusedIrEmitter, starts: Sequence[HloInstruction], dims: Sequence[int], sizes: Sequence[int]
 ) -> list[Digit]:
-    """The start indices of dynamic-slice and dynamic-update-slice, clamped so that the window is inside, as digits."""
+    """Returns the start indices of dynamic-slice and dynamic-update-slice, clamped so that the window is inside."""
     digits = []
     for dimension, (extent, size) in enumerate(zip(dims, sizes, strict=True)):
         if extent == size:
@@ -54,9 +54,9 @@ def clamped_starts(
 
 
 def dynamic_sliced(f: FusedIrEmitter, window: Index, dims: Sequence[int], starts: Sequence[Digit]) -> Index:
-    """The index into an array of `dims` of an element of the window that begins at `starts`.
+    """Returns the index, in an array of `dims`, of an element of the window that begins at `starts`.
 
-    Dimensions that the window covers stay together with the one before them.
+    A dimension that the window covers stays in one group of digits with the one before it.
     """
     b = f.b
     digits: list[Digit] = []
@@ -93,7 +93,7 @@ def _dynamic_update_slice(f: FusedIrEmitter, instruction: HloInstruction, index:
 def shifted(
     f: FusedIrEmitter, index: Index, dims: Sequence[int], sizes: Sequence[int], starts: Sequence[Digit]
 ) -> tuple[Value, Index]:
-    """(whether an index is inside the window that begins at `starts`, the index within the window)."""
+    """Returns (whether an index is inside the window that begins at `starts`, the index within the window)."""
     b = f.b
     inside = b.bool_(True)
     digits: list[Digit] = []
@@ -116,7 +116,7 @@ def shifted(
 
 @generator(Opcode.GATHER)
 def _gather(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> ElementValue:
-    """A dynamic slice of the operand; the batch part of the index selects its start indices."""
+    """Reads a dynamic slice of the operand; the batch part of the index selects its start indices."""
     operand, indices = instruction.operands
     sizes = list(instruction.attribute("slice_sizes"))
     offset_dims = instruction.attribute("offset_dims")
@@ -143,7 +143,7 @@ def _gather(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> Ele
 
 
 def split_index(f: FusedIrEmitter, index: Index, window_dims: Sequence[int]) -> tuple[Index, Index]:
-    """(the index of the batch dimensions, the index of the window dimensions)."""
+    """Returns (the index of the batch dimensions, the index of the window dimensions)."""
     dims = index.dimensions
     runs = index.runs(f.b, lambda first, d: (d in window_dims) == (first in window_dims))
     batch = [d for run, group in runs if run[0] not in window_dims for d in group]
@@ -162,7 +162,7 @@ def gathered_starts(
     dims: Sequence[int],
     limits: Sequence[int] | None,
 ) -> list[Digit]:
-    """The start of a window in each dimension of the operand.
+    """Returns the start of a window in each dimension of the operand.
 
     It is loaded from `indices`, or, in a batching dimension, it is the batch index itself. Starts are clamped to
     `limits`, unless that is None.

@@ -19,7 +19,7 @@ from xla_core.hlo.opcode import Opcode
 def window_position(
     context: EmissionContext, window: WindowDimension, size: int, output: Digit, tap: Digit
 ) -> tuple[Digit, Value]:
-    """(the operand's index along one dimension, whether it is inside the operand's `size` elements).
+    """Returns (the operand's index along one dimension, whether it is inside the operand's `size` elements).
 
     `output` is the number of the window, `tap` the index within it.
     """
@@ -50,17 +50,17 @@ class WindowForm:
         self.operands = list(instruction.operands[: max(1, len(instruction.operands) // 2)])
 
     def is_trivial(self, dimension: int) -> bool:
-        """Whether windows along a dimension have one element, and there is one at each index."""
+        """Returns whether windows along a dimension have one element each, and begin at each index."""
         return self.window[dimension].is_trivial
 
     def position(self, f: FusedIrEmitter, dimension: int, output: Digit, tap: Digit) -> tuple[Digit, Value]:
-        """(the operand's index along a dimension, whether it is inside the operand)."""
+        """Returns (the operand's index along a dimension, whether it is inside the operand)."""
         if self.is_trivial(dimension):
             return output, f.b.bool_(True)
         return window_position(f.context, self.window[dimension], self.dims[dimension], output, tap)
 
     def elements(self, f: FusedIrEmitter, reducer: Reducer, places: Sequence[Digit], inside: Value) -> list[Value]:
-        """The registers of the element at an index of the padded operands."""
+        """Returns the registers of the element at an index of the padded operands."""
         if not self.operands:  # only padding
             return reducer.start()
         index = Index(self.dims, places)

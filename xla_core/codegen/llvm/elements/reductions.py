@@ -26,7 +26,7 @@ from xla_core.hlo.opcode import Opcode
 
 
 def _fast_math(op: OpDef | None) -> str:
-    """The flags of the body's floating operation: its operands may be combined in any order."""
+    """Returns the flags of the body's floating operation: its operands may be combined in any order."""
     if op is None or Trait.ASSOCIATIVE not in op.traits:
         return ""
     return "nsz" if Trait.IDEMPOTENT in op.traits else "reassoc"
@@ -58,11 +58,11 @@ class Reducer:
         self.wide = op.opcode if op and small and self.flags else None
 
     def start(self) -> list[Value]:
-        """The initial values, as registers."""
+        """Returns the initial values, as registers."""
         return self._enter([self.f.value(i, Index.scalar()) for i in self.inits], self.inits)
 
     def enter(self, elements: Sequence[ElementValue]) -> list[Value]:
-        """Elements of the operands, as registers of the types that are accumulated."""
+        """Converts elements of the operands to registers of the types that are accumulated."""
         return self._enter(elements, self.operands)
 
     def _enter(self, elements: Sequence[ElementValue], sources: Sequence[HloInstruction]) -> list[Value]:
@@ -74,13 +74,13 @@ class Reducer:
         return registers
 
     def leave(self, registers: Sequence[Value]) -> list[ElementValue]:
-        """The elements of the result from the accumulated registers."""
+        """Converts the accumulated registers to elements of the result."""
         if self.wide:
             return [self.f.elemental.narrow(registers[0], self.types[0])]
         return unflatten(registers, self.types)
 
     def combine(self, left: Sequence[Value], right: Sequence[Value]) -> list[Value]:
-        """One application of the body."""
+        """Applies the body once."""
         if self.wide:
             b = self.context.builder
             saved, b.fast_math = b.fast_math, f"{b.fast_math} {self.flags}".strip()
@@ -93,7 +93,7 @@ class Reducer:
 
 
 def unflatten(registers: Sequence[Value], types: Sequence[ElementType]) -> list[ElementValue]:
-    """Registers as elements: two for a complex one."""
+    """Makes elements of registers. A complex element takes two."""
     remaining = iter(registers)
     return [whole([next(remaining) for _ in range(2 if t.is_complex else 1)]) for t in types]
 
@@ -101,7 +101,7 @@ def unflatten(registers: Sequence[Value], types: Sequence[ElementType]) -> list[
 def operand_index(
     fused: FusedIrEmitter, dimensions: Sequence[int], reduced: Sequence[int], kept: Index, inner: Index
 ) -> Index:
-    """The operand's index from the indices of the kept and of the reduced dimensions."""
+    """Returns the operand's index from the indices of the kept and of the reduced dimensions."""
     where: list[tuple[int, int]] = []
     found = [0, 0]
     for dimension in range(len(dimensions)):

@@ -35,26 +35,26 @@ class Accumulation(abc.ABC):
 
     @abc.abstractmethod
     def start(self) -> list[Value]:
-        """The accumulators' first values."""
+        """Returns the accumulators' first values."""
 
     @abc.abstractmethod
     def walk(self, prefix: Sequence[Digit], run: Run) -> None:
-        """Opens the loops over what is accumulated, and runs the steps inside.
+        """Opens the loops over the accumulated dimensions, and runs the steps inside.
 
         `prefix` is the index of the result without the digit of the tile.
         """
 
     @abc.abstractmethod
     def finish(self, registers: Sequence[Value]) -> list[ElementValue]:
-        """The elements of the result's leaves."""
+        """Returns the elements of the result's leaves."""
 
     @staticmethod
     @abc.abstractmethod
     def fits(instruction: HloInstruction) -> bool:
-        """Whether an instruction can be accumulated in this way."""
+        """Returns whether an instruction can be accumulated in this way."""
 
     def major(self, prefix: Sequence[Digit]) -> Index:
-        """The index without the minor dimension. If that one is split, its major part is the last digit."""
+        """Returns the index without the minor dimension. If that is split, its major part remains as the last digit."""
         rows = math.prod(self.dims[:-1])
         return Index((*self.dims[:-1], math.prod(d.extent for d in prefix) // rows), prefix)
 

@@ -76,7 +76,7 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
     abi.barrier(b)
     count = threads
     while count > 1:
-        distance = (count + 1) // 2  # with an odd count, the middle one waits for the next round
+        distance = (count + 1) // 2  # with an odd count, the middle partial result waits for the next round
 
         def fold(distance: int = distance) -> None:
             put(reducer.combine(take(thread), take(b.add(thread, b.int_(distance)))), thread)

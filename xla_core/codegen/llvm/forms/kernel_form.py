@@ -93,7 +93,7 @@ class KernelBody:
         return any(i.opcode == Opcode.REDUCE and i.user_count for i in self.instruction.attribute("calls").instructions)
 
     def operand_leaf(self, inner: HloInstruction) -> int:
-        """The number of a parameter (or operand) among the operands' leaves; -1 for any other instruction."""
+        """Returns the number of a parameter (or operand) among the operands' leaves; -1 for any other instruction."""
         inside = self.instruction.opcode == Opcode.FUSION
         sources = self.instruction.attribute("calls").parameters if inside else self.instruction.operands
         leaf = 0

@@ -28,7 +28,7 @@ _SEGMENTS_SIZE = 256  # HLO instructions in the bodies of all segments, at most
 
 
 def physical_index(context: EmissionContext, shape: Shape, digits: Sequence[Digit]) -> Index:
-    """The index of an element whose position in memory is given in digits."""
+    """Returns the index of an element whose position in memory is given in digits."""
     order = list(reversed(shape.minor_to_major()))  # major to minor
     physical = [shape.dimensions[d] for d in order]
     index = Index(physical, digits)
@@ -57,7 +57,7 @@ class Section:
 
 
 def sections(body: KernelBody) -> list[Section]:
-    """The kernel's roots: those of one shape together, in-place updates and concatenations in parts."""
+    """Groups the kernel's roots by shape. In-place updates and concatenations are divided into parts."""
     found: dict[Hashable, Section] = {}
     for number, root in enumerate(body.roots):
         for section in _parts(body, number, root):
@@ -81,7 +81,7 @@ _MOST_PARTS = 16  # operands of a concatenation whose operands have loops of the
 
 
 def _in_place(body: KernelBody, number: int, root: HloInstruction) -> bool:
-    """Whether the result and the updated operand are one buffer."""
+    """Returns whether the result and the updated operand are one buffer."""
     leaves = [sum(1 for _ in r.shape.leaves()) for r in body.roots]
     return (sum(leaves[:number]), body.operand_leaf(root.operand(0))) in body.aliasing
 
@@ -163,7 +163,7 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
 
 
 def _share(context: EmissionContext, frame: KernelFrame, count: int, total: int) -> tuple[Value, Value]:
-    """The units [begin, end) of a section, in proportion to those of the kernel that this call works on."""
+    """Returns this call's share of a section's `count` units, in proportion to its share of the kernel's `total`."""
     if count == total:
         return frame.begin, frame.end
     b = context.builder

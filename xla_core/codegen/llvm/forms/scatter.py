@@ -1,4 +1,4 @@
-"""scatter: the windows of the updates are combined with the operand's buffer, one after another.
+"""scatter: combines the windows of the updates with the operand's buffer, one after another.
 
 A window that isn't wholly inside the operand is dropped. Units of work are pieces of the window, so that no two threads
 write the same element, and updates of one element are applied in order.

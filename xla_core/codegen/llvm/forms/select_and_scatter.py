@@ -23,7 +23,7 @@ def _matches(body: KernelBody) -> bool:
 
 
 def _outer(form: WindowForm) -> int:
-    """How many leading dimensions have windows of one element. Their indices are units of work."""
+    """Returns how many leading dimensions have windows of one element. Their indices are units of work."""
     count = 0
     while count < len(form.dims) and form.is_trivial(count):
         count += 1

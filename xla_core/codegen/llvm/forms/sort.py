@@ -51,7 +51,7 @@ class _Half:
         self.arrays = arrays
 
     def load(self, position: Value) -> list[Value]:
-        """The registers at a position."""
+        """Returns the registers at a position."""
         return [self.b.load_register(type_, array, position) for type_, array in self.arrays]
 
     def store(self, position: Value, values: Sequence[Value]) -> None:

@@ -30,7 +30,7 @@ _LEAST = 4  # elements; smaller minor dimensions are not worth a tile
 
 
 def _accumulated(body: KernelBody) -> list[HloInstruction]:
-    """The instructions whose results tiles accumulate; the roots are elementwise functions of them."""
+    """Returns the instructions whose results tiles accumulate; the roots are elementwise functions of them."""
     dims = next(body.roots[0].shape.leaves()).dimensions
     inputs = () if body.instruction.opcode == Opcode.FUSION else body.instruction.operands
 
@@ -69,7 +69,7 @@ def _partition(body: KernelBody) -> Partition:
 
 
 def _tile_dimensions(body: KernelBody, dims: Sequence[int]) -> int:
-    """How many of the last dimensions the tile may run over. For reductions: those after all reduced ones."""
+    """Returns how many of the last dimensions the tile may run over. For reductions: those after all reduced ones."""
     found = _accumulated(body)
     if any(i.opcode != Opcode.REDUCE for i in found):
         return 1

@@ -91,7 +91,7 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
     def block(number: Value) -> None:
         end = b.sub(b.int_(length), b.mul(b.sub(b.int_(blocks - 1), number), b.int_(block_size)))
         start = b.sub(end, b.int_(block_size))
-        # The greatest key is sought in as many elements for each block, so that LLVM needs no loop for a remainder.
+        # Every block searches equally many elements for the greatest key, so that LLVM needs no loop for a remainder.
         first = b.intrinsic("smax", start, b.int_(0))
         start = b.intrinsic("smax", start, b.int_(k))
         (best,) = context.loop(
@@ -104,7 +104,7 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
         context.when(b.icmp("ugt", best, least()), lambda: context.each(start, end, insert, name="insert"))
 
     def remove(step: Value) -> None:
-        """The least word goes behind what remains of the heap."""
+        """Moves the least word behind the end of the remaining heap."""
         last = b.sub(b.int_(k - 1), step)
         moved, first = heap.load(last), heap.load(b.int_(0))
         heap.sift(b.int_(0), moved, last)
@@ -130,7 +130,7 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
 
 
 def _key(b: IrBuilder, value: Value, element_type: ElementType) -> Value:
-    """An unsigned integer that is greater for what is greater in the elements' order."""
+    """Returns an unsigned integer that is ordered as the elements are."""
     if element_type is ElementType.PRED:
         return b.cast("zext", value, "i8")
     if element_type.is_floating:
@@ -142,7 +142,7 @@ def _key(b: IrBuilder, value: Value, element_type: ElementType) -> Value:
 
 
 class _Heap:
-    """An array of words in which no word is less than that at half its position."""
+    """A binary heap in an array: no word is less than its parent, which has half its position."""
 
     def __init__(self, b: IrBuilder, memory: Value, word: str) -> None:
         self.b = b
@@ -158,7 +158,7 @@ class _Heap:
     def sift(self, hole: Value, word: Value, size: Value) -> None:
         """Moves the lesser words below the hole up, and puts `word` into the place that they leave.
 
-        A function of its own does so, since it is called at several places.
+        This is a function in the module, because the kernel calls it at several places.
         """
         memory, module = self.memory, self.b.module
         key = f"sift_{self.word}_{memory.type}"

@@ -46,7 +46,7 @@ class IrBuilder(InstructionBuilder):
         self.line(f"br {condition}, {then}, {otherwise}{metadata}")
 
     def phi(self, *incoming: tuple[Value, Block]) -> Value:
-        """A phi at this point; it must be among the first lines of its block."""
+        """Adds a phi; only other phis may stand before it in its block."""
         type_ = incoming[0][0].type
         return self.emit(type_, f"phi {type_} " + ", ".join(f"[ {v.name}, %{b.label} ]" for v, b in incoming))
 

@@ -53,7 +53,7 @@ class InstructionBuilder:
         return Value(type_, float_constant(type_, value))
 
     def like(self, value: float, other: Value) -> Value:
-        """A constant of another value's scalar type."""
+        """Returns a constant of another value's scalar type."""
         if is_float_type(other.type):
             return Value(other.type, float_constant(other.type, value))
         return Value(other.type, str(int(value)))
@@ -167,12 +167,12 @@ class InstructionBuilder:
         return self.emit(type_, f"{op} {a.type} {a.name} to {type_}")
 
     def resize(self, a: Value, type_: str, *, signed: bool) -> Value:
-        """An integer truncated or extended to another width."""
+        """Truncates or extends an integer to another width."""
         have, want = type_bits(a.type), type_bits(type_)
         return self.cast("trunc" if want < have else "sext" if signed else "zext", a, type_)
 
     def wrap(self, a: Value, bits: int, *, signed: bool) -> Value:
-        """The lowest `bits` of an integer, extended to its own type."""
+        """Returns the lowest `bits` of an integer, extended to its own type."""
         rest = type_bits(a.type) - bits
         if rest <= 0:
             return a
@@ -231,7 +231,7 @@ class InstructionBuilder:
         self.line(f"store {value}, {pointer}{f', align {align}' if align else ''}{metadata}")
 
     def load_register(self, type_: str, array: Value, index: Value) -> Value:
-        """An element of a scratch array of a register type. An i1 is held in a byte."""
+        """Returns an element of a scratch array of a register type. An i1 is held in a byte."""
         held = "i8" if type_ == "i1" else type_
         return self.cast("trunc", self.load(held, self.gep(held, array, index)), type_)
 

@@ -101,7 +101,7 @@ class IrFunction:
         return self._header.startswith("define internal")
 
     def declaration(self) -> str:
-        """The line that declares the function in another module."""
+        """Returns the line that declares the function in another module."""
         return f"declare{self._header.removeprefix('define').removesuffix(' {')}"
 
     def to_text(self) -> str:
@@ -132,10 +132,10 @@ class IrModule:
         self._constants: dict[tuple[str, bytes], Value] = {}
 
     def symbol(self, name: str) -> str:
-        """A name like `name` for a new function or variable.
+        """Returns a name like `name` for a new function or variable.
 
-        It has letters, digits and underscores only, as every target's assembler takes them, and nothing else in the
-        module has it.
+        It consists of letters, digits and underscores, which every target's assembler accepts, and is unique in the
+        module.
         """
         plain = re.sub(r"[^A-Za-z0-9_]", "_", name)
         plain = plain if plain[:1].isalpha() else f"_{plain}"
@@ -164,7 +164,7 @@ class IrModule:
         return f"@{name}"
 
     def constant_bytes(self, data: bytes, alignment: int, address_space: int = 0) -> Value:
-        """A pointer to read-only bytes; equal bytes share one global."""
+        """Returns a pointer to read-only bytes; equal bytes share one global."""
         key = (f"{alignment},{address_space}", data)
         if key not in self._constants:
             space = f"addrspace({address_space}) " if address_space else ""
@@ -179,7 +179,7 @@ class IrModule:
         return self._constants[key]
 
     def metadata(self, text: str, *, distinct: bool = False) -> str:
-        """A metadata node; `$self` in the text stands for its own name. Equal plain nodes are one node."""
+        """Returns a metadata node; `$self` in the text stands for its own name. Equal plain nodes are one node."""
         if not distinct and text in self._metadata_ids:
             return f"!{self._metadata_ids[text]}"
         number = len(self._metadata)
@@ -194,7 +194,7 @@ class IrModule:
     __str__ = to_text
 
     def split(self, lines: int) -> list[str]:
-        """The texts of modules that, linked together, define the same: one for about every `lines` lines.
+        """Splits the module into several of about `lines` lines each. Linked together, they define the same functions.
 
         Functions that share an internal function or a variable stay together; constants are repeated.
         """
@@ -212,7 +212,7 @@ class IrModule:
         return [self._text([texts[name] for name in part], part) for part in parts if part]
 
     def _inseparable(self, texts: Mapping[str, str]) -> list[list[str]]:
-        """The functions in groups that must lie in one module."""
+        """Returns the groups of functions of which each must stay in one module."""
         groups: dict[str, list[str]] = {name: [name] for name in texts}
         owners: dict[str, str] = {}  # the first function that uses a variable or an internal function
         for name, text in texts.items():
@@ -228,7 +228,7 @@ class IrModule:
         return list({id(group): group for group in groups.values()}.values())
 
     def _text(self, bodies: Sequence[str], names: Collection[str]) -> str:
-        """A module of the functions `names`, whose texts are `bodies`, with what they use of the others and globals."""
+        """Makes a module of the functions `names`, whose texts are `bodies`, and the functions and globals they use."""
         whole = len(names) == len(self.functions)
         code = "\n".join(bodies)
         used = None if whole else set(_SYMBOL.findall(code))
@@ -253,7 +253,7 @@ class IrModule:
         return "\n".join(parts) + "\n"
 
     def _metadata_of(self, code: str) -> list[str]:
-        """The metadata nodes that a text refers to, directly or through others."""
+        """Returns the metadata nodes that a text refers to, directly or through others."""
         reached: set[int] = set()
         waiting = [code]
         while waiting:
@@ -265,7 +265,7 @@ class IrModule:
 
 
 def _is_constant(definition: str) -> bool:
-    """Whether a global's definition is that of a constant whose address doesn't matter: it may be repeated."""
+    """Returns whether a global's definition is that of a constant whose address doesn't matter: it may be repeated."""
     return (
         "unnamed_addr" in definition and " constant " in definition and definition.startswith(("private", "internal"))
     )

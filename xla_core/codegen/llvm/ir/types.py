@@ -18,7 +18,7 @@ _FLOAT_BITS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
 
 
 def register_type(element_type: ElementType) -> str:
-    """The type of an SSA value: i1 for pred, integers for integers, integers with the bits of small floats.
+    """Returns the type of an SSA value: i1 for pred; integers for integers and for the bits of small floats.
 
     Types narrower than a byte are held in an i8: signed integers sign-extended, others zero-extended. (LLVM 22's code
     generator for x86 aborts on some vectors of i2 and i4.) Complex values have no type of their own: they are pairs of
@@ -32,7 +32,7 @@ def register_type(element_type: ElementType) -> str:
 
 
 def storage_type(element_type: ElementType) -> str:
-    """The type of one element in memory: the register type, a byte for pred; for complex types, one component's."""
+    """Returns an element's type in memory: the register type, a byte for pred, or a complex type's component."""
     element_type = element_type.component
     if element_type in _FLOATS:
         return _FLOATS[element_type]
@@ -51,7 +51,7 @@ def type_bits(type_: str) -> int:
 
 
 def float_constant(type_: str, value: float) -> str:
-    """The LLVM spelling of a floating constant, bit-exact, infinities and NaN included."""
+    """Returns the LLVM spelling of a floating constant, bit-exact, infinities and NaN included."""
     if type_ == "double":
         return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
     with np.errstate(over="ignore", invalid="ignore"):
@@ -64,7 +64,7 @@ def float_constant(type_: str, value: float) -> str:
 
 
 def constant_text(element_type: ElementType, value: Any) -> str:
-    """One element (a numpy scalar of the type's dtype; not complex) as an LLVM constant of its register type."""
+    """Returns one element, a real numpy scalar of the type's dtype, as an LLVM constant of its register type."""
     type_ = register_type(element_type)
     if type_ in ("float", "double"):
         if np.isnan(value):  # keep the payload and sign

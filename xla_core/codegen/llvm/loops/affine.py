@@ -30,7 +30,7 @@ class AffineExpr:
         return dataclasses.replace(self, scale=self.scale * by, offset=self.offset * by)
 
     def is_within(self, extent: int) -> bool | None:
-        """Whether the value is in [0, extent) for every i, or for no i.
+        """Returns whether the value is in [0, extent) for every i, or for no i.
 
         None where that depends on i and the loop may not be cut.
 
@@ -47,7 +47,7 @@ class AffineExpr:
         raise LoopCut(*self.loop, begin if self.low < begin else end)
 
     def _inside(self, extent: int) -> tuple[int, int]:
-        """The range [begin, end) of i for which the value is in [0, extent)."""
+        """Returns the range [begin, end) of i for which the value is in [0, extent)."""
         if self.scale > 0:
             return -(self.offset // self.scale), -((self.offset - extent) // self.scale)
         return (self.offset - extent) // -self.scale + 1, self.offset // -self.scale + 1

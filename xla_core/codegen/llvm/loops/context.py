@@ -53,14 +53,14 @@ class EmissionContext:
         self._serial = 0
 
     def serial(self) -> int:
-        """A new number, unique in this kernel."""
+        """Returns a new number, unique in this kernel."""
         self._serial += 1
         return self._serial
 
     # -- values known ------------------------------------------------------------------------------------------------
 
     def find(self, key: Hashable) -> object | None:
-        """The value that `remember` stored under the key, if it is valid here."""
+        """Returns the value that `remember` stored under the key, if it is valid here."""
         for scope in reversed(self._scopes):
             found = scope.values.get(key)
             if found is not None:
@@ -102,7 +102,7 @@ class EmissionContext:
         then: Callable[[], Sequence[Value]],
         otherwise: Callable[[], Sequence[Value]],
     ) -> list[Value]:
-        """The values of `then()` where the condition holds, else of `otherwise()`; only one of them runs."""
+        """Returns the values of `then()` where the condition holds, else of `otherwise()`. Only one is executed."""
         if condition.integer is not None:
             return list(then() if condition.integer else otherwise())
         b = self.builder
@@ -153,7 +153,7 @@ class EmissionContext:
         name: str = "loop",
         metadata: Sequence[str] = (),
     ) -> list[Value]:
-        """One loop: `body(index, carried)` returns the next carried values; returns those after the loop."""
+        """Emits one loop. `body(index, carried)` returns the next carried values. Returns those after the loop."""
         loop, phis = self.open_loop(begin, end, step, carried, name)
         loop.metadata.extend(metadata)
         return self.close_loop(loop, body(loop.index, phis))
@@ -168,7 +168,7 @@ class EmissionContext:
         name: str = "loop",
         metadata: Sequence[str] = (),
     ) -> None:
-        """One loop that carries no values: `body(index)` is called inside."""
+        """Emits one loop that carries no values; `body(index)` is called inside."""
         loop, _ = self.open_loop(begin, end, step, name=name)
         loop.metadata.extend(metadata)
         body(loop.index)

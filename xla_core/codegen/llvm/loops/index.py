@@ -51,11 +51,11 @@ class Index:
         return _SCALAR
 
     def reshaped(self, dimensions: Sequence[int]) -> Index:
-        """The element at the same row-major position of an array with as many elements."""
+        """Returns the element at the same row-major position of an array with as many elements."""
         return self if self.dimensions == tuple(dimensions) else Index(dimensions, self.digits)
 
     def regroup(self, builder: IrBuilder, extents: Sequence[int]) -> list[tuple[Digit, ...]]:
-        """The digits in groups; the product of the extents in each group is the number in `extents`."""
+        """Groups the digits so that the product of the extents in each group is the number in `extents`."""
         if 0 in extents:  # the array has no elements
             return [(Digit(builder.int_(0), extent, 0),) for extent in extents]
         pending = list(self.digits)
@@ -95,18 +95,18 @@ class Index:
         return list(zip(runs, groups, strict=True))
 
     def per_dimension(self, builder: IrBuilder) -> list[tuple[Digit, ...]]:
-        """The digits of each dimension."""
+        """Returns the digits of each dimension."""
         return self.regroup(builder, self.dimensions)
 
     def component(self, builder: IrBuilder, dimension: int) -> Digit:
-        """One dimension's index as a single digit."""
+        """Returns one dimension's index as a single digit."""
         outer = math.prod(self.dimensions[:dimension])
         inner = math.prod(self.dimensions[dimension + 1 :])
         extent = self.dimensions[dimension]
         return merge_digits(builder, self.regroup(builder, (outer, extent, inner))[1])
 
     def linear(self, builder: IrBuilder) -> Value:
-        """The row-major linear index, i64. Each part is computed in the outermost loop that knows its digit."""
+        """Returns the row-major linear index, i64. Each part is computed in the outermost loop that knows its digit."""
         strides, stride = [], 1
         for digit in reversed(self.digits):
             strides.append(stride)
@@ -115,7 +115,7 @@ class Index:
 
 
 def weighted_sum(builder: IrBuilder, terms: Sequence[tuple[Digit, int]]) -> Value:
-    """The sum of digit x stride. Each partial sum is computed in the outermost loop that knows its digits."""
+    """Returns the sum of digit x stride. Each partial sum is computed in the outermost loop that knows its digits."""
     total = builder.int_(0)
     for digit, stride in sorted(terms, key=lambda term: term[0].level):
         with builder.at_level(digit.level):
@@ -124,7 +124,7 @@ def weighted_sum(builder: IrBuilder, terms: Sequence[tuple[Digit, int]]) -> Valu
 
 
 def merge_digits(builder: IrBuilder, digits: Sequence[Digit]) -> Digit:
-    """One digit with the value of several."""
+    """Returns one digit with the value of several."""
     if len(digits) == 1:
         return digits[0]
     if not digits:
@@ -167,7 +167,7 @@ def split_digit(builder: IrBuilder, digit: Digit, factor: int) -> tuple[Digit, D
 
 
 def offset_digit(builder: IrBuilder, digit: Digit, offset: Value, extent: int, unit: int = 1, level: int = 0) -> Digit:
-    """The digit plus offset x unit, with another extent. `level` is where the offset is known; it may be negative."""
+    """Adds offset x unit, which may be negative, to a digit. The offset is defined at `level`."""
     level = max(digit.level, level)
     with builder.at_level(level):
         value = builder.add(digit.value, builder.mul(offset, builder.int_(unit), "nsw"), "nsw")
@@ -176,7 +176,7 @@ def offset_digit(builder: IrBuilder, digit: Digit, offset: Value, extent: int, u
 
 
 def scaled_digit(builder: IrBuilder, digit: Digit, scale: int, offset: int, extent: int) -> Digit:
-    """The digit times `scale`, which is not 0, plus `offset`. The result is in [0, extent)."""
+    """Returns the digit times `scale`, which is not 0, plus `offset`. The result is in [0, extent)."""
     with builder.at_level(digit.level):
         if scale == -1:
             value = builder.sub(builder.int_(offset), digit.value, "nuw nsw")
@@ -188,7 +188,7 @@ def scaled_digit(builder: IrBuilder, digit: Digit, scale: int, offset: int, exte
 
 
 def is_within(builder: IrBuilder, digit: Digit, extent: int) -> Value:
-    """Whether the value of a digit is in [0, extent); after `offset_digit` it may not be."""
+    """Returns whether the value of a digit is in [0, extent); after `offset_digit` it may not be."""
     known = digit.affine.is_within(extent) if digit.affine else None
     return builder.icmp("ult", digit.value, builder.int_(extent)) if known is None else builder.bool_(known)
 
@@ -196,7 +196,7 @@ def is_within(builder: IrBuilder, digit: Digit, extent: int) -> Value:
 def compose(
     builder: IrBuilder, dimensions: Sequence[int], sources: Sequence[Index], where: Sequence[tuple[int, int]]
 ) -> Index:
-    """An index over `dimensions`, of which dimension d is dimension where[d][1] of the index sources[where[d][0]].
+    """Returns an index over `dimensions`; dimension d is dimension where[d][1] of the index sources[where[d][0]].
 
     Dimensions that are neighbours both in a source and in the result are kept together.
     """

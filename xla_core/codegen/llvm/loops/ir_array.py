@@ -46,7 +46,7 @@ class IrArray:
         self.bits = packed if 0 < packed < 8 else 0
 
     def strides(self) -> list[int]:
-        """The stride of each dimension, in elements."""
+        """Returns the stride of each dimension, in elements."""
         strides, stride = [0] * self.shape.rank, 1
         for dimension in self.shape.minor_to_major():
             strides[dimension] = stride
@@ -54,7 +54,7 @@ class IrArray:
         return strides
 
     def terms(self, builder: IrBuilder, index: Index) -> list[tuple[Digit, int]]:
-        """The position of an element, in units of elements, as a sum of digits times strides."""
+        """Returns the position of an element, in units of elements, as a sum of digits times strides."""
         layout = self.shape.layout
         terms: list[tuple[Digit, int]] = []
         groups = [(index.digits, 1)]
@@ -70,7 +70,7 @@ class IrArray:
         return terms
 
     def linear(self, builder: IrBuilder, index: Index) -> Value:
-        """The position of an element in units of elements, i64."""
+        """Returns the position of an element in units of elements, i64."""
         return weighted_sum(builder, self.terms(builder, index))
 
     def load(self, builder: IrBuilder, index: Index) -> ElementValue:
@@ -82,7 +82,7 @@ class IrArray:
         self.store_linear(builder, self.linear(builder, index), value)
 
     def address(self, builder: IrBuilder, linear: Value) -> Value:
-        """The address of the element at a position. Packed elements have none."""
+        """Returns the address of the element at a position. Packed elements have none."""
         type_ = storage_type(self.shape.element_type)
         if self.shape.element_type.is_complex:
             type_ = f"[2 x {type_}]"
@@ -133,7 +133,7 @@ class IrArray:
         )
 
     def _packed(self, builder: IrBuilder, linear: Value) -> tuple[Value, Value]:
-        """(the byte that holds a packed element, the shift of the element in it). The first element is lowest."""
+        """Returns (the byte that holds a packed element, the element's shift in it). The first element is lowest."""
         per_byte = 8 // self.bits
         byte = builder.gep("i8", self.pointer, builder.lshr(linear, int(math.log2(per_byte))))
         place = builder.cast("trunc", builder.binary("and", linear, builder.int_(per_byte - 1)), "i8")
@@ -141,19 +141,19 @@ class IrArray:
 
 
 def as_register(builder: IrBuilder, value: Value, element_type: ElementType) -> Value:
-    """A register with the bits that its element type does not have cleared or sign-extended."""
+    """Clears or sign-extends the bits of a register that its element type does not have."""
     if value.type[0] != "i":
         return value
     return builder.wrap(value, element_type.bit_width, signed=element_type.is_signed)
 
 
 def from_storage(builder: IrBuilder, value: Value, shape: Shape) -> Value:
-    """The register value of a loaded one: i1 for pred, the lowest bits for types narrower than a byte."""
+    """Converts a loaded value to a register's: i1 for pred, the lowest bits for types narrower than a byte."""
     if shape.element_type is ElementType.PRED:
         return builder.cast("trunc", value, "i1")
     return as_register(builder, value, shape.element_type)
 
 
 def to_storage(builder: IrBuilder, value: Value, shape: Shape) -> Value:
-    """The value to store for a register value."""
+    """Converts a register value to the value that is stored."""
     return builder.cast("zext", value, storage_type(shape.element_type))

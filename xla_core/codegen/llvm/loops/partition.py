@@ -148,7 +148,7 @@ class _Segments:
         self._cuts_loops = context.builder.cuts_loops
 
     def of(self, position: int) -> list[AffineExpr]:
-        """The segments of a loop, in order."""
+        """Returns the segments of a loop, in order."""
         extent, cuts = self._partition.extents[position], self._cuts[position]
         others = math.prod(len(c) + 1 for p, c in enumerate(self._cuts) if p != position)
         may_cut = self._cuts_loops and extent >= _SEGMENTED and others * (len(cuts) + 2) <= self._partition.segments
@@ -158,7 +158,7 @@ class _Segments:
 
 
 def _clipped(b: IrBuilder, begin: Value, end: Value, segment: AffineExpr, extent: int) -> tuple[Value, Value]:
-    """The part of [begin, end), which is in [0, extent), that is in a segment; it may be empty."""
+    """Returns the part of [begin, end), a range within [0, extent), that lies in a segment; it may be empty."""
     low, high = b.int_(segment.low), b.int_(segment.high)
     if segment.low:
         begin = low if begin.integer is not None else b.intrinsic("umax", begin, low)
@@ -210,7 +210,7 @@ def _tiled_loops(
 def unit_digits(
     context: EmissionContext, index: Value, partition: Partition
 ) -> tuple[list[Digit], tuple[Value, Value] | None]:
-    """The prefix loops' digits of a unit, and its range of the last loop where that is cut into chunks."""
+    """Returns a unit's digits of the prefix loops, and its range of the last loop if that is cut into chunks."""
     b = context.builder
     unit = Digit(index, partition.count, b.level)
     chunk = None

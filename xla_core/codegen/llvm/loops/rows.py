@@ -61,7 +61,7 @@ class Rows:
         found[self._key(instruction, index)] = (row, value.type)
 
     def read(self, instruction: HloInstruction, index: Index) -> Value | None:
-        """The value, if its row was stored."""
+        """Returns the value, if its row was stored."""
         if not index.digits or Trait.TRANSCENDENTAL not in instruction.op.traits:
             return None
         kept = self._context.find(self._key(instruction, index))

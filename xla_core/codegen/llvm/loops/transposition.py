@@ -21,7 +21,7 @@ _SIDE = 8  # elements along each side of a square that is transposed in register
 
 
 def load_element(context: EmissionContext, array: IrArray, index: Index) -> ElementValue:
-    """An element of an array in memory, loaded from a transposed tile where that is faster."""
+    """Loads an element of an array in memory, from a transposed tile where that is faster."""
     tile = context.tile
     if tile is None or array.bits or array.shape.element_type.bit_width > 64:
         return array.load(context.builder, index)
@@ -54,7 +54,7 @@ def load_element(context: EmissionContext, array: IrArray, index: Index) -> Elem
 def _stage(
     context: EmissionContext, tile: Tile, array: IrArray, rest: Sequence[tuple[Digit, int]], stride: int
 ) -> IrArray:
-    """A copy of the array's tile in stack memory, with the index of the last loop minor."""
+    """Copies the array's tile to stack memory, with the index of the last loop minor."""
     b = context.builder
     element_type = array.shape.element_type
     bits = f"i{8 * element_type.byte_width}"

@@ -39,7 +39,7 @@ class FloatFormat:
 
 
 def _format(kind: ElementType) -> FloatFormat:
-    """The format of an element type, in part from its name: "uz" means a bias one larger, "b11" a bias of 11."""
+    """Returns an element type's format, in part from its name: "uz" is a bias one larger, "b11" a bias of 11."""
     if kind.value.endswith("fnuz"):
         special = "fnuz"
     else:
@@ -55,7 +55,7 @@ _NAN, _INFINITY = 0x7FC00000, 0x7F800000
 
 
 def widen_to_f32(b: IrBuilder, value: Value, element_type: ElementType) -> Value:
-    """The f32 of the same value as a small float's register value."""
+    """Converts a small float's register value to f32, exactly."""
     i32 = "i32"
     if element_type is ElementType.F8E8M0FNU:
         bits = b.cast("zext", value, i32)
@@ -84,7 +84,7 @@ def widen_to_f32(b: IrBuilder, value: Value, element_type: ElementType) -> Value
 
 
 def narrow_from_f32(b: IrBuilder, value: Value, element_type: ElementType) -> Value:
-    """The nearest value of a small float format, ties to even, as its register value.
+    """Returns the nearest value of a small float format, ties to even, as its register value.
 
     Values too large for the format become infinity if it has one, else NaN if it has one, else the largest value.
     """
@@ -133,10 +133,10 @@ def narrow_from_f32(b: IrBuilder, value: Value, element_type: ElementType) -> Va
 
 
 def _narrow_to_exponent(b: IrBuilder, bits: Value, magnitude: Value, is_nan: Value) -> Value:
-    """To the nearest power of two, ties up. Zero, negative and too large values become NaN."""
+    """Rounds to the nearest power of two, ties up. Zero, negative and too large values become NaN."""
     i32 = "i32"
     rounded = b.lshr(b.add(magnitude, b.int_(0x400000, i32)), 23)
-    # Among f32's denormals 2^-127 and less are 2^-127, all above 2^-126: as ml_dtypes has it.
+    # As in ml_dtypes, denormal f32 values up to 2^-127 become 2^-127, and greater ones become 2^-126.
     least = b.cast("zext", b.icmp("ugt", magnitude, b.int_(0x400000, i32)), i32)
     rounded = b.select(b.icmp("ult", magnitude, b.int_(0x800000, i32)), least, rounded)
     invalid = b.or_(is_nan, b.icmp("sle", bits, b.int_(0, i32)))
@@ -149,7 +149,7 @@ def _bit(b: IrBuilder, bits: Value, position: int) -> Value:
 
 
 def round_to_odd(b: IrBuilder, value: Value) -> Value:
-    """An f64 truncated to f32, with the last bit set if that was inexact."""
+    """Truncates an f64 to f32, and sets the last bit if that was inexact."""
     rounded = b.cast("fptrunc", value, "float")
     back = b.cast("fpext", rounded, "double")
     bits = b.bitcast(rounded, "i32")

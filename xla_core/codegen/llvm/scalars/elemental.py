@@ -41,13 +41,13 @@ class ElementalIrEmitter:
         self.math = MathEmitter(context.builder, context.abi)
 
     def emit(self, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
-        """The element of an elementwise instruction."""
+        """Returns the element of an elementwise instruction."""
         return ELEMENTAL[instruction.opcode](self, instruction, operands)
 
     # -- floats ------------------------------------------------------------------------------------------------------
 
     def widen(self, value: Value, element_type: ElementType) -> Value:
-        """A float in the type that it is computed in: f64, or f32 for all other types. Exact."""
+        """Converts a float exactly to the type that it is computed in: f64 for f64, else f32."""
         if element_type in (ElementType.F32, ElementType.F64):
             return value
         if element_type in self.context.abi.native_floats:
@@ -55,7 +55,7 @@ class ElementalIrEmitter:
         return widen_to_f32(self.b, value, element_type)
 
     def narrow(self, value: Value, element_type: ElementType) -> Value:
-        """An f32 or f64 rounded once to an element type, ties to even."""
+        """Rounds an f32 or f64 once to an element type, ties to even."""
         if element_type is ElementType.F64:
             return self.b.cast("fpext", value, "double")
         if element_type is ElementType.F32:
@@ -114,7 +114,7 @@ class ElementalIrEmitter:
         return as_register(b, b.resize(value, register_type(target), signed=signed), target)
 
     def _fold_low_bits(self, value: Value, signed: bool) -> Value:
-        """A 64-bit integer that f64 can hold, rounded to odd, so that rounding the f64 again gives the right result."""
+        """Rounds a 64-bit integer to odd, to one that f64 can hold, so that rounding the f64 is correct."""
         b = self.b
         shifted = b.add(value, b.int_(1 << 53, "i64")) if signed else value
         large = b.icmp("ugt", shifted, b.int_((2 << 53) if signed else 1 << 53, "i64"))
@@ -153,7 +153,7 @@ def _not_emitted(what: str, instruction: HloInstruction) -> UnimplementedError:
 
 
 def _by_category(opcode: Opcode) -> ElementalEmitter:
-    """The emitter of an op that is in the tables of integers, floats and complex numbers."""
+    """Returns an emitter that looks the op up in the table of integers, floats or complex numbers."""
 
     def emit(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
         element_type = instruction.operand(0).shape.element_type
@@ -270,7 +270,7 @@ def _ir_float(element_type: ElementType) -> str:
 
 
 def total_order(b: IrBuilder, value: Value, element_type: ElementType) -> Value:
-    """An integer that orders floats as -NaN < -inf < ... < -0 < +0 < ... < inf < NaN."""
+    """Returns an integer that orders floats as -NaN < -inf < ... < -0 < +0 < ... < inf < NaN."""
     bits = type_bits(value.type)
     integer = b.wrap(b.bitcast(value, f"i{bits}"), element_type.bit_width, signed=True)
     # The bits of negative numbers increase with their magnitude: all but the sign are flipped.
@@ -296,7 +296,7 @@ def _reduce_precision(
 def _stochastic_convert(
     e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]
 ) -> ElementValue:
-    """The truncated magnitude, plus one if the random fraction is below the fraction that was cut off."""
+    """Returns the truncated magnitude, plus one if the random fraction is below the fraction that was cut off."""
     b = e.b
     value, random = (o for o in operands if isinstance(o, Value))
     source, target = (instruction.operand(0).shape.element_type, instruction.shape.element_type)

@@ -41,7 +41,7 @@ for _name in FUNCTIONS:
 
 
 def _sign(m: MathEmitter, x: Value) -> Value:
-    """1 with the sign of x; x itself where it is zero or NaN."""
+    """Returns 1 with the sign of x, or x itself if it is zero or NaN."""
     b = m.b
     one = b.intrinsic("copysign", b.like(1.0, x), x)
     return b.select(b.fcmp("une", x, b.like(0.0, x)), b.select(b.fcmp("uno", x, x), x, one), x)
@@ -53,7 +53,7 @@ FLOAT_OPS[Opcode.SIGN] = _sign
 def reduce_precision(
     b: IrBuilder, x: Value, element_type: ElementType, exponent_bits: int, mantissa_bits: int
 ) -> Value:
-    """X, a float of at least 16 bits, rounded to a format with fewer bits, ties to even.
+    """Rounds x, a float of at least 16 bits, to a format with fewer bits, ties to even.
 
     Values too large for the format become infinity, values too small zero, and NaN infinity if the format has no
     mantissa. The rounding is of the bits of x's own type, so that a denormal is rounded at its own last place.

@@ -79,7 +79,7 @@ def _mulhi(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
 
 @_op(Opcode.DIVIDE)
 def _divide(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
-    """X / 0 has all bits set. The most negative number divided by -1 is itself."""
+    """Divides. x / 0 has all bits set. The most negative number divided by -1 is itself."""
     by_zero = b.icmp("eq", y, b.int_(0, y.type))
     one, ones = b.int_(1, y.type), b.int_(-1, y.type)
     if not t.is_signed:
@@ -91,7 +91,7 @@ def _divide(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
 
 @_op(Opcode.REMAINDER)
 def _remainder(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
-    """X rem 0 is x. The most negative number rem -1 is 0."""
+    """Computes the remainder. x rem 0 is x. The most negative number rem -1 is 0."""
     by_zero = b.icmp("eq", y, b.int_(0, y.type))
     one = b.int_(1, y.type)
     if not t.is_signed:
@@ -107,7 +107,7 @@ def _overflows(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
 
 @_op(Opcode.POWER)
 def _power(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
-    """By repeated squaring. With a negative exponent: 1 for base 1, 1 or -1 for base -1, else 0."""
+    """Squares repeatedly. A negative exponent gives 1 for base 1, 1 or -1 for base -1, else 0."""
     if t is ElementType.PRED:
         return b.or_(x, b.not_(y))
     one, zero = b.int_(1, x.type), b.int_(0, x.type)
@@ -143,7 +143,7 @@ def _sign(b: IrBuilder, t: ElementType, x: Value) -> Value:
 
 
 def _shift(opcode: str) -> IntegerOp:
-    """A shift by the width or more, or by a negative amount, gives 0, or copies of the sign bit."""
+    """Makes an emitter of shifts. An amount outside of [0, width) gives 0, or copies of the sign bit."""
 
     def emit(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
         last = b.int_(t.bit_width - 1, y.type)

@@ -15,11 +15,11 @@ from xla_core.elementary import FUNCTIONS, Arithmetic
 
 _KINDS = {"float": "f32", "double": "f64", "i32": "i32", "i64": "i64", "i1": "i1"}
 _TYPES = {kind: type_ for type_, kind in _KINDS.items()}
-_FEW = 6  # entries; from so few, comparisons choose faster than a load from a table
+_FEW = 6  # entries; up to this many, selects are faster than a load from a table
 
 
 def _builders(method: str) -> Callable[..., Value]:
-    """A method of `MathEmitter` that is the builder's method of this name."""
+    """Returns a method of `MathEmitter` that is the builder's method of this name."""
     return lambda self, *operands: getattr(self.b, method)(*operands)
 
 
@@ -28,7 +28,7 @@ def _intrinsic(name: str) -> Callable[..., Value]:
 
 
 def _arithmetic(method: str) -> Callable[..., Value]:
-    """A method whose second operand may be a Python number."""
+    """Returns a method whose second operand may be a Python number."""
     return lambda self, x, y: getattr(self.b, method)(x, self.coerce(y, x))
 
 
@@ -40,7 +40,7 @@ class MathEmitter(Arithmetic[Value]):
         self.abi = abi
 
     def emit(self, opcode: str, *operands: Value) -> Value:
-        """The function that an HLO opcode names."""
+        """Emits the function that an HLO opcode names."""
         own = self.abi.math(self.b, opcode, operands)
         if own is not None:
             return own
@@ -48,7 +48,7 @@ class MathEmitter(Arithmetic[Value]):
         return result
 
     def exactly(self, formula: Callable[..., Any], *operands: Any) -> Any:
-        """The value of a formula, without fast-math flags: reordering would make it inexact."""
+        """Emits a formula without fast-math flags, because reordering would make it inexact."""
         saved, self.b.fast_math = self.b.fast_math, ""
         result = formula(self, *operands)
         self.b.fast_math = saved

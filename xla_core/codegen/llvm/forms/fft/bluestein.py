@@ -15,16 +15,16 @@ from xla_core.codegen.llvm.forms.fft.stockham import factors_of, stockham
 _LONG = 1 << 15  # entries; longer tables are computed once a call instead of being constants
 
 Tables = tuple[Source, Source]
-"""c[k] = exp(-i pi k^2 / n), and the transform of their conjugates around 0, divided by its length."""
+"""c[k] = exp(-i pi k^2 / n) for k < n, and the transform of conj c[k] for -n < k < n, divided by its length."""
 
 
 def is_long(n: int) -> bool:
-    """Whether the tables for a length are too long to be constants."""
+    """Returns whether the tables for a length are too long to be constants."""
     return convolution_length(2 * n - 1) > _LONG
 
 
 def convolution_length(least: int) -> int:
-    """The smallest 2^a 3^b 5^c >= least with b, c <= 1."""
+    """Returns the smallest 2^a 3^b 5^c >= least with b, c <= 1."""
     return min(odd << max(math.ceil(math.log2(least / odd)), 0) for odd in (1, 3, 5, 15))
 
 

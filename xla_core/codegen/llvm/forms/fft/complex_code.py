@@ -31,7 +31,7 @@ class View(Source, Protocol):
 
 
 def padded(count: int) -> int:
-    """How many real numbers a plane of `count` takes."""
+    """Returns how many real numbers a plane of `count` takes."""
     return -(-count // _PADDING) * _PADDING
 
 
@@ -71,7 +71,7 @@ class FftCode:
         return self.builder.fmul(x[0], constant), self.builder.fmul(x[1], constant)
 
     def turned(self, x: Pair, inverse: bool) -> Pair:
-        """Times -i, or i for the inverse."""
+        """Multiplies by -i, or by i in the inverse transform."""
         return (self.builder.fneg(x[1]), x[0]) if inverse else (x[1], self.builder.fneg(x[0]))
 
     # -- loops and memory ---------------------------------------------------------------------------------------------
@@ -97,19 +97,19 @@ class FftCode:
 
     @contextmanager
     def temporary(self) -> Iterator[None]:
-        """Frees the planes that are made inside when it ends."""
+        """Frees at its end the planes that are allocated inside."""
         used = self._used
         yield
         self._used = used
 
     def table(self, values: np.ndarray) -> Planes:
-        """A constant table."""
+        """Returns a constant table."""
         parts = [np.ascontiguousarray(part, self.dtype).tobytes() for part in (values.real, values.imag)]
         real, imag = (self.builder.module.constant_bytes(part, 64, self._constant_address_space) for part in parts)
         return Planes(self, real, imag)
 
     def roots(self, angle: float, count: int) -> Source:
-        """exp(i angle k) for k < count, from a constant table or as products of the entries of two."""
+        """Returns exp(i angle k) for k < count, from a constant table or as products of the entries of two tables."""
         if count <= TABLE:
             return self.table(np.exp(1j * angle * np.arange(count)))
         near = self.table(np.exp(1j * angle * np.arange(TABLE)))
@@ -125,7 +125,7 @@ class FftCode:
 
 
 class _Products:
-    """The product of two tables' entries: one has every `TABLE`-th value, the other the steps between those."""
+    """Multiplies entries of two tables: one has every `TABLE`-th value, the other the steps between those."""
 
     def __init__(self, code: FftCode, near: Source, far: Source) -> None:
         self._code, self._near, self._far = code, near, far

@@ -74,7 +74,11 @@ class _Transform:
         return factors_of(self.complex_length) is None and is_long(self.complex_length)
 
     def _scratch_elements(self) -> int:
-        """How many real numbers of scratch memory: three rows, or four of a convolution, one more and its tables."""
+        """Returns how many real numbers of scratch memory a call needs.
+
+        Stockham's algorithm takes three rows; Bluestein's takes four rows of the convolution, one row, and its tables
+        unless they are constants.
+        """
         n = self.complex_length
         if factors_of(n) is not None:
             return 3 * 2 * padded(n)

@@ -28,7 +28,7 @@ def separate(code: FftCode, packed: Source, out: View, half: int) -> None:
 
 
 def join(code: FftCode, spectrum: Source, packed: View, half: int) -> None:
-    """The inverse of `separate`, times two. The imaginary parts of the first and last values are ignored."""
+    """Computes the inverse of `separate`, times two. It ignores the imaginary parts of the first and last values."""
     b = code.builder
     table = code.roots(np.pi / half, half)
     zero = b.float_(0.0, code.type)
@@ -42,7 +42,7 @@ def join(code: FftCode, spectrum: Source, packed: View, half: int) -> None:
 
 
 def mirror(code: FftCode, spectrum: Source, out: View, n: int) -> None:
-    """The whole spectrum of odd length n from its first half."""
+    """Computes the whole spectrum of odd length n from its first half."""
     b = code.builder
     real, _ = spectrum.load(b.int_(0))
     out.store(b.int_(0), (real, b.float_(0.0, code.type)))

@@ -40,8 +40,8 @@ def stockham(
 ) -> None:
     """Sets `target` to `scale` times the transform of `source`, whose length is the product of `factors`.
 
-    Source, target and buffers share no memory. `buffers` are two rows of that length; two factors need one of them, one
-    factor none.
+    Source, target and buffers share no memory. `buffers` are two rows of that length. With two factors only one of them
+    is used, with one factor none.
     """
     n, stride = math.prod(factors), 1
     if not factors:
@@ -97,7 +97,7 @@ def _stage(
 
 
 def _butterfly(code: FftCode, values: Sequence[Pair], inverse: bool) -> list[Pair]:
-    """The transform of as many values as the radix."""
+    """Transforms as many values as the radix."""
     match len(values):
         case 2:
             return [code.sum(*values), code.difference(*values)]
@@ -137,5 +137,5 @@ def _odd_butterfly(code: FftCode, values: Sequence[Pair], inverse: bool) -> list
 
 
 def _divisor(count: int) -> int:
-    """The largest divisor that is no more than the entries of a table."""
+    """Returns the largest divisor that is no more than the entries of a table."""
     return max(d for d in range(1, TABLE + 1) if count % d == 0)
