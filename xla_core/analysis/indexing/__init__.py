@@ -16,8 +16,10 @@ from xla_core.analysis.indexing.expression import (
     floor_div,
     linearized,
     modulo,
+    split_remainders,
 )
 from xla_core.analysis.indexing.indexing_map import IndexingMap, dimension_variables, indexing_map
+from xla_core.analysis.indexing.movement import reshaped
 from xla_core.analysis.indexing.operand_accesses import operand_accesses
 
 __all__ = [
@@ -35,4 +37,6 @@ __all__ = [
     "linearized",
     "modulo",
     "operand_accesses",
+    "reshaped",
+    "split_remainders",
 ]

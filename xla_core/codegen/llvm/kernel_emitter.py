@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from xla_core.codegen.llvm.elements.fused import Binding, FusedIrEmitter
+from xla_core.codegen.llvm.elements.fused import FusedIrEmitter
 from xla_core.codegen.llvm.forms.block_reduction import BLOCK_REDUCTION
+from xla_core.codegen.llvm.forms.elements import ELEMENTS
 from xla_core.codegen.llvm.forms.fft import FFT
 from xla_core.codegen.llvm.forms.kernel_form import EmittedKernel, KernelBody, KernelForm, Plan
 from xla_core.codegen.llvm.forms.loop import LOOP
@@ -23,7 +24,7 @@ from xla_core.errors import InternalError
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 
-FORMS: list[KernelForm] = [SORT, TOP_K, FFT, SCATTER, SELECT_AND_SCATTER, BLOCK_REDUCTION, TILES, LOOP]
+FORMS: list[KernelForm] = [SORT, TOP_K, FFT, SCATTER, SELECT_AND_SCATTER, BLOCK_REDUCTION, ELEMENTS, TILES, LOOP]
 """The first form that matches is chosen. The last one always matches."""
 
 
@@ -142,9 +143,9 @@ def _parameters(instruction: HloInstruction, aliasing: Collection[tuple[int, int
 
 def _bindings(
     instruction: HloInstruction, operands: Sequence[IrArray]
-) -> Mapping[HloInstruction, Binding | list[Binding]]:
+) -> Mapping[HloInstruction, IrArray | list[IrArray]]:
     """Returns the arrays of the parameters of a fusion, or of the operands of a single instruction."""
-    bindings: dict[HloInstruction, Binding | list[Binding]] = {}
+    bindings: dict[HloInstruction, IrArray | list[IrArray]] = {}
     targets = (
         instruction.attribute("calls").parameters if instruction.opcode == Opcode.FUSION else list(instruction.operands)
     )

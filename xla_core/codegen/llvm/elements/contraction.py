@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 
 from xla_core.codegen.llvm.elements.data_movement import whole
-from xla_core.codegen.llvm.elements.fused import FusedIrEmitter, generator
+from xla_core.codegen.llvm.elements.fused import ElementSource, FusedIrEmitter, generator
 from xla_core.codegen.llvm.elements.reduce_window import window_position
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.ir.types import register_type
@@ -36,7 +36,7 @@ def _terms(product: HloInstruction) -> int:
 class ProductSum:
     """A sum of products of elements of two operands."""
 
-    def __init__(self, f: FusedIrEmitter, instruction: HloInstruction) -> None:
+    def __init__(self, f: ElementSource, instruction: HloInstruction) -> None:
         self.f = f
         self.lhs_type = instruction.operand(0).shape.element_type
         self.rhs_type = instruction.operand(1).shape.element_type

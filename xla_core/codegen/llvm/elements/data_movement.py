@@ -28,7 +28,7 @@ def whole(values: Sequence[Value]) -> ElementValue:
 
 @generator(Opcode.CONSTANT)
 def _constant(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> ElementValue:
-    return constant_element(f.context, instruction.literal, index)
+    return constant_element(f.context, instruction.literal, lambda: index.linear(f.b))
 
 
 @generator(Opcode.BROADCAST)

@@ -7,8 +7,9 @@ computed once. What doesn't depend on an inner loop is computed outside of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import cast
+from typing import Protocol, cast
 
+from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.ir.types import constant_text, register_type
 from xla_core.codegen.llvm.loops.context import EmissionContext
@@ -35,6 +36,20 @@ generator = registers_in(GENERATORS)
 Binding = IrArray | ElementValue | Callable[[Index], ElementValue]
 """The value of an instruction: an array in memory, a scalar, or a function of the index."""
 
+Bindings = Mapping[HloInstruction, Binding | list[IrArray] | list[ElementValue]]
+"""The values of instructions; a list for a tuple."""
+
+
+class ElementSource(Protocol):
+    """What accumulators need of an emitter of elements."""
+
+    context: EmissionContext
+    b: IrBuilder
+    elemental: ElementalIrEmitter
+
+    def scalar(self, instruction: HloInstruction) -> ElementValue:
+        """Returns the value of a scalar instruction."""
+
 
 class FusedIrEmitter:
     """Generates elements of one computation's instructions.
@@ -48,7 +63,7 @@ class FusedIrEmitter:
     def __init__(
         self,
         context: EmissionContext,
-        bindings: Mapping[HloInstruction, Binding | list[Binding]],
+        bindings: Bindings,
         level: int = 0,
     ) -> None:
         self.context = context
@@ -70,9 +85,9 @@ class FusedIrEmitter:
         value = self._value(instruction, index)
         return value if isinstance(value, list) else [value]
 
-    def scalar(self, instruction: HloInstruction) -> Value:
-        """Returns the value of a scalar instruction of a real type."""
-        return cast(Value, self.value(instruction, Index.scalar()))
+    def scalar(self, instruction: HloInstruction) -> ElementValue:
+        """Returns the value of a scalar instruction."""
+        return self.value(instruction, Index.scalar())
 
     def array(self, instruction: HloInstruction) -> IrArray | None:
         """Returns the array in memory that the instruction is bound to, or None."""
@@ -167,7 +182,7 @@ def call_computation(
     `fast_math` flags are added to its floating operations.
     """
     b = context.builder
-    bindings: dict[HloInstruction, Binding | list[Binding]] = dict(zip(computation.parameters, arguments, strict=True))
+    bindings = dict(zip(computation.parameters, arguments, strict=True))
     body = FusedIrEmitter(context, bindings, b.level)
     saved = b.fast_math
     b.fast_math = " ".join(dict.fromkeys([*saved.split(), *fast_math.split()]))
@@ -176,8 +191,11 @@ def call_computation(
     return results
 
 
-def constant_element(context: EmissionContext, literal: Literal, index: Index) -> ElementValue:
-    """Returns an element of a constant: an immediate if all elements are equal, else a load from a global table."""
+def constant_element(context: EmissionContext, literal: Literal, position: Callable[[], Value]) -> ElementValue:
+    """Returns the element of a constant at a row-major position.
+
+    It is an immediate if all elements are equal, else a load from a table in the module.
+    """
     b, abi = context.builder, context.abi
     element_type = literal.shape.element_type
     if literal.is_splat:
@@ -193,7 +211,7 @@ def constant_element(context: EmissionContext, literal: Literal, index: Index) -
     data = literal.array.tobytes()
     pointer = b.module.constant_bytes(data, abi.alignment, abi.constant_address_space)
     invariant = f", !invariant.load {b.module.metadata('!{}')}"
-    return IrArray(pointer, shape, load_metadata=invariant).load(b, index)
+    return IrArray(pointer, shape, load_metadata=invariant).load_linear(b, position())
 
 
 def _operand_index(operand: HloInstruction, index: Index) -> Index:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from xla_core.codegen.llvm.elements.data_movement import choose_element
 from xla_core.codegen.llvm.elements.fused import FusedIrEmitter, generator
+from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.index import Digit, Index, merge_digits, offset_digit
 from xla_core.codegen.llvm.loops.ir_array import ElementValue
@@ -18,19 +19,18 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 
 
-def index_value(f: FusedIrEmitter, value: Value, element_type: ElementType) -> Value:
+def index_value(b: IrBuilder, value: Value, element_type: ElementType) -> Value:
     """Returns an integer element as an i64 index."""
-    return f.b.resize(value, "i64", signed=element_type.is_signed)
+    return b.resize(value, "i64", signed=element_type.is_signed)
 
 
-def clamped(f: FusedIrEmitter, value: Value, element_type: ElementType, limit: int) -> Value:
+def clamped(b: IrBuilder, value: Value, element_type: ElementType, limit: int) -> Value:
     """Returns an integer element as an i64 index in [0, limit]."""
-    b = f.b
     if limit == 0:
         return b.int_(0)
     if element_type.is_signed:
-        return b.clamp(b.int_(0), index_value(f, value, element_type), b.int_(limit))
-    return b.intrinsic("umin", index_value(f, value, element_type), b.int_(limit))
+        return b.clamp(b.int_(0), index_value(b, value, element_type), b.int_(limit))
+    return b.intrinsic("umin", index_value(b, value, element_type), b.int_(limit))
 
 
 def clamped_starts(
@@ -49,7 +49,7 @@ def clamped_starts(
         with f.context.hoisted(level):
             value = f.value(start, place)
             assert isinstance(value, Value)
-            digits.append(Digit(clamped(f, value, start.shape.element_type, extent - size), extent, f.b.level))
+            digits.append(Digit(clamped(f.b, value, start.shape.element_type, extent - size), extent, f.b.level))
     return digits
 
 
@@ -185,9 +185,9 @@ def gathered_starts(
             value = f.value(indices, place)
             assert isinstance(value, Value)
             if limits is None:
-                start = index_value(f, value, indices.shape.element_type)
+                start = index_value(b, value, indices.shape.element_type)
             else:
-                start = clamped(f, value, indices.shape.element_type, limits[dimension])
+                start = clamped(b, value, indices.shape.element_type, limits[dimension])
             starts[dimension] = Digit(start, dims[dimension], f.b.level)
     for dimension, from_dimension in batching.items():
         own = from_dimension - (1 if from_dimension > vector_dim else 0)

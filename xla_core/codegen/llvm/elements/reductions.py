@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 
 from xla_core.codegen.llvm.elements.data_movement import parts, whole
-from xla_core.codegen.llvm.elements.fused import FusedIrEmitter, call_computation, generator
+from xla_core.codegen.llvm.elements.fused import ElementSource, FusedIrEmitter, call_computation, generator
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.index import Digit, Index, compose
 from xla_core.codegen.llvm.loops.ir_array import ElementValue
@@ -40,7 +40,7 @@ class Reducer:
     converted to the types of the body's parameters.
     """
 
-    def __init__(self, f: FusedIrEmitter, instruction: HloInstruction) -> None:
+    def __init__(self, f: ElementSource, instruction: HloInstruction) -> None:
         self.f = f
         self.context = f.context
         self.computation: HloComputation = instruction.attribute("to_apply")
@@ -59,7 +59,7 @@ class Reducer:
 
     def start(self) -> list[Value]:
         """Returns the initial values, as registers."""
-        return self._enter([self.f.value(i, Index.scalar()) for i in self.inits], self.inits)
+        return self._enter([self.f.scalar(i) for i in self.inits], self.inits)
 
     def enter(self, elements: Sequence[ElementValue]) -> list[Value]:
         """Converts elements of the operands to registers of the types that are accumulated."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Collection, Mapping
 
-from xla_core.codegen.llvm.elements.fused import Binding, FusedIrEmitter
+from xla_core.codegen.llvm.elements.fused import FusedIrEmitter
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.ir_array import IrArray
 from xla_core.codegen.llvm.loops.schedule import LoopSchedule
@@ -66,7 +66,7 @@ class KernelBody:
         self.root = instruction.attribute("calls").root if instruction.opcode == Opcode.FUSION else instruction
         self.schedule = schedule
         self.aliasing = frozenset(aliasing)
-        self.bindings: Mapping[HloInstruction, Binding | list[Binding]] = {}
+        self.bindings: Mapping[HloInstruction, IrArray | list[IrArray]] = {}
         self.results: list[IrArray] = []
 
     @property

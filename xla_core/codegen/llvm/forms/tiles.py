@@ -11,12 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from xla_core.codegen.llvm.elements.fused import Binding, FusedIrEmitter
+from xla_core.codegen.llvm.elements.fused import FusedIrEmitter
 from xla_core.codegen.llvm.forms.accumulations import ACCUMULATIONS, Step
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, Plan
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext, minor_loop_metadata
 from xla_core.codegen.llvm.loops.index import Digit, Index
+from xla_core.codegen.llvm.loops.ir_array import ElementValue, IrArray
 from xla_core.codegen.llvm.loops.partition import Partition, unit_digits
 from xla_core.codegen.llvm.loops.schedule import LoopNest
 from xla_core.codegen.llvm.target_abi import KernelFrame
@@ -126,7 +127,7 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
         accumulation.walk(prefix, run)
 
     def store(index: Index, slot: Value) -> None:
-        bindings: dict[HloInstruction, Binding | list[Binding]] = dict(body.bindings)
+        bindings: dict[HloInstruction, IrArray | list[IrArray] | list[ElementValue]] = dict(body.bindings)
         for accumulation, start, tile in zip(accumulations, starts, tiles, strict=True):
             loaded = [b.load(v.type, b.gep(v.type, memory, slot)) for v, memory in zip(start, tile, strict=True)]
             bindings[accumulation.instruction] = list(accumulation.finish(loaded))

@@ -1,0 +1,55 @@
+"""Every op's element generator, on the conformance suite's cases, in kernels whose units are single elements."""
+
+from __future__ import annotations
+
+import functools
+import zlib
+
+import pytest
+from xla_conformance.ops.cases import OpCase, generate
+from xla_conformance.ops.comparison import check
+
+from tests.xla_core.codegen.llvm.kernels import Loaded, host_abi
+from xla_core.codegen.llvm import LoopAbi
+from xla_core.codegen.llvm.elements.element_emitter import GENERATORS
+from xla_core.hlo import HloInstruction, Opcode
+
+CASES = 8  # of each op
+ELEMENTWISE = {Opcode.ADD, Opcode.CLAMP, Opcode.COMPARE, Opcode.CONVERT, Opcode.EXPONENTIAL, Opcode.SELECT}
+ALIASES = {Opcode.CONSTANT, Opcode.GET_TUPLE_ELEMENT, Opcode.OPT_BARRIER, Opcode.TUPLE}  # they have no kernels
+
+
+@functools.cache
+def _cases() -> dict[Opcode, list[OpCase]]:
+    found: dict[Opcode, list[OpCase]] = {}
+    for case in generate():
+        if case.opcode in {*GENERATORS, *ELEMENTWISE}:
+            found.setdefault(case.opcode, []).append(case)
+    return found
+
+
+def _flat_abi() -> LoopAbi:
+    """This machine, as a target whose threads each compute an element."""
+    host = host_abi()
+    abi = LoopAbi(host.triple, host.cpu, host.features, has_fma=host.has_fma, native_floats=host.native_floats)
+    abi.flatten = True
+    return abi
+
+
+def _op(case: OpCase) -> HloInstruction | None:
+    """The case's op, if its operands are parameters and its results are the program's."""
+    root = case.module().entry.root
+    if root.opcode == Opcode.GET_TUPLE_ELEMENT or root.opcode != case.opcode:
+        return None
+    return root if all(o.opcode == Opcode.PARAMETER for o in root.operands) else None
+
+
+@pytest.mark.parametrize("opcode", sorted({*GENERATORS, *ELEMENTWISE} - ALIASES, key=str))
+def test_kernels_of_single_elements(opcode: Opcode) -> None:
+    cases = sorted(_cases()[opcode], key=lambda case: zlib.crc32(case.name.encode()))
+    chosen = [(case, op) for case in cases if (op := _op(case)) is not None][:CASES]
+    assert chosen
+    for case, op in chosen:
+        arguments = case.arguments()
+        results = Loaded(op, _flat_abi())(*(arguments[o.parameter_number] for o in op.operands))
+        check(case.name, results, case.expected(), module=case.module(), arguments=arguments)
