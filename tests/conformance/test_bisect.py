@@ -50,10 +50,10 @@ def xla_backend():
 """
 WRONG_TANH = """
 class Kernel(HloKernel):
-    def __init__(self, instruction):
+    def __init__(self, instruction, *rest):
         if instruction.opcode == Opcode.TANH and instruction.shape.rank == 2:
             instruction = instruction.parent.add(Opcode.SINE, instruction.operand(0))
-        super().__init__(instruction)
+        super().__init__(instruction, *rest)
 """
 FAILING_TANH = """
 from xla_core.errors import InternalError
@@ -68,10 +68,10 @@ REFUSED_TANH = """
 from xla_core.errors import InternalError
 
 class Kernel(HloKernel):
-    def __init__(self, instruction):
+    def __init__(self, instruction, *rest):
         if instruction.opcode == Opcode.TANH:
             raise InternalError("no code for it")
-        super().__init__(instruction)
+        super().__init__(instruction, *rest)
 """
 OVERWRITING_TRANSPOSE = """
 class Kernel(HloKernel):
@@ -129,8 +129,8 @@ class Platform(TemplatePlatform):
         return Compiler()
 
 class Kernel(HloKernel):
-    def __init__(self, instruction):
-        super().__init__(instruction)
+    def __init__(self, instruction, *rest):
+        super().__init__(instruction, *rest)
         self.spoils = any(i.opcode == Opcode.TANH for c in instruction.called_computations for i in c.instructions)
 
     def _run(self, stream, arguments):

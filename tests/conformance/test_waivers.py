@@ -65,8 +65,8 @@ expires = 2999-12-31
 """
 WRONG_NEGATE = """
 class Kernel(HloKernel):
-    def __init__(self, instruction):
-        super().__init__(instruction)
+    def __init__(self, instruction, *rest):
+        super().__init__(instruction, *rest)
         if "negate" in self.name:
             definition = self._run
             def wrong(stream, arguments):

@@ -28,10 +28,10 @@ class Scaffold:
     Attributes:
         description: one line: what the vendor has.
         package: import name of the package that holds the templates; also what `--copy` copies.
-        templates: directory in it. Its `common` goes into every new package, beside what all scaffolds share; its
-            `subclass` into one that subclasses `package`. Files are string.Template texts; ".tmpl" is cut off their
-            names, and a directory named "package" becomes the new package. Variables: name, class_name, module (import
-            name), distribution, dependencies, base (import name of what it subclasses).
+        templates: directories in it, each with `common`, `subclass` or both. The files in `common` go into every new
+            package, those in `subclass` into a package that subclasses `package`. Files are string.Template texts;
+            ".tmpl" is cut off their names, and a directory named "package" becomes the new package. Variables: name,
+            class_name, module (import name), distribution, dependencies, base (import name of what it subclasses).
         distribution: that `package` comes from; a package that subclasses it depends on it.
         copy_dependencies: what a copy depends on instead, as requirements.
         copy_into: where the copy goes in the new package, which then subclasses it; "" makes the copy the package.
@@ -40,7 +40,7 @@ class Scaffold:
 
     description: str
     package: str
-    templates: str
+    templates: tuple[str, ...]
     distribution: str
     copy_dependencies: tuple[str, ...] = ()
     copy_into: str = ""
@@ -94,15 +94,19 @@ def create(scaffold: Scaffold, name: str, directory: Path, *, copy: bool = False
         "dependencies": "".join(f', "{d}"' for d in (scaffold.copy_dependencies if copy else (scaffold.distribution,))),
     }
     package = importlib.resources.files(importlib.import_module(scaffold.package))
-    templates = package.joinpath(scaffold.templates)
     _render(importlib.resources.files("xla_core.cli").joinpath(SHARED), root, variables)
-    _render(templates.joinpath("common"), root, variables)
+    parts = ["common"]
     if copy:
         renames = [(re.compile(old), Template(new).substitute(variables)) for old, new in scaffold.renames]
         target = root / variables["module"] / scaffold.copy_into
-        _copy(package, target, renames, skip=scaffold.templates.split("/")[0])
+        _copy(package, target, renames, skip=scaffold.templates[0].split("/")[0])
     if not copy or scaffold.copy_into:
-        _render(templates.joinpath("subclass"), root, variables)
+        parts.append("subclass")
+    for templates in scaffold.templates:
+        for part in parts:
+            source = package.joinpath(templates, part)
+            if source.is_dir():
+                _render(source, root, variables)
     return root
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from xla_backend_template.executable import TemplateExecutable
 from xla_backend_template.kernel import HloKernel
 from xla_core.analysis import BufferSlice, assign_buffers
-from xla_core.backend import CompilationReport, CompileOptions, Compiler, Executable, StreamExecutor
+from xla_core.backend import CompilationReport, CompileOptions, Compiler, Executable, Kernel, StreamExecutor
 from xla_core.hlo import Environment, HloInstruction, HloModule
 from xla_core.schedule import KernelThunk, Thunk, emit_thunks, walk
 from xla_core.target import Capabilities, FusionPreferences, LayoutRules, TargetConfig
@@ -36,15 +37,15 @@ class TemplateCompiler(Compiler):
         assignment = assign_buffers(module, size=self.shape_size_bytes)
         on_host = options.fallback == "host"
         environment = Environment(seed=zlib.crc32(module.name.encode()))
+        computed: list[HloInstruction] = []
 
-        def kernel(
+        def emit(
             instruction: HloInstruction, operands: tuple[BufferSlice, ...], results: tuple[BufferSlice, ...]
         ) -> Thunk:
-            made = HloKernel(instruction)
-            made.context.environment = environment
-            return KernelThunk(instruction.name, made, operands, results)
+            computed.append(instruction)
+            return KernelThunk(instruction.name, self.make_kernel(instruction, environment), operands, results)
 
-        program = emit_thunks(assignment, kernel, self.target_config.supports if on_host else None)
+        program = emit_thunks(assignment, emit, self.target_config.supports if on_host else None)
         report = CompilationReport(
             kernels=sum(isinstance(thunk, KernelThunk) for thunk in walk(program.thunks)),
             temp_bytes=assignment.temp_bytes,
@@ -54,4 +55,19 @@ class TemplateCompiler(Compiler):
             "buffer-assignment": assignment.to_text(),
             "thunks": "\n".join(f"{type(thunk).__name__} {thunk.name}" for thunk in walk(program.thunks)) + "\n",
         }
+        if options.keep_artifacts:
+            artifacts |= self.code_artifacts(computed)
         return TemplateExecutable(module, program, report, artifacts)
+
+    def make_kernel(self, instruction: HloInstruction, environment: Environment) -> Kernel:
+        """Makes the kernel that computes one instruction.
+
+        Args:
+            instruction: the instruction, which the target supports.
+            environment: the state of random numbers, which the kernels of a program share; for simulated kernels.
+        """
+        return HloKernel(instruction, environment)
+
+    def code_artifacts(self, instructions: Sequence[HloInstruction]) -> Mapping[str, str]:
+        """Returns the code of the kernels by the artifact's name ("llvm", "asm", ...). The simulation has none."""
+        return {}

@@ -9,7 +9,14 @@ import numpy as np
 
 from xla_core.backend import DeviceMemory, Kernel, Stream
 from xla_core.errors import InternalError
-from xla_core.hlo import EvaluationContext, HloComputation, HloInstruction, Shape, evaluate_computation
+from xla_core.hlo import (
+    Environment,
+    EvaluationContext,
+    HloComputation,
+    HloInstruction,
+    Shape,
+    evaluate_computation,
+)
 from xla_core.runtime import HostStream
 from xla_core.schedule import LaunchDimensions, leaf_shapes
 from xla_core.target import array_size_bytes, from_device_layout, to_device_layout
@@ -20,10 +27,12 @@ __all__ = ["HloKernel"]
 class HloKernel(Kernel):
     """Runs one instruction. Its arguments are the array leaves of the operands, then those of the result.
 
-    `context.environment` has the state of random numbers, which the kernels of a program share.
+    Args:
+        instruction: the instruction.
+        environment: the state of random numbers, which the kernels of a program share.
     """
 
-    def __init__(self, instruction: HloInstruction) -> None:
+    def __init__(self, instruction: HloInstruction, environment: Environment | None = None) -> None:
         self.name = instruction.name
         computation = HloComputation(instruction.name)
         parameters = [
@@ -33,7 +42,7 @@ class HloKernel(Kernel):
         self.computation = computation
         self.operand_shapes = tuple(s for o in instruction.operands for s in leaf_shapes(o.shape))
         self.result_shapes = leaf_shapes(instruction.shape)
-        self.context = EvaluationContext()  # it caches the plan of the computation between runs
+        self.context = EvaluationContext(environment)  # it caches the plan of the computation between runs
 
     def launch(self, stream: Stream, arguments: Sequence[DeviceMemory], dimensions: LaunchDimensions) -> None:
         if not isinstance(stream, HostStream):

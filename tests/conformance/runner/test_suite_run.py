@@ -28,10 +28,10 @@ def xla_backend():
 """
 WRONG_NEGATE = """
 class Kernel(HloKernel):
-    def __init__(self, instruction):
+    def __init__(self, instruction, *rest):
         if instruction.opcode == "negate":
             instruction = instruction.parent.add("abs", instruction.operand(0))
-        super().__init__(instruction)
+        super().__init__(instruction, *rest)
 
 import xla_backend_template.compiler as compiler
 compiler.HloKernel = Kernel

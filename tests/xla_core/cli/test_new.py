@@ -10,12 +10,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import xla_core
 from xla_core.backend import registry
+from xla_core.hlo import is_custom_call_registered, register_custom_call
 
 SCENARIOS = sorted({point.name for point in importlib.metadata.entry_points(group="xla_core.scaffolds")})
+
+if not is_custom_call_registered("tests.twice"):
+    register_custom_call("tests.twice")(lambda context, instruction, values: values[0] * 2)
 
 
 @pytest.fixture
@@ -68,6 +73,8 @@ def test_a_new_package_works(
         asm = xla("compile", program, "--backend", name, "--emit", "asm")
         assert asm.code == 0, asm.err
         assert "mul" in asm.out
+    if scenario == "2":
+        _runs_in_part_on_the_host(name)
     with xla_core.Client(name) as client:
         assert client.platform.compiler.target_config.name == name
         count = len(client.devices)
@@ -80,6 +87,24 @@ def test_a_new_package_works(
     for module in [m for m in sys.modules if m.startswith(f"xla_backend_{name}")]:
         del sys.modules[module]
     registry.clear_cache()
+
+
+def _runs_in_part_on_the_host(name: str) -> None:
+    """The emitter has no code for a custom call, so the host runs it."""
+    program = """
+HloModule m
+
+ENTRY e {
+  x = f32[4] parameter(0)
+  y = f32[4] negate(x)
+  ROOT r = f32[4] custom-call(y), custom_call_target="tests.twice"
+}
+"""
+    with xla_core.Client(name) as client:
+        executable = client.compile(program, xla_core.CompileOptions(fallback="host", keep_artifacts=True))
+        assert np.asarray(executable(np.arange(4, dtype=np.float32))[0]).tolist() == [0, -2, -4, -6]
+        assert "HostCallbackThunk" in str(executable.artifacts()["thunks"])
+        assert executable.report.kernels == 1
 
 
 @pytest.mark.skipif("3" not in SCENARIOS, reason="no scaffold is installed")

@@ -9,7 +9,7 @@ __all__ = ["SCAFFOLD"]
 SCAFFOLD = Scaffold(
     description="a processor with an LLVM target: native code for this machine's, until you name yours",
     package="xla_backend_cpu",
-    templates="scaffold",
+    templates=("scaffold",),
     distribution="xla-backend-cpu",
     copy_dependencies=("llvmlite>=0.50,<0.51", "pydantic>=2.7", "scipy-openblas32>=0.3.29"),
     renames=(

@@ -11,7 +11,7 @@ _DESCRIPTION = (r'description="a simulated accelerator[^"]*"', 'description="the
 NO_LLVM = Scaffold(
     description="a device without LLVM: the four classes, simulated until you replace them",
     package="xla_backend_template",
-    templates="scaffold/no_llvm",
+    templates=("scaffold/shared", "scaffold/no_llvm"),
     distribution="xla-backend-template",
     copy_dependencies=("pydantic>=2.7",),
     renames=(_DESCRIPTION, ("template", "$name"), ("Template", "$class_name")),
@@ -20,7 +20,7 @@ NO_LLVM = Scaffold(
 WITH_LLVM = Scaffold(
     description="a device with an LLVM target: code by the shared emitter, simulated until you launch it",
     package="xla_backend_template",
-    templates="scaffold/with_llvm",
+    templates=("scaffold/shared", "scaffold/with_llvm"),
     distribution="xla-backend-template",
     copy_dependencies=("pydantic>=2.7",),
     copy_into="simulation",
