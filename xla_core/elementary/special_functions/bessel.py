@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xla_core.elementary.arithmetic import V
-from xla_core.elementary.expression import Expression, fitted, select
+from xla_core.elementary.expression import Expression, fitted
 from xla_core.elementary.special_functions.coefficients import I1_NEAR, I1E_FAR, I1E_MIDDLE
 
 
@@ -12,6 +12,6 @@ def bessel_i1e(x: Expression[V]) -> Expression[V]:
     y = abs(x)
     near = y * fitted(y * y - 2.0, I1_NEAR) * (-y).exp()
     inverse = 1.0 / y
-    scaled = select(y < 8.0, fitted(inverse - 0.3125, I1E_MIDDLE), fitted(inverse - 0.0625, I1E_FAR))
-    result = select(y < 2.0, near, scaled / y.sqrt())
-    return select(x < 0.0, -result, select(x.equal(0.0), x, result))
+    scaled = (y < 8.0).where(fitted(inverse - 0.3125, I1E_MIDDLE), fitted(inverse - 0.0625, I1E_FAR))
+    result = (y < 2.0).where(near, scaled / y.sqrt())
+    return (x < 0.0).where(-result, x.equals(0.0).where(x, result))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from xla_core.elementary.arithmetic import V
-from xla_core.elementary.expression import Expression, fitted, polynomial, select, with_mantissa_bits
+from xla_core.elementary.expression import Expression, fitted, polynomial, with_mantissa_bits
 from xla_core.elementary.special_functions.coefficients import (
     ERF_INV_FAR,
     ERF_INV_MIDDLE,
@@ -26,11 +26,11 @@ def erfc(x: Expression[V]) -> Expression[V]:
     # For larger y the result underflows to 0. The limit avoids inf - inf below.
     y = y.minimum(30.0 if x.kind == "f32" else 40.0)
     inverse = 1.0 / y
-    rest = select(y < 2.5, fitted(y - 1.625, ERFCX_MIDDLE), fitted(inverse * inverse - 0.08, ERFCX_FAR) / y)
+    rest = (y < 2.5).where(fitted(y - 1.625, ERFCX_MIDDLE), fitted(inverse * inverse - 0.08, ERFCX_FAR) / y)
     far = _times_exp_of_minus_square(rest, y)
     erf = x + x * polynomial(x * x, ERF_WITHIN[x.kind])
-    result = select(x < 0.75, 1.0 - erf, far)
-    return select(x < -0.75, 2.0 - far, select(x.is_nan(), x, result))
+    result = (x < 0.75).where(1.0 - erf, far)
+    return (x < -0.75).where(2.0 - far, x.is_nan().where(x, result))
 
 
 def _times_exp_of_minus_square(factor: Expression[V], y: Expression[V]) -> Expression[V]:
@@ -52,14 +52,14 @@ def erf_inv(x: Expression[V]) -> Expression[V]:
     w = -((1.0 - size) * (1.0 + size)).log()  # 1 - x * x would lose the digits of a small 1 - |x|
     root = w.sqrt()
     start = {"f64": _in_f64}.get(x.kind, fitted)
-    factor = select(w < 5.0, start(w - 2.625, ERF_INV_MIDDLE), start(root - 3.2, ERF_INV_TAIL))
+    factor = (w < 5.0).where(start(w - 2.625, ERF_INV_MIDDLE), start(root - 3.2, ERF_INV_TAIL))
     if x.kind == "f64":
-        factor = select(w < 16.5, factor, start(root - 5.1, ERF_INV_FAR))
-    factor = select(size < 0.5, start(x * x - 0.125, ERF_INV_NEAR), factor)
+        factor = (w < 16.5).where(factor, start(root - 5.1, ERF_INV_FAR))
+    factor = (size < 0.5).where(start(x * x - 0.125, ERF_INV_NEAR), factor)
     y = x * factor
     if x.kind == "f64":
         y = _halley(x, y)
-    return select(size.equal(1.0), x * math.inf, y)
+    return size.equals(1.0).where(x * math.inf, y)
 
 
 def _in_f64(t: Expression[V], table: dict[str, tuple[float, ...]]) -> Expression[V]:
@@ -73,7 +73,7 @@ def _halley(x: Expression[V], y: Expression[V]) -> Expression[V]:
     For |x| >= 3/4 the error is computed from erfc(|y|) and 1 - |x|, which keeps its digits.
     """
     tail = (1.0 - abs(x)) - erfc(abs(y))
-    error = select(abs(x) < 0.75, y.op("erf") - x, tail * x.sign())
+    error = (abs(x) < 0.75).where(y.op("erf") - x, tail * x.sign())
     slope = (2.0 / math.sqrt(math.pi)) * (-(y * y)).exp()
     step = error / (slope + y * error)
-    return select(slope.equal(0.0) | step.is_nan(), y, y - step)
+    return (slope.equals(0.0) | step.is_nan()).where(y, y - step)

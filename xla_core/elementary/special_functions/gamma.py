@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from xla_core.elementary.arithmetic import V
-from xla_core.elementary.expression import Expression, fitted, polynomial, select
+from xla_core.elementary.expression import Expression, fitted, polynomial
 from xla_core.elementary.special_functions.coefficients import (
     COTANGENT,
     DIGAMMA_FAR,
@@ -35,15 +35,15 @@ def lgamma(x: Expression[V]) -> Expression[V]:
     """The logarithm of |gamma(x)|: +inf at 0, at negative integers and at both infinities."""
     negative = x < 0.0
     near = x > -0.5
-    positive = _lgamma_positive(select(negative, select(near, 1.0 - x, -x), x))
+    positive = _lgamma_positive(negative.where(near.where(1.0 - x, -x), x))
     # Reflection: gamma(x) gamma(-x) = pi / (-x sin(pi x)). Near 0 we use gamma(1 - x) = -x gamma(-x) instead of
     # gamma(-x); further out 1 - x would be rounded. The sine of the distance to the nearest integer is accurate.
     distance = abs(x - x.op("round-nearest-even"))
     sine = distance * fitted(distance * distance - 0.125, SINE_RATIO)
-    reflected = -(select(near, sine, -x * sine).log() + positive)
-    pole = negative & distance.equal(0.0)
-    result = select(pole, math.inf, select(negative, reflected, positive))
-    return select(abs(x).equal(math.inf), math.inf, result)
+    reflected = -(near.where(sine, -x * sine).log() + positive)
+    pole = negative & distance.equals(0.0)
+    result = pole.where(math.inf, negative.where(reflected, positive))
+    return abs(x).equals(math.inf).where(math.inf, result)
 
 
 def _lgamma_positive(x: Expression[V]) -> Expression[V]:
@@ -54,9 +54,9 @@ def _lgamma_positive(x: Expression[V]) -> Expression[V]:
     """
     kind = x.kind
     small = x < 0.5
-    at_one = select(small, x, x - 1.0)  # gamma(x) = gamma(x + 1) / x
+    at_one = small.where(x, x - 1.0)  # gamma(x) = gamma(x + 1) / x
     near_one = at_one * polynomial(at_one, LGAMMA_AT_1[kind])
-    near_one = select(small, near_one - x.log(), select(at_one.equal(0.0), 0.0, near_one))
+    near_one = small.where(near_one - x.log(), at_one.equals(0.0).where(0.0, near_one))
     from_minimum = x - _MINIMUM[kind][0]
     high, low = _AT_MINIMUM[kind]
     between = (from_minimum * from_minimum * fitted(x - 1.5, LGAMMA_MINIMUM) + low) + high
@@ -67,29 +67,29 @@ def _lgamma_positive(x: Expression[V]) -> Expression[V]:
     rest = polynomial(v, STIRLING[kind]) / x
     # (x - 0.5) * (log(x) - 1) avoids the difference of two large numbers, (x - 0.5) * log(x) - x.
     stirling = (x - 0.5) * (x.log() - 1.0) + (rest + (0.5 * math.log(2 * math.pi) - 0.5))
-    result = select(x < 2.5, near_two, select(x < 6.5, beyond, stirling))
-    return select(x < 1.25, near_one, select(x < 1.75, between, result))
+    result = (x < 2.5).where(near_two, (x < 6.5).where(beyond, stirling))
+    return (x < 1.25).where(near_one, (x < 1.75).where(between, result))
 
 
 def digamma(x: Expression[V]) -> Expression[V]:
     """The derivative of lgamma: NaN at 0, at negative integers and at -inf."""
     reflect = x <= 0.0
-    start = select(reflect, 1.0 - x, x)
+    start = reflect.where(1.0 - x, x)
     below = start < 1.0  # digamma(y) = digamma(y + 1) - 1/y
-    y = select(below, start + 1.0, start)
+    y = below.where(start + 1.0, start)
     # The rounding error of 1 - x or x + 1, which matters near the zero of digamma.
-    lost = select(reflect, (1.0 - y) - x, select(below, x - (y - 1.0), 0.0))
+    lost = reflect.where((1.0 - y) - x, below.where(x - (y - 1.0), 0.0))
     high, low = _MINIMUM[x.kind]
-    factor = select(y < 2.0, fitted(y - 1.5, DIGAMMA_FROM_1), fitted(y - 3.0, DIGAMMA_FROM_2))
+    factor = (y < 2.0).where(fitted(y - 1.5, DIGAMMA_FROM_1), fitted(y - 3.0, DIGAMMA_FROM_2))
     near = ((y - high) + (lost - low)) * factor
     inverse = 1.0 / y
     series = polynomial(32.0 * inverse * inverse - 1.0, DIGAMMA_FAR[x.kind]) * inverse * inverse
     far = y.log() - (0.5 * inverse + series)
-    positive = select(y < 4.0, near, far)
-    positive = select(below, positive - 1.0 / start, positive)
-    result = select(reflect, positive - _pi_cotangent(x), positive)
-    pole = (x <= 0.0) & x.equal(x.floor())
-    return select(pole, math.nan, result)
+    positive = (y < 4.0).where(near, far)
+    positive = below.where(positive - 1.0 / start, positive)
+    result = reflect.where(positive - _pi_cotangent(x), positive)
+    pole = (x <= 0.0) & x.equals(x.floor())
+    return pole.where(math.nan, result)
 
 
 def _pi_cotangent(x: Expression[V]) -> Expression[V]:
@@ -97,7 +97,7 @@ def _pi_cotangent(x: Expression[V]) -> Expression[V]:
     distance = x - x.op("round-nearest-even")
     size = abs(distance)
     near_zero = size > 0.25
-    gap = select(near_zero, 0.5 - size, size)
+    gap = near_zero.where(0.5 - size, size)
     square = gap * gap - 0.03125
-    result = select(near_zero, gap * fitted(square, TANGENT), fitted(square, COTANGENT) / gap)
-    return select(distance < 0.0, -result, result)
+    result = near_zero.where(gap * fitted(square, TANGENT), fitted(square, COTANGENT) / gap)
+    return (distance < 0.0).where(-result, result)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from xla_core.elementary.arithmetic import V
-from xla_core.elementary.expression import Expression, select, with_mantissa_bits
+from xla_core.elementary.expression import Expression, with_mantissa_bits
 from xla_core.elementary.special_functions.coefficients import BERNOULLI
 from xla_core.elementary.special_functions.gamma import digamma, lgamma
 
@@ -25,22 +25,22 @@ def zeta(x: Expression[V], q: Expression[V]) -> Expression[V]:
 def _scaled_zeta(x: Expression[V], q: Expression[V], unit: Expression[V]) -> Expression[V]:
     """Computes zeta(x, q) unit^-x."""
     below = q < 0.0
-    right, error = _plus(q, -select(below, q.floor(), 0.0))
-    left = select(below, q.op("ceil") - q, 1.0)  # exact
+    right, error = _plus(q, -below.where(q.floor(), 0.0))
+    left = below.where(q.op("ceil") - q, 1.0)  # exact
     zero = q.like(0.0)
     total = _of_positive(x, right, error, unit)
-    reflected = _of_positive(x, left, zero, unit) - _of_positive(x, select(below, 1.0 - q, 1.0), zero, unit)
-    even = (x % 2.0).equal(0.0)
-    both = total + select(even, reflected, -reflected)
-    both = select(both.is_nan(), select(right < left, x.like(math.inf), -math.inf), both)
-    total = select(below, both, total)
-    total = select(q.equal(math.inf), 0.0, total)
-    total = select(x.is_nan() | q.is_nan(), math.nan, total)
-    whole_q, whole_x = q.equal(q.floor()), x.equal(x.floor()) & x.op("is-finite")
-    total = select(below & ~whole_x, math.nan, total)
+    reflected = _of_positive(x, left, zero, unit) - _of_positive(x, below.where(1.0 - q, 1.0), zero, unit)
+    even = (x % 2.0).equals(0.0)
+    both = total + even.where(reflected, -reflected)
+    both = both.is_nan().where((right < left).where(x.like(math.inf), -math.inf), both)
+    total = below.where(both, total)
+    total = q.equals(math.inf).where(0.0, total)
+    total = (x.is_nan() | q.is_nan()).where(math.nan, total)
+    whole_q, whole_x = q.equals(q.floor()), x.equals(x.floor()) & x.op("is-finite")
+    total = (below & ~whole_x).where(math.nan, total)
     pole = (q <= 0.0) & whole_q
-    total = select(pole, select(even, x.like(math.inf), math.nan), total)
-    return select(x.equal(1.0), math.inf, select(x < 1.0, math.nan, total))
+    total = pole.where(even.where(x.like(math.inf), math.nan), total)
+    return x.equals(1.0).where(math.inf, (x < 1.0).where(math.nan, total))
 
 
 def _of_positive(x: Expression[V], q: Expression[V], low: Expression[V], unit: Expression[V]) -> Expression[V]:
@@ -53,9 +53,9 @@ def _of_positive(x: Expression[V], q: Expression[V], low: Expression[V], unit: E
     x = x.minimum(_LARGEST_EXPONENT)
     a, error = _plus(q, q.like(float(terms)), low)
     power = (a * unit).power(1.0 - x)  # 1 - x is exact where it matters: 1 is a multiple of x's last place
-    vanishes = power.equal(0.0)
+    vanishes = power.equals(0.0)
     integral = power / ((x - 1.0) * unit)
-    integral = select(vanishes, 0.0, integral - integral * ((x - 1.0) * error / a))
+    integral = vanishes.where(0.0, integral - integral * ((x - 1.0) * error / a))
     # `rest` is 1/2 plus the sum of x (x + 1) ... (x + 2k - 2) B_2k / (2k)! a^(-2k + 1); it is multiplied by a^-x below.
     inverse = 1.0 / a
     factor, scale = x, inverse
@@ -65,13 +65,13 @@ def _of_positive(x: Expression[V], q: Expression[V], low: Expression[V], unit: E
         factor = factor * (x + float(2 * k + 1)) * (x + float(2 * k + 2))
         scale = scale * inverse * inverse
     power = power / (a * unit)
-    total = select(vanishes, 0.0, (power - power * (x * error / a)) * rest)
+    total = vanishes.where(0.0, (power - power * (x * error / a)) * rest)
     for k in reversed(range(terms)):
         a, error = _plus(q, q.like(float(k)), low)
         power = (a * unit).power(-x)
         change = x * error / a  # large only if the term is negligible
         some = change.differs(0.0) & (abs(change) < 0.5) & (power < math.inf)
-        total = total + select(some, power - power * change, power)
+        total = total + some.where(power - power * change, power)
     return total + integral
 
 
@@ -94,12 +94,12 @@ def _factorial(n: Expression[V]) -> Expression[V]:
     start = n.like(0.0)
     for k in range(step, limit, step):
         reached = n >= float(k)
-        base = select(reached, float(math.factorial(k)), base)
-        start = select(reached, float(k), start)
+        base = reached.where(float(math.factorial(k)), base)
+        start = reached.where(float(k), start)
     for k in range(1, step):
         factor = start + float(k)
-        product = product * select(factor <= n, factor, 1.0)
-    return select(n >= float(limit), lgamma(n + 1.0).exp(), base * product)
+        product = product * (factor <= n).where(factor, 1.0)
+    return (n >= float(limit)).where(lgamma(n + 1.0).exp(), base * product)
 
 
 def polygamma(n: Expression[V], x: Expression[V]) -> Expression[V]:
@@ -109,11 +109,11 @@ def polygamma(n: Expression[V], x: Expression[V]) -> Expression[V]:
     because n! may be huge while the zeta function is tiny.
     """
     order = n + 1.0
-    nearest = select(x < 0.0, (x - x.floor()).minimum(x.op("ceil") - x), x)
+    nearest = (x < 0.0).where((x - x.floor()).minimum(x.op("ceil") - x), x)
     limit = 2.0**120 if x.kind == "f32" else 2.0**1000
     unit = 1.0 / with_mantissa_bits(nearest, 0).maximum(1 / limit).minimum(limit)
     half = (order * 0.5).floor()
     value = _factorial(n) * unit.power(half) * _scaled_zeta(order, x, unit) * unit.power(order - half)
-    value = select((n % 2.0).equal(0.0), -value, value)
-    value = select(n.equal(0.0), digamma(x), value)
-    return select((n < 0.0) | n.differs(n.floor()), math.nan, value)
+    value = (n % 2.0).equals(0.0).where(-value, value)
+    value = n.equals(0.0).where(digamma(x), value)
+    return ((n < 0.0) | n.differs(n.floor())).where(math.nan, value)

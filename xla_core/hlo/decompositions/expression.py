@@ -2,39 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from xla_core.elementary.operators import Operators
 from xla_core.hlo.builder import Builder
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
-Operand: TypeAlias = "Expression | HloInstruction | complex | np.generic"
+Number: TypeAlias = HloInstruction | complex | np.generic
+Operand: TypeAlias = "Expression | Number"
 
 
-def _unary(opcode: Opcode) -> Callable[[Expression], Expression]:
-    return lambda x: x.op(opcode)
-
-
-def _binary(opcode: Opcode, **attributes: str) -> Callable[[Expression, Operand], Expression]:
-    return lambda x, y: x.op(opcode, y, **attributes)
-
-
-def _reflected(opcode: Opcode) -> Callable[[Expression, Operand], Expression]:
-    """Makes the operator for a number on the left."""
-    return lambda x, number: x.like(number).op(opcode, x)
-
-
-class Expression:
+class Expression(Operators[Number]):
     """An instruction to whose computation the operators add instructions.
 
     An operand may be a number, which becomes a constant of the type and dimensions of the other operand. A scalar is
-    broadcast to the dimensions of the other operand. Comparisons give pred, `&`, `|`, `^` and `~` are bitwise, and `>>`
-    shifts in zeros.
+    broadcast to the dimensions of the other operand. Comparisons give pred, and `>>` shifts in zeros.
     """
 
     __slots__ = ("b", "i")
@@ -52,14 +40,13 @@ class Expression:
     def element_type(self) -> ElementType:
         return self.i.shape.element_type
 
-    def op(self, opcode: Opcode, *others: Operand, **attributes: Any) -> Expression:
+    def op(self, opcode: str, *others: Operand, **attributes: Any) -> Expression:
         operands = [self.i, *(self.like(other).i for other in others)]
         wide = max((o.shape.dimensions for o in operands), key=len)
         operands = [o if o.shape.rank or not wide else self.b.broadcast(o, wide) for o in operands]
-        return Expression(self.b, self.b.add(opcode, *operands, **attributes))
+        return Expression(self.b, self.b.add(Opcode(opcode), *operands, **attributes))
 
     def like(self, other: Operand) -> Expression:
-        """Makes a number a constant of this one's shape and element type; returns anything else as an expression."""
         if isinstance(other, Expression):
             return other
         instruction = (
@@ -67,27 +54,23 @@ class Expression:
         )
         return Expression(self.b, instruction)
 
-    __add__, __radd__ = _binary(Opcode.ADD), _reflected(Opcode.ADD)
-    __sub__, __rsub__ = _binary(Opcode.SUBTRACT), _reflected(Opcode.SUBTRACT)
-    __mul__, __rmul__ = _binary(Opcode.MULTIPLY), _reflected(Opcode.MULTIPLY)
-    __truediv__, __rtruediv__ = _binary(Opcode.DIVIDE), _reflected(Opcode.DIVIDE)
-    __mod__ = _binary(Opcode.REMAINDER)
-    __and__, __or__, __xor__ = _binary(Opcode.AND), _binary(Opcode.OR), _binary(Opcode.XOR)
-    __lshift__, __rshift__ = _binary(Opcode.SHIFT_LEFT), _binary(Opcode.SHIFT_RIGHT_LOGICAL)
-    __neg__, __invert__, __abs__ = _unary(Opcode.NEGATE), _unary(Opcode.NOT), _unary(Opcode.ABS)
-    __lt__, __le__ = _binary(Opcode.COMPARE, direction="LT"), _binary(Opcode.COMPARE, direction="LE")
-    __gt__, __ge__ = _binary(Opcode.COMPARE, direction="GT"), _binary(Opcode.COMPARE, direction="GE")
-    equals, differs = _binary(Opcode.COMPARE, direction="EQ"), _binary(Opcode.COMPARE, direction="NE")
-    max, min = _binary(Opcode.MAXIMUM), _binary(Opcode.MINIMUM)
-    real, imag, cos, cosh = _unary(Opcode.REAL), _unary(Opcode.IMAG), _unary(Opcode.COSINE), _unary(Opcode.COSH)
+    def compare(self, direction: str, other: Operand) -> Expression:
+        return self.op(Opcode.COMPARE, other, direction=direction)
 
-    def is_nan(self) -> Expression:
-        return self.differs(self)
+    def select(self, on_true: Expression, on_false: Expression) -> Expression:
+        return self.op(Opcode.SELECT, on_true, on_false)
 
-    def where(self, x: Operand, y: Operand) -> Expression:
-        """Selects `x` where this is true, and `y` elsewhere. One of them is an expression."""
-        typed = next(v for v in (x, y) if isinstance(v, Expression))
-        return self.op(Opcode.SELECT, typed.like(x), typed.like(y))
+    def __lshift__(self, count: Operand) -> Expression:
+        return self.op(Opcode.SHIFT_LEFT, count)
+
+    def __rshift__(self, count: Operand) -> Expression:
+        return self.op(Opcode.SHIFT_RIGHT_LOGICAL, count)
+
+    def real(self) -> Expression:
+        return self.op(Opcode.REAL)
+
+    def imag(self) -> Expression:
+        return self.op(Opcode.IMAG)
 
     def astype(self, element_type: ElementType | type[np.generic]) -> Expression:
         kind = element_type if isinstance(element_type, ElementType) else ElementType.from_numpy(element_type)

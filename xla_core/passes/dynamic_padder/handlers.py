@@ -132,7 +132,7 @@ def _slice(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
         if part == SliceDimension(0, operand.dimensions[d]):
             sizes[d] = size
         elif flags[d]:
-            length = (Expression(b, size).min(part.limit) - part.start).max(0)
+            length = (Expression(b, size).minimum(part.limit) - part.start).maximum(0)
             sizes[d] = ((length + (part.stride - 1)) / part.stride).i
         else:
             static.append(d)
@@ -148,8 +148,8 @@ def _pad(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
     sizes = {}
     for d, size in operand.sizes.items():
         n, p = Expression(b, size), padding[d]
-        inside = n + (n - 1).max(0) * p.interior
-        sizes[d] = (inside + (p.low + p.high)).max(0).i
+        inside = n + (n - 1).maximum(0) * p.interior
+        sizes[d] = (inside + (p.low + p.high)).maximum(0).i
     data = mask(b, operand, operand.sizes, fill.value)
     return Padded(b.add(Opcode.PAD, data, fill.value, padding=tuple(padding)), sizes)
 
@@ -206,9 +206,9 @@ def _reduce(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value:
 def _window_count(b: Builder, size: HloInstruction, w: WindowDimension) -> HloInstruction:
     """`WindowDimension.output_size` for a size that is known only at run time."""
     n = Expression(b, size)
-    base = n.equals(0).where(0, ((n - 1) * w.base_dilation + 1).max(0))
+    base = n.equals(0).where(0, ((n - 1) * w.base_dilation + 1).maximum(0))
     free = base + (w.padding_low + w.padding_high - w.dilated_size)
-    return (free < 0).where(0, free.max(0) / w.stride + 1).i
+    return (free < 0).where(0, free.maximum(0) / w.stride + 1).i
 
 
 @_handles(Opcode.REDUCE_WINDOW)

@@ -86,7 +86,7 @@ def _place(b: Builder, operand: Padded, kth: Expression) -> Expression:
     place = Expression(b, b.constant(0, kth.shape))
     stride = 1
     for d in reversed(range(len(operand.dimensions))):
-        size = Expression(b, size_of(b, operand, d)).max(1)
+        size = Expression(b, size_of(b, operand, d)).maximum(1)
         place = place + (kth % size if d else kth) * stride
         kth = kth / size
         stride *= operand.dimensions[d]

@@ -79,7 +79,7 @@ def _minimum(kind: ElementType, x: Expression, y: Expression) -> Expression:
     if not kind.has_zero:
         smaller = (x < y).where(x, y)
         return x.differs(x).where(x, smaller)
-    return -(-x).max(-y)
+    return -(-x).maximum(-y)
 
 
 @_formula(Opcode.MAXIMUM)
@@ -138,7 +138,7 @@ def _shift_right_arithmetic(kind: ElementType, x: Expression, n: Expression) -> 
 
 @_formula(Opcode.CLAMP)
 def _clamp(kind: ElementType, low: Expression, x: Expression, high: Expression) -> Expression:
-    return x.max(low).min(high)
+    return x.maximum(low).minimum(high)
 
 
 @_formula(Opcode.IS_FINITE)

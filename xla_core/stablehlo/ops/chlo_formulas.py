@@ -76,7 +76,7 @@ def _by_step(x: Expression, y: Expression) -> Expression:
     power = (size.bits(ElementType.U32) & 0x7F800000).bits(ElementType.F32)
     away = size.equals(0.0) | (b > a).equals(a > 0.0)
     below = size.equals(power).where(power * (eps / 2), power * eps)
-    moved = away.where(size + (power * eps).max(least), size - below.max(least))
+    moved = away.where(size + (power * eps).maximum(least), size - below.maximum(least))
     moved = size.equals(math.inf).where(float(limits.max), moved)
     negative = a.equals(0.0).where(b, a) < 0.0
     return negative.where(-moved, moved).astype(element_type)
