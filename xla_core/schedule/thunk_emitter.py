@@ -12,6 +12,7 @@ from xla_core.analysis import AllocationKind, BufferAllocation, BufferAssignment
 from xla_core.errors import InternalError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.effects import has_side_effect
+from xla_core.hlo.environment import Environment
 from xla_core.hlo.evaluation_context import EvaluationContext
 from xla_core.hlo.evaluator import evaluate_computation
 from xla_core.hlo.instruction import HloInstruction
@@ -97,6 +98,7 @@ class _Emitter:
         self._assignment = assignment
         self._emit_kernel = emit_kernel
         self._supports = supports
+        self._environment = Environment()
         schedule = assignment.module.schedule
         self._schedule = schedule if schedule is not None else {}
 
@@ -137,7 +139,7 @@ class _Emitter:
         if not _OF_SEVERAL_DEVICES.isdisjoint(traits):
             return (CollectiveThunk(name, instruction, operands, results),)
         if self._supports is not None and not self._supports(instruction):
-            return (host_thunk(instruction, operands, results),)
+            return (host_thunk(instruction, operands, results, self._environment),)
         made = self._emit_kernel(instruction, operands, results)
         return (made,) if isinstance(made, Thunk) else made
 
@@ -172,12 +174,17 @@ def _channel(transfer: HloInstruction) -> tuple[int, dict[str, Any]]:
     return start.attribute("channel_id") or 0, dict(start.attributes)
 
 
-def host_thunk(instruction: HloInstruction, operands: Slices, results: Slices) -> HostCallbackThunk:
-    """Makes a thunk that runs one instruction on the host, by the reference evaluator."""
+def host_thunk(
+    instruction: HloInstruction, operands: Slices, results: Slices, environment: Environment | None = None
+) -> HostCallbackThunk:
+    """Makes a thunk that runs one instruction on the host, by the reference evaluator.
+
+    `environment` has the state of random numbers, which the instructions of a program share.
+    """
     computation = HloComputation(instruction.name)
     parameters = [computation.parameter(n, operand.shape) for n, operand in enumerate(instruction.operands)]
     computation.set_root(computation.add_instruction(instruction.clone(parameters)))
-    context = EvaluationContext()  # caches its plan of the computation
+    context = EvaluationContext(environment)  # caches its plan of the computation
     shapes = tuple(s.with_default_layout() for o in instruction.operands for s in leaf_shapes(o.shape))
     result_shapes = tuple(s.with_default_layout() for s in leaf_shapes(instruction.shape))
 

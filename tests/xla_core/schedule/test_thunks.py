@@ -345,3 +345,18 @@ def test_what_the_device_cannot_do_runs_on_the_host(client) -> None:
     actual = run(client, program, *arrays, shapes=list(module.result_shape.leaves()))
     for value, wanted in zip(actual, evaluate(parse_hlo(LOOPS), *arrays), strict=True):
         assert np.array_equal(value, wanted)
+
+
+def test_instructions_on_the_host_share_the_state_of_random_numbers() -> None:
+    module = parse_hlo("""HloModule m
+
+ENTRY main {
+  a = u64[2] rng-get-and-update-state(), delta=7
+  b = u64[2] rng-get-and-update-state(), delta=7
+  ROOT t = (u64[2], u64[2]) tuple(a, b)
+}
+""")
+    optimized = run_hlo_passes(module, TARGET)
+    program = emit_thunks(assign_buffers(optimized), lambda *_: (), lambda instruction: False)
+    (first,), (second,) = (t.function() for t in program.thunks if isinstance(t, HostCallbackThunk))
+    assert int(np.abs(second.astype(np.int64) - first.astype(np.int64)).sum()) == 7

@@ -181,3 +181,15 @@ def test_math_of_the_target_comes_first() -> None:
     _, text = emit(fuse(lambda c, x: c.add("tanh", c.add("exponential", x)), f32(8)), Own())
     assert "call float @own_tanh(float" in text
     assert "declare float @own_tanh(float)" in text
+
+
+def test_a_remainder_of_the_target() -> None:
+    """LLVM expands `frem` inexactly on some targets."""
+
+    class Own(LoopAbi):
+        def math(self, builder, name, arguments):
+            return builder.call("own_fmod", arguments[0].type, arguments) if name == "remainder" else None
+
+    _, text = emit(fuse(lambda c, x: c.add("remainder", x, x), f32(8)), Own())
+    assert "call float @own_fmod(float" in text
+    assert "frem" not in text

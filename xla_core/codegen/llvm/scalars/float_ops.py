@@ -14,12 +14,19 @@ from xla_core.hlo.opcode import Opcode
 FloatOp = Callable[..., Value]
 """(math emitter, operands) -> value."""
 
+
+def _remainder(m: MathEmitter, x: Value, y: Value) -> Value:
+    """LLVM calls fmod, or expands the remainder inexactly on targets without one; these have code of their own."""
+    own = m.abi.math(m.b, Opcode.REMAINDER, (x, y))
+    return own or m.b.emit(x.type, f"frem {x}, {y.name}")
+
+
 FLOAT_OPS: dict[Opcode, FloatOp] = {
     Opcode.ADD: lambda m, x, y: m.b.fadd(x, y),
     Opcode.SUBTRACT: lambda m, x, y: m.b.fsub(x, y),
     Opcode.MULTIPLY: lambda m, x, y: m.b.fmul(x, y),
     Opcode.DIVIDE: lambda m, x, y: m.b.fdiv(x, y),
-    Opcode.REMAINDER: lambda m, x, y: m.b.emit(x.type, f"frem {x}, {y.name}"),
+    Opcode.REMAINDER: _remainder,
     Opcode.MAXIMUM: lambda m, x, y: m.b.intrinsic(Opcode.MAXIMUM, x, y),
     Opcode.MINIMUM: lambda m, x, y: m.b.intrinsic(Opcode.MINIMUM, x, y),
     Opcode.NEGATE: lambda m, x: m.b.fneg(x),
