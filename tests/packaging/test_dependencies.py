@@ -19,8 +19,13 @@ PACKAGES = {
     "backends/template/pyproject.toml": "backends/template/xla_backend_template",
     "conformance/pyproject.toml": "conformance/xla_conformance",
 }
-BY_NAME = {"python-flint": "flint", "pytest-timeout": "pytest_timeout", "pytest-xdist": "xdist.plugin"}
-"""Plugins of pytest, which is told their modules' names."""
+BY_NAME = {
+    "cuda-bindings": "cuda",
+    "python-flint": "flint",
+    "pytest-timeout": "pytest_timeout",
+    "pytest-xdist": "xdist.plugin",
+}
+"""Distributions whose modules have other names. Plugins of pytest are not imported; pytest is told their names."""
 
 
 def imported(package: Path) -> Iterator[str]:

@@ -1,0 +1,173 @@
+"""PtxAbi: how the shared emitter's kernels look in PTX.
+
+A kernel is `.entry name(buffer, ..., [scratch])`. Its threads stride over the units of work, or the threads of a block
+work on a unit together. The module is `nvptx64-nvidia-cuda`; LLVM chooses the least version of PTX that has the
+processor's instructions. Math functions are the emitter's own formulas, so no library of device functions is needed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from xla_backend_gpu.remainder import remainder
+from xla_core.codegen.llvm import GridAbi, IrBuilder, IrModule, KernelFrame, KernelParameter, Value
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo import ElementType, Shape
+
+__all__ = ["PROCESSORS", "KernelFigures", "PtxAbi", "check_processor"]
+
+PROCESSORS = (
+    *("sm_75", "sm_80", "sm_86", "sm_87", "sm_88", "sm_89"),
+    *("sm_90", "sm_90a"),
+    *("sm_100", "sm_100a", "sm_100f", "sm_103", "sm_103a", "sm_103f", "sm_110", "sm_110a", "sm_110f"),
+    *("sm_120", "sm_120a", "sm_120f", "sm_121", "sm_121a", "sm_121f"),
+)
+"""The processors for which PTX is made, by LLVM's names. "a" has what only this one has, "f" what its family has."""
+
+ALIGNMENT = 128
+_WARP = 32
+_THREADS = 256  # of a block
+_MOST_BLOCKS = 1 << 16  # the threads of more work stride over it
+_MOST_SCRATCH = 64 << 20  # bytes for all threads of a kernel, if one thread needs no more
+_STACK = 1 << 10  # bytes; more scratch memory of a thread lies in a buffer
+_GLOBAL, _SHARED = 1, 3
+
+
+def check_processor(name: str) -> str:
+    """Returns the name of a processor.
+
+    Raises:
+        InvalidArgumentError: for a name that isn't in PROCESSORS.
+    """
+    if name not in PROCESSORS:
+        known = ", ".join(PROCESSORS)
+        raise InvalidArgumentError(f"there is no PTX for {name!r}", hint=f"processors are {known}")
+    return name
+
+
+@dataclasses.dataclass(slots=True)
+class KernelFigures:
+    """What a launch of a kernel must know.
+
+    Attributes:
+        units: units of work; with `per_block`, each belongs to a block.
+        threads: threads of a block.
+        per_block: whether the threads of a block work on a unit together.
+        takes_scratch: whether the kernel's last parameter is scratch memory.
+        scratch_bytes: scratch memory of one thread.
+    """
+
+    units: int
+    threads: int
+    per_block: bool
+    takes_scratch: bool = False
+    scratch_bytes: int = 0
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of the grid."""
+        wanted = self.units if self.per_block else -(-self.units // self.threads)
+        if self.scratch_bytes:
+            wanted = min(wanted, max(1, _MOST_SCRATCH // (self.scratch_bytes * self.threads)))
+        return max(1, min(wanted, _MOST_BLOCKS))
+
+    @property
+    def all_scratch_bytes(self) -> int:
+        """Scratch memory of all threads."""
+        return self.blocks * self.threads * self.scratch_bytes
+
+
+class PtxAbi(GridAbi):
+    """A grid of threads in PTX.
+
+    Args:
+        processor: one of PROCESSORS.
+        fast_math: LLVM flags on the program's own floating operations.
+
+    Attributes:
+        takes_scratch: whether the kernels that are emitted next have a parameter of scratch memory. It is needed for
+            what `allocate` can't put on a thread's stack.
+        figures: those of each kernel that was emitted, by name.
+    """
+
+    triple = "nvptx64-nvidia-cuda"
+    kernel_prefix = "ptx_kernel"
+    alignment = ALIGNMENT
+    address_space = _GLOBAL
+    constant_address_space = _GLOBAL  # constant memory has 64 KiB
+    threads_per_block = _THREADS
+    vector_width = 0
+    native_floats = frozenset({ElementType.F16})
+
+    def __init__(self, processor: str, *, fast_math: str = "") -> None:
+        self.cpu = check_processor(processor)
+        self.fast_math = fast_math
+        self.takes_scratch = False
+        self.figures: dict[str, KernelFigures] = {}
+        self._threads = _THREADS
+        self._scratch: Value | None = None
+
+    def begin_kernel(
+        self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, blocks: bool = False
+    ) -> KernelFrame:
+        self._threads = _THREADS if blocks else min(_THREADS, max(1, -(-count // _WARP)) * _WARP)
+        self.kernel_attributes = f'nounwind "nvvm.reqntid"="{self._threads}"'
+        self.figures[name] = KernelFigures(count, self._threads, blocks, self.takes_scratch)
+        if not self.takes_scratch:
+            return super().begin_kernel(module, name, parameters, count, blocks=blocks)
+        scratch = KernelParameter("scratch", Shape.array(ElementType.U8, (0,)), is_result=True)
+        frame = super().begin_kernel(module, name, [*parameters, scratch], count, blocks=blocks)
+        self._scratch = frame.buffers.pop()
+        return frame
+
+    # -- indices -----------------------------------------------------------------------------------------------------
+
+    def block_index(self, builder: IrBuilder) -> Value:
+        return _register(builder, "ctaid.x")
+
+    def block_count(self, builder: IrBuilder) -> Value:
+        return _register(builder, "nctaid.x")
+
+    def block_size(self, builder: IrBuilder) -> Value:
+        return builder.int_(self._threads)
+
+    def thread_index(self, builder: IrBuilder) -> Value:
+        return _register(builder, "tid.x")
+
+    # -- memory ------------------------------------------------------------------------------------------------------
+
+    def barrier(self, builder: IrBuilder) -> None:
+        builder.call("llvm.nvvm.barrier.cta.sync.aligned.all", "void", [builder.int_(0, "i32")])
+
+    def shared_array(self, builder: IrBuilder, type_: str, count: int) -> Value:
+        name = builder.module.symbol(f"{builder.function.name}_shared")
+        space = f"addrspace({_SHARED})"
+        builder.module.add_global(name, f"internal {space} global [{count} x {type_}] undef, align 16")
+        return Value(f"ptr {space}", f"@{name}")
+
+    def allocate(self, builder: IrBuilder, size: int) -> Value:
+        """Memory on the thread's stack if it is small, else the thread's part of the scratch buffer."""
+        if self._scratch is None or size <= _STACK:
+            return super().allocate(builder, size)
+        figures = self.figures[builder.function.name]
+        start, padded = figures.scratch_bytes, -(-size // ALIGNMENT) * ALIGNMENT
+        figures.scratch_bytes += padded
+        threads = builder.mul(self.block_count(builder), self.block_size(builder))
+        thread = builder.add(
+            builder.mul(self.block_index(builder), self.block_size(builder)), self.thread_index(builder)
+        )
+        # An allocation of all threads follows the allocations before it.
+        offset = builder.add(builder.mul(threads, builder.int_(start)), builder.mul(thread, builder.int_(padded)))
+        return builder.gep("i8", self._scratch, offset)
+
+    # -- math --------------------------------------------------------------------------------------------------------
+
+    def math(self, builder: IrBuilder, name: str, arguments: Sequence[Value]) -> Value | None:
+        """An exact remainder: LLVM expands its own to x - trunc(x / y) * y, which rounds."""
+        return remainder(builder, *arguments) if name == "remainder" else None
+
+
+def _register(builder: IrBuilder, name: str) -> Value:
+    """A special register, extended to i64."""
+    return builder.cast("zext", builder.call(f"llvm.nvvm.read.ptx.sreg.{name}", "i32", []), "i64")

@@ -1,0 +1,165 @@
+"""Compiles programs for the GPU: capabilities, HLO passes, LLVM IR and PTX.
+
+`GpuCompiler` imports this module at its first compilation.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Hashable, Mapping, Sequence
+
+from xla_backend_gpu.abi import PtxAbi
+from xla_backend_gpu.assignment import assign, may_share
+from xla_backend_gpu.executable import GpuExecutable
+from xla_backend_gpu.program import Engine, GpuProgram, Launch, place_of
+from xla_backend_gpu.ptxas import ptxas_report
+from xla_core import profiler
+from xla_core.analysis import BufferAssignment, BufferSlice
+from xla_core.backend import CompilationReport
+from xla_core.codegen.llvm import KernelEmitter, compile_ir, emitter_capabilities
+from xla_core.hlo import OPS, ElementType, HloInstruction, HloModule, Opcode, StructuralKeys, Trait
+from xla_core.passes import HloPass, HloPassPipeline, ModuleDump, create_pass, scheduling_pipeline
+from xla_core.schedule import Thunk, emit_thunks
+from xla_core.target import Capabilities, FusionDecision, FusionPreferences, TargetConfig
+
+__all__ = ["TRIPLE", "capabilities", "compile_module", "fusion_preferences", "hlo_stages"]
+
+TRIPLE = PtxAbi.triple
+
+_HOST_OPCODES = frozenset(
+    op.opcode
+    for op in OPS.values()
+    if op.opcode == Opcode.RNG_GET_AND_UPDATE_STATE
+    or not op.traits.isdisjoint({Trait.HOST_TRANSFER, Trait.PER_DEVICE})
+    or (Trait.COLLECTIVE in op.traits and Trait.ASYNC not in op.traits)
+)
+"""Ops that the runtime's thunks run. A pass has replaced asynchronous collectives with synchronous ones."""
+
+_TARGET_PASSES = (
+    "async-to-sync",
+    "fft-decomposer",
+    "float-upcaster",
+    "dot-decomposer",
+    "reduce-window-rewriter",
+    "reduction-splitter",
+    "dot-strength-reduction",
+)
+
+_SCRATCH = frozenset({Opcode.SORT, Opcode.TOPK, Opcode.FFT})
+"""Ops whose kernels need memory for the whole of a row."""
+
+_MANY_TIMES = frozenset({Opcode.REDUCE, Opcode.REDUCE_WINDOW, Opcode.DOT, Opcode.CONVOLUTION})
+"""Ops that every thread of a kernel would compute anew, if they were fused into what reads their result."""
+
+
+@functools.cache
+def capabilities() -> Capabilities:
+    """The capabilities of the shared emitter, and the ops of thunks."""
+    return emitter_capabilities().with_ops(_HOST_OPCODES, [t for t in ElementType if t.is_array])
+
+
+def fusion_preferences() -> FusionPreferences:
+    """A reduction or a product ends a kernel."""
+    return FusionPreferences(should_fuse=_should_fuse)
+
+
+def _should_fuse(producer: HloInstruction, consumer: HloInstruction) -> FusionDecision:
+    inside = producer.attribute("calls").instructions if producer.opcode == Opcode.FUSION else [producer]
+    found = next((i.opcode for i in inside if i.opcode in _MANY_TIMES), None)
+    return FusionDecision.yes() if found is None else FusionDecision.no(f"each thread would compute the {found}")
+
+
+def hlo_stages(config: TargetConfig) -> Mapping[str, HloPass]:
+    """See `GpuCompiler.hlo_stages`."""
+    return {
+        "target": HloPassPipeline("target", [create_pass(name) for name in _TARGET_PASSES]),
+        "scheduling": scheduling_pipeline(config, may_share),
+    }
+
+
+def compile_module(
+    module: HloModule,
+    processor: str,
+    *,
+    engine: Engine,
+    fast_math: str,
+    supports: Callable[[HloInstruction], object] | None,
+    keep_artifacts: bool,
+) -> GpuExecutable:
+    """Assigns buffers, emits a kernel for each instruction, and compiles them to one module of PTX.
+
+    The host runs instructions that `supports` refuses. See `GpuOptions` for the others.
+    """
+    assignment = assign(module)
+    abi = PtxAbi(processor, fast_math=fast_math)
+    kernels = _Kernels(assignment, abi, supports)
+    with profiler.span("emit LLVM IR", category="compile"):
+        kernels.emit()
+        text = kernels.emitter.module.to_text()
+    artifacts = {"buffer-assignment": assignment.to_text()}
+    ptx = ""
+    with profiler.span("LLVM", category="compile"):
+        if kernels.count:
+            compiled = compile_ir(text, abi, what=module.name)
+            ptx = compiled.assembly()
+    if kernels.count and (keep_artifacts or ModuleDump.active() is not None):
+        artifacts |= {"llvm-unoptimized": text, "llvm": compiled.ir(), "ptxas": ptxas_report(ptx, processor)}
+    program = GpuProgram(processor=processor, ptx=ptx, launches=kernels.launches, engine=engine, hlo=module.to_text())
+    report = CompilationReport(
+        kernels=kernels.count,
+        temp_bytes=assignment.temp_bytes,
+        temp_bytes_without_reuse=assignment.temp_bytes_without_reuse,
+    )
+    return GpuExecutable(program, assignment, report, artifacts)
+
+
+class _Kernels:
+    """The kernels of one module, and their launches by the instructions' places."""
+
+    def __init__(
+        self, assignment: BufferAssignment, abi: PtxAbi, supports: Callable[[HloInstruction], object] | None
+    ) -> None:
+        self.emitter = KernelEmitter(abi)
+        self.launches: dict[str, Launch] = {}
+        self._assignment = assignment
+        self._abi = abi
+        self._supports = supports
+        self._keys = StructuralKeys()
+        self._made: dict[Hashable, Launch] = {}
+
+    @property
+    def count(self) -> int:
+        return len(self._made)
+
+    def emit(self) -> None:
+        """Emits the kernels in the order of the schedule."""
+        emit_thunks(self._assignment, self._add)
+
+    def _add(
+        self, instruction: HloInstruction, operands: tuple[BufferSlice, ...], results: tuple[BufferSlice, ...]
+    ) -> Sequence[Thunk]:
+        on_host = instruction.opcode in _HOST_OPCODES or (self._supports and not self._supports(instruction))
+        if not on_host and any(place.size for place in results):
+            aliasing = frozenset(
+                (i, j) for i, result in enumerate(results) for j, place in enumerate(operands) if result.overlaps(place)
+            )
+            # A kernel of f(x, x) reads one buffer twice, so it cannot serve f(x, y).
+            buffers = tuple((o.shape, instruction.operands.index(o)) for o in instruction.operands)
+            key = (self._keys.instruction(instruction), buffers, aliasing)
+            if key not in self._made:
+                self._made[key] = self._new(instruction, aliasing)
+            self.launches[place_of(instruction)] = self._made[key]
+        return ()
+
+    def _new(self, instruction: HloInstruction, aliasing: frozenset[tuple[int, int]]) -> Launch:
+        root = instruction.attribute("calls").root if instruction.opcode == Opcode.FUSION else instruction
+        self._abi.takes_scratch = root.opcode in _SCRATCH
+        name = self.emitter.emit(instruction, aliasing=aliasing).name
+        figures = self._abi.figures[name]
+        return Launch(
+            kernel=name,
+            blocks=figures.blocks,
+            threads=figures.threads,
+            takes_scratch=figures.takes_scratch,
+            scratch_bytes=figures.all_scratch_bytes,
+        )

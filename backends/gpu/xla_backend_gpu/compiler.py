@@ -1,0 +1,99 @@
+"""GpuCompiler: runs the core's pipeline with a few passes of the GPU's, then makes PTX with LLVM.
+
+The compilation itself is in `code_generation`, which is imported at the first compilation, so that a serialized
+program runs where LLVM is not installed.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from xla_backend_gpu.abi import ALIGNMENT, check_processor
+from xla_backend_gpu.assignment import assign
+from xla_backend_gpu.executable import GpuExecutable
+from xla_backend_gpu.program import Engine, GpuProgram, Processor
+from xla_core.backend import BackendOptions, CompileOptions, Compiler, Executable, StreamExecutor
+from xla_core.errors import InvalidArgumentError, XlaError
+from xla_core.hlo import parse_hlo
+from xla_core.target import AlignmentRules, TargetConfig
+
+if TYPE_CHECKING:
+    from xla_core.hlo import HloModule
+    from xla_core.passes import HloPass
+
+__all__ = ["DEFAULT_PROCESSOR", "GpuCompiler", "GpuOptions"]
+
+DEFAULT_PROCESSOR = "sm_90"
+"""The processor for which programs are compiled where there is no device."""
+
+
+class GpuOptions(BackendOptions):
+    """Options of the GPU backend.
+
+    Attributes:
+        sm: the processor to compile for, such as "sm_90"; None takes the device's.
+        engine: how an emulated device runs kernels: "fast" as native code, "checked" with checks of every access to
+            memory and counts of what kernels do. A GPU ignores it.
+        math: "strict" rounds each operation, "contract" allows fused multiply-add in place of a product and a sum.
+    """
+
+    sm: Processor | None = None
+    engine: Engine = "fast"
+    math: Literal["strict", "contract"] = "strict"
+
+
+class GpuCompiler(Compiler):
+    """Compiles for one processor; a program's option `sm` chooses another."""
+
+    host_fallback = True
+
+    def __init__(self, processor: str = DEFAULT_PROCESSOR) -> None:
+        self.processor = check_processor(processor)
+
+    @functools.cached_property
+    def target_config(self) -> TargetConfig:
+        from xla_backend_gpu import code_generation
+
+        return TargetConfig(
+            name="gpu",
+            triple=code_generation.TRIPLE,
+            capabilities=code_generation.capabilities(),
+            alignment=AlignmentRules(buffer=ALIGNMENT, allocation=ALIGNMENT),
+            fusion=code_generation.fusion_preferences(),
+            features=(self.processor,),
+        )
+
+    def hlo_stages(self, options: CompileOptions) -> Mapping[str, HloPass]:
+        """The `target` and `scheduling` stages."""
+        from xla_backend_gpu import code_generation
+
+        return code_generation.hlo_stages(self.target_config)
+
+    def run_backend(
+        self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None
+    ) -> Executable:
+        """Assigns buffers, and makes one module of PTX of the kernels of all instructions."""
+        from xla_backend_gpu import code_generation
+
+        own: Any = options.backend
+        own = GpuOptions.model_validate(own) if isinstance(own, dict) else own
+        return code_generation.compile_module(
+            module,
+            own.sm or self.processor,
+            engine=own.engine,
+            fast_math="contract" if own.math == "contract" or options.precision == "fast" else "",
+            supports=self.target_config.supports if options.fallback == "host" else None,
+            keep_artifacts=options.keep_artifacts,
+        )
+
+    def deserialize(
+        self, data: bytes, options: CompileOptions | None = None, executor: StreamExecutor | None = None
+    ) -> Executable:
+        """Restores a program from its PTX. LLVM is not needed."""
+        program = GpuProgram.from_bytes(data)
+        try:
+            return GpuExecutable(program, assign(parse_hlo(program.hlo)))
+        except XlaError as error:
+            raise InvalidArgumentError(f"the serialized GPU program is damaged: {error.message}") from error

@@ -1,0 +1,345 @@
+"""CudaDriver: a GPU by CUDA's driver (cuda-bindings), in the device's primary context."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from cuda.bindings import driver as cuda
+
+from xla_backend_gpu.driver import Driver, Function, LaunchArguments
+from xla_backend_gpu.program import Engine
+from xla_backend_gpu.ptx import entry_names, processor_of_ptx
+from xla_backend_gpu.ptxas import ptxas_report
+from xla_backend_gpu.statuses import STICKY, status_error
+from xla_core.backend import HostBytes, StreamExecutor
+from xla_core.errors import XlaError
+from xla_core.target import CacheLevel, DeviceDescription
+
+__all__ = ["CudaDriver", "count_devices", "processor_of"]
+
+_CHUNK = 4 << 20  # bytes of a piece of pinned memory
+_CHUNKS = 8
+_RECENT = 4  # kernels that a fault is reported with
+_SPIN_SECONDS, _SLEEP_SECONDS = 20e-6, 200e-6
+
+
+def check(call: str, result: tuple[Any, ...], *, kernel: str = "", recent: tuple[str, ...] = ()) -> Any:
+    """The value that a function of the driver returned besides its status.
+
+    Raises:
+        XlaError: the status is not success; it names the call and the kernel.
+    """
+    status, *values = result
+    if status != cuda.CUresult.CUDA_SUCCESS:
+        _, text = cuda.cuGetErrorString(status)
+        explained = text.decode() if isinstance(text, bytes) else str(text)
+        raise status_error(call, status.name, explained, kernel=kernel, recent=recent)
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+def call(name: str, *arguments: Any, kernel: str = "", recent: tuple[str, ...] = ()) -> Any:
+    """Calls a function of the driver; see `check`."""
+    return check(name, getattr(cuda, name)(*arguments), kernel=kernel, recent=recent)
+
+
+@functools.cache
+def _initialize() -> None:
+    call("cuInit", 0)
+
+
+def count_devices() -> int:
+    """How many GPUs there are; 0 where the driver can't be used."""
+    try:
+        _initialize()
+        return int(call("cuDeviceGetCount"))
+    except (XlaError, RuntimeError):
+        return 0
+
+
+def _attribute(device: Any, name: str) -> int:
+    attribute = getattr(cuda.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+    return int(call("cuDeviceGetAttribute", attribute, device))
+
+
+def processor_of(ordinal: int) -> str:
+    """LLVM's name of a device's processor."""
+    _initialize()
+    device = call("cuDeviceGet", ordinal)
+    major, minor = (_attribute(device, f"COMPUTE_CAPABILITY_{part}") for part in ("MAJOR", "MINOR"))
+    return f"sm_{major}{minor}"
+
+
+class CudaEvent:
+    """An event of the driver, destroyed with its last reference."""
+
+    __slots__ = ("handle",)
+
+    def __init__(self) -> None:
+        self.handle = call("cuEventCreate", cuda.CUevent_flags.CU_EVENT_DISABLE_TIMING)
+
+    def __del__(self) -> None:
+        with contextlib.suppress(Exception):  # not made, or the driver is gone
+            cuda.cuEventDestroy(self.handle)
+
+
+class _Chunk:
+    """Pinned memory of the host, and the event of the last copy that used it."""
+
+    def __init__(self) -> None:
+        self.address = int(call("cuMemHostAlloc", _CHUNK, cuda.CU_MEMHOSTALLOC_PORTABLE))
+        self.view = np.frombuffer(memoryview((ctypes.c_uint8 * _CHUNK).from_address(self.address)), np.uint8)
+        self.used: CudaEvent | None = None
+
+
+class CudaDriver(Driver):
+    """One GPU. Calls make its primary context current and restore the caller's context."""
+
+    def __init__(self, ordinal: int) -> None:
+        super().__init__()
+        _initialize()
+        self._device = call("cuDeviceGet", ordinal)
+        self._context = call("cuDevicePrimaryCtxRetain", self._device)
+        self._closed = False
+        self._recent: deque[str] = deque(maxlen=_RECENT)
+        self._chunks: deque[_Chunk] = deque()
+        self._chunk_count = 0
+        self._lock = threading.Lock()
+        self._pooled = bool(_attribute(self._device, "MEMORY_POOLS_SUPPORTED"))
+        with self._current():
+            self._memory_stream = call("cuStreamCreate", cuda.CUstream_flags.CU_STREAM_NON_BLOCKING)
+            if self._pooled:
+                pool = call("cuDeviceGetDefaultMemPool", self._device)
+                threshold = cuda.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+                call("cuMemPoolSetAttribute", pool, threshold, cuda.cuuint64_t((1 << 64) - 1))
+            self._description = self._describe()
+
+    def _describe(self) -> DeviceDescription:
+        device = self._device
+        free, _ = call("cuMemGetInfo")
+        name: bytes = call("cuDeviceGetName", 256, device)
+        bandwidth = 2e3 * _attribute(device, "MEMORY_CLOCK_RATE") * _attribute(device, "GLOBAL_MEMORY_BUS_WIDTH") / 8
+        return DeviceDescription(
+            name=name.partition(b"\0")[0].decode(),
+            vendor="NVIDIA",
+            memory_bytes=int(free),
+            memory_bandwidth=bandwidth,
+            core_count=_attribute(device, "MULTIPROCESSOR_COUNT"),
+            clock_hz=1e3 * _attribute(device, "CLOCK_RATE"),
+            lanes=_attribute(device, "WARP_SIZE"),
+            caches=(CacheLevel(size_bytes=_attribute(device, "L2_CACHE_SIZE"), line_bytes=128),),
+            scratch_bytes=_attribute(device, "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"),
+        )
+
+    @property
+    def description(self) -> DeviceDescription:
+        return self._description
+
+    # -- calls -------------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _current(self) -> Iterator[None]:
+        """Makes the context current within the block. A sticky failure marks the device as lost."""
+        self.require_alive()
+        call("cuCtxPushCurrent", self._context)
+        try:
+            yield
+        finally:
+            cuda.cuCtxPopCurrent()
+
+    def _call(self, name: str, *arguments: Any, kernel: str = "") -> Any:
+        result = getattr(cuda, name)(*arguments)
+        try:
+            return check(name, result, kernel=kernel, recent=tuple(self._recent))
+        except XlaError as error:
+            if result[0].name in STICKY:
+                self.lost = self.lost or error
+            raise
+
+    # -- memory ------------------------------------------------------------------------------------------------------
+
+    def allocate(self, size: int) -> int | None:
+        with self._current():
+            made = cuda.cuMemAllocAsync(size, self._memory_stream) if self._pooled else cuda.cuMemAlloc(size)
+            if made[0] == cuda.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
+                return None
+            address = int(check("cuMemAllocAsync" if self._pooled else "cuMemAlloc", made))
+            if self._pooled:  # any stream may use the memory
+                self._call("cuStreamSynchronize", self._memory_stream)
+            return address
+
+    def free(self, address: int) -> None:
+        if self._closed or self.lost is not None:  # the memory went with the context
+            return
+        with self._current():
+            if self._pooled:
+                self._call("cuMemFreeAsync", address, self._memory_stream)
+            else:
+                self._call("cuMemFree", address)
+
+    # -- streams -----------------------------------------------------------------------------------------------------
+
+    def create_stream(self, executor: StreamExecutor) -> Any:
+        with self._current():
+            return self._call("cuStreamCreate", cuda.CUstream_flags.CU_STREAM_NON_BLOCKING)
+
+    def close_stream(self, stream: Any) -> None:
+        if self.lost is None and not self._closed:
+            with self._current():
+                self._call("cuStreamDestroy", stream)
+
+    def write(self, stream: Any, address: int, source: HostBytes) -> None:
+        with self._current():
+            for start in range(0, source.size, _CHUNK):
+                part = source[start : start + _CHUNK]
+                chunk = self._take_chunk()
+                try:
+                    chunk.view[: part.size] = part
+                    self._call("cuMemcpyHtoDAsync", address + start, chunk.address, part.size, stream)
+                    chunk.used = self._record(stream)
+                finally:
+                    self._chunks.append(chunk)
+
+    def read(self, stream: Any, destination: HostBytes, address: int) -> None:
+        """Two pieces are under way at a time: one is copied by the device, the other by the host."""
+        pending: deque[tuple[HostBytes, _Chunk]] = deque()
+        with self._current():
+            try:
+                for start in range(0, destination.size, _CHUNK):
+                    part, chunk = destination[start : start + _CHUNK], self._take_chunk()
+                    pending.append((part, chunk))
+                    self._call("cuMemcpyDtoHAsync", chunk.address, address + start, part.size, stream)
+                    chunk.used = self._record(stream)
+                    if len(pending) == 2:
+                        self._finish_read(*pending.popleft())
+                while pending:
+                    self._finish_read(*pending.popleft())
+            finally:
+                self._chunks.extend(chunk for _, chunk in pending)
+
+    def _finish_read(self, part: HostBytes, chunk: _Chunk) -> None:
+        try:
+            self._await(chunk)
+            part[...] = chunk.view[: part.size]
+        finally:
+            self._chunks.append(chunk)
+
+    def _take_chunk(self) -> _Chunk:
+        """Pinned memory that no copy uses."""
+        while True:
+            with contextlib.suppress(IndexError):
+                chunk = self._chunks.popleft()
+                self._await(chunk)
+                return chunk
+            with self._lock:
+                if self._chunk_count < _CHUNKS:
+                    self._chunk_count += 1
+                    return _Chunk()
+            time.sleep(_SLEEP_SECONDS)  # other threads have all of them
+
+    def _await(self, chunk: _Chunk) -> None:
+        if chunk.used is not None:
+            self._reached(chunk.used, float("inf"))
+            chunk.used = None
+
+    def copy(self, stream: Any, destination: int, source: int, size: int) -> None:
+        if size:
+            with self._current():
+                self._call("cuMemcpyDtoDAsync", destination, source, size, stream)
+
+    def fill(self, stream: Any, address: int, value: int, size: int) -> None:
+        if size:
+            with self._current():
+                self._call("cuMemsetD8Async", address, value, size, stream)
+
+    def launch(self, stream: Any, function: Function, arguments: LaunchArguments) -> None:
+        values, pointers = kernel_parameters(arguments.addresses)
+        with self._current():
+            self._recent.append(function.name)
+            self._call(
+                "cuLaunchKernel",
+                function.handle,
+                *arguments.blocks,
+                *arguments.threads,
+                arguments.shared_bytes,
+                stream,
+                ctypes.addressof(pointers),
+                0,
+                kernel=function.name,
+            )
+        del values  # the driver copied them
+
+    # -- events ------------------------------------------------------------------------------------------------------
+
+    def record(self, stream: Any) -> CudaEvent:
+        with self._current():
+            return self._record(stream)
+
+    def _record(self, stream: Any) -> CudaEvent:
+        event = CudaEvent()
+        self._call("cuEventRecord", event.handle, stream)
+        return event
+
+    def wait(self, stream: Any, event: CudaEvent) -> None:
+        with self._current():
+            self._call("cuStreamWaitEvent", stream, event.handle, 0)
+
+    def reached(self, event: CudaEvent, seconds: float) -> bool:
+        with self._current():
+            return self._reached(event, seconds)
+
+    def _reached(self, event: CudaEvent, seconds: float) -> bool:
+        """Asks for the event again and again: a call that blocks would hold up Ctrl-C."""
+        start = time.monotonic()
+        while True:
+            result = cuda.cuEventQuery(event.handle)
+            if result[0] != cuda.CUresult.CUDA_ERROR_NOT_READY:
+                break
+            spent = time.monotonic() - start
+            if spent >= seconds:
+                return False
+            if spent > _SPIN_SECONDS:
+                time.sleep(min(_SLEEP_SECONDS, max(seconds - spent, 0.0)))
+        if result[0] != cuda.CUresult.CUDA_SUCCESS:
+            self._call("cuEventQuery", event.handle)  # raises, and marks the device as lost
+        return True
+
+    # -- code --------------------------------------------------------------------------------------------------------
+
+    def load(self, ptx: str, engine: Engine) -> Mapping[str, Function]:
+        image = ctypes.create_string_buffer(ptx.encode())
+        with self._current():
+            try:
+                module = self._call("cuModuleLoadData", ctypes.addressof(image))
+            except XlaError as error:
+                processor = processor_of_ptx(ptx)
+                error.hint = f"the PTX is for {processor}; ptxas says: {ptxas_report(ptx, processor).strip()}"
+                raise
+            names = entry_names(ptx)
+            return {n: Function(n, self._call("cuModuleGetFunction", module, n.encode(), kernel=n)) for n in names}
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            with contextlib.suppress(XlaError), self._current():
+                while self._chunks:
+                    self._call("cuMemFreeHost", self._chunks.popleft().address)
+                self._call("cuStreamDestroy", self._memory_stream)
+            cuda.cuDevicePrimaryCtxRelease(self._device)
+
+
+def kernel_parameters(
+    addresses: tuple[int, ...],
+) -> tuple[ctypes.Array[ctypes.c_uint64], ctypes.Array[ctypes.c_void_p]]:
+    """The values of a kernel's parameters, and the array of pointers to them that cuLaunchKernel takes."""
+    values = (ctypes.c_uint64 * len(addresses))(*addresses)
+    base, size = ctypes.addressof(values), ctypes.sizeof(ctypes.c_uint64)
+    pointers = (ctypes.c_void_p * len(addresses))(*(base + size * i for i in range(len(addresses))))
+    return values, pointers

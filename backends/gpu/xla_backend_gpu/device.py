@@ -1,0 +1,253 @@
+"""A GPU as a device of xla-core: memory, streams and events over a `Driver`.
+
+A stream has two queues. The host's queue, a `HostStream`, decides what is enqueued on the device: it runs callbacks,
+skips work after a failure, and waits for events that aren't recorded yet. The device's queue runs copies and kernels.
+Work passes through an idle host's queue at once, so the caller's thread enqueues it on the device and goes on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from xla_backend_gpu.driver import Driver, LaunchArguments
+from xla_core.backend import DeviceFeatures, DeviceMemory, Event, HostBytes, Stream, StreamExecutor
+from xla_core.errors import InternalError, XlaError
+from xla_core.runtime import HostEvent, HostStream
+from xla_core.schedule import LaunchDimensions
+from xla_core.target import DeviceDescription
+
+if TYPE_CHECKING:
+    from xla_backend_gpu.kernel import GpuKernel
+
+__all__ = ["GpuEvent", "GpuExecutor", "GpuStream"]
+
+_COPY_MICROSECONDS_PER_BYTE = 1e-4  # 10 GB/s
+_SIGNAL_SECONDS = 0.05  # waits are split, so that Ctrl-C gets through
+
+
+def _address(memory: DeviceMemory) -> int:
+    return int(memory.handle) + memory.offset
+
+
+class _Point:
+    """One record of an event.
+
+    Attributes:
+        passed: ready when the host's queue has come to the record.
+        mark: the driver's event; None until then, and after a failure, when nothing is on the device.
+    """
+
+    __slots__ = ("_error", "driver", "mark", "passed")
+
+    def __init__(self, driver: Driver) -> None:
+        self.driver = driver
+        self.passed = HostEvent()
+        self.mark: Any = None
+        self._error: XlaError | None = None
+
+    def reached(self, seconds: float) -> bool:
+        """Whether the work before the record is done or skipped. Waits for it, at most for `seconds`."""
+        end = time.monotonic() + seconds
+        if not self.passed.ready and not (seconds > 0 and self.passed.synchronize(seconds)):
+            return False
+        if self.mark is None or self._error is not None:
+            return True
+        try:
+            return self.driver.reached(self.mark, max(0.0, end - time.monotonic()))
+        except XlaError as error:
+            self._error = error
+            return True
+
+    @property
+    def error(self) -> XlaError | None:
+        return self.passed.error or self._error
+
+
+class GpuEvent(Event):
+    """A point in a stream of the device. Each record is a new event of the driver, `point`."""
+
+    def __init__(self, driver: Driver) -> None:
+        self._driver = driver
+        self.point: _Point | None = None
+
+    @property
+    def ready(self) -> bool:
+        return self.point is None or self.point.reached(0.0)
+
+    @property
+    def error(self) -> XlaError | None:
+        return self.point.error if self.point is not None and self.point.reached(0.0) else None
+
+    def synchronize(self, timeout: float | None = None) -> bool:
+        point = self.point
+        end = None if timeout is None else time.monotonic() + timeout
+        while point is not None:
+            left = _SIGNAL_SECONDS if end is None else min(_SIGNAL_SECONDS, end - time.monotonic())
+            if point.reached(max(left, 0.0)):
+                break
+            if left <= 0:
+                return False
+        return True
+
+
+class GpuStream(Stream):
+    """A stream of the device, behind a queue of the host."""
+
+    def __init__(self, executor: GpuExecutor) -> None:
+        self.driver = executor.driver
+        self._order = HostStream(executor)
+        self._queue: Any = self.driver.create_stream(executor)  # the device's
+
+    @property
+    def name(self) -> str:
+        return self._order.name
+
+    @name.setter
+    def name(self, name: str) -> None:
+        self._order.name = name
+
+    def _enqueue(self, work: Callable[[Any], None], microseconds: float = 0.0) -> None:
+        """Enqueues on the device, in the host queue's turn. `microseconds` is the time that this takes the host.
+
+        A failure ends what comes before on the device too: what is done after it may free memory.
+        """
+
+        def in_turn() -> None:
+            try:
+                self.driver.require_alive()
+                work(self._queue)
+            except XlaError:
+                self._drain()
+                raise
+
+        self._order.enqueue(in_turn, microseconds)
+
+    def _drain(self) -> None:
+        """Waits for the work on the device, unless that is lost."""
+        if self.driver.lost is None:
+            mark = self.driver.record(self._queue)
+            while not self.driver.reached(mark, _SIGNAL_SECONDS):
+                pass
+
+    # -- work --------------------------------------------------------------------------------------------------------
+
+    def memcpy_h2d(self, destination: DeviceMemory, source: HostBytes) -> None:
+        address, cost = _address(destination), source.size * _COPY_MICROSECONDS_PER_BYTE
+        self._enqueue(lambda queue: self.driver.write(queue, address, source), cost)
+
+    def memcpy_d2h(self, destination: HostBytes, source: DeviceMemory) -> None:
+        address = _address(source)
+        self._enqueue(lambda queue: self.driver.read(queue, destination, address), float("inf"))
+
+    def memcpy_d2d(self, destination: DeviceMemory, source: DeviceMemory) -> None:
+        to, address, size = _address(destination), _address(source), min(destination.size, source.size)
+        self._enqueue(lambda queue: self.driver.copy(queue, to, address, size))
+
+    def memset(self, destination: DeviceMemory, value: int) -> None:
+        address, size = _address(destination), destination.size
+        self._enqueue(lambda queue: self.driver.fill(queue, address, value, size))
+
+    def launch(self, kernel: GpuKernel, arguments: Sequence[DeviceMemory], dimensions: LaunchDimensions) -> None:
+        """Enqueues a kernel."""
+        launch = LaunchArguments(
+            dimensions.blocks, dimensions.threads, dimensions.shared_memory_bytes, tuple(map(_address, arguments))
+        )
+        loaded = kernel.code.is_loaded(self.driver)
+        self._enqueue(
+            lambda queue: self.driver.launch(queue, kernel.code.function(self.driver, kernel.name), launch),
+            0.0 if loaded else float("inf"),
+        )
+
+    def host_callback(self, callback: Callable[[], None]) -> None:
+        def call(queue: Any) -> None:
+            self._drain()
+            callback()
+
+        self._enqueue(call, float("inf"))
+
+    # -- events ------------------------------------------------------------------------------------------------------
+
+    def create_event(self) -> Event:
+        return GpuEvent(self.driver)
+
+    def record(self, event: Event) -> None:
+        if not isinstance(event, GpuEvent):
+            raise InternalError(f"a {type(event).__name__} is not an event of a GPU")
+        point = _Point(self.driver)
+
+        def mark(queue: Any) -> None:
+            point.mark = self.driver.record(queue)
+
+        self._enqueue(mark)
+        self._order.record(point.passed)
+        event.point = point
+
+    def wait(self, event: Event) -> None:
+        point = event.point if isinstance(event, GpuEvent) else None
+        passed = point.passed if point is not None else event
+
+        def wait_in_turn(queue: Any) -> None:
+            self._order.awaited = passed.point if isinstance(passed, HostEvent) else None
+            try:
+                passed.synchronize()
+            finally:
+                self._order.awaited = None
+            if passed.error is not None:
+                raise passed.error
+            if point is not None and point.mark is not None:
+                self.driver.wait(queue, point.mark)
+
+        self._enqueue(wait_in_turn, 0.0 if passed.ready and passed.error is None else float("inf"))
+
+    def synchronize(self) -> None:
+        event = self.create_event()
+        self.record(event)
+        event.synchronize()
+
+    # -- failures ----------------------------------------------------------------------------------------------------
+
+    @property
+    def error(self) -> XlaError | None:
+        return self._order.error or self.driver.lost
+
+    def recover(self) -> None:
+        self._order.recover()
+
+    def run_inline(self) -> None:
+        self._order.run_inline()
+
+    def close(self) -> None:
+        self.synchronize()
+        self._order.close()
+        queue, self._queue = self._queue, None
+        if queue is not None:
+            self.driver.close_stream(queue)
+
+
+class GpuExecutor(StreamExecutor):
+    """One GPU. A memory's handle is its address on the device."""
+
+    features = DeviceFeatures(memory_slices=True, callbacks_may_enqueue=True)
+
+    def __init__(self, ordinal: int, driver: Driver) -> None:
+        super().__init__(ordinal)
+        self.driver = driver
+
+    @property
+    def description(self) -> DeviceDescription:
+        return self.driver.description
+
+    def allocate(self, size: int, memory_space: int = 0) -> DeviceMemory | None:
+        address = self.driver.allocate(size)
+        return None if address is None else DeviceMemory(address, size, memory_space=memory_space)
+
+    def deallocate(self, memory: DeviceMemory) -> None:
+        self.driver.free(memory.handle)
+
+    def create_stream(self) -> Stream:
+        return GpuStream(self)
+
+    def close(self) -> None:
+        self.driver.close()

@@ -1,0 +1,138 @@
+"""Driver: what the backend needs of a device. CUDA's driver and the emulator implement it."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import os
+import weakref
+from collections.abc import Mapping
+from typing import Any
+
+from xla_backend_gpu.program import Engine
+from xla_core.backend import HostBytes, StreamExecutor
+from xla_core.errors import FailedPreconditionError, XlaError
+from xla_core.target import DeviceDescription
+
+__all__ = ["Driver", "Function", "LaunchArguments"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class LaunchArguments:
+    """A launch: blocks, threads of a block, bytes of dynamic shared memory, and the addresses of buffers."""
+
+    blocks: tuple[int, int, int]
+    threads: tuple[int, int, int]
+    shared_bytes: int
+    addresses: tuple[int, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Function:
+    """A kernel that a device has loaded: its name, and the driver's handle of it."""
+
+    name: str
+    handle: Any
+
+
+class Driver(abc.ABC):
+    """One device, as a driver presents it. Handles of streams and events are the driver's own.
+
+    Streams are in-order queues on the device. The methods that take a stream enqueue work there and return, and may be
+    called from any thread. A method raises an XlaError for its own failure, and for an earlier one that the device told
+    of meanwhile. After a failure that the device doesn't recover from, `lost` is that failure, and every method but
+    `free` raises it.
+    """
+
+    def __init__(self) -> None:
+        self.lost: XlaError | None = None
+        _drivers.add(self)
+
+    @property
+    @abc.abstractmethod
+    def description(self) -> DeviceDescription:
+        """The device's figures."""
+
+    # -- memory ------------------------------------------------------------------------------------------------------
+
+    @abc.abstractmethod
+    def allocate(self, size: int) -> int | None:
+        """The address of new memory, aligned to 256 bytes; None if there isn't enough."""
+
+    @abc.abstractmethod
+    def free(self, address: int) -> None:
+        """Frees memory that no enqueued work uses any longer."""
+
+    # -- streams -----------------------------------------------------------------------------------------------------
+
+    @abc.abstractmethod
+    def create_stream(self, executor: StreamExecutor) -> Any:
+        """A new stream. `executor` has the device's name for messages."""
+
+    @abc.abstractmethod
+    def close_stream(self, stream: Any) -> None:
+        """Frees a stream, whose work is done."""
+
+    @abc.abstractmethod
+    def write(self, stream: Any, address: int, source: HostBytes) -> None:
+        """Enqueues a copy from the host. The caller may change `source` when this returns."""
+
+    @abc.abstractmethod
+    def read(self, stream: Any, destination: HostBytes, address: int) -> None:
+        """Copies to the host, after the stream's earlier work. It returns when `destination` is filled."""
+
+    @abc.abstractmethod
+    def copy(self, stream: Any, destination: int, source: int, size: int) -> None:
+        """Enqueues a copy within the device."""
+
+    @abc.abstractmethod
+    def fill(self, stream: Any, address: int, value: int, size: int) -> None:
+        """Enqueues setting bytes to `value`."""
+
+    @abc.abstractmethod
+    def launch(self, stream: Any, function: Function, arguments: LaunchArguments) -> None:
+        """Enqueues a kernel."""
+
+    # -- events ------------------------------------------------------------------------------------------------------
+
+    @abc.abstractmethod
+    def record(self, stream: Any) -> Any:
+        """Enqueues a new event, and returns it. It is freed when its last reference is dropped."""
+
+    @abc.abstractmethod
+    def wait(self, stream: Any, event: Any) -> None:
+        """Makes the stream's later work wait for an event of any device of this platform."""
+
+    @abc.abstractmethod
+    def reached(self, event: Any, seconds: float) -> bool:
+        """Whether the work before an event is done. Waits for that, at most for `seconds`."""
+
+    # -- code --------------------------------------------------------------------------------------------------------
+
+    @abc.abstractmethod
+    def load(self, ptx: str, engine: Engine) -> Mapping[str, Function]:
+        """Loads a module of PTX; returns its kernels by name. An emulated device runs them with `engine`."""
+
+    def close(self) -> None:  # noqa: B027  (nothing to give back is the common case)
+        """Gives the device back."""
+
+    # -- failures ----------------------------------------------------------------------------------------------------
+
+    def require_alive(self) -> None:
+        """Raises `lost`, if the device is lost."""
+        if self.lost is not None:
+            raise self.lost.with_traceback(None)
+
+
+_drivers: weakref.WeakSet[Driver] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for driver in list(_drivers):
+        driver.lost = FailedPreconditionError(
+            "this device was opened before a fork, and belongs to the parent process",
+            hint="make a new xla_core.Client in the child process",
+        )
+
+
+os.register_at_fork(after_in_child=_after_fork)

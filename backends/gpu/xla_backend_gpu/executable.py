@@ -1,0 +1,92 @@
+"""GpuExecutable: a program of kernels, run as a schedule of thunks."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+from xla_backend_gpu.kernel import DeviceCode, GpuKernel
+from xla_backend_gpu.program import GpuProgram, place_of
+from xla_core.analysis import AllocationKind, BufferAllocation, BufferAssignment, BufferSlice
+from xla_core.backend import CompilationReport, DeviceMemory, Executable, ExecutableMemoryStats, RunOptions
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo import Environment, HloInstruction
+from xla_core.runtime import ThunkExecutor
+from xla_core.schedule import KernelThunk, LaunchDimensions, Thunk, ThunkProgram, emit_thunks, host_thunk, walk
+
+__all__ = ["GpuExecutable", "make_thunks"]
+
+Slices = tuple[BufferSlice, ...]
+
+
+class GpuExecutable(Executable):
+    """A program whose kernels are in one module of PTX. `artifacts` are the texts to show besides HLO and PTX."""
+
+    def __init__(
+        self,
+        program: GpuProgram,
+        assignment: BufferAssignment,
+        report: CompilationReport | None = None,
+        artifacts: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(assignment.module, report)
+        self._program = program
+        self._artifacts = dict(artifacts or {})
+        self._thunks = make_thunks(program, assignment)
+        self._executor = ThunkExecutor(self._thunks)
+
+    def execute_async_on_stream(
+        self, run_options: RunOptions, arguments: Sequence[DeviceMemory]
+    ) -> Sequence[DeviceMemory]:
+        return self._executor.execute(run_options, arguments)
+
+    def serialize(self) -> bytes:
+        return self._program.to_bytes()
+
+    def artifacts(self) -> Mapping[str, str | bytes]:
+        """The optimized HLO, the PTX and the thunks; and what the compilation kept: LLVM IR and ptxas's report."""
+        thunks = "\n".join(f"{type(thunk).__name__} {thunk.name}" for thunk in walk(self._thunks.thunks)) + "\n"
+        return {**super().artifacts(), **self._artifacts, "ptx": self._program.ptx, "thunks": thunks}
+
+    def memory_stats(self) -> ExecutableMemoryStats:
+        sizes = dict.fromkeys(AllocationKind, 0)
+        for allocation in self._thunks.allocations:
+            sizes[allocation.kind] += allocation.size
+        return dataclasses.replace(
+            super().memory_stats(),
+            temp_bytes=sizes[AllocationKind.TEMP],
+            constant_bytes=sizes[AllocationKind.CONSTANT],
+            generated_code_bytes=len(self._program.ptx),
+        )
+
+    def close(self) -> None:
+        self._executor.cancel()
+
+
+def make_thunks(program: GpuProgram, assignment: BufferAssignment) -> ThunkProgram:
+    """The thunks of a module whose kernels are compiled. Instructions without a kernel run on the host.
+
+    Raises:
+        InvalidArgumentError: the launches don't fit the module.
+    """
+    code = DeviceCode(program.ptx, program.engine)
+    size = max((launch.scratch_bytes for launch in program.launches.values()), default=0)
+    scratch = BufferAllocation(-1, size, AllocationKind.TEMP)  # no instruction's
+    environment = Environment()  # of what runs on the host
+    launches = dict(program.launches)
+
+    def thunk(instruction: HloInstruction, operands: Slices, results: Slices) -> Thunk | Sequence[Thunk]:
+        launch = launches.pop(place_of(instruction), None)
+        if launch is None:
+            computes = any(result.size for result in results)
+            return host_thunk(instruction, operands, results, environment) if computes else ()
+        written = (*results, BufferSlice(scratch, 0, size)) if launch.takes_scratch else results
+        dimensions = LaunchDimensions((launch.blocks, 1, 1), (launch.threads, 1, 1))
+        return KernelThunk(instruction.name, GpuKernel(code, launch.kernel), operands, written, dimensions)
+
+    made = emit_thunks(assignment, thunk)
+    if launches:
+        raise InvalidArgumentError(f"the serialized GPU program is damaged: it has no {next(iter(launches))}")
+    if any(launch.takes_scratch for launch in program.launches.values()):
+        made = dataclasses.replace(made, allocations=(*made.allocations, scratch))
+    return made

@@ -1,0 +1,55 @@
+"""Kernels: functions of a module of PTX, which each device loads when the first of them is launched there."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+from xla_backend_gpu.device import GpuStream
+from xla_backend_gpu.driver import Driver
+from xla_backend_gpu.program import Engine
+from xla_core.backend import DeviceMemory, Kernel, Stream
+from xla_core.errors import InternalError
+from xla_core.schedule import LaunchDimensions
+
+__all__ = ["DeviceCode", "GpuKernel"]
+
+
+class DeviceCode:
+    """A module of PTX, with what each device made of it."""
+
+    def __init__(self, ptx: str, engine: Engine) -> None:
+        self.ptx = ptx
+        self.engine = engine
+        self._lock = threading.Lock()
+        self._loaded: weakref.WeakKeyDictionary[Driver, dict[str, Any]] = weakref.WeakKeyDictionary()
+
+    def is_loaded(self, driver: Driver) -> bool:
+        return driver in self._loaded
+
+    def function(self, driver: Driver, name: str) -> Any:
+        """The driver's handle of a kernel."""
+        functions = self._loaded.get(driver)
+        if functions is None:
+            with self._lock:
+                functions = self._loaded.get(driver)
+                if functions is None:
+                    functions = self._loaded[driver] = dict(driver.load(self.ptx, self.engine))
+        if name not in functions:
+            raise InternalError(f"the PTX of the program has no kernel {name}")
+        return functions[name]
+
+
+class GpuKernel(Kernel):
+    """One kernel. Its arguments are addresses: the operands', the results', and that of the scratch memory."""
+
+    def __init__(self, code: DeviceCode, name: str) -> None:
+        self.code = code
+        self.name = name
+
+    def launch(self, stream: Stream, arguments: Sequence[DeviceMemory], dimensions: LaunchDimensions) -> None:
+        if not isinstance(stream, GpuStream):
+            raise InternalError(f"{self.name} runs on a GpuStream, not on a {type(stream).__name__}")
+        stream.launch(self, arguments, dimensions)

@@ -1,0 +1,74 @@
+"""GpuProgram: a compiled program as data, which is what a serialized executable holds."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from xla_backend_gpu.abi import check_processor
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo import HloInstruction
+
+__all__ = ["Engine", "GpuProgram", "Launch", "Processor", "place_of"]
+
+Processor = Annotated[str, AfterValidator(check_processor)]
+
+Engine = Literal["fast", "checked"]
+"""How an emulated device runs kernels: as native code, or thread by thread with checks of every access."""
+
+_STRICT = ConfigDict(frozen=True, extra="forbid", strict=True, ser_json_bytes="utf8")
+
+
+class Launch(BaseModel):
+    """How an instruction's kernel is launched: its name in the PTX, the grid, and the scratch memory that it takes."""
+
+    model_config = _STRICT
+
+    kernel: str = Field(pattern=r"^[A-Za-z_$][\w$]*$")
+    blocks: int = Field(ge=1, le=2**31 - 1)
+    threads: int = Field(ge=1, le=1024)
+    takes_scratch: bool = False
+    scratch_bytes: int = Field(default=0, ge=0)
+
+
+class GpuProgram(BaseModel):
+    """The kernels of a program, and the optimized module that says in which order they run.
+
+    Attributes:
+        processor: the processor that the PTX is for, or later ones.
+        ptx: one module of PTX.
+        launches: the launch of each instruction that has a kernel, by `place_of`. The host runs the others.
+        engine: how an emulated device runs the kernels.
+        hlo: the optimized module as HLO text.
+    """
+
+    model_config = _STRICT
+
+    processor: Processor
+    ptx: str
+    launches: dict[str, Launch]
+    engine: Engine = "fast"
+    hlo: str
+
+    def to_bytes(self) -> bytes:
+        return self.model_dump_json().encode()
+
+    @staticmethod
+    def from_bytes(data: bytes) -> GpuProgram:
+        """Parses what `to_bytes` returned.
+
+        Raises:
+            InvalidArgumentError: the data is damaged.
+        """
+        try:
+            return GpuProgram.model_validate_json(data)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(map(str, first["loc"]))
+            raise InvalidArgumentError(f"the serialized GPU program is damaged: {where}: {first['msg']}") from error
+
+
+def place_of(instruction: HloInstruction) -> str:
+    """Names an instruction of a module; names of HLO have no spaces."""
+    return f"{instruction.name} in {instruction.parent.name if instruction.parent is not None else ''}"

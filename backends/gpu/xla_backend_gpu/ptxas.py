@@ -1,0 +1,56 @@
+"""ptxas: NVIDIA's assembler, which tells what a kernel needs. It is on the PATH, or in the wheel nvidia-cuda-nvcc."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from xla_core.errors import InternalError
+
+__all__ = ["assemble", "find_ptxas", "ptxas_report"]
+
+
+@functools.cache
+def find_ptxas() -> str | None:
+    """The path of ptxas, or None."""
+    on_path = shutil.which("ptxas")
+    if on_path is not None:
+        return on_path
+    wheels = importlib.util.find_spec("nvidia")
+    for place in wheels.submodule_search_locations or () if wheels is not None else ():
+        found = sorted(Path(place).glob("*/bin/ptxas"))
+        if found:
+            return str(found[-1])
+    return None
+
+
+def assemble(ptx: str, processor: str) -> tuple[bytes, str]:
+    """The machine code of PTX, and what ptxas says of each kernel: registers, spills, shared memory.
+
+    Raises:
+        InternalError: ptxas is missing, or it refuses the PTX.
+    """
+    path = find_ptxas()
+    if path is None:
+        raise InternalError("there is no ptxas", hint="pip install xla-backend-gpu[ptxas], or put ptxas on the PATH")
+    with tempfile.TemporaryDirectory(prefix="xla-ptxas-") as folder:
+        source, target = Path(folder, "kernels.ptx"), Path(folder, "kernels.cubin")
+        source.write_text(ptx)
+        command = [path, "-v", f"-arch={processor}", "-o", str(target), str(source)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        said = (done.stdout + done.stderr).replace(f"{folder}/", "")
+        if done.returncode:
+            raise InternalError(f"ptxas refuses PTX for {processor}: {said.strip()}")
+        return target.read_bytes(), said
+
+
+def ptxas_report(ptx: str, processor: str) -> str:
+    """What ptxas says of the kernels, or why it says nothing."""
+    try:
+        return assemble(ptx, processor)[1]
+    except InternalError as error:
+        return f"{error.message}\n"

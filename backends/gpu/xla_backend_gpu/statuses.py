@@ -1,0 +1,81 @@
+"""What the statuses of CUDA's driver mean: the kind of error, and whether the device goes on."""
+
+from __future__ import annotations
+
+from xla_core.errors import (
+    FailedPreconditionError,
+    InternalError,
+    InvalidArgumentError,
+    ResourceExhaustedError,
+    UnavailableError,
+    UnimplementedError,
+    XlaError,
+)
+
+__all__ = ["KINDS", "STICKY", "status_error"]
+
+KINDS: dict[str, type[XlaError]] = {
+    "CUDA_ERROR_INVALID_VALUE": InvalidArgumentError,
+    "CUDA_ERROR_INVALID_HANDLE": InvalidArgumentError,
+    "CUDA_ERROR_OUT_OF_MEMORY": ResourceExhaustedError,
+    "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES": ResourceExhaustedError,
+    "CUDA_ERROR_NOT_INITIALIZED": FailedPreconditionError,
+    "CUDA_ERROR_DEINITIALIZED": FailedPreconditionError,
+    "CUDA_ERROR_INVALID_CONTEXT": FailedPreconditionError,
+    "CUDA_ERROR_CONTEXT_IS_DESTROYED": FailedPreconditionError,
+    "CUDA_ERROR_INVALID_PTX": FailedPreconditionError,
+    "CUDA_ERROR_UNSUPPORTED_PTX_VERSION": FailedPreconditionError,
+    "CUDA_ERROR_NO_BINARY_FOR_GPU": FailedPreconditionError,
+    "CUDA_ERROR_NO_DEVICE": UnavailableError,
+    "CUDA_ERROR_INVALID_DEVICE": UnavailableError,
+    "CUDA_ERROR_DEVICE_UNAVAILABLE": UnavailableError,
+    "CUDA_ERROR_DEVICE_NOT_LICENSED": UnavailableError,
+    "CUDA_ERROR_STUB_LIBRARY": UnavailableError,
+    "CUDA_ERROR_SYSTEM_NOT_READY": UnavailableError,
+    "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH": UnavailableError,
+    "CUDA_ERROR_JIT_COMPILER_NOT_FOUND": UnavailableError,
+    "CUDA_ERROR_NOT_SUPPORTED": UnimplementedError,
+}
+"""Status -> the kind of error; others are InternalError."""
+
+STICKY = frozenset(
+    {
+        "CUDA_ERROR_ILLEGAL_ADDRESS",
+        "CUDA_ERROR_MISALIGNED_ADDRESS",
+        "CUDA_ERROR_INVALID_ADDRESS_SPACE",
+        "CUDA_ERROR_INVALID_PC",
+        "CUDA_ERROR_ILLEGAL_INSTRUCTION",
+        "CUDA_ERROR_HARDWARE_STACK_ERROR",
+        "CUDA_ERROR_LAUNCH_FAILED",
+        "CUDA_ERROR_LAUNCH_TIMEOUT",
+        "CUDA_ERROR_ASSERT",
+        "CUDA_ERROR_ECC_UNCORRECTABLE",
+        "CUDA_ERROR_NVLINK_UNCORRECTABLE",
+        "CUDA_ERROR_EXTERNAL_DEVICE",
+        "CUDA_ERROR_CONTAINED",
+        "CUDA_ERROR_TENSOR_MEMORY_LEAK",
+        "CUDA_ERROR_CONTEXT_IS_DESTROYED",
+        "CUDA_ERROR_DEINITIALIZED",
+    }
+)
+"""Statuses after which every call of the context fails."""
+
+
+def status_error(call: str, status: str, text: str, *, kernel: str = "", recent: tuple[str, ...] = ()) -> XlaError:
+    """The error for a status.
+
+    Args:
+        call: the driver's function.
+        status: the status's name.
+        text: the driver's explanation.
+        kernel: the kernel that the call launches.
+        recent: the kernels that were launched last, for a sticky status, which may be any earlier kernel's.
+    """
+    what = f"{call} of kernel {kernel}" if kernel else call
+    message = f"{what} returned {status}: {text}"
+    if status in STICKY:
+        if recent:
+            message += f"; the kernels launched last are {', '.join(recent)}"
+        hint = "the device is lost for this client: make a new process, or run on the emulated device with its checks"
+        return KINDS.get(status, InternalError)(message, op=kernel or None, hint=hint)
+    return KINDS.get(status, InternalError)(message, op=kernel or None)

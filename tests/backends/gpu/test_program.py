@@ -1,0 +1,78 @@
+"""GpuProgram: a program as data that can be stored."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+pytest.importorskip("xla_backend_gpu", reason="xla-backend-gpu is not installed")
+
+from xla_backend_gpu.compiler import GpuCompiler
+from xla_backend_gpu.program import GpuProgram
+
+import xla_core as xla
+
+PROGRAM = """HloModule m
+
+less {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT l = pred[] compare(a, b), direction=LT
+}
+
+ENTRY main {
+  x = f32[9,700] parameter(0)
+  s = f32[9,700] sort(x), dimensions={1}, to_apply=less
+  ROOT z = f32[9,700] exponential(s)
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def executable():
+    return GpuCompiler().compile(xla.parse(PROGRAM))
+
+
+def test_what_is_stored_is_restored(executable) -> None:
+    data = executable.serialize()
+    again = GpuCompiler().deserialize(data)
+    assert again.serialize() == data
+    assert again.artifacts()["ptx"] == executable.artifacts()["ptx"]
+    assert again.artifacts()["thunks"] == executable.artifacts()["thunks"]
+    assert again.memory_stats() == executable.memory_stats()
+
+
+def test_scratch_memory_is_part_of_the_temporaries(executable) -> None:
+    """A thread sorts a row in two halves, back and forth."""
+    (sort,) = [v for k, v in json.loads(executable.serialize())["launches"].items() if k.startswith("s ")]
+    assert sort["takes_scratch"]
+    assert sort["scratch_bytes"] >= sort["blocks"] * sort["threads"] * 2 * 700 * 4
+    assert executable.memory_stats().temp_bytes >= sort["scratch_bytes"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "says"),
+    [
+        ("ptx", 3, "ptx"),
+        ("processor", "sm_1", "sm_1"),
+        ("engine", "slow", "engine"),
+        ("hlo", "HloModule m\n\nENTRY {", "expected"),
+        ("launches", {"s in main": {"kernel": "s", "blocks": 0, "threads": 1}}, "blocks"),
+        ("launches", {"no in main": {"kernel": "s", "blocks": 1, "threads": 1}}, "no in main"),
+        ("launches", {"s in main": {"kernel": "s;", "blocks": 1, "threads": 1}}, "kernel"),
+        ("more", 1, "more"),
+    ],
+)
+def test_a_damaged_program_is_refused(executable, field: str, value: object, says: str) -> None:
+    fields = json.loads(executable.serialize())
+    fields[field] = value
+    data = json.dumps(fields).encode()
+    with pytest.raises(xla.InvalidArgumentError, match=says):
+        GpuCompiler().deserialize(data)
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"\xff\xfe", b"null"])
+def test_other_bytes_are_refused(data: bytes) -> None:
+    with pytest.raises(xla.InvalidArgumentError, match="the serialized GPU program is damaged"):
+        GpuProgram.from_bytes(data)
