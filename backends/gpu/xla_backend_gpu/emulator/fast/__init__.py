@@ -1,12 +1,10 @@
-"""The fast engine."""
+"""The fast engine: kernels as native code.
 
-from xla_backend_gpu.emulator.counters import Counters
-from xla_backend_gpu.emulator.launch import Launch
-from xla_core.errors import UnimplementedError
+A kernel becomes a module of LLVM IR: a function of one thread (`thread_function`), which waits at barriers by returning
+to its driver (`driver`), and the driver's rules of who may go on (`releases`). `native` compiles and caches it, and
+divides the blocks of a launch between the host's cores.
+"""
+
+from xla_backend_gpu.emulator.fast.native import run_fast
 
 __all__ = ["run_fast"]
-
-
-def run_fast(launch: Launch) -> Counters:
-    """Runs a kernel."""
-    raise UnimplementedError(f"the fast engine doesn't run {launch.kernel.name} yet")

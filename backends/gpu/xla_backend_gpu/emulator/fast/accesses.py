@@ -1,0 +1,142 @@
+"""Loads, stores and atomics in native code, with checks of bounds and alignment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xla_backend_gpu.emulator.fast.layout import Context, Faults
+from xla_backend_gpu.emulator.fast.operands import Operands, context_word
+from xla_backend_gpu.emulator.ptx.program import Address, Instruction, Kernel, Register, Symbol, Vector
+from xla_backend_gpu.emulator.spaces import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
+from xla_backend_gpu.emulator.table import Effect
+from xla_core.codegen.llvm import IrBuilder, Value
+from xla_core.errors import UnimplementedError
+
+__all__ = ["Accesses"]
+
+
+class Accesses:
+    """Translates accesses of memory in the function of a thread.
+
+    Args:
+        shared, local: the block's shared memory, and the thread's own.
+        fault: writes code that reports a fault if a condition (an i1) holds: (condition, kind, address).
+    """
+
+    def __init__(
+        self,
+        b: IrBuilder,
+        kernel: Kernel,
+        operands: Operands,
+        shared: Value,
+        local: Value,
+        fault: Callable[[Value, Faults, Value], None],
+    ) -> None:
+        self.b, self.kernel, self.operands, self.shared, self.local, self.fault = (
+            *(b, kernel, operands),
+            *(shared, local, fault),
+        )
+
+    def emit(self, instruction: Instruction) -> None:
+        """An instruction whose effect is LOAD, STORE or ATOMIC."""
+        effect = instruction.definition.effect
+        if effect is Effect.LOAD:
+            self._load(instruction)
+        elif effect is Effect.STORE:
+            self._store(instruction)
+        else:
+            self._atomic(instruction)
+
+    def _pointer(self, instruction: Instruction, size: int) -> Value:
+        """Where the address operand points on the host, after checks."""
+        b = self.b
+        address = next(o for o in instruction.operands if isinstance(o, Address))
+        base = address.base
+        if instruction.space == "param":
+            if not isinstance(base, Symbol):
+                raise UnimplementedError(f"line {instruction.line}: a parameter's address in a register")
+            parameters = context_word(b, self.operands.context, Context.PARAMETERS, "ptr")
+            return b.gep("i8", parameters, b.int_(base.variable.address + base.offset))
+        if isinstance(base, Symbol):
+            where = self.operands.address_of(base)
+        elif isinstance(base, Register):
+            where = b.add(b.resize(self.operands.load_register(base), "i64", signed=False), b.int_(address.offset))
+        else:
+            where = b.int_(base.value + address.offset)
+        return self._checked(where, instruction.space, size)
+
+    def _checked(self, where: Value, space: str, size: int) -> Value:
+        b = self.b
+        start, offset, limit = self._region(where, space)
+        constant, end = offset.integer, limit.integer
+        if constant is None or end is None or not 0 <= constant <= end - size or constant % size:
+            outside = b.or_(b.icmp("ugt", offset, b.sub(limit, b.int_(size))), b.icmp("ult", limit, b.int_(size)))
+            self.fault(outside, Faults.OUT_OF_BOUNDS, where)
+            if size > 1:
+                low = b.binary("and", where, b.int_(size - 1))
+                self.fault(b.icmp("ne", low, b.int_(0)), Faults.MISALIGNED, where)
+        return b.gep("i8", start, offset)
+
+    def _region(self, where: Value, space: str) -> tuple[Value, Value, Value]:
+        """The memory that an address lies in: where it starts on the host, the offset there, and its size."""
+        b, context = self.b, self.operands.context
+        if space == "shared":
+            return self.shared, where, context_word(b, context, Context.SHARED_BYTES)
+        if space == "local":
+            return self.local, where, b.int_(self.kernel.local_bytes)
+        start = context_word(b, context, Context.MEMORY, "ptr")
+        offset = b.sub(where, context_word(b, context, Context.MEMORY_BASE))
+        limit = context_word(b, context, Context.MEMORY_SIZE)
+        if space == "generic":
+            for base, window in (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW)):
+                inner = b.sub(where, b.int_(window))
+                inside = b.icmp("ult", inner, b.int_(WINDOW_BYTES))
+                other_start, _, other_limit = self._region(inner, base)
+                start = b.select(inside, other_start, start)
+                offset = b.select(inside, inner, offset)
+                limit = b.select(inside, other_limit, limit)
+        return start, offset, limit
+
+    def _load(self, instruction: Instruction) -> None:
+        b, type_ = self.b, instruction.type
+        count = instruction.vector_length
+        pointer = self._pointer(instruction, type_.size * count)
+        result = instruction.operands[0]
+        elements = result.elements if isinstance(result, Vector) and instruction.has("vec") else (result,)
+        for position, element in enumerate(elements):
+            place = b.gep("i8", pointer, b.int_(position * type_.size))
+            self.operands.put(element, type_, b.load(f"i{type_.bits}", place, align=type_.size))
+
+    def _store(self, instruction: Instruction) -> None:
+        b, type_ = self.b, instruction.type
+        pointer = self._pointer(instruction, type_.size * instruction.vector_length)
+        source = instruction.operands[1]
+        elements = source.elements if isinstance(source, Vector) and instruction.has("vec") else (source,)
+        for position, element in enumerate(elements):
+            place = b.gep("i8", pointer, b.int_(position * type_.size))
+            value = b.bitcast(self.operands.get(element, type_), f"i{type_.bits}")
+            b.store(value, place, align=type_.size)
+
+    def _atomic(self, instruction: Instruction) -> None:
+        """Compares and exchanges until no other thread came between."""
+        b, type_ = self.b, instruction.type
+        integer = f"i{type_.bits}"
+        pointer = self._pointer(instruction, type_.size)
+        sources = self.operands.sources(instruction)
+        function = b.function
+        loop, done = function.add_block("atomic"), function.add_block("atomic.done")
+        first = b.emit(integer, f"load atomic {integer}, {pointer} monotonic, align {type_.size}")
+        before = b.block
+        b.branch(loop)
+        b.block = loop
+        again = Value(integer, function.fresh())
+        old = b.phi((first, before), (again, loop))
+        new = b.bitcast(instruction.definition.ir(b, instruction, b.bitcast(old, type_.ir), *sources), integer)
+        pair = b.emit(f"{{{integer}, i1}}", f"cmpxchg {pointer}, {old}, {new} acq_rel monotonic, align {type_.size}")
+        b.line(f"{again.name} = extractvalue {pair}, 0")
+        succeeded = b.emit("i1", f"extractvalue {pair}, 1")
+        if b.block is not loop:
+            raise UnimplementedError(f"line {instruction.line}: an atomic of several blocks")
+        b.branch_if(succeeded, done, loop)
+        b.block = done
+        self.operands.put_results(instruction, b.bitcast(old, type_.ir))

@@ -1,0 +1,154 @@
+"""The function that runs blocks of a grid: `void @run(ptr context, ptr scratch, i64 first, i64 last)`.
+
+Without barriers and warp instructions it is a loop over the threads of each block. Otherwise each thread has a state in
+the scratch memory, behind the shared memory, and the driver runs in rounds all threads that may go on: the lanes of a
+warp until they wait for the block, then the next warp; then it releases the barriers at which all have arrived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_backend_gpu.emulator.fast.layout import Context, Faults, StateLayout
+from xla_backend_gpu.emulator.fast.operands import context_word
+from xla_backend_gpu.emulator.fast.releases import emit_block_release, emit_warp_release
+from xla_backend_gpu.emulator.ptx.program import Kernel
+from xla_backend_gpu.emulator.table import Effect
+from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, Value
+
+__all__ = ["emit_driver"]
+
+
+def emit_driver(module: IrModule, kernel: Kernel, layout: StateLayout) -> None:
+    """Adds `@run` to a module that has the function of a thread."""
+    if layout.sites:
+        emit_warp_release(module, kernel, layout)
+        emit_block_release(module, layout)
+    parameters = [
+        ("ptr", "noalias", "context"),
+        ("ptr", "noalias", "scratch"),
+        ("i64", "", "first"),
+        ("i64", "", "last"),
+    ]
+    function = module.add_function(IrFunction("run", "void", parameters, attributes="nounwind"))
+    _Driver(IrBuilder(module, function), kernel, layout).emit()
+
+
+class _Driver:
+    def __init__(self, b: IrBuilder, kernel: Kernel, layout: StateLayout) -> None:
+        self.b, self.kernel, self.layout = b, kernel, layout
+        self.context, self.scratch, self.first, self.last = b.function.parameters
+        self.end = b.function.add_block("end")
+
+    def emit(self) -> None:
+        b = self.b
+        sizes = [context_word(b, self.context, c) for c in (Context.BLOCK_X, Context.BLOCK_Y, Context.BLOCK_Z)]
+        threads = b.mul(b.mul(sizes[0], sizes[1]), sizes[2])
+        grid = [context_word(b, self.context, c) for c in (Context.GRID_X, Context.GRID_Y)]
+        shared_bytes = context_word(b, self.context, Context.SHARED_BYTES)
+        states = b.gep("i8", self.scratch, b.binary("and", b.add(shared_bytes, b.int_(63)), b.int_(-64)))
+        blocks, _ = b.open_loop(self.first, self.last, name="blocks")
+        number = blocks.index
+        row = b.udiv(number, grid[0])
+        block = [b.urem(number, grid[0]), b.urem(row, grid[1]), b.udiv(row, grid[1])]
+        places = [b.cast("trunc", index, "i32") for index in block]
+        if self.layout.sites:
+            self._rounds(states, sizes, threads, places)
+        else:
+            self._all_threads(sizes, places)
+        b.close_loop(blocks)
+        b.branch(self.end)
+        b.block = self.end
+        b.ret()
+
+    def _all_threads(self, sizes: Sequence[Value], block: Sequence[Value]) -> None:
+        b = self.b
+        zero = b.int_(0)
+        outer, _ = b.open_loop(zero, sizes[2], name="z")
+        middle, _ = b.open_loop(zero, sizes[1], name="y")
+        inner, _ = b.open_loop(zero, sizes[0], name="x")
+        x, y, z = (loop.index for loop in (inner, middle, outer))
+        number = b.add(x, b.mul(sizes[0], b.add(y, b.mul(sizes[1], z))))
+        self._call([number, x, y, z], block, Value("ptr", "null"))
+        for loop in (inner, middle, outer):
+            b.close_loop(loop)
+
+    def _call(self, thread: Sequence[Value], block: Sequence[Value], state: Value) -> Value:
+        """Calls the function of a thread, and ends everything after a fault."""
+        b = self.b
+        indices = [b.cast("trunc", v, "i32") for v in thread]
+        result = b.call("thread", "i32", [self.context, self.scratch, state, *indices, *block])
+        good = b.function.add_block("ran")
+        b.branch_if(b.icmp("slt", result, b.int_(0, "i32")), self.end, good)
+        b.block = good
+        return result
+
+    # -- with waiting ------------------------------------------------------------------------------------------------
+
+    def _rounds(self, states: Value, sizes: Sequence[Value], threads: Value, block: Sequence[Value]) -> None:
+        b, layout = self.b, self.layout
+        start, _ = b.open_loop(b.int_(0), threads, name="start")
+        state = b.gep("i8", states, b.mul(start.index, b.int_(layout.stride)))
+        b.store(b.int_(0), state, align=8)  # site and waits_for
+        b.close_loop(start)
+
+        again, over = b.function.add_block("round"), b.function.add_block("block.over")
+        b.branch(again)
+        b.block = again
+        warps, _ = b.open_loop(b.int_(0), threads, b.int_(32), name="warp")
+        first = warps.index
+        last = b.intrinsic("umin", b.add(first, b.int_(32)), threads)
+        self._warp(states, sizes, block, first, last)
+        b.close_loop(warps)
+        released = b.call("release_block", "i32", [states, threads])
+        finished, stuck = b.function.add_block("finished"), b.function.add_block("stuck")
+        b.branch_if(b.icmp("sgt", released, b.int_(0, "i32")), again, finished)
+        b.block = finished
+        b.branch_if(b.icmp("eq", released, b.int_(0, "i32")), over, stuck)
+        b.block = stuck
+        self._report_divergence(states, threads, released, block)
+        b.block = over
+
+    def _warp(self, states: Value, sizes: Sequence[Value], block: Sequence[Value], first: Value, last: Value) -> None:
+        """Runs the lanes of a warp until none may go on."""
+        b, layout = self.b, self.layout
+        again = b.function.add_block("lanes")
+        b.branch(again)
+        b.block = again
+        lanes, _ = b.open_loop(first, last, name="lane")
+        number = lanes.index
+        state = b.gep("i8", states, b.mul(number, b.int_(layout.stride)))
+        waits = b.load("i32", b.gep("i8", state, b.int_(layout.WAITS_FOR)), align=4)
+        site = b.load("i32", state, align=4)
+        ready = b.and_(b.icmp("eq", waits, b.int_(0, "i32")), b.icmp("sge", site, b.int_(0, "i32")))
+        with b.if_(ready):
+            row = b.udiv(number, sizes[0])
+            x, y, z = b.urem(number, sizes[0]), b.urem(row, sizes[1]), b.udiv(row, sizes[1])
+            result = self._call([number, x, y, z], block, state)
+            ended = b.icmp("eq", result, b.int_(0, "i32"))
+            b.store(b.select(ended, b.int_(-1, "i32"), result), state, align=4)
+        b.close_loop(lanes)
+        if any(self.kernel.instructions[p].definition.effect is Effect.WARP for p in layout.sites):
+            count = b.cast("trunc", b.sub(last, first), "i32")
+            base = b.gep("i8", states, b.mul(first, b.int_(layout.stride)))
+            released = b.call("release_warp", "i32", [base, count])
+            done = b.function.add_block("warp.over")
+            b.branch_if(b.icmp("ne", released, b.int_(0, "i32")), again, done)
+            b.block = done
+
+    def _report_divergence(self, states: Value, threads: Value, released: Value, block: Sequence[Value]) -> None:
+        """`released` is -1 minus the number of the first thread that waits in vain."""
+        b, layout = self.b, self.layout
+        thread = b.cast("zext", b.not_(released), "i64")
+        state = b.gep("i8", states, b.mul(thread, b.int_(layout.stride)))
+        site = b.cast("zext", b.load("i32", state, align=4), "i64")
+        positions = b.module.add_global(
+            "positions",
+            f"private constant [{len(layout.sites) + 1} x i64] [i64 0, "
+            + ", ".join(f"i64 {position}" for position in layout.sites)
+            + "]",
+        )
+        position = b.load("i64", b.gep("i64", Value("ptr", positions), site), align=8)
+        kind = b.int_(Faults.BARRIER_DIVERGENCE)
+        b.call("report", "void", [self.context, kind, position, thread, b.int_(0), *block])
+        b.branch(self.end)

@@ -1,0 +1,94 @@
+"""Where the native code finds what it needs: the context of a launch, and the state of a thread that waits."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+
+from xla_backend_gpu.emulator.ptx.dataflow import live_after
+from xla_backend_gpu.emulator.ptx.program import Kernel, Register
+from xla_backend_gpu.emulator.table import Effect
+
+__all__ = ["Context", "Faults", "StateLayout"]
+
+
+class Context(enum.IntEnum):
+    """Places in the context, an array of 64-bit words. The addresses of global variables follow the last one."""
+
+    MEMORY_BASE = 0  # the first device address
+    MEMORY_SIZE = 1
+    MEMORY = 2  # where it lies on the host
+    PARAMETERS = 3
+    GRID_X = 4
+    GRID_Y = 5
+    GRID_Z = 6
+    BLOCK_X = 7
+    BLOCK_Y = 8
+    BLOCK_Z = 9
+    SHARED_BYTES = 10
+    FUEL = 11  # instructions that a thread may execute
+    FAULT = 12  # a number of `Faults`; the first thread that sets it writes the next three
+    FAULT_INSTRUCTION = 13
+    FAULT_THREAD = 14
+    FAULT_ADDRESS = 15
+    GLOBALS = 16
+
+
+class Faults(enum.IntEnum):
+    """What native code may find."""
+
+    NONE = 0
+    OUT_OF_BOUNDS = 1
+    MISALIGNED = 2
+    ENDLESS = 3
+    TRAP = 4
+    BARRIER_DIVERGENCE = 5
+
+
+@dataclasses.dataclass(frozen=True)
+class StateLayout:
+    """The state of a thread while others run.
+
+    An i32 `site`: 0 before the start, the number of the barrier or warp instruction where the thread waits, -1 after
+    its end. An i32 `waits_for`: 0 if it may run, 1 for the block, 2 for its warp. An i64 of fuel. Then eight bytes for
+    each operand and each result of the instruction where it waits, and for each register that is live there; at last
+    its local memory.
+
+    Attributes:
+        sites: the instructions at which threads wait; a site's number is its place here, from 1.
+        live: the registers that each of them keeps.
+        operands, results, registers, local, stride: offsets in bytes, and the size.
+    """
+
+    sites: tuple[int, ...]
+    live: tuple[tuple[Register, ...], ...]
+    operands: int
+    results: int
+    registers: int
+    local: int
+    stride: int
+
+    SITE = 0
+    WAITS_FOR = 4
+    FUEL = 8
+
+    @staticmethod
+    def of(kernel: Kernel) -> StateLayout:
+        live = live_after(kernel)
+        most_operands = most_results = 0
+        for position in live:
+            definition = kernel.instructions[position].definition
+            most_operands = max(most_operands, sum(not o.written for o in definition.operands))
+            most_results = max(most_results, sum(o.written for o in definition.operands))
+        operands = 16
+        results = operands + 8 * most_operands
+        registers = results + 8 * most_results
+        local = -(-(registers + 8 * max(map(len, live.values()), default=0)) // 16) * 16
+        stride = -(-(local + kernel.local_bytes) // 64) * 64
+        return StateLayout(
+            tuple(live), tuple(map(tuple, live.values())), operands, results, registers, local, stride if live else 0
+        )
+
+
+WAITING = {Effect.BARRIER: 1, Effect.WARP: 2}
+"""What `waits_for` holds."""

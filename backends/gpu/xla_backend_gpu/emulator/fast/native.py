@@ -1,0 +1,160 @@
+"""Compiles kernels to native code, and runs the blocks of a launch on the host's cores."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from xla_backend_gpu.emulator.counters import Counters
+from xla_backend_gpu.emulator.fast.driver import emit_driver
+from xla_backend_gpu.emulator.fast.layout import Context, Faults, StateLayout
+from xla_backend_gpu.emulator.fast.thread_function import emit_report, emit_thread_function
+from xla_backend_gpu.emulator.faults import FaultKind
+from xla_backend_gpu.emulator.launch import Launch
+from xla_backend_gpu.emulator.ptx.program import Kernel, Symbol
+from xla_core.codegen.llvm import IrModule, LoopAbi, compile_ir
+
+__all__ = ["kernel_ir", "run_fast"]
+
+_INLINE_WORK = 1 << 18
+"""Instructions of all threads, each counted once, below which a launch stays on the calling thread."""
+
+_WAVES = 4
+"""Parts of a launch for each core, so that the cores end at about the same time."""
+
+
+class _Native:
+    """A compiled kernel."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        import llvmlite.binding as llvm
+
+        text, self.layout = kernel_ir(kernel)
+        compiled = compile_ir(text, _host(), jit=True, what=f"kernel {kernel.name} in the emulator")
+        self._compiled = compiled
+        self._engine = llvm.create_mcjit_compiler(compiled.module, compiled.machine)
+        self._engine.finalize_object()
+        signature = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+        self.run = signature(self._engine.get_function_address("run"))
+
+
+def kernel_ir(kernel: Kernel) -> tuple[str, StateLayout]:
+    """A kernel as LLVM IR.
+
+    Raises:
+        UnimplementedError: the kernel has an instruction that the engine doesn't run.
+    """
+    layout = StateLayout.of(kernel)
+    module = IrModule(kernel.name)
+    emit_report(module)
+    emit_thread_function(module, kernel, layout)
+    emit_driver(module, kernel, layout)
+    return module.to_text(), layout
+
+
+_compiling = threading.Lock()
+
+
+@functools.lru_cache(maxsize=4096)
+def _compiled(kernel: Kernel) -> _Native:
+    return _Native(kernel)
+
+
+@functools.cache
+def _host() -> LoopAbi:
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    features = llvm.get_host_cpu_features().flatten()
+    return LoopAbi(llvm.get_process_triple(), llvm.get_host_cpu_name(), features)
+
+
+@functools.cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_cores(), thread_name_prefix="xla-gpu-emulator")
+
+
+@functools.cache
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run_fast(launch: Launch) -> Counters:
+    """Runs all blocks. Raises EmulatorFault for the first fault that a thread reported."""
+    with _compiling:
+        native = _compiled(launch.kernel)
+    launch.memory.tracks_initialization = False
+    context = _context(launch)
+    blocks = launch.blocks
+    scratch = -(-launch.shared_bytes // 64) * 64 + -(-launch.threads // 32) * 32 * native.layout.stride + 128
+    work = blocks * launch.threads * len(launch.kernel.instructions)
+    parts = 1 if work < _INLINE_WORK else min(blocks, _cores() * _WAVES)
+
+    def run(part: int) -> None:
+        memory = np.empty(scratch, np.uint8)
+        start = memory.ctypes.data + -memory.ctypes.data % 64
+        native.run(context.ctypes.data, start, blocks * part // parts, blocks * (part + 1) // parts)
+
+    if parts == 1 or _cores() == 1:
+        for part in range(parts):
+            run(part)
+    else:
+        list(_pool().map(run, range(parts)))
+    _raise_fault(launch, context)
+    return Counters(launches=1, blocks=blocks, threads=blocks * launch.threads)
+
+
+def _context(launch: Launch) -> np.ndarray[Any, np.dtype[np.int64]]:
+    memory, kernel = launch.memory, launch.kernel
+    parameters = np.zeros(max(1, -(-len(launch.parameters) // 8)), np.int64)
+    parameters.view(np.uint8)[: len(launch.parameters)] = np.frombuffer(launch.parameters, np.uint8)
+    words = {
+        Context.MEMORY_BASE: memory.base,
+        Context.MEMORY_SIZE: memory.size,
+        Context.MEMORY: memory.data.ctypes.data,
+        Context.SHARED_BYTES: launch.shared_bytes,
+        Context.FUEL: launch.limit,
+        **dict(zip((Context.GRID_X, Context.GRID_Y, Context.GRID_Z), launch.grid, strict=True)),
+        **dict(zip((Context.BLOCK_X, Context.BLOCK_Y, Context.BLOCK_Z), launch.block, strict=True)),
+    }
+    head = Context.GLOBALS + len(kernel.globals)
+    context = np.zeros(head + parameters.size, np.int64)
+    for place, word in words.items():
+        context[place] = word
+    for number, variable in enumerate(kernel.globals):
+        context[Context.GLOBALS + number] = launch.address(Symbol(variable))
+    context[head:] = parameters
+    context[Context.PARAMETERS] = context.ctypes.data + 8 * head
+    return context
+
+
+_KINDS = {
+    Faults.OUT_OF_BOUNDS: FaultKind.OUT_OF_BOUNDS,
+    Faults.MISALIGNED: FaultKind.MISALIGNED,
+    Faults.ENDLESS: FaultKind.ENDLESS,
+    Faults.TRAP: FaultKind.TRAP,
+    Faults.BARRIER_DIVERGENCE: FaultKind.BARRIER_DIVERGENCE,
+}
+
+
+def _raise_fault(launch: Launch, context: np.ndarray[Any, np.dtype[np.int64]]) -> None:
+    found = Faults(int(context[Context.FAULT]))
+    if found is Faults.NONE:
+        return
+    address = int(context[Context.FAULT_ADDRESS]) & (1 << 64) - 1
+    details = {
+        Faults.OUT_OF_BOUNDS: f"address {address:#x} lies outside of the memory",
+        Faults.MISALIGNED: f"address {address:#x} is not a multiple of the access's size",
+        Faults.ENDLESS: f"the thread executed more than {launch.limit} instructions",
+        Faults.TRAP: "the kernel trapped",
+        Faults.BARRIER_DIVERGENCE: "the thread waits for threads that never arrive",
+    }
+    instruction = launch.kernel.instructions[int(context[Context.FAULT_INSTRUCTION])]
+    raise launch.fault(_KINDS[found], details[found], int(context[Context.FAULT_THREAD]), instruction)

@@ -1,0 +1,172 @@
+"""Operands of PTX as LLVM values: registers, constants, special registers, addresses of variables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xla_backend_gpu.emulator.fast.layout import Context
+from xla_backend_gpu.emulator.ptx.program import (
+    Immediate,
+    Instruction,
+    Kernel,
+    Negation,
+    Operand,
+    Register,
+    SpecialRegister,
+    Symbol,
+    Variable,
+    Vector,
+)
+from xla_backend_gpu.emulator.ptx.types import PtxType, register_type
+from xla_core.codegen.llvm import IrBuilder, Value
+from xla_core.errors import UnimplementedError
+
+__all__ = ["Operands", "context_word", "immediate_bits"]
+
+
+def immediate_bits(immediate: Immediate, type_: PtxType) -> int:
+    """The bits of a constant in a type. A float of the other width is converted."""
+    import struct
+
+    value = immediate.value
+    if type_.is_float and immediate.bits == 32 and type_.bits == 64:
+        value = struct.unpack("<Q", struct.pack("<d", struct.unpack("<f", struct.pack("<I", value))[0]))[0]
+    elif type_.is_float and immediate.bits == 64 and type_.bits == 32:
+        value = struct.unpack("<I", struct.pack("<f", struct.unpack("<d", struct.pack("<Q", value))[0]))[0]
+    return value & (1 << type_.bits) - 1
+
+
+def context_word(b: IrBuilder, context: Value, place: int, type_: str = "i64") -> Value:
+    """A word of the context, which no kernel changes."""
+    facts = f", !invariant.load {b.module.metadata('!{}')}"
+    return b.load(type_, b.gep("i64", context, b.int_(place)), align=8, metadata=facts)
+
+
+class Operands:
+    """Reads and writes the operands of instructions in the function of a thread.
+
+    A register is stack memory, which LLVM turns into values. `indices` are the thread's and the block's (x, y, z).
+    """
+
+    def __init__(self, b: IrBuilder, kernel: Kernel, context: Value, indices: Mapping[str, Value]) -> None:
+        self.b, self.context, self.indices = b, context, indices
+        self.registers = [b.alloca(f"i{r.bits}") for r in kernel.registers]
+        self.globals: dict[Variable, int] = {v: Context.GLOBALS + i for i, v in enumerate(kernel.globals)}
+
+    def load_register(self, register: Register) -> Value:
+        return self.b.load(f"i{register.bits}", self.registers[register.index])
+
+    def store_register(self, register: Register, value: Value) -> None:
+        self.b.store(value, self.registers[register.index])
+
+    # -- values ------------------------------------------------------------------------------------------------------
+
+    def get(self, operand: Operand, type_: PtxType) -> Value:
+        """The value of an operand in a type."""
+        if isinstance(operand, Vector):
+            return self.b.bitcast(self._packed(operand, type_), type_.ir)
+        value = self._bits(operand, type_)
+        return self.b.bitcast(self.b.cast("trunc", value, f"i{type_.bits}"), type_.ir)
+
+    def _bits(self, operand: Operand, type_: PtxType) -> Value:
+        b = self.b
+        if isinstance(operand, Register):
+            return self.load_register(operand)
+        if isinstance(operand, Immediate):
+            bits = immediate_bits(operand, type_)
+            return b.bool_(bool(bits)) if type_.bits == 1 else b.int_(bits, f"i{type_.bits}")
+        if isinstance(operand, Negation):
+            return b.not_(self.load_register(operand.register))
+        if isinstance(operand, Symbol):
+            return b.resize(self.address_of(operand), f"i{type_.bits}", signed=False)
+        if isinstance(operand, SpecialRegister):
+            return b.resize(self._special(operand.name), f"i{type_.bits}", signed=False)
+        raise UnimplementedError(f"the fast engine reads no operand {operand}")
+
+    def _packed(self, vector: Vector, type_: PtxType) -> Value:
+        """The elements of a vector in one integer, the first one lowest."""
+        b, whole = self.b, f"i{type_.bits}"
+        element = register_type(type_.bits // len(vector.elements))
+        result = b.int_(0, whole)
+        for position, operand in enumerate(vector.elements):
+            piece = b.cast("zext", self.get(operand, element), whole)
+            result = b.or_(result, b.shl(piece, position * element.bits))
+        return result
+
+    def address_of(self, symbol: Symbol) -> Value:
+        """The address of a variable in its space."""
+        place = self.globals.get(symbol.variable)
+        if place is None:
+            return self.b.int_(symbol.variable.address + symbol.offset)
+        return self.b.add(context_word(self.b, self.context, place), self.b.int_(symbol.offset))
+
+    def _special(self, name: str) -> Value:
+        b = self.b
+        base, _, axis = name.removeprefix("%").partition(".")
+        if base in ("tid", "ctaid"):
+            return self.indices[f"{base}.{axis}"]
+        if base in ("ntid", "nctaid"):
+            first = Context.BLOCK_X if base == "ntid" else Context.GRID_X
+            return b.cast("trunc", context_word(b, self.context, first + "xyz".index(axis)), "i32")
+        lane = b.binary("and", self.indices["thread"], b.int_(31, "i32"))
+        if base == "laneid":
+            return lane
+        if base == "warpid":
+            return b.lshr(self.indices["thread"], 5)
+        if base == "nwarpid":
+            return b.int_(32, "i32")
+        if base.startswith("lanemask_"):
+            return self._lane_mask(base.removeprefix("lanemask_"), lane)
+        if base in ("clock", "clock64", "globaltimer"):
+            return b.intrinsic("readcyclecounter", suffixes=(), result="i64")
+        if base == "dynamic_smem_size":
+            return b.cast("trunc", context_word(b, self.context, Context.SHARED_BYTES), "i32")
+        if base in ("smid", "gridid", "clusterid", "cluster_ctaid"):
+            return b.int_(0, "i32")
+        if base in ("nsmid", "nclusterid", "cluster_nctaid"):
+            return b.int_(1, "i32")
+        raise UnimplementedError(f"the fast engine has no special register {name}")
+
+    def _lane_mask(self, kind: str, lane: Value) -> Value:
+        b = self.b
+        own = b.binary("shl", b.int_(1, "i32"), lane)
+        below = b.sub(own, b.int_(1, "i32"))
+        masks = {"eq": own, "lt": below, "le": b.or_(own, below), "gt": b.not_(b.or_(own, below)), "ge": b.not_(below)}
+        return masks[kind]
+
+    # -- results -----------------------------------------------------------------------------------------------------
+
+    def put(self, operand: Operand, type_: PtxType, value: Value) -> None:
+        """Writes a result. A wider register gets it extended by its type's sign."""
+        b = self.b
+        if operand is None:
+            return
+        bits = b.bitcast(value, f"i{type_.bits}")
+        if isinstance(operand, Vector):
+            width = type_.bits // len(operand.elements)
+            for position, element in enumerate(operand.elements):
+                if isinstance(element, Register):
+                    self.store_register(element, b.cast("trunc", b.lshr(bits, position * width), f"i{width}"))
+        elif isinstance(operand, Register):
+            self.store_register(operand, b.resize(bits, f"i{operand.bits}", signed=type_.is_signed))
+
+    def sources(self, instruction: Instruction) -> list[Value]:
+        """The values of the operands that an instruction reads."""
+        return [
+            self.get(operand, spec.type_of(instruction.types))
+            for spec, operand in zip(instruction.definition.operands, instruction.operands, strict=True)
+            if not spec.written and spec.is_typed and operand is not None
+        ]
+
+    def put_results(self, instruction: Instruction, results: Value | tuple[Value, ...] | None) -> None:
+        """Writes the results of an instruction to its registers."""
+        if results is None:
+            return
+        values = results if isinstance(results, tuple) else (results,)
+        written = [
+            (operand, spec.type_of(instruction.types))
+            for spec, operand in zip(instruction.definition.operands, instruction.operands, strict=True)
+            if spec.written
+        ]
+        for (operand, type_), value in zip(written, values, strict=False):
+            self.put(operand, type_, value)

@@ -1,0 +1,211 @@
+"""The functions that let waiting threads go on: the lanes of a warp, and the threads of a block.
+
+i32 @release_warp(ptr states, i32 lanes)     how many lanes go on
+i32 @release_block(ptr states, i64 threads)  how many threads go on; 0 if all have ended; -1 - T if thread T can't
+"""
+
+from __future__ import annotations
+
+from xla_backend_gpu.emulator.fast.layout import WAITING, StateLayout
+from xla_backend_gpu.emulator.fast.thread_function import value_bits
+from xla_backend_gpu.emulator.ptx.program import Instruction, Kernel
+from xla_backend_gpu.emulator.table import Effect
+from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, Value
+
+__all__ = ["emit_block_release", "emit_warp_release"]
+
+_BARRIERS = 16
+
+
+def _waits(b: IrBuilder, layout: StateLayout, state: Value, effect: Effect) -> Value:
+    waits = b.load("i32", b.gep("i8", state, b.int_(layout.WAITS_FOR)), align=4)
+    return b.icmp("eq", waits, b.int_(WAITING[effect], "i32"))
+
+
+def _go_on(b: IrBuilder, layout: StateLayout, state: Value) -> None:
+    b.store(b.int_(0, "i32"), b.gep("i8", state, b.int_(layout.WAITS_FOR)), align=4)
+
+
+def _increment(b: IrBuilder, counter: Value, by: int = 1) -> None:
+    b.store(b.add(b.load("i32", counter), b.int_(by, "i32")), counter)
+
+
+# -- a warp ------------------------------------------------------------------------------------------------------------
+
+
+class _Lane:
+    """The warp, as the meaning of an instruction sees it while it computes one lane's result."""
+
+    def __init__(
+        self, b: IrBuilder, layout: StateLayout, types: list[str], states: Value, lane: Value, members: Value
+    ) -> None:
+        self.b, self.layout, self.types, self.states = b, layout, types, states
+        self.lane, self.members = lane, members
+
+    def fetch(self, operand: int, lane: Value) -> Value:
+        b, layout = self.b, self.layout
+        state = b.gep("i8", self.states, b.mul(b.cast("zext", lane, "i64"), b.int_(layout.stride)))
+        bits = b.load("i64", b.gep("i8", state, b.int_(layout.operands + 8 * operand)), align=8)
+        type_ = self.types[operand]
+        return b.bitcast(b.cast("trunc", bits, f"i{value_bits(Value(type_, ''))}"), type_)
+
+
+def emit_warp_release(module: IrModule, kernel: Kernel, layout: StateLayout) -> None:
+    sites = [
+        (number, kernel.instructions[position])
+        for number, position in enumerate(layout.sites, 1)
+        if kernel.instructions[position].definition.effect is Effect.WARP
+    ]
+    if not sites:
+        return
+    function = IrFunction(
+        "release_warp", "i32", [("ptr", "", "states"), ("i32", "", "lanes")], prefix="internal", attributes="nounwind"
+    )
+    b = IrBuilder(module, module.add_function(function))
+    states, lanes = function.parameters
+    released, alive, arrived = (b.alloca("i32") for _ in range(3))
+    zero = b.int_(0, "i32")
+    for counter in (released, alive):
+        b.store(zero, counter)
+
+    def state_of(lane: Value) -> Value:
+        return b.gep("i8", states, b.mul(b.cast("zext", lane, "i64"), b.int_(layout.stride)))
+
+    def set_bit(word: Value, lane: Value) -> None:
+        b.store(b.or_(b.load("i32", word), b.binary("shl", b.int_(1, "i32"), lane)), word)
+
+    loop, _ = b.open_loop(zero, lanes, name="alive")
+    with b.if_(b.icmp("sge", b.load("i32", state_of(loop.index), align=4), zero)):
+        set_bit(alive, loop.index)
+    b.close_loop(loop)
+
+    outer, _ = b.open_loop(zero, lanes, name="waiting")
+    state = state_of(outer.index)
+    with b.if_(_waits(b, layout, state, Effect.WARP)):
+        site = b.load("i32", state, align=4)
+        b.store(zero, arrived)
+        inner, _ = b.open_loop(zero, lanes, name="arrived")
+        other = state_of(inner.index)
+        same = b.icmp("eq", b.load("i32", other, align=4), site)
+        with b.if_(b.and_(same, _waits(b, layout, other, Effect.WARP))):
+            set_bit(arrived, inner.index)
+        b.close_loop(inner)
+        over, unknown = b.function.add_block("over"), b.function.add_block("unknown")
+        blocks = [b.function.add_block("site") for _ in sites]
+        cases = " ".join(f"i32 {number}, {block}" for (number, _), block in zip(sites, blocks, strict=True))
+        b.line(f"switch {site}, {unknown} [ {cases} ]")
+        b.block = unknown
+        b.line("unreachable")
+        for (_, instruction), block in zip(sites, blocks, strict=True):
+            b.block = block
+            _release_site(b, layout, instruction, states, lanes, outer.index, alive, arrived)
+            b.branch(over)
+        b.block = over
+        members = b.load("i32", arrived)
+        with b.if_(b.icmp("ne", members, zero)):
+            inner, _ = b.open_loop(zero, lanes, name="go")
+            bit = b.binary("and", b.binary("lshr", members, inner.index), b.int_(1, "i32"))
+            with b.if_(b.icmp("ne", bit, zero)):
+                _go_on(b, layout, state_of(inner.index))
+                _increment(b, released)
+            b.close_loop(inner)
+    b.close_loop(outer)
+    b.ret(b.load("i32", released))
+
+
+def _release_site(
+    b: IrBuilder,
+    layout: StateLayout,
+    instruction: Instruction,
+    states: Value,
+    lanes: Value,
+    waiting: Value,
+    alive: Value,
+    arrived: Value,
+) -> None:
+    """If all lanes that the mask of a waiting lane names have arrived, computes their results, and makes `arrived`
+    those lanes; else 0.
+    """
+    types = [
+        spec.type_of(instruction.types)
+        for spec, operand in zip(instruction.definition.operands, instruction.operands, strict=True)
+        if not spec.written and operand is not None
+    ]
+    operand_types = [t.ir for t in types]
+    here = b.load("i32", arrived)
+    mask = _Lane(b, layout, operand_types, states, waiting, here).fetch(len(types) - 1, waiting)
+    members = b.binary("and", here, mask)
+    missing = b.binary("and", b.binary("and", mask, b.load("i32", alive)), b.not_(here))
+    complete = b.icmp("eq", missing, b.int_(0, "i32"))
+    b.store(b.select(complete, members, b.int_(0, "i32")), arrived)
+    results = [spec.type_of(instruction.types) for spec in instruction.definition.operands if spec.written]
+    if not results:
+        return
+    with b.if_(complete):
+        loop, _ = b.open_loop(b.int_(0, "i32"), lanes, name="member")
+        bit = b.binary("and", b.binary("lshr", members, loop.index), b.int_(1, "i32"))
+        with b.if_(b.icmp("ne", bit, b.int_(0, "i32"))):
+            lane = _Lane(b, layout, operand_types, states, loop.index, members)
+            values = [lane.fetch(place, loop.index) for place in range(len(types))]
+            computed = instruction.definition.ir(b, instruction, lane, *values)
+            state = b.gep("i8", states, b.mul(b.cast("zext", loop.index, "i64"), b.int_(layout.stride)))
+            for place, value in enumerate(computed if isinstance(computed, tuple) else (computed,)):
+                bits = b.cast("zext", b.bitcast(value, f"i{value_bits(value)}"), "i64")
+                b.store(bits, b.gep("i8", state, b.int_(layout.results + 8 * place)), align=8)
+        b.close_loop(loop)
+
+
+# -- a block -----------------------------------------------------------------------------------------------------------
+
+
+def emit_block_release(module: IrModule, layout: StateLayout) -> None:
+    """A barrier lets go when as many threads have arrived as it asks for, or all that haven't ended."""
+    function = IrFunction(
+        "release_block",
+        "i32",
+        [("ptr", "", "states"), ("i64", "", "threads")],
+        prefix="internal",
+        attributes="nounwind",
+    )
+    b = IrBuilder(module, module.add_function(function))
+    states, threads = function.parameters
+    arrived, expected = b.alloca("i32", _BARRIERS), b.alloca("i32", _BARRIERS)
+    released, alive, first = (b.alloca("i32") for _ in range(3))
+    zero = b.int_(0, "i32")
+    for counter in (released, alive):
+        b.store(zero, counter)
+    b.store(b.int_(-1, "i32"), first)
+    for number in range(_BARRIERS):
+        for array in (arrived, expected):
+            b.store(zero, b.gep("i32", array, b.int_(number)))
+
+    def state_of(thread: Value) -> Value:
+        return b.gep("i8", states, b.mul(thread, b.int_(layout.stride)))
+
+    def barrier(state: Value, array: Value) -> Value:
+        number = b.load("i64", b.gep("i8", state, b.int_(layout.operands)), align=8)
+        return b.gep("i32", array, b.binary("and", number, b.int_(_BARRIERS - 1)))
+
+    loop, _ = b.open_loop(b.int_(0), threads, name="arrived")
+    state = state_of(loop.index)
+    with b.if_(b.icmp("sge", b.load("i32", state, align=4), zero)):
+        _increment(b, alive)
+        low = b.intrinsic("umin", b.load("i32", first), b.cast("trunc", loop.index, "i32"))
+        b.store(low, first)
+        with b.if_(_waits(b, layout, state, Effect.BARRIER)):
+            _increment(b, barrier(state, arrived))
+            asked = b.load("i64", b.gep("i8", state, b.int_(layout.operands + 8)), align=8)
+            b.store(b.cast("trunc", asked, "i32"), barrier(state, expected))
+    b.close_loop(loop)
+    loop, _ = b.open_loop(b.int_(0), threads, name="release")
+    state = state_of(loop.index)
+    with b.if_(_waits(b, layout, state, Effect.BARRIER)):
+        asked = b.load("i32", barrier(state, expected))
+        everyone = b.load("i32", alive)
+        count = b.select(b.icmp("eq", asked, zero), everyone, b.intrinsic("umin", asked, everyone))
+        with b.if_(b.icmp("uge", b.load("i32", barrier(state, arrived)), count)):
+            _go_on(b, layout, state)
+            _increment(b, released)
+    b.close_loop(loop)
+    stuck = b.and_(b.icmp("eq", b.load("i32", released), zero), b.icmp("ne", b.load("i32", alive), zero))
+    b.ret(b.select(stuck, b.not_(b.load("i32", first)), b.load("i32", released)))

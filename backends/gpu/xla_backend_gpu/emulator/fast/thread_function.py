@@ -1,0 +1,242 @@
+"""The function of a thread: a kernel's instructions as LLVM IR.
+
+    i32 @NAME.thread(ptr context, ptr shared, ptr state, i32 thread, i32 tid.x, ..., i32 ctaid.z)
+
+returns 0 at the thread's end, -1 after a fault, and the number of a site where it waits for other threads. It is then
+called again and goes on behind the site, with the registers that it kept in its state.
+"""
+
+from __future__ import annotations
+
+from xla_backend_gpu.emulator.fast.accesses import Accesses
+from xla_backend_gpu.emulator.fast.layout import WAITING, Context, Faults, StateLayout
+from xla_backend_gpu.emulator.fast.operands import Operands, context_word
+from xla_backend_gpu.emulator.ptx.dataflow import leaders, targets
+from xla_backend_gpu.emulator.ptx.program import Instruction, Kernel
+from xla_backend_gpu.emulator.table import Effect
+from xla_core.codegen.llvm import Block, IrBuilder, IrFunction, IrModule, Value
+from xla_core.errors import UnimplementedError
+
+__all__ = ["INDICES", "emit_report", "emit_thread_function", "value_bits"]
+
+INDICES = ("thread", "tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z")
+
+
+def emit_thread_function(module: IrModule, kernel: Kernel, layout: StateLayout) -> IrFunction:
+    """Adds the function to a module.
+
+    Raises:
+        UnimplementedError: the kernel has an instruction that the engine doesn't run.
+    """
+    parameters = [
+        ("ptr", "noalias", "context"),
+        ("ptr", "noalias", "shared"),
+        ("ptr", "noalias", "state"),
+        *(("i32", "", name) for name in INDICES),
+    ]
+    function = module.add_function(IrFunction("thread", "i32", parameters, prefix="internal", attributes="nounwind"))
+    _ThreadFunction(IrBuilder(module, function), kernel, layout).emit()
+    return function
+
+
+class _ThreadFunction:
+    def __init__(self, b: IrBuilder, kernel: Kernel, layout: StateLayout) -> None:
+        self.b, self.kernel, self.layout = b, kernel, layout
+        context, shared, self.state, *indices = b.function.parameters
+        self.context = context
+        named = dict(zip(INDICES, indices, strict=True))
+        self.thread = named["thread"]
+        self.operands = Operands(b, kernel, context, named)
+        self.fuel = b.alloca("i64")
+        if layout.sites:
+            local = b.gep("i8", self.state, b.int_(layout.local))
+        else:
+            local = b.alloca("i8", max(kernel.local_bytes, 1), align=16)
+        self.accesses = Accesses(b, kernel, self.operands, shared, local, self._fault_if)
+        self.blocks = {position: b.function.add_block("at") for position in leaders(kernel)}
+        self.position = 0
+
+    def emit(self) -> None:
+        b = self.b
+        b.store(context_word(b, self.context, Context.FUEL), self.fuel)
+        self._enter()
+        for position, instruction in enumerate(self.kernel.instructions):
+            if position in self.blocks:
+                if position and not self._has_ended():
+                    b.branch(self.blocks[position])
+                b.block = self.blocks[position]
+            elif self._has_ended():
+                continue  # no branch leads here
+            self.position = position
+            self._instruction(instruction)
+
+    def _has_ended(self) -> bool:
+        lines = self.b.block.lines
+        return bool(lines) and lines[-1].startswith(("br ", "ret ", "switch ", "unreachable"))
+
+    def _enter(self) -> None:
+        """Goes to the first instruction, or behind the site where the thread waited."""
+        b, layout = self.b, self.layout
+        if not layout.sites:
+            b.branch(self.blocks[0])
+            return
+        site = b.load("i32", self.state, align=4)
+        entry = b.block
+        cases = []
+        for number, (position, live) in enumerate(zip(layout.sites, layout.live, strict=True), 1):
+            block = b.block = b.function.add_block("resumed")
+            cases.append(f"i32 {number}, {block}")
+            b.store(self._load_state("i64", layout.FUEL), self.fuel)
+            for place, register in enumerate(live):
+                bits = self._load_state("i64", layout.registers + 8 * place)
+                self.operands.store_register(register, b.cast("trunc", bits, f"i{register.bits}"))
+            self._take_results(self.kernel.instructions[position])
+            b.branch(self.blocks[position + 1])
+        b.block = entry
+        b.line(f"switch {site}, {self.blocks[0]} [ {' '.join(cases)} ]")
+
+    def _take_results(self, instruction: Instruction) -> None:
+        place = self.layout.results
+        for spec, operand in zip(instruction.definition.operands, instruction.operands, strict=True):
+            if spec.written:
+                type_ = spec.type_of(instruction.types)
+                bits = self.b.cast("trunc", self._load_state("i64", place), f"i{type_.bits}")
+                self.operands.put(operand, type_, self.b.bitcast(bits, type_.ir))
+                place += 8
+
+    def _state(self, offset: int) -> Value:
+        return self.b.gep("i8", self.state, self.b.int_(offset))
+
+    def _load_state(self, type_: str, offset: int) -> Value:
+        return self.b.load(type_, self._state(offset), align=4 if type_ == "i32" else 8)
+
+    # -- instructions ------------------------------------------------------------------------------------------------
+
+    def _instruction(self, instruction: Instruction) -> None:
+        effect = instruction.definition.effect
+        if effect is Effect.UNSUPPORTED:
+            raise UnimplementedError(
+                f"the emulator runs no {instruction.definition.base} yet", op=self.kernel.name, hint=instruction.text
+            )
+        if effect is Effect.BRANCH:
+            self._branch(instruction)
+            return
+        b = self.b
+        after: Block | None = None
+        if instruction.guard is not None:
+            after = self.blocks.get(self.position + 1) or b.function.add_block("skipped")
+            run = b.function.add_block("guarded")
+            self._branch_on_guard(instruction, run, after)
+            b.block = run
+        if effect is Effect.VALUE:
+            sources = self.operands.sources(instruction)
+            self.operands.put_results(instruction, instruction.definition.ir(b, instruction, *sources))
+        elif effect in (Effect.LOAD, Effect.STORE, Effect.ATOMIC):
+            self.accesses.emit(instruction)
+        elif effect is Effect.EXIT:
+            b.line("ret i32 0")
+        elif effect is Effect.TRAP:
+            self._fault(Faults.TRAP, b.int_(0))
+        elif effect in WAITING:
+            self._wait(instruction)
+        if after is not None:
+            if not self._has_ended():
+                b.branch(after)
+            b.block = after
+
+    def _branch_on_guard(self, instruction: Instruction, then: Block, otherwise: Block) -> None:
+        assert instruction.guard is not None
+        holds = self.operands.load_register(instruction.guard)
+        if instruction.guard_negated:
+            then, otherwise = otherwise, then
+        self.b.branch_if(holds, then, otherwise)
+
+    def _branch(self, instruction: Instruction) -> None:
+        b = self.b
+        goals = targets(instruction)
+        back = [g for g in goals if g <= self.position]
+        if back:
+            self._burn(self.position - min(back) + 1)
+        blocks = [self.blocks[g] for g in goals]
+        if instruction.definition.base == "brx":
+            index = self.operands.sources(instruction)[0]
+            cases = " ".join(f"i32 {i}, {block}" for i, block in enumerate(blocks))
+            b.line(f"switch {index}, {blocks[-1]} [ {cases} ]")
+        elif instruction.guard is None:
+            b.branch(blocks[0])
+        else:
+            self._branch_on_guard(instruction, blocks[0], self.blocks[self.position + 1])
+
+    def _burn(self, instructions: int) -> None:
+        """Takes fuel for a loop's iteration; without any left, the thread counts as endless."""
+        b = self.b
+        left = b.sub(b.load("i64", self.fuel), b.int_(instructions))
+        b.store(left, self.fuel)
+        self._fault_if(b.icmp("slt", left, b.int_(0)), Faults.ENDLESS, b.int_(0))
+
+    def _wait(self, instruction: Instruction) -> None:
+        """Saves what is live, and returns to the driver."""
+        b, layout = self.b, self.layout
+        number = layout.sites.index(self.position) + 1
+        for place, value in enumerate(self.operands.sources(instruction)):
+            bits = b.bitcast(value, f"i{value_bits(value)}")
+            b.store(b.cast("zext", bits, "i64"), self._state(layout.operands + 8 * place), align=8)
+        if instruction.definition.effect is Effect.BARRIER and instruction.operands[1] is None:
+            b.store(b.int_(0), self._state(layout.operands + 8), align=8)  # the barrier waits for the whole block
+        for place, register in enumerate(layout.live[number - 1]):
+            bits = b.cast("zext", self.operands.load_register(register), "i64")
+            b.store(bits, self._state(layout.registers + 8 * place), align=8)
+        b.store(b.load("i64", self.fuel), self._state(layout.FUEL), align=8)
+        waits_for = WAITING[instruction.definition.effect]
+        b.store(b.int_(waits_for, "i32"), self._state(layout.WAITS_FOR), align=4)
+        b.line(f"ret i32 {number}")
+
+    # -- faults ------------------------------------------------------------------------------------------------------
+
+    def _fault_if(self, condition: Value, kind: Faults, address: Value) -> None:
+        b = self.b
+        bad, good = b.function.add_block("fault"), b.function.add_block("good")
+        b.branch_if(condition, bad, good)
+        b.block = bad
+        self._fault(kind, address)
+        b.block = good
+
+    def _fault(self, kind: Faults, address: Value) -> None:
+        b = self.b
+        b.call(
+            "report",
+            "void",
+            [self.context, b.int_(kind), b.int_(self.position), b.cast("zext", self.thread, "i64"), address]
+            + [self.operands.indices[f"ctaid.{axis}"] for axis in "xyz"],
+        )
+        b.line("ret i32 -1")
+
+
+def value_bits(value: Value) -> int:
+    return {"float": 32, "double": 64}.get(value.type) or int(value.type[1:])
+
+
+def emit_report(module: IrModule) -> None:
+    """`@report`: writes a fault to the context, unless another thread did before."""
+    parameters = [("ptr", "", "context"), *(("i64", "", n) for n in ("kind", "instruction", "thread", "address"))]
+    parameters += [("i32", "", name) for name in ("x", "y", "z")]
+    function = IrFunction("report", "void", parameters, prefix="internal", attributes="noinline cold nounwind")
+    b = IrBuilder(module, module.add_function(function))
+    context, kind, instruction, thread, address, *block = function.parameters
+    place = b.gep("i64", context, b.int_(Context.FAULT))
+    pair = b.emit("{i64, i1}", f"cmpxchg {place}, i64 0, {kind} acq_rel monotonic")
+    with b.if_(b.emit("i1", f"extractvalue {pair}, 1")):
+        x, y, z = (b.cast("zext", index, "i64") for index in block)
+        size_x, size_y = (context_word(b, context, c) for c in (Context.GRID_X, Context.GRID_Y))
+        number = b.add(x, b.mul(size_x, b.add(y, b.mul(size_y, z))))
+        threads = b.int_(1)
+        for axis in (Context.BLOCK_X, Context.BLOCK_Y, Context.BLOCK_Z):
+            threads = b.mul(threads, context_word(b, context, axis))
+        thread = b.add(thread, b.mul(number, threads))
+        for word, value in (
+            (Context.FAULT_INSTRUCTION, instruction),
+            (Context.FAULT_THREAD, thread),
+            (Context.FAULT_ADDRESS, address),
+        ):
+            b.store(value, b.gep("i64", context, b.int_(word)), align=8)
+    b.ret()
