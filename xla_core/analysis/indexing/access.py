@@ -44,7 +44,9 @@ class Access:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class StartIndex:
-    """The key of a variable whose value an operand of integers has at run time, clamped to [0, extent).
+    """The key of a variable whose value is an element of an integer operand, which is known only at run time.
+
+    The value is clamped to [0, extent).
 
     Attributes:
         instruction, operand: the instruction, and the number of the operand.
@@ -60,24 +62,30 @@ AccessRule = Callable[[HloInstruction, Index], Sequence[Access]]
 """(instruction, index of its result) -> an access for each operand."""
 
 
-def whole(instruction: HloInstruction, number: int) -> Access:
-    """An access to every element of an operand."""
+def whole_operand(instruction: HloInstruction, number: int) -> Access:
+    """The access to every element of an operand."""
     operand = instruction.operands[number]
     if not operand.shape.is_array:
         return Access(())
-    return ranging(instruction, [IndexExpr.of(0)] * operand.shape.rank, range(operand.shape.rank), number)
+    rank = operand.shape.rank
+    return whole_dimensions(instruction, [IndexExpr.of(0)] * rank, range(rank), number)
 
 
-def ranging(
+def whole_operands(instruction: HloInstruction, first: int = 0) -> list[Access]:
+    """The accesses to every element of each operand from `first` on."""
+    return [whole_operand(instruction, number) for number in range(first, len(instruction.operands))]
+
+
+def whole_dimensions(
     instruction: HloInstruction, index: Sequence[IndexExpr], dimensions: Iterable[int], number: int = 0
 ) -> Access:
-    """An access to all elements along `dimensions` of an operand, and at `index` in the others."""
+    """The access to all elements along `dimensions` of an operand, at `index` in the other dimensions."""
     operand = instruction.operands[number]
-    found, variables = list(index), []
+    place, variables = list(index), []
     for d in dimensions:
         extent = operand.shape.dimensions[d]
         variable = Variable((instruction, number, d, tuple(index)), extent, f"s{d}")
-        found[d] = IndexExpr.of(variable)
+        place[d] = IndexExpr.of(variable)
         if extent != 1:
             variables.append(variable)
-    return Access(tuple(found), tuple(variables))
+    return Access(tuple(place), tuple(variables))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xla_core.analysis.indexing.access import Access, AccessRule, Condition, ranging, whole
+from xla_core.analysis.indexing.access import Access, AccessRule, Condition, whole_dimensions, whole_operands
 from xla_core.analysis.indexing.expression import Index, IndexExpr, Variable, floor_div
 from xla_core.analysis.indexing.movement import inverse_strided
 from xla_core.hlo.attributes import ConvolutionDimensionNumbers, Window
@@ -26,29 +26,31 @@ def _reduce(instruction: HloInstruction, index: Index) -> Sequence[Access]:
     kept = iter(index)
     rank = instruction.operand(0).shape.rank
     place = [_ZERO if d in reduced else next(kept) for d in range(rank)]
-    read = ranging(instruction, place, sorted(reduced))  # all operands are read at one index
+    read = whole_dimensions(instruction, place, sorted(reduced))  # all operands are read at one index
     return [*[read] * count, *[Access(())] * count]
 
 
 @access_rule(Opcode.REDUCE_WINDOW)
 def _reduce_window(instruction: HloInstruction, index: Index) -> Sequence[Access]:
     count = len(instruction.operands) // 2
-    read = _windowed(instruction, index, instruction.attribute("window"), instruction.operand(0).shape.dimensions)
+    read, _ = _windowed(instruction, index, instruction.attribute("window"), instruction.operand(0).shape.dimensions)
     return [*[read] * count, *[Access(())] * count]
 
 
-def _windowed(instruction: HloInstruction, index: Index, window: Window, sizes: Sequence[int]) -> Access:
-    """The access of windows over the dimensions of an array of `sizes`."""
-    found, variables, conditions = [], list[Variable](), list[Condition]()
+def _windowed(instruction: HloInstruction, index: Index, window: Window, sizes: Sequence[int]) -> tuple[Access, Index]:
+    """Returns the access of windows over an array of `sizes`, and the index within the window."""
+    found, taps, variables, conditions = [], [], list[Variable](), list[Condition]()
     for d, (expr, w, extent) in enumerate(zip(index, window, sizes, strict=True)):
-        tap = Variable((instruction, d, index), w.size, f"s{d}")
+        variable = Variable((instruction, d, index), w.size, f"s{d}")
         if w.size != 1:
-            variables.append(tap)
-        position = expr * w.stride + IndexExpr.of(tap) * w.window_dilation - w.padding_low
+            variables.append(variable)
+        tap = IndexExpr.of(variable)
+        taps.append(tap)
+        position = expr * w.stride + tap * w.window_dilation - w.padding_low
         place, tests = inverse_strided(position, w.base_dilation, extent)
         found.append(place)
         conditions += tests
-    return Access(tuple(found), tuple(variables), tuple(conditions))
+    return Access(tuple(found), tuple(variables), tuple(conditions)), tuple(taps)
 
 
 @access_rule(Opcode.DOT)
@@ -78,7 +80,7 @@ def _convolution(instruction: HloInstruction, index: Index) -> Sequence[Access]:
     window: Window = instruction.attribute("window")
     lhs, rhs = (o.shape.dimensions for o in instruction.operands)
     outputs = [index[d] for d in labels.output_spatial]
-    spatial = _windowed(instruction, tuple(outputs), window, [lhs[d] for d in labels.input_spatial])
+    spatial, taps = _windowed(instruction, tuple(outputs), window, [lhs[d] for d in labels.input_spatial])
     features = Variable((instruction, "feature", index), rhs[labels.kernel_input_feature], "feature")
     feature, out_feature = IndexExpr.of(features), index[labels.output_feature]
     groups, batch_groups = instruction.attribute("feature_group_count"), instruction.attribute("batch_group_count")
@@ -88,10 +90,8 @@ def _convolution(instruction: HloInstruction, index: Index) -> Sequence[Access]:
     batch = lhs[labels.input_batch] // batch_groups
     image[labels.input_batch] = floor_div(out_feature, of_group // batch_groups) * batch + index[labels.output_batch]
     kernel[labels.kernel_input_feature], kernel[labels.kernel_output_feature] = feature, out_feature
-    taps = {v.name: v for v in spatial.variables}
-    for s, w in enumerate(window):
+    for s, (w, tap) in enumerate(zip(window, taps, strict=True)):
         image[labels.input_spatial[s]] = spatial.index[s]
-        tap = IndexExpr.of(taps[f"s{s}"]) if w.size != 1 else _ZERO
         kernel[labels.kernel_spatial[s]] = -tap + (w.size - 1) if w.window_reversal else tap
     variables = (*spatial.variables, *((features,) if features.extent != 1 else ()))
     return [Access(tuple(place), variables, spatial.conditions) for place in (image, kernel)]
@@ -99,28 +99,27 @@ def _convolution(instruction: HloInstruction, index: Index) -> Sequence[Access]:
 
 @access_rule(Opcode.SORT)
 def _sort(instruction: HloInstruction, index: Index) -> Sequence[Access]:
-    return [ranging(instruction, index, instruction.attribute("dimensions"))] * len(instruction.operands)
+    return [whole_dimensions(instruction, index, instruction.attribute("dimensions"))] * len(instruction.operands)
 
 
 @access_rule(Opcode.TOPK)
 def _topk(instruction: HloInstruction, index: Index) -> Sequence[Access]:
-    return [ranging(instruction, index, [len(index) - 1])]
+    return [whole_dimensions(instruction, index, [len(index) - 1])]
 
 
 @access_rule(Opcode.FFT)
 def _fft(instruction: HloInstruction, index: Index) -> Sequence[Access]:
     rank = len(index)
-    return [ranging(instruction, index, range(rank - len(instruction.attribute("fft_length")), rank))]
+    return [whole_dimensions(instruction, index, range(rank - len(instruction.attribute("fft_length")), rank))]
 
 
 @access_rule(Opcode.CHOLESKY)
 def _cholesky(instruction: HloInstruction, index: Index) -> Sequence[Access]:
-    return [ranging(instruction, index, range(len(index) - 2, len(index)))]
+    return [whole_dimensions(instruction, index, range(len(index) - 2, len(index)))]
 
 
 @access_rule(Opcode.SCATTER)
 def _scatter(instruction: HloInstruction, index: Index) -> Sequence[Access]:
     """An operand is read at the result's index; any update may be written there."""
     count = len(instruction.operands) // 2
-    rest = [whole(instruction, number) for number in range(count, len(instruction.operands))]
-    return [*[Access(index)] * count, *rest]
+    return [*[Access(index)] * count, *whole_operands(instruction, count)]

@@ -5,7 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from xla_core.analysis.indexing.access import Access, AccessRule, Condition, StartIndex, ranging, whole
+from xla_core.analysis.indexing.access import (
+    Access,
+    AccessRule,
+    Condition,
+    StartIndex,
+    whole_dimensions,
+    whole_operand,
+    whole_operands,
+)
 from xla_core.analysis.indexing.expression import (
     Index,
     IndexExpr,
@@ -66,7 +74,7 @@ def _pad(instruction: HloInstruction, index: Index) -> Sequence[Access]:
 
 
 def inverse_strided(position: IndexExpr, stride: int, extent: int) -> tuple[IndexExpr, list[Condition]]:
-    """(i, conditions) for which position = i * stride with i in [0, extent), where the conditions hold."""
+    """Returns i with position = i * stride, and the conditions under which there is such an i in [0, extent)."""
     place = floor_div(position, stride)
     tests = [Condition(place, 0, extent - 1)]
     if stride != 1:
@@ -97,7 +105,7 @@ def _reshape(instruction: HloInstruction, index: Index) -> Sequence[Access]:
 def _bitcast(instruction: HloInstruction, index: Index) -> Sequence[Access]:
     operand, shape = instruction.operand(0).shape, instruction.shape
     if operand.num_elements != shape.num_elements:
-        return [whole(instruction, 0)]
+        return [whole_operand(instruction, 0)]
     order, sources = _major_to_minor(shape), _major_to_minor(operand)
     place = reshaped(
         tuple(index[d] for d in order),
@@ -117,7 +125,7 @@ def _bitcast_convert(instruction: HloInstruction, index: Index) -> Sequence[Acce
     operand = instruction.operand(0).shape
     if operand.rank <= len(index):
         return [Access(tuple(index[: operand.rank]))]
-    return [ranging(instruction, (*index, _ZERO), [operand.rank - 1])]
+    return [whole_dimensions(instruction, (*index, _ZERO), [operand.rank - 1])]
 
 
 @access_rule(Opcode.IOTA)
@@ -130,7 +138,7 @@ def _dynamic_slice(instruction: HloInstruction, index: Index) -> Sequence[Access
     limits = [n - m for n, m in zip(instruction.operand(0).shape.dimensions, instruction.shape.dimensions, strict=True)]
     starts, variables = _starts(instruction, 1, limits)
     found = tuple(expr + start for expr, start in zip(index, starts, strict=True))
-    return [Access(found, variables), *_start_accesses(instruction, 1)]
+    return [Access(found, variables), *whole_operands(instruction, 1)]
 
 
 def _starts(instruction: HloInstruction, first: int, limits: Sequence[int]) -> tuple[Index, tuple[Variable, ...]]:
@@ -152,10 +160,6 @@ def _start(instruction: HloInstruction, operand: int, index: Index, limit: int, 
     return IndexExpr.of(variable)
 
 
-def _start_accesses(instruction: HloInstruction, first: int) -> list[Access]:
-    return [whole(instruction, number) for number in range(first, len(instruction.operands))]
-
-
 @access_rule(Opcode.DYNAMIC_UPDATE_SLICE)
 def _dynamic_update_slice(instruction: HloInstruction, index: Index) -> Sequence[Access]:
     sizes = instruction.operand(1).shape.dimensions
@@ -165,7 +169,7 @@ def _dynamic_update_slice(instruction: HloInstruction, index: Index) -> Sequence
     place = tuple(expr - start for expr, start in zip(index, starts, strict=True))
     inside = (Condition(expr, 0, size - 1) for expr, size in zip(place, sizes, strict=True))
     updated = Access(place, variables, tuple(c for c in inside if not c.is_true))
-    return [Access(index), updated, *_start_accesses(instruction, 2)]
+    return [Access(index), updated, *whole_operands(instruction, 2)]
 
 
 @access_rule(Opcode.GATHER)
@@ -190,21 +194,21 @@ def _gather(instruction: HloInstruction, index: Index) -> Sequence[Access]:
     read = list(batch)
     if vector_dim < indices.rank:
         read.insert(vector_dim, _ZERO)
-        return [Access(tuple(window), tuple(variables)), ranging(instruction, read, [vector_dim], 1)]
+        return [Access(tuple(window), tuple(variables)), whole_dimensions(instruction, read, [vector_dim], 1)]
     return [Access(tuple(window), tuple(variables)), Access(tuple(read))]
 
 
 def reshaped(index: Index, source: Sequence[int], target: Sequence[int]) -> Index:
-    """The index into an array of the sizes `target` of the element at `index` in the same array of sizes `source`.
+    """The index, in an array reshaped to the sizes `target`, of the element at `index` in the array of sizes `source`.
 
-    Only dimensions whose products differ are put together, so that others keep their expressions.
+    Both lists of sizes are split into the shortest runs of equal products, and each run is linearized by itself. A
+    dimension that the reshape leaves as it is keeps its expression.
     """
     if math.prod(source) == 0 or tuple(source) == tuple(target):
         return tuple(index[: len(target)]) if tuple(source) == tuple(target) else (_ZERO,) * len(target)
     found: list[IndexExpr] = []
     first = 0
-    for run in _common_runs(source, target):
-        have, want = run
+    for have, want in _common_runs(source, target):
         sizes = source[first : first + have]
         part = index[first : first + have]
         wanted = target[len(found) : len(found) + want]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xla_core.analysis.indexing.access import Access, whole
+from xla_core.analysis.indexing.access import Access, whole_operands
 from xla_core.analysis.indexing.contraction import CONTRACTIONS
 from xla_core.analysis.indexing.expression import Index
 from xla_core.analysis.indexing.movement import MOVEMENTS
@@ -25,4 +25,4 @@ def operand_accesses(instruction: HloInstruction, index: Index) -> Sequence[Acce
         return rule(instruction, index)
     if Trait.ELEMENTWISE in instruction.op.traits:
         return [Access(index if o.shape.rank else ()) for o in instruction.operands]
-    return [whole(instruction, number) for number in range(len(instruction.operands))]
+    return whole_operands(instruction)
