@@ -19,7 +19,6 @@ from xla_core.passes.fusion.fusion_node import replace_with_fusion
 from xla_core.passes.fusion.index_space import IndexSpace
 from xla_core.passes.fusion.policy import FusionPolicy
 from xla_core.passes.pass_manager import HloPass
-from xla_core.target import FusionDecision
 
 
 class InstructionFusion(HloPass):
@@ -79,7 +78,7 @@ class _Kernel:
             if operand not in self.indices:
                 self.operands[operand] = None
 
-    def leave(self, producer: HloInstruction) -> None:
+    def remove(self, producer: HloInstruction) -> None:
         """Removes an instruction from the kernel; its operands must not be in the kernel."""
         self.size -= self.policy.code_size(producer)
         del self.indices[producer]
@@ -112,59 +111,53 @@ class _Partition:
         return changed
 
     def _place(self, instruction: HloInstruction) -> None:
+        """Adds an instruction to the kernels of all its users, or else gives it a kernel of its own."""
         policy = self._policy
         kernels: dict[_Kernel, list[HloInstruction]] = {}
-        everywhere = not instruction.is_root and instruction.user_count > 0
         for user in instruction.users:
-            found = self._inside.get(user, [])
-            if not found:
-                everywhere = False
-            for kernel in found:
+            for kernel in self._inside.get(user, ()):
                 kernels.setdefault(kernel, []).append(user)
-        inside = policy.can_be_inside(instruction)
-        if inside and kernels and (everywhere or policy.is_free(instruction)):
+        everywhere = not instruction.is_root and all(self._inside.get(user) for user in instruction.users)
+        self._inside[instruction] = []
+        if kernels and policy.can_be_inside(instruction):
             if policy.is_free(instruction):
-                self._fuse_free(instruction, kernels, everywhere)
-                return
-            if self._fuse(instruction, kernels):
-                self._inside[instruction] = list(kernels)
+                if self._fuse_where_possible(instruction, kernels) and everywhere:
+                    return
+            elif everywhere and self._fuse_everywhere(instruction, kernels):
                 return
         if policy.can_be_root(instruction) and instruction.opcode != Opcode.BITCAST:
-            self._kernels[instruction] = kernel = _Kernel(instruction, self._policy)
-            self._inside[instruction] = [kernel]
+            self._kernels[instruction] = kernel = _Kernel(instruction, policy)
+            self._inside[instruction].append(kernel)
 
-    def _fuse_free(
-        self, instruction: HloInstruction, kernels: Mapping[_Kernel, list[HloInstruction]], everywhere: bool
-    ) -> None:
-        """Fuses a free instruction into every kernel that accepts it; other users read it from a kernel of its own."""
-        inside = self._inside[instruction] = []
+    def _fuse_where_possible(
+        self, instruction: HloInstruction, kernels: Mapping[_Kernel, list[HloInstruction]]
+    ) -> bool:
+        """Fuses a free instruction into every kernel that can take it; returns whether all could."""
         for kernel, users in kernels.items():
-            indices = self._accepts(kernel, instruction, users)
-            if indices is None:
-                everywhere = False
-            else:
+            indices = self._indices_in(kernel, instruction, users)
+            if indices is not None:
                 kernel.add(instruction, indices)
-                inside.append(kernel)
-        if not everywhere and self._policy.can_be_root(instruction):
-            self._kernels[instruction] = own = _Kernel(instruction, self._policy)
-            inside.append(own)
+                self._inside[instruction].append(kernel)
+        return len(self._inside[instruction]) == len(kernels)
 
-    def _fuse(self, producer: HloInstruction, kernels: Mapping[_Kernel, list[HloInstruction]]) -> FusionDecision:
+    def _fuse_everywhere(self, producer: HloInstruction, kernels: Mapping[_Kernel, list[HloInstruction]]) -> bool:
+        """Fuses an instruction into all of the kernels if they can take it and it is profitable."""
         evaluations = 0.0
         found = []
         for kernel, users in kernels.items():
-            indices = self._accepts(kernel, producer, users)
+            indices = self._indices_in(kernel, producer, users)
             if indices is None:
-                return FusionDecision.no(f"{kernel.root.name} doesn't take it")
+                return False
             evaluations += sum(kernel.space.evaluations(index) * part for index, part in indices.items())
             found.append(indices)
-        decision = self._policy.is_profitable(producer, evaluations, len(kernels))
-        if decision:
-            for kernel, indices in zip(kernels, found, strict=True):
-                kernel.add(producer, indices)
-        return decision
+        if not self._policy.is_profitable(producer, evaluations, len(kernels)):
+            return False
+        for kernel, indices in zip(kernels, found, strict=True):
+            kernel.add(producer, indices)
+        self._inside[producer] = list(kernels)
+        return True
 
-    def _accepts(self, kernel: _Kernel, producer: HloInstruction, users: Sequence[HloInstruction]) -> Indices | None:
+    def _indices_in(self, kernel: _Kernel, producer: HloInstruction, users: Sequence[HloInstruction]) -> Indices | None:
         """The indices at which `kernel` would compute `producer`; None if it cannot be fused."""
         preferences, policy = self._policy.preferences, self._policy
         if kernel.size + policy.code_size(producer) > preferences.max_instructions:
@@ -191,7 +184,7 @@ class _Partition:
             return
         for kernel in self._inside[instruction]:
             if kernel.root is not instruction and instruction.operand(0) not in kernel.indices:
-                kernel.leave(instruction)
+                kernel.remove(instruction)
 
     def _is_worth_it(self, kernel: _Kernel) -> bool:
         return sum(1 for i in kernel.indices if i.opcode != Opcode.CONSTANT) > 1
