@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
 
 import pluggy
+from pydantic import BaseModel
 
 from xla_core.backend.compiler import Compiler
 from xla_core.backend.event import Event
@@ -81,7 +81,7 @@ class BackendSpec:
     probe: Callable[[], Availability] = lambda: Availability(True)
     priority: int = 0
     options: type[BackendOptions] = BackendOptions
-    flags: type[Any] | None = None
+    flags: type[BaseModel] | None = None
     description: str = ""
 
     def classes(self) -> dict[str, tuple[type, type]]:
