@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Container, Hashable, Iterable
 from typing import TypeVar
 
 T = TypeVar("T", bound=Hashable)
 
 
 def reachable(seeds: Iterable[T], following: Callable[[T], Iterable[T]]) -> dict[T, None]:
-    """The nodes that `seeds` lead to, and the seeds themselves, in the order in which they are found."""
+    """Returns the nodes that `seeds` lead to, and the seeds themselves, in the order in which they are found."""
     found = dict.fromkeys(seeds)
     stack = list(found)
     while stack:
@@ -20,20 +20,36 @@ def reachable(seeds: Iterable[T], following: Callable[[T], Iterable[T]]) -> dict
     return found
 
 
-def post_order(seeds: Iterable[T], before: Callable[[T], Iterable[T]]) -> list[T]:
-    """The same nodes, each after those that `before` gives for it. A cycle is broken where the walk closes it."""
+def post_order(
+    seeds: Iterable[T],
+    before: Callable[[T], Iterable[T]],
+    *,
+    known: Container[T] = (),
+    on_cycle: Callable[[T], None] | None = None,
+) -> list[T]:
+    """Returns the same nodes, each after those that `before` gives for it.
+
+    Nodes in `known`, and those that only they lead to, are left out. `on_cycle` is called with a node that leads to
+    itself, and may raise; if it returns, the cycle is broken there.
+    """
     order: list[T] = []
-    done: dict[T, bool] = {}  # False while the nodes before it are visited
+    state: dict[T, bool] = {}  # False: entered, True: left
     for seed in seeds:
         stack = [seed]
         while stack:
             node = stack[-1]
-            if node not in done:
-                done[node] = False
-                stack.extend(n for n in reversed(list(before(node))) if n not in done)
+            left = state.get(node)
+            if left is None and node not in known:
+                state[node] = False
+                for other in reversed(list(before(node))):
+                    mark = state.get(other)
+                    if mark is None:
+                        stack.append(other)
+                    elif mark is False and on_cycle is not None:
+                        on_cycle(other)
                 continue
             stack.pop()
-            if not done[node]:
-                done[node] = True
+            if left is False:
+                state[node] = True
                 order.append(node)
     return order

@@ -6,6 +6,7 @@ from collections.abc import Container
 from typing import TYPE_CHECKING
 
 from xla_core.errors import InvalidArgumentError
+from xla_core.traversal import post_order
 
 if TYPE_CHECKING:  # a module walks its call graph, and computations print themselves
     from xla_core.hlo.computation import HloComputation
@@ -21,23 +22,13 @@ def callees_first(
     Raises:
         InvalidArgumentError: for recursion, with `refuse_recursion`. Otherwise a recursive call is not followed.
     """
-    order: dict[HloComputation, None] = {}
-    entered: set[HloComputation] = set()
-    stack = [computation]
-    while stack:
-        node = stack[-1]
-        if node in order or node in known:
-            stack.pop()
-        elif node in entered:
-            stack.pop()
-            order[node] = None
-        else:
-            entered.add(node)
-            for callee in reversed(list(node.called_computations())):
-                if callee not in entered:
-                    stack.append(callee)
-                elif refuse_recursion and callee not in order:
-                    raise InvalidArgumentError(
-                        f"computation {callee.name} calls itself", hint="HLO has no recursion; use while"
-                    )
-    return list(order)
+
+    def refuse(callee: HloComputation) -> None:
+        raise InvalidArgumentError(f"computation {callee.name} calls itself", hint="HLO has no recursion; use while")
+
+    return post_order(
+        [computation],
+        lambda node: node.called_computations(),
+        known=known,
+        on_cycle=refuse if refuse_recursion else None,
+    )

@@ -18,6 +18,7 @@ from xla_core.hlo.names import NameUniquer, sanitized_name
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.printer import computation_to_text
 from xla_core.hlo.shape import Shape
+from xla_core.traversal import post_order
 
 if TYPE_CHECKING:  # a computation knows its module, which consists of computations
     from xla_core.hlo.module import HloModule
@@ -162,36 +163,17 @@ class HloComputation:
 
         The order is deterministic.
         """
-        if self._order is None:
-            self._order = self._computed_order()
-        return list(self._order)
 
-    def _computed_order(self) -> list[HloInstruction]:
-        order: list[HloInstruction] = []
-        state: dict[HloInstruction, bool] = {}  # False: entered, True: left
-        for start in self._instructions:
-            if start in state:
-                continue
-            stack = [start]
-            while stack:
-                node = stack[-1]
-                seen = state.get(node)
-                if seen is None:
-                    state[node] = False
-                    for before in (*reversed(node._operands), *node._control_predecessors):
-                        mark = state.get(before)
-                        if mark is None:
-                            stack.append(before)
-                        elif mark is False:
-                            raise InvalidArgumentError(
-                                f"computation {self.name} has a cycle through {before.name}", location=before.location
-                            )
-                else:
-                    stack.pop()
-                    if not seen:
-                        state[node] = True
-                        order.append(node)
-        return order
+        def refuse(cyclic: HloInstruction) -> None:
+            raise InvalidArgumentError(
+                f"computation {self.name} has a cycle through {cyclic.name}", location=cyclic.location
+            )
+
+        if self._order is None:
+            self._order = post_order(
+                self._instructions, lambda i: (*reversed(i._control_predecessors), *i._operands), on_cycle=refuse
+            )
+        return list(self._order)
 
     def called_computations(self) -> Iterator[HloComputation]:
         """Returns the computations that the instructions of this one refer to, each once."""

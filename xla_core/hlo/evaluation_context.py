@@ -28,6 +28,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Evaluate
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
+from xla_core.traversal import reachable
 
 ELEMENTS_PER_STEP = 4096
 _ELEMENTS_PER_SECOND = 1e9  # an upper bound of any machine's speed
@@ -273,13 +274,8 @@ def check_rank(instruction: HloInstruction) -> None:
 
 def _live(computation: HloComputation, effects: EffectAnalysis) -> list[HloInstruction]:
     """Returns the parameters, what the root needs and what has effects, operands before users."""
-    needed: set[HloInstruction] = set()
-    stack = [computation.root, *computation.parameters, *(i for i in computation.instructions if effects.of(i))]
-    while stack:
-        instruction = stack.pop()
-        if instruction not in needed:
-            needed.add(instruction)
-            stack += [*instruction.operands, *instruction.control_predecessors]
+    seeds = [computation.root, *computation.parameters, *(i for i in computation.instructions if effects.of(i))]
+    needed = reachable(seeds, lambda i: (*i.operands, *i.control_predecessors))
     return [i for i in computation.post_order() if i in needed]
 
 

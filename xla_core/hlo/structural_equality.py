@@ -11,6 +11,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.op_table import Attribute, AttributeKind
 from xla_core.hlo.shape import Shape
+from xla_core.traversal import post_order
 
 
 def structurally_equal(
@@ -101,16 +102,6 @@ def _same_bits(a: Any, b: Any) -> bool:
 
 def _visit(computation: HloComputation) -> list[HloInstruction]:
     """Returns each instruction once: parameters, what the root needs, then other side effects and what they need."""
-    order: dict[HloInstruction, None] = dict.fromkeys(computation.parameters)
-    starts = [computation.root]
+    starts = [*computation.parameters, computation.root]
     starts += [i for i in computation.post_order() if i.control_predecessors or has_side_effect(i)]
-    for start in starts:
-        stack = [(start, False)]
-        while stack:
-            node, left = stack.pop()
-            if left:
-                order[node] = None
-            elif node not in order:
-                stack.append((node, True))
-                stack += [(o, False) for o in reversed((*node.operands, *node.control_predecessors)) if o not in order]
-    return list(order)
+    return post_order(starts, lambda i: (*i.operands, *i.control_predecessors))

@@ -17,6 +17,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import COMMON_ATTRIBUTES
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.numerics import CLASS, Array, total_order_key
+from xla_core.traversal import post_order
 
 _Key = tuple["HloInstruction", bool]
 """(the left side of a compare, whether the order is descending)"""
@@ -140,13 +141,7 @@ def _evaluated(
 
     Ops that rearrange elements leave scalars as they are.
     """
-    stack = [expression]
-    while stack:
-        node = stack[-1]
-        waiting = [o for o in node.operands if o not in known]
-        if waiting:
-            stack += waiting
-            continue
+    for node in post_order([expression], lambda i: i.operands, known=known):
         if node.opcode == Opcode.PARAMETER:
             known[node] = operands[node.parameter_number // 2]
         elif node.opcode == Opcode.CONSTANT:
@@ -155,7 +150,6 @@ def _evaluated(
             known[node] = node.op.evaluate(context, node, [known[o] for o in node.operands])
         else:
             known[node] = known[node.operand(0)]
-        stack.pop()
     return known[expression]
 
 

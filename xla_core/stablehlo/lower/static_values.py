@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,7 @@ from xla_core.hlo.effects import EFFECTS, EffectAnalysis
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
 from xla_core.hlo.opcode import Opcode
+from xla_core.traversal import post_order
 
 if TYPE_CHECKING:
     from xla_core.hlo.environment import Value
@@ -54,13 +54,13 @@ class StaticValues:
     def _check(self, root: HloInstruction) -> bool:
         """Tells whether `root` depends on constants alone."""
         known = self._is_static
-        for node in _operands_first(root, known):
+        for node in post_order([root], lambda i: i.operands, known=known):
             is_free = node.opcode != Opcode.PARAMETER and not self._depends_on_state.of(node)
             known[node] = is_free and all(known[o] for o in node.operands)
         return known[root]
 
     def _compute(self, root: HloInstruction) -> None:
-        for node in _operands_first(root, self._values):
+        for node in post_order([root], lambda i: i.operands, known=self._values):
             self._values[node] = self._evaluate(node)
 
     def _evaluate(self, instruction: HloInstruction) -> Value:
@@ -78,20 +78,3 @@ class StaticValues:
 
             self._context = EvaluationContext(max_steps=_MAX_STEPS, max_bytes=_MAX_BYTES)
         return self._context.evaluate(instruction, [self._values[o] for o in instruction.operands])
-
-
-def _operands_first(root: HloInstruction, done: Container[HloInstruction]) -> Iterator[HloInstruction]:
-    """Yields the instructions that `root` depends on and that are not in `done`, operands before their users.
-
-    The caller adds each to `done`.
-    """
-    stack = [root]
-    while stack:
-        node = stack[-1]
-        missing = [] if node in done else [o for o in node.operands if o not in done]
-        if missing:
-            stack += missing
-            continue
-        stack.pop()
-        if node not in done:
-            yield node
