@@ -8,7 +8,8 @@
     buffer                      an array on a device; buffer_writer writes one in parts, dlpack shares it
     tracked_buffer              memory, its definition event and its users: the protocol for code that enqueues work
     device                      streams and memory of one device, and the devices of one client
-    allocator                   pools memory; idle_memory returns what nobody uses any longer to the device
+    allocator                   pools memory; idle_memory returns what nobody uses any longer to the device;
+                                memory_stats says what memory is used for
     thunk_executor              runs a schedule of thunks, for backends; thunk_run, host_thunks, device_constants
     in_process_communicator     collectives between the devices of one process
     host_stream, host_event     streams and events on host threads, for backends; host_queue runs their work
@@ -24,7 +25,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from xla_core.runtime.allocator import MemoryStats, PoolAllocator
+from xla_core.runtime.allocator import PoolAllocator
 from xla_core.runtime.buffer import Buffer
 from xla_core.runtime.client import Client
 from xla_core.runtime.device import Device
@@ -33,6 +34,7 @@ from xla_core.runtime.host_queue import INLINE_MICROSECONDS
 from xla_core.runtime.host_stream import HostStream
 from xla_core.runtime.in_process_communicator import InProcessCommunicator, InProcessRendezvous, rendezvous_of
 from xla_core.runtime.loaded_executable import LoadedExecutable
+from xla_core.runtime.memory_stats import MemoryStats
 from xla_core.runtime.program import evaluate, parse
 from xla_core.runtime.signature import Signature
 from xla_core.runtime.static_executable import StaticExecutable

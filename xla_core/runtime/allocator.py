@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import gc
 import math
 import threading
@@ -15,7 +14,8 @@ from xla_core.backend.event import Event
 from xla_core.backend.stream import Stream
 from xla_core.backend.stream_executor import Allocator, StreamExecutor
 from xla_core.checks import require_limit
-from xla_core.errors import InternalError, ResourceExhaustedError
+from xla_core.errors import InternalError
+from xla_core.runtime.memory_stats import MemoryStats, exhausted_error
 
 _GRAIN = 256  # sizes are rounded up to a multiple of this; sizes of at least _LARGE to one of _LARGE_GRAIN
 _LARGE = 1 << 20
@@ -23,51 +23,8 @@ _LARGE_GRAIN = 4096
 _POOLED = 64 << 20  # bytes that a pool may always keep
 
 
-def format_bytes(size: float) -> str:
-    """Writes a number of bytes with a unit, as in 3.2 GiB."""
-    for unit in ("B", "KiB", "MiB"):
-        if size < 1024:
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1024
-    return f"{size:.1f} GiB"
-
-
 def _key(memory: DeviceMemory) -> int | tuple[int, int]:
     return (memory.memory_space, memory.size) if memory.memory_space else memory.size
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class MemoryStats:
-    """The memory statistics of one device at one moment.
-
-    Attributes:
-        bytes_in_use: bytes in buffers and running programs.
-        bytes_pooled: bytes that are allocated from the device and free for reuse.
-        peak_bytes_reserved: the maximum of bytes_reserved so far.
-        bytes_limit: the limit of bytes_reserved; None for no limit.
-        allocations: the number of allocations that the device has made.
-    """
-
-    bytes_in_use: int
-    bytes_pooled: int
-    peak_bytes_reserved: int
-    bytes_limit: int | None
-    allocations: int
-
-    @property
-    def bytes_reserved(self) -> int:
-        """The bytes that are allocated from the device."""
-        return self.bytes_in_use + self.bytes_pooled
-
-
-class MemoryHolder:
-    """Base class of objects that hold device memory. The error for a full device lists the largest of them."""
-
-    __slots__ = ()
-
-    def held(self, allocator: PoolAllocator) -> tuple[int, str] | None:
-        """Returns how many bytes of the allocator's memory the object holds, and a description; None if it has none."""
-        return None
 
 
 class PoolAllocator(Allocator):
@@ -157,7 +114,7 @@ class PoolAllocator(Allocator):
                     gc.collect()  # frees buffers in reference cycles
                     self.wait_for_deferred()
                     self.trim()
-            raise self._exhausted(size)
+            raise exhausted_error(size, self._executor.ordinal, self, self.stats())
 
     def _check(self, memory: DeviceMemory, size: int, memory_space: int) -> None:
         if memory.memory_space == memory_space and memory.size >= size:
@@ -301,27 +258,3 @@ class PoolAllocator(Allocator):
     def reset_after_fork(self) -> None:
         """Replaces the lock, which another thread of the parent may have held."""
         self._lock = threading.RLock()
-
-    def _exhausted(self, size: int) -> ResourceExhaustedError:
-        stats = self.stats()
-        holders = sorted(self._holders(), reverse=True)
-        held = sum(size for size, _ in holders)
-        limit = f"its limit is {format_bytes(stats.bytes_limit)}" if stats.bytes_limit is not None else "it has no more"
-        text = f"device {self._executor.ordinal} has no {format_bytes(size)} ({size} bytes): {limit}, of which "
-        text += f"{format_bytes(stats.bytes_in_use)} are in use"
-        if holders:
-            largest = ", ".join(f"{what} ({format_bytes(size)})" for size, what in holders[:3])
-            text += f": {format_bytes(held)} by {len(holders)} live buffers, the largest {largest}"
-        if stats.bytes_in_use > held:
-            text += f"; {format_bytes(stats.bytes_in_use - held)} by running programs and exported arrays"
-        return ResourceExhaustedError(
-            text, hint="delete buffers, donate arguments, or raise Device.memory_limit where the device has more"
-        )
-
-    def _holders(self) -> list[tuple[int, str]]:
-        """Finds the holders of this allocator's memory through the garbage collector, which only this error needs.
-
-        Keeping a list of them would make every execution slower.
-        """
-        found = [o.held(self) for o in gc.get_objects() if issubclass(type(o), MemoryHolder)]
-        return [held for held in found if held is not None]

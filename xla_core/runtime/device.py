@@ -21,10 +21,11 @@ from xla_core.errors import FailedPreconditionError, InvalidArgumentError, XlaEr
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.shape import Shape
 from xla_core.runtime import idle_memory
-from xla_core.runtime.allocator import MemoryStats, PoolAllocator
+from xla_core.runtime.allocator import PoolAllocator
 from xla_core.runtime.handle import Handle
 from xla_core.runtime.host_array import as_host_array
 from xla_core.runtime.host_queue import finish_at_exit, forked_error
+from xla_core.runtime.memory_stats import MemoryStats
 
 if TYPE_CHECKING:
     from xla_core.target import DeviceDescription  # loading a device needs no compiler's data

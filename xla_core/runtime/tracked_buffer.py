@@ -11,11 +11,13 @@ from __future__ import annotations
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.event import Event
 from xla_core.backend.stream import Stream
+from xla_core.backend.stream_executor import Allocator
 from xla_core.errors import FailedPreconditionError
 from xla_core.hlo.shape import Shape
-from xla_core.runtime.allocator import MemoryHolder, PoolAllocator
+from xla_core.runtime.allocator import PoolAllocator
 from xla_core.runtime.device import Device
 from xla_core.runtime.handle import Handle
+from xla_core.runtime.memory_stats import MemoryHolder
 
 
 class _Usage:
@@ -94,7 +96,7 @@ class TrackedBuffer(MemoryHolder, Handle):
             else:
                 self._usage.release(self.device.allocator, memory)
 
-    def held(self, allocator: PoolAllocator) -> tuple[int, str] | None:
+    def held(self, allocator: Allocator) -> tuple[int, str] | None:
         if self.memory is None or self.device.allocator is not allocator:
             return None
         return self.device.byte_size(self.shape), str(self.shape.without_layout())

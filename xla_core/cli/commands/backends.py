@@ -118,7 +118,7 @@ def _environment(out: Console) -> None:
 def _open(info: BackendInfo) -> _Finding:
     import xla_core as xla
     from xla_core.errors import XlaError
-    from xla_core.runtime.allocator import format_bytes
+    from xla_core.runtime.memory_stats import format_bytes
 
     if not info.usable:
         return _Finding(info, "", info.cause)
