@@ -78,7 +78,8 @@ class Domain:
                 sized = {axis: _members(values) for axis, values in sized.items()}
             if sizes is self.sizes and not is_paired:  # what makes all dimensions alike changes the size
                 sized = {a: [v for v in values if v != "every"] or values for a, values in sized.items()}
-            for choice in (choose_pairs if is_paired else choose_each)(sized, seed, f"{self.name}-{number}"):
+            chosen = (choose_pairs if is_paired else choose_each)(sized, seed, f"{self.name}-{number}")
+            for choice in _with_single(chosen) if sizes is self.empty and "every" in places else chosen:
                 if str(choice) not in seen:
                     seen.add(str(choice))
                     yield choice
@@ -109,6 +110,16 @@ class Domain:
         program = Program(self.opcode, element_type)
         program.finish(self.build(program, choice))
         return program
+
+
+def _with_single(choices: Sequence[Choice]) -> Iterator[Choice]:
+    """Makes the first array with a dimension of 1 one of a single element, by giving all its dimensions that size."""
+    found = False
+    for choice in choices:
+        if not found and choice.size == 1 and choice.values.get("rank", 1):
+            found = True
+            choice = Choice({**choice.values, "place": "every"})
+        yield choice
 
 
 def _members(values: Sequence[Any]) -> list[Any]:

@@ -11,7 +11,7 @@ from xla_conformance.accuracy.real_functions.formats import format_of
 from xla_conformance.ops.values import magnitudes, patterns
 from xla_core.hlo import ElementType, Shape
 
-__all__ = ["Fill", "exactly", "factors", "indices", "mostly", "numbers", "odd", "terms", "units"]
+__all__ = ["Fill", "exactly", "factors", "indices", "mostly", "numbers", "odd", "terms", "units", "with_ends"]
 
 Fill = Callable[[Shape, np.random.Generator], np.ndarray]
 
@@ -19,6 +19,22 @@ Fill = Callable[[Shape, np.random.Generator], np.ndarray]
 def exactly(*values: complex) -> Fill:
     """Makes the array of these values."""
     return lambda shape, random: np.asarray(values).astype(shape.dtype).reshape(shape.dimensions)
+
+
+def with_ends(fill: Fill) -> Fill:
+    """Makes arrays as `fill` does, with an infinity and a NaN among their elements: sums of these have one result."""
+
+    def made(shape: Shape, random: np.random.Generator) -> np.ndarray:
+        values, element = fill(shape, random), shape.element_type
+        if not element.is_floating or values.size < 4:
+            return values
+        form = format_of(element)
+        ends = [np.nan] * form.has_nan + [random.choice([np.inf, -np.inf])] * element.has_infinity
+        flat = values.ravel()
+        flat[random.permutation(flat.size)[: len(ends)]] = np.asarray(ends).astype(values.dtype)
+        return flat.reshape(values.shape)
+
+    return made
 
 
 def indices(low: int, high: int) -> Fill:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from xla_conformance.ops.choices import Group
-from xla_conformance.ops.fills import Fill, mostly, numbers, odd, terms, units
+from xla_conformance.ops.fills import Fill, mostly, numbers, odd, terms, units, with_ends
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.values import patterns
-from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Shape
+from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode
 
 __all__ = ["REDUCERS", "fill_of", "known_reducer", "reducer", "several", "wider"]
 
@@ -49,26 +49,20 @@ def reducer(p: Program, name: str, element_type: ElementType) -> HloComputation:
     return p.computation(name, [element_type, element_type], root)
 
 
-def fill_of(name: str, element_type: ElementType, count: int, *, nan: bool = False) -> Fill:
-    """Returns what makes operands of which `count` are combined to one exact result, in any order."""
+def fill_of(name: str, element_type: ElementType, count: int, *, ends: bool = False) -> Fill:
+    """Returns what makes operands of which `count` are combined to one exact result, in any order.
+
+    With `ends`, large arrays of floats have an infinity and a NaN too.
+    """
     bits = element_type.is_integral or element_type is ElementType.PRED
-    if name == "add":
-        return terms(count, element_type)
-    if name == "multiply":
-        return (odd if element_type.is_integral else mostly(True, count)) if bits else units
-    if name in ("and", "or"):
-        return mostly(name == "and", count)
     if bits:
-        return patterns
-    return _with_nan if nan else numbers
-
-
-def _with_nan(shape: Shape, random: np.random.Generator) -> np.ndarray:
-    """Makes an array of numbers and one NaN."""
-    values = numbers(shape, random).reshape(-1)
-    with np.errstate(all="ignore"):
-        values[: min(1, values.size)] = np.nan
-    return random.permutation(values).reshape(shape.dimensions)
+        return {
+            "multiply": odd if element_type.is_integral else mostly(True, count),
+            "and": mostly(True, count),
+            "or": mostly(False, count),
+        }.get(name, patterns)
+    fill = {"add": terms(count, element_type), "multiply": units}.get(name, numbers)
+    return with_ends(fill) if ends else fill
 
 
 def several(p: Program, types: Sequence[ElementType]) -> HloComputation:

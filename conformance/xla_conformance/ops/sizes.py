@@ -25,6 +25,8 @@ shapes then, and shows in the elements alone.
 """
 
 _OTHERS = (3, 5, 2, 7, 4, 6, 8)
+_ROWS = 9
+_WIDE = 64
 _LARGEST = 1 << 18
 
 
@@ -44,7 +46,8 @@ def dimensions(rank: int, size: int, place: str, largest: int = _LARGEST) -> tup
     """Makes dimensions of which one has `size`.
 
     The other sizes differ from it and from each other, so that a swap of two dimensions shows; they are smaller where
-    the array would have more than `largest` elements.
+    the array would have more than `largest` elements. A large dimension is beside one of 9, so that a matrix goes
+    beyond a tile in both.
     """
     if rank == 0:
         return ()
@@ -52,6 +55,8 @@ def dimensions(rank: int, size: int, place: str, largest: int = _LARGEST) -> tup
         return (equal_size(size, rank, largest),) * rank
     at = position(place, rank)
     others = [n for n in _OTHERS if n != size][: rank - 1]
+    if size > _WIDE and others and size * _ROWS <= largest:
+        others[max(at - 1, 0)] = _ROWS
     while math.prod(others) * size > largest and max(others, default=1) > 1:
         others[others.index(max(others))] -= 1
     return (*others[:at], size, *others[at:])

@@ -12,7 +12,7 @@ import numpy as np
 from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
-from xla_conformance.ops.fills import exactly, factors
+from xla_conformance.ops.fills import exactly, factors, with_ends
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.reducers import wider
 from xla_conformance.ops.sizes import SIZES, equal_size
@@ -90,12 +90,13 @@ class _Dimensions:
     places=("minor",),
     result=("same", "wider"),
     other=("same", "narrower"),
+    ends=(False, True),
     **_AXES,
 )
 def _dot(p: Program, c: Choice) -> HloInstruction:
     d, made = _Dimensions(c), result_type(c.result, p.type)
     left, right = factors(d.terms, made)
-    lhs = p.parameter(d.lhs, fill=left)
+    lhs = p.parameter(d.lhs, fill=with_ends(left) if c.ends else left)
     rhs = p.parameter(d.rhs, _narrower(p.type) if c.other == "narrower" else p.type, right)
     shape = p.shape(d.result(), made)
     return p.add(Opcode.DOT, lhs, rhs, shape=shape, operand_precision=c.precision, **d.attributes())
@@ -118,6 +119,7 @@ def _narrower(element_type: ElementType) -> ElementType:
     **{**_AXES, "batch": (1, 2, 0), "contracting": (1, 2), "left": (1,), "right": (1,), "large": ("every",)},
     result=("same",),
     other=("same",),
+    ends=(False,),
 )
 def _square_dot(p: Program, c: Choice) -> HloInstruction:
     """Dimensions of one size, so that each can be taken for another."""

@@ -216,6 +216,7 @@ def _square_gather(p: Program, c: Choice) -> HloInstruction:
     count=(1, 2, 3),
     reducer=(*REDUCERS, "replace"),
     accumulator=("same", "wider"),
+    ends=(False, True),
     **_AXES,
 )
 def _scatter(p: Program, c: Choice) -> HloInstruction:
@@ -240,8 +241,9 @@ def _scatter(p: Program, c: Choice) -> HloInstruction:
         fills = [fill_of("maximum", t, 1) if not t.is_complex else patterns for t in types]
     else:
         types = [p.type]
-        made = _replacing(p, types) if c.reducer == "replace" and n.is_unique else reducer(p, name, total)
-        fills = [fill_of(name, total, 1 + updates)]
+        replaces = c.reducer == "replace" and n.is_unique
+        made = _replacing(p, types) if replaces else reducer(p, name, total)
+        fills = [patterns if replaces else fill_of(name, total, 1 + updates, ends=c.ends)]
     operands = [p.parameter(n.operand, t, f) for t, f in zip(types, fills, strict=True)]
     indices = p.parameter(n.indices, c.index, _given(n.starts))
     parts = [p.parameter(n.result, t, f) for t, f in zip(types, fills, strict=True)]
@@ -258,6 +260,7 @@ def _scatter(p: Program, c: Choice) -> HloInstruction:
     count=(1, 2),
     reducer=("add", "maximum", "replace"),
     accumulator=("same",),
+    ends=(False,),
     **_SQUARE,
 )
 def _square_scatter(p: Program, c: Choice) -> HloInstruction:

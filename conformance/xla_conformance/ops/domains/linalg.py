@@ -32,13 +32,21 @@ def _whole(shape: Shape, random: np.random.Generator, low: int, high: int) -> np
     return values
 
 
+def _uneven(shape: Shape, random: np.random.Generator) -> np.ndarray:
+    """Makes numbers between -1 and 1 that take all bits of a type."""
+    values = random.uniform(-1, 1, shape.dimensions)
+    return (
+        np.asarray(values + 1j * random.uniform(-1, 1, shape.dimensions)) if shape.element_type.is_complex else values
+    )
+
+
 def _definite(lower: bool) -> Fill:
-    """Makes Hermitian positive definite matrices of exact factors; the triangle that isn't read has other numbers."""
+    """Makes Hermitian positive definite matrices; the triangle that isn't read has other numbers."""
 
     def fill(shape: Shape, random: np.random.Generator) -> np.ndarray:
         n = shape.dimensions[-1]
         sparse = random.random(shape.dimensions) < min(1.0, 4 / max(n, 1))
-        factor = np.tril(_whole(shape, random, -1, 1) * sparse, -1) + np.eye(n) * 2
+        factor = np.tril(_uneven(shape, random) * sparse, -1) + np.eye(n) * 2
         product = factor @ np.conj(factor).swapaxes(-1, -2)
         product = product if lower else np.conj(product).swapaxes(-1, -2)
         junk = _whole(shape, random, -3, 3)
@@ -97,7 +105,7 @@ def _triangular_solve(p: Program, c: Choice) -> HloInstruction:
     batch = c.batch if c.size <= 65 else c.batch[:0]
     a = p.parameter((*batch, c.size, c.size), fill=_triangular(c.lower, c.unit))
     sizes = (c.size, c.columns) if c.left else (c.columns, c.size)
-    b = p.parameter((*batch, *sizes), fill=lambda shape, random: _whole(shape, random, -4, 4).astype(shape.dtype))
+    b = p.parameter((*batch, *sizes), fill=lambda shape, random: _uneven(shape, random).astype(shape.dtype))
     return p.add(
         Opcode.TRIANGULAR_SOLVE,
         a,

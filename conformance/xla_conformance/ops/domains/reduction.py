@@ -8,7 +8,7 @@ from xla_conformance.ops.choices import Choice
 from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.movement import RANKS, subset
-from xla_conformance.ops.fills import terms
+from xla_conformance.ops.fills import terms, with_ends
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.reducers import REDUCERS, fill_of, known_reducer, reducer, several, wider
 from xla_conformance.ops.sizes import MEDIUM, SIZES, dimensions, position
@@ -27,14 +27,14 @@ REDUCED = ("chosen", "others", "all", "first", "last", "ends", "none")
     order=("ascending", "descending"),
     reducer=REDUCERS,
     accumulator=("same", "wider"),
-    nan=(False, True),
+    ends=(False, True),
 )
 def _reduce(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place)
     axes = subset(c.reduced, c.rank, c.place)
     total = wider(p.type) if c.accumulator == "wider" else p.type
     name = known_reducer(c.reducer, total)
-    fill = fill_of(name, total, 1 + math.prod(sizes[d] for d in axes), nan=c.nan)
+    fill = fill_of(name, total, 1 + math.prod(sizes[d] for d in axes), ends=c.ends)
     operand, start = p.parameter(sizes, fill=fill), p.parameter((), total, fill)
     ordered = axes if c.order == "ascending" else axes[::-1]
     return p.add(Opcode.REDUCE, operand, start, dimensions=ordered, to_apply=reducer(p, name, total))
@@ -59,10 +59,13 @@ def _variadic_reduce(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.REDUCE, *operands, *starts, dimensions=axes, to_apply=several(p, types))
 
 
-@domain(Opcode.MAP, rule=EQUAL, rank=RANKS, count=(2, 1, 3, 5), result=("same", "pred"), pairs=False)
+@domain(
+    Opcode.MAP, rule=EQUAL, rank=RANKS, count=(2, 1, 3, 5), result=("same", "pred"), ends=(True, False), pairs=False
+)
 def _map(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place)
-    operands = [p.parameter(sizes, fill=terms(8)) for _ in range(c.count)]
+    fill = with_ends(terms(8)) if c.ends else terms(8)
+    operands = [p.parameter(sizes, fill=fill) for _ in range(c.count)]
 
     def root(made: HloComputation, *parameters: HloInstruction) -> HloInstruction:
         total = parameters[0]
@@ -88,14 +91,16 @@ def _map(p: Program, c: Choice) -> HloInstruction:
     carries=(1, 2, 0, 3),
     reverse=(False, True),
     associative=(False, True),
+    ends=(False, True),
 )
 def _scan(p: Program, c: Choice) -> HloInstruction:
     """Carry i is the sum of input i so far; each output is its carry before that."""
     sizes = dimensions(c.rank, c.size, c.place)
     axis = position(c.place, c.rank)
     slices = Shape(p.type, (*sizes[:axis], *sizes[axis + 1 :]))
-    inputs = [p.parameter(sizes, fill=terms(max(sizes) + 1)) for _ in range(c.inputs)]
-    carries = [p.parameter(slices.dimensions, fill=terms(max(sizes) + 1)) for _ in range(c.carries)]
+    fill = terms(max(sizes) + 1)
+    inputs = [p.parameter(sizes, fill=with_ends(fill) if c.ends else fill) for _ in range(c.inputs)]
+    carries = [p.parameter(slices.dimensions, fill=fill) for _ in range(c.carries)]
     body = HloComputation("body")
     given = [body.parameter(i, slices) for i in range(c.inputs + c.carries)]
     xs, states = given[: c.inputs], given[c.inputs :]

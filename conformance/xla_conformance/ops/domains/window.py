@@ -9,6 +9,7 @@ from typing import Any
 from xla_conformance.ops.choices import Choice
 from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
+from xla_conformance.ops.fills import with_ends
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.reducers import REDUCERS, fill_of, known_reducer, reducer, several, wider
 from xla_conformance.ops.sizes import SIZES, dimensions, position
@@ -67,6 +68,7 @@ def _windows(c: Choice, sizes: Sequence[int]) -> tuple[WindowDimension, ...]:
     rank=(3, 1, 2, 4, 5),
     reducer=REDUCERS,
     accumulator=("same", "wider"),
+    ends=(False, True),
     **WINDOW_AXES,
 )
 def _reduce_window(p: Program, c: Choice) -> HloInstruction:
@@ -77,7 +79,7 @@ def _reduce_window(p: Program, c: Choice) -> HloInstruction:
     count = math.prod(w.size for w in window)
     if name == "multiply" and count > 100 and not p.type.is_integral:
         name = "maximum"  # of so many numbers, the products would be beyond any range
-    fill = fill_of(name, total, 1 + count)
+    fill = fill_of(name, total, 1 + count, ends=c.ends)
     operand, start = p.parameter(sizes, fill=fill), p.parameter((), total, fill)
     return p.add(Opcode.REDUCE_WINDOW, operand, start, window=window, to_apply=reducer(p, name, total))
 
@@ -117,6 +119,7 @@ def _variadic_reduce_window(p: Program, c: Choice) -> HloInstruction:
     rank=(2, 1, 3, 4),
     select=("GE", "LE", "GT", "LT"),
     scatter=("add", "maximum", "multiply"),
+    ends=(False, True),
     **{axis: values for axis, values in WINDOW_AXES.items() if axis not in ("window", "base", "dilation")},
     window=(2, 1, 3, 5),
     base=(1, 2, 3),
@@ -129,7 +132,8 @@ def _select_and_scatter(p: Program, c: Choice) -> HloInstruction:
     name = known_reducer(c.scatter, p.type)
     fill = fill_of(name, p.type, 1 + count)
     operand = p.parameter(sizes, fill=fill_of("maximum", p.type, 1))
-    source = p.parameter([w.output_size(n) for w, n in zip(window, sizes, strict=True)], fill=fill)
+    outputs = [w.output_size(n) for w, n in zip(window, sizes, strict=True)]
+    source = p.parameter(outputs, fill=with_ends(fill) if c.ends else fill)
 
     def chooses(made: HloComputation, a: HloInstruction, b: HloInstruction) -> HloInstruction:
         return made.add(Opcode.COMPARE, a, b, direction=c.select)
