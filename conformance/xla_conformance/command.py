@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from pathlib import Path
 from typing import Annotated
 
@@ -30,9 +31,18 @@ def conform(
         bool, typer.Option("--lf", help="Run only the tests that were wrong in the last report.")
     ] = False,
     workers: Annotated[int, typer.Option("-n", min=1, metavar="N", help="Processes that share the tests.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="The seed of every random choice.")] = 0,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="N", help="The seed of every random choice; default: 0, for stress a fresh one."),
+    ] = None,
     test_seconds: Annotated[
         float | None, typer.Option(min=1.0, metavar="N", help="The time limit of a test; default: the profile's.")
+    ] = None,
+    total_seconds: Annotated[
+        float | None,
+        typer.Option(
+            min=1.0, metavar="N", help="The time limit of the run, which stress uses up; default: the profile's."
+        ),
     ] = None,
     waivers: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Wrong results to accept, with reasons and last days (TOML).")
@@ -113,8 +123,9 @@ def conform(
             tuple(test or ()),
             last_failed,
             workers,
-            seed,
+            (secrets.randbelow(1 << 31) if profile == "stress" else 0) if seed is None else seed,
             test_seconds,
+            total_seconds,
             waivers,
             stablehlo_tests,
             evaluator,

@@ -23,7 +23,7 @@ from xla_conformance.report.submission import problems_of
 from xla_conformance.report.terminal import is_right, print_report
 from xla_conformance.results import Result, Run
 from xla_conformance.roots import find_roots
-from xla_conformance.runner import Limits, run_suite
+from xla_conformance.runner import Limits, run_rounds, run_suite
 from xla_conformance.waivers import Waiver, apply_waivers, read_waivers
 from xla_core.errors import InvalidArgumentError, NotFoundError
 
@@ -42,6 +42,7 @@ class Tests:
     workers: int = 1
     seed: int = 0
     test_seconds: float | None = None
+    total_seconds: float | None = None
     waivers: Path | None = None
     stablehlo_tests: Path | None = None
     evaluator: bool = False
@@ -57,6 +58,8 @@ class Tests:
         before = read_document(earlier) if earlier is not None else _last(folder)
         only = self._only(before)
         shutil.rmtree(folder / "failures", ignore_errors=True)
+        if self._has_rounds:
+            out.print(f"rounds with the seeds {self.seed}, {self.seed + 1}, ... until the time is over")
         run = self._results(folder, only)
         if self._selection and not run.results and not run.problem:
             raise InvalidArgumentError(
@@ -96,28 +99,39 @@ class Tests:
         limits = Limits.of(self.profile)
         if self.test_seconds is not None:
             limits = dataclasses.replace(limits, test=self.test_seconds)
+        if self.total_seconds is not None:
+            limits = dataclasses.replace(limits, total=self.total_seconds)
         with progress() as show:
-            done = wrong = 0
+            done = wrong = before = 0
 
             def count(total: int, result: Result) -> None:
                 nonlocal done, wrong
                 done += 1
                 wrong += result.state.is_wrong
-                show(done, total, result.group, f"{wrong} wrong" if wrong else "")
+                show(done, before + total, result.group, f"{wrong} wrong" if wrong else "")
 
-            return run_suite(
-                self.backend,
-                self.profile,
-                expression=self.expression,
-                only=only,
-                workers=self.workers,
-                stablehlo_tests=self.stablehlo_tests,
-                evaluator=self.evaluator,
-                seed=self.seed,
-                limits=limits,
-                artifacts=folder / "failures",
-                progress=count,
-            )
+            def run(seed: int, limits: Limits) -> Run:
+                nonlocal before
+                before = done
+                return run_suite(
+                    self.backend,
+                    self.profile,
+                    expression=self.expression,
+                    only=only,
+                    workers=self.workers,
+                    stablehlo_tests=self.stablehlo_tests,
+                    evaluator=self.evaluator,
+                    seed=seed,
+                    limits=limits,
+                    artifacts=folder / "failures",
+                    progress=count,
+                )
+
+            return run_rounds(run, self.seed, limits) if self._has_rounds else run(self.seed, limits)
+
+    @property
+    def _has_rounds(self) -> bool:
+        return self.profile == "stress" and not self.tests and self.stablehlo_tests is None
 
     def _waive(self, run: Run, waivers: list[Waiver]) -> None:
         complete = not run.selection and not run.problem

@@ -118,6 +118,8 @@ class Run:
         not_run: the number of tests that were chosen and did not run.
         environment: the versions and the device.
         waivers: the waivers that the run was given, as they are in reports.
+        seeds: the seed of each round, for a run of rounds.
+        timed_out: whether its total time was over before all tests ran.
     """
 
     backend: str
@@ -130,6 +132,8 @@ class Run:
     seed: int = 0
     not_run: int = 0
     waivers: list[dict[str, str]] = dataclasses.field(default_factory=list)
+    seeds: list[int] = dataclasses.field(default_factory=list)
+    timed_out: bool = False
 
     def count(self, state: State, group: str | None = None) -> int:
         return sum(r.state is state and group in (None, r.group) for r in self.results)

@@ -20,6 +20,7 @@ import time
 import numpy as np
 
 import xla_backend_template
+import xla_backend_template.compiler
 from xla_backend_template.compiler import TemplateCompiler
 from xla_backend_template.executable import TemplateExecutable
 from xla_backend_template.executor import TemplateExecutor, TemplateStream
@@ -30,6 +31,33 @@ from xla_core.backend import hookimpl
 
 def spec(**changes):
     return dataclasses.replace(xla_backend_template.xla_backend(), flags=None, **changes)
+
+
+# the template with other parts
+def parts(kernel=HloKernel, stream=TemplateStream, executor=TemplateExecutor, compiler=TemplateCompiler):
+    class Device(executor):
+        def create_stream(self):
+            return stream(self)
+
+    class Platform(TemplatePlatform):
+        def create_executor(self, ordinal):
+            return Device(ordinal, 1 << 28)
+
+        def create_compiler(self):
+            return compiler()
+
+    if kernel is not HloKernel:
+        xla_backend_template.compiler.HloKernel = kernel
+    return spec(platform=Platform, stream_executor=Device, stream=stream, compiler=compiler, kernel=kernel)
+
+
+# makes the module a backend of these parts
+def put(**given):
+    @hookimpl
+    def xla_backend():
+        return parts(**given)
+
+    globals()["xla_backend"] = xla_backend
 
 """
 

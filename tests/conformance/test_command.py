@@ -69,12 +69,7 @@ class Kernel(HloKernel):
             print("negate runs", flush=True)
             stream.executor.ram.block(arguments[-1].handle)[:1] ^= 1
 
-import xla_backend_template.compiler as compiler
-compiler.HloKernel = Kernel
-
-@hookimpl
-def xla_backend():
-    return spec()
+put(kernel=Kernel)
 """
 
 

@@ -33,6 +33,7 @@ def to_json(run: Run) -> dict[str, Any]:
         "profile": run.profile,
         "selection": run.selection,
         "seed": run.seed,
+        **({"seeds": run.seeds} if run.seeds else {}),
         "conforms": conforms(run) or None,
         "passes": run.passes,
         "problem": run.problem,
@@ -156,4 +157,5 @@ def from_json(document: dict[str, Any]) -> Run:
         document["seed"],
         document["not_run"],
         document["waivers"],
+        document.get("seeds", []),
     )

@@ -13,6 +13,7 @@ from xla_conformance.roots import Root
 __all__ = ["command_of", "lines_of", "printable"]
 
 _BRIEF_DETAILS = 12
+_LINE = 800
 
 
 def lines_of(
@@ -42,7 +43,7 @@ def lines_of(
         if result.id in root.dependents:
             yield f"its program was compiled to {root.opcode}, which is wrong itself: mend {root.tests[0]} first"
     if not brief and "module" in failure:
-        yield from ("HLO:", *(f"  {line}" for line in failure["module"].strip().splitlines()))
+        yield from ("HLO:", *(f"  {_shortened(line)}" for line in failure["module"].strip().splitlines()))
     details = printable(result.details).splitlines()
     yield from details[-_BRIEF_DETAILS:] if brief else details
     if folder is not None and failure.get("files"):
@@ -52,10 +53,16 @@ def lines_of(
 
 def command_of(run: Run, result: Result) -> str:
     """The command that runs this test alone. With another seed, the suite has other tests."""
-    words = ["xla", "conform", "--backend", run.backend, "--profile", run.profile, "--seed", str(run.seed)]
+    seed = result.properties.get("seed", run.seed)
+    words = ["xla", "conform", "--backend", run.backend, "--profile", run.profile, "--seed", str(seed)]
     if result.id.partition("::")[2] in ("start", "open", "collect", "close"):
         return shlex.join([*words, "-k", "loading"])
     return shlex.join([*words, "--test", result.id])
+
+
+def _shortened(line: str) -> str:
+    """The line without the middle of a long constant, which the data of the failure has whole."""
+    return line if len(line) <= _LINE else f"{line[: _LINE // 2]} ... {line[-_LINE // 4 :]}"
 
 
 def printable(text: str) -> str:

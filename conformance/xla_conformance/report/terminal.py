@@ -92,7 +92,8 @@ def verdict(run: Run) -> str:
     ]
     tail = "".join(f", {part}" for part in rest if part)
     marks = "".join(f", {mark}" for mark in run.environment.get("marks", ()))
-    passing = f"{passed} tests pass{tail}, in {run.seconds:.0f} s."
+    rounds = f" and {len(run.seeds)} rounds" if len(run.seeds) > 1 else ""
+    passing = f"{passed} tests pass{tail}, in {run.seconds:.0f} s{rounds}."
     if run.passes and run.selection:
         return f"{run.backend} passes ({run.profile}{marks}, of a selection: {run.selection}): {passing}"
     if run.passes and _of_stablehlo(run.results):

@@ -3,6 +3,7 @@
 | module | what it does |
 |---|---|
 | `suite_run` | a whole run: starts it, adds what waivers change, returns all results |
+| `rounds` | the same with other seeds, again and again until the time is over |
 | `pool` | gives tests to workers, and replaces a worker that is lost |
 | `process` | one worker as its parent sees it: starts it, reads its events, kills it |
 | `worker` | the pytest plugin within a worker: opens the device, collects, runs what the parent sends |
@@ -10,6 +11,7 @@
 """
 
 from xla_conformance.runner.pool import Limits
+from xla_conformance.runner.rounds import run_rounds
 from xla_conformance.runner.suite_run import Progress, collect_tests, run_suite
 
-__all__ = ["Limits", "Progress", "collect_tests", "run_suite"]
+__all__ = ["Limits", "Progress", "collect_tests", "run_rounds", "run_suite"]

@@ -48,6 +48,7 @@ class Pool:
         promises: the contract's sentences by test.
         collected: the ids of all tests.
         not_run: the tests that were chosen and did not run.
+        timed_out: whether the total time was over before all tests ran.
     """
 
     def __init__(
@@ -68,6 +69,8 @@ class Pool:
         self.promises: dict[str, list[str]] = {}
         self.collected: list[str] = []
         self.not_run: list[str] = []
+        self.timed_out = False
+        self._alone: set[str] = set()
         self._pending: deque[str] | None = None  # None until the first worker has collected
         self._total = 0
         self._openings = 0
@@ -75,16 +78,19 @@ class Pool:
         self._workers: list[WorkerProcess] = []
 
     def run(self) -> None:
-        """Runs until no test is left, the total time is over or no worker can be started. Leaves no process."""
+        """Runs until no test is left, the time is over, no worker can be started, or Ctrl-C. Leaves no process."""
         end = time.monotonic() + self._limits.total
         try:
             self._start()
             while self._workers:
                 worker, event = self._next_event(end)
                 if worker is None:
+                    self.timed_out = True
                     self._give_up(f"the total time of {self._limits.total:.0f} s is over")
                 elif worker in self._workers:
                     self._handle(worker, event)
+        except KeyboardInterrupt:
+            self._give_up("it was interrupted, so this report is partial")
         finally:
             for worker in self._workers:
                 worker.stop()
@@ -159,7 +165,10 @@ class Pool:
     def _collected(self, worker: WorkerProcess, event: dict[str, Any]) -> None:
         if self._pending is None:
             self.collected = event["ids"]
-            self._pending = deque(id for id in event["ids"] if self._only is None or id in self._only)
+            chosen = [id for id in event["ids"] if self._only is None or id in self._only]
+            if self._count > 1:  # those that need the device for themselves come last, on one worker
+                self._alone = set(event["alone"])
+            self._pending = deque(sorted(chosen, key=self._alone.__contains__))
             self._total = len(self._pending)
             self.promises = event["promises"]
             for _ in range(min(self._count, self._total) - 1):
@@ -167,10 +176,19 @@ class Pool:
         self._give(worker)
 
     def _give(self, worker: WorkerProcess) -> None:
-        if self._pending:
-            worker.run(self._pending.popleft())
-        else:
+        """Gives a worker its next test. A test that needs the device for itself waits until all other workers ended."""
+        others = [w for w in self._workers if w is not worker]
+        if not self._pending or (self._is_alone and any(w.stage in ("open", "collect", "run", "wait") for w in others)):
             worker.finish()
+        elif self._is_alone and others:
+            worker.enter("wait")
+        else:
+            worker.run(self._pending.popleft())
+
+    @property
+    def _is_alone(self) -> bool:
+        """Whether the next test needs the device for itself."""
+        return bool(self._pending and self._pending[0] in self._alone)
 
     def _ended(self, worker: WorkerProcess, event: dict[str, Any]) -> None:
         if worker.test != event["id"]:  # a file that can't be collected
@@ -205,9 +223,13 @@ class Pool:
             replaced = self._lost_at_start(worker, state)
         elif worker.stage == "close":
             self._lose(worker, "test_loading.py::close", state, {})
-        if replaced and self._pending and len(self._workers) < min(self._count, len(self._pending)):
+        count = 1 if self._is_alone else self._count
+        if replaced and self._pending and len(self._workers) < min(count, len(self._pending)):
             self._start()
         worker.stop()
+        for other in self._workers:
+            if other.stage == "wait":
+                self._give(other)
 
     def _died_after(self, worker: WorkerProcess, state: State) -> bool:
         """Blames the test before, after which the process ended. Returns whether another worker is worth a try."""

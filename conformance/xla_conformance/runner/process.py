@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import importlib.resources
 import json
+import math
 import os
 import queue
 import re
@@ -57,7 +58,7 @@ class WorkerProcess:
     """Starts a worker, sends it commands, puts its events into a queue and ends it.
 
     Attributes:
-        stage: what it does: "start", "open", "collect", "run", "close" or "closed".
+        stage: what it does: "start", "open", "collect", "run", "wait" for other workers to end, "close" or "closed".
         test: the id of the test that it runs.
         started: whether that test has started.
         since: when the stage or the test began.
@@ -214,7 +215,7 @@ class WorkerProcess:
 
 def stage_limit(stage: str, seconds: float) -> float:
     """The seconds that a stage may take. To collect takes long where the machine is busy, and runs no vendor's code."""
-    return 5 * seconds if stage == "collect" else seconds
+    return {"collect": 5 * seconds, "wait": math.inf}.get(stage, seconds)
 
 
 def folder_name(id: str) -> str:

@@ -96,6 +96,7 @@ def run_suite(
         expression,
         seed,
         not_run=len(pool.not_run),
+        timed_out=pool.timed_out,
     )
 
 

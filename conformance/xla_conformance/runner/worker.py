@@ -165,7 +165,8 @@ class _Worker:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         items = {item.nodeid: item for item in session.items}
-        self.send("collected", ids=list(items), promises=_promises(session.items))
+        alone = [id for id, item in items.items() if item.get_closest_marker("alone")]
+        self.send("collected", ids=list(items), promises=_promises(session.items), alone=alone)
         for line in self._commands:
             command = json.loads(line)
             if "run" not in command:

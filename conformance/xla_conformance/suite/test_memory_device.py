@@ -19,6 +19,9 @@ from xla_core import Client, Device
 from xla_core.backend import DeviceMemory, Stream, StreamExecutor
 from xla_core.target import TargetConfig
 
+pytestmark = pytest.mark.alone
+"""They fill the device: another process would find no memory, and its memory would be missing here."""
+
 GAP = 256 << 10
 _MEBIBYTE = 1 << 20
 

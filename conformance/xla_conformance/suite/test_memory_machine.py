@@ -20,6 +20,9 @@ from xla_conformance.failures import Failure
 from xla_core import Client
 from xla_core.backend import StreamExecutor
 
+pytestmark = pytest.mark.alone
+"""They fill the device: another process would find no memory, and its memory would be missing here."""
+
 _STREAMS = 3
 _CELLS = 12
 _STREAM = st.integers(0, _STREAMS - 1)

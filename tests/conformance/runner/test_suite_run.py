@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from xla_conformance.report.document import read_document
 from xla_conformance.results import GROUPS, STABLEHLO_GROUP, Result, Run, State, group_of, suite_files
 from xla_conformance.runner import Limits, run_suite
 
@@ -21,11 +22,7 @@ from xla_core.errors import UnavailableError
 
 Put = Callable[[str, str], str]
 
-RIGHT = """
-@hookimpl
-def xla_backend():
-    return spec()
-"""
+RIGHT = "put()"
 WRONG_NEGATE = """
 class Kernel(HloKernel):
     def __init__(self, instruction, *rest):
@@ -33,12 +30,7 @@ class Kernel(HloKernel):
             instruction = instruction.parent.add("abs", instruction.operand(0))
         super().__init__(instruction, *rest)
 
-import xla_backend_template.compiler as compiler
-compiler.HloKernel = Kernel
-
-@hookimpl
-def xla_backend():
-    return spec(kernel=Kernel)
+put(kernel=Kernel)
 """
 ALIASING = """
 class Stream(TemplateStream):
@@ -48,17 +40,7 @@ class Stream(TemplateStream):
     def memcpy_h2d(self, destination, source):
         self.enqueue(lambda: (time.sleep(0.02), self.write(destination, source)))
 
-class Executor(TemplateExecutor):
-    def create_stream(self):
-        return Stream(self)
-
-class Platform(TemplatePlatform):
-    def create_executor(self, ordinal):
-        return Executor(ordinal, 1 << 28)
-
-@hookimpl
-def xla_backend():
-    return spec(platform=Platform, stream_executor=Executor, stream=Stream)
+put(stream=Stream)
 """
 NOT_CLAIMING = """
 class Compiler(TemplateCompiler):
@@ -77,13 +59,7 @@ class Compiler(TemplateCompiler):
 
 REFUSED = ("topk", "atan2")
 
-class Platform(TemplatePlatform):
-    def create_compiler(self):
-        return Compiler()
-
-@hookimpl
-def xla_backend():
-    return spec(platform=Platform, compiler=Compiler)
+put(compiler=Compiler)
 """
 LITTLE = """
 from xla_core.hlo import ElementType
@@ -102,13 +78,7 @@ class Compiler(TemplateCompiler):
         )
         return TargetConfig(name="little", capabilities=capabilities)
 
-class Platform(TemplatePlatform):
-    def create_compiler(self):
-        return Compiler()
-
-@hookimpl
-def xla_backend():
-    return spec(platform=Platform, compiler=Compiler)
+put(compiler=Compiler)
 """
 OWN_MEMORY = """
 from xla_core.runtime import HostStream
@@ -143,16 +113,7 @@ class Executor(TemplateExecutor):
         del BLOCKS[memory.handle]
         super().deallocate(memory)
 
-    def create_stream(self):
-        return Stream(self)
-
-class Platform(TemplatePlatform):
-    def create_executor(self, ordinal):
-        return Executor(ordinal, 1 << 28)
-
-@hookimpl
-def xla_backend():
-    return spec(platform=Platform, stream_executor=Executor, stream=Stream)
+put(stream=Stream, executor=Executor)
 """
 DYING = """
 class Compiler(TemplateCompiler):
@@ -165,13 +126,7 @@ class Compiler(TemplateCompiler):
             os._exit(3)
         return super().run_backend(module, options, executor)
 
-class Platform(TemplatePlatform):
-    def create_compiler(self):
-        return Compiler()
-
-@hookimpl
-def xla_backend():
-    return spec(platform=Platform, compiler=Compiler)
+put(compiler=Compiler)
 """
 HANGING = """
 import ctypes
@@ -182,12 +137,7 @@ class Kernel(HloKernel):
             ctypes.PyDLL(None).sleep(1000)  # holds the GIL, as native code may: no signal reaches Python
         super()._run(stream, arguments)
 
-import xla_backend_template.compiler as compiler
-compiler.HloKernel = Kernel
-
-@hookimpl
-def xla_backend():
-    return spec()
+put(kernel=Kernel)
 """
 
 
@@ -403,13 +353,7 @@ class Compiler(TemplateCompiler):
             worker._Worker._end = end
         return super().run_backend(module, options, executor)
 
-class Platform(TemplatePlatform):
-    def create_compiler(self):
-        return Compiler()
-
-@hookimpl
-def xla_backend():
-    return spec(platform=Platform, compiler=Compiler)
+put(compiler=Compiler)
 """
 
 
@@ -437,20 +381,7 @@ class Stream(TemplateStream):
             raise RuntimeError("the bus is gone")
         super().read(destination, source)
 
-class Executor(TemplateExecutor):
-    def create_stream(self):
-        return Stream(self)
-
-class Platform(TemplatePlatform):
-    def create_executor(self, ordinal):
-        return Executor(ordinal, 1 << 28)
-
-import xla_backend_template.compiler as compiler
-compiler.HloKernel = Kernel
-
-@hookimpl
-def xla_backend():
-    return spec(platform=Platform, stream=Stream, stream_executor=Executor)
+put(kernel=Kernel, stream=Stream)
 """
 
 
@@ -499,6 +430,83 @@ def workers_of(backend: str) -> list[str]:
             if f"--xla-backend={backend}" in entry.read_text().split("\0"):
                 found.append(entry.parent.name)
     return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_an_interrupted_run_leaves_a_partial_report(put_backend: Put, tmp_path: Path) -> None:
+    backend, report = put_backend("hanging", HANGING), tmp_path / "report"
+    command = [sys.executable, "-m", "xla_core.cli", "conform", "--backend", backend, "--report", str(report)]
+    command += ["-k", "test_loading or popcnt and s16"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 120
+    while not any(programs_of(worker) for worker in workers_of(backend)):  # the kernel hangs soon after
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    printed, _ = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "it was interrupted, so this report is partial" in printed
+    document = read_document(report)
+    assert document["problem"] == "it was interrupted, so this report is partial"
+    assert document["not_run"] > 0
+    assert document["conforms"] is None
+    assert not document["passes"]
+    assert any(r["group"] == "loading" and r["state"] == "PASS" for r in document["results"])
+
+
+def programs_of(worker: str) -> bool:
+    """Whether a worker has compiled a program."""
+    with contextlib.suppress(OSError):
+        words = Path(f"/proc/{worker}/cmdline").read_text().split("\0")
+        (scratch,) = [word.partition("=")[2] for word in words if word.startswith("--xla-scratch=")]
+        return Path(scratch, "program.hlo").exists()
+    return False
+
+
+ONE_MEMORY = """
+import fcntl
+
+ROOT = os.environ["SHARED_DEVICE"]
+
+def take(ordinal, size):
+    # adds to what this process uses; false if all living processes together use more than there is
+    with open(ROOT + "/lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        used = {name: int(open(f"{ROOT}/{name}").read()) for name in os.listdir(ROOT) if name.endswith(f"-{ordinal}")}
+        alive = {name: n for name, n in used.items() if os.path.exists("/proc/" + name.partition("-")[0])}
+        if sum(alive.values()) + size > 1 << 28:
+            return False
+        name = f"{os.getpid()}-{ordinal}"
+        with open(f"{ROOT}/{name}", "w") as file:
+            file.write(str(alive.get(name, 0) + size))
+        return True
+
+class Executor(TemplateExecutor):
+    def allocate(self, size, memory_space=0):
+        return super().allocate(size, memory_space) if take(self.ordinal, size) else None
+
+    def deallocate(self, memory):
+        super().deallocate(memory)
+        take(self.ordinal, -memory.size)
+
+put(executor=Executor)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_tests_that_fill_the_device_have_it_for_themselves(
+    put_backend: Put, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The workers share the memory of one device, as they do that of a real one."""
+    shared = tmp_path / "device"
+    shared.mkdir()
+    monkeypatch.setenv("SHARED_DEVICE", str(shared))
+    chosen = "test_the_device_has_the_memory_that_it_says or test_a_block_larger or test_transfers_layouts"
+    run = run_suite(put_backend("shared", ONE_MEMORY), expression=chosen, workers=2)
+    assert run.passes, [(r.name, r.message) for r in run.results if r.state is not State.PASS]
+    files = [r.id.partition("::")[0] for r in run.results]
+    assert files == sorted(files, key="test_memory_device.py".__eq__), "these come last"
 
 
 def test_workers_share_the_tests(put_backend: Put) -> None:
