@@ -29,6 +29,7 @@ __all__ = [
     "all_types",
     "held_types",
     "not_supported",
+    "require_devices",
     "settle_devices",
 ]
 
@@ -43,6 +44,12 @@ NOT_SUPPORTED = "NOT_SUPPORTED: "
 def not_supported(reason: str) -> NoReturn:
     """Ends a test with NOT_SUPPORTED, because the backend doesn't claim what it tests."""
     pytest.skip(NOT_SUPPORTED + reason)
+
+
+def require_devices(client: xla.Client, count: int) -> None:
+    """Ends a test with NOT_SUPPORTED if the platform has fewer devices than the test needs."""
+    if len(client.devices) < count:
+        not_supported(f"the platform has {len(client.devices)} devices here; a flag of the backend may give it more")
 
 
 class ClaimingClient(xla.Client):

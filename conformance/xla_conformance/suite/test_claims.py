@@ -196,14 +196,14 @@ def offer(client: Client, module: HloModule) -> LoadedExecutable | None:
 
 
 @pytest.fixture(scope="module")
-def other(backend: str) -> Iterator[Client]:
+def second_client(backend: str) -> Iterator[Client]:
     with Client(backend) as made:
         yield made
 
 
 @pytest.mark.promise("compiler.run-backend", "compiler.supported-after-passes", "compiler.target-is-data")
 def test_what_is_not_claimed_is_refused_or_right(
-    backend: str, other: Client, target: TargetConfig, seed: int, record_property: Callable[[str, object], None]
+    backend: str, second_client: Client, target: TargetConfig, seed: int
 ) -> None:
     offered = 0
     for case in (case for some in cases(seed).values() for case in some):
@@ -211,14 +211,15 @@ def test_what_is_not_claimed_is_refused_or_right(
         if all(target.supports(i) for c in module.computations for i in c.instructions):
             continue
         offered += 1
-        executable = offer(other, module)
+        executable = offer(second_client, module)
         if executable is not None and _held(backend, module):
             compare(
                 f"{case.name} isn't claimed, so run_backend refuses it, or it is right.",
                 case,
                 [np.asarray(r) for r in executable(*case.arguments())],
             )
-    record_property("offered", offered)
+    if not offered:
+        not_supported("it claims every op of the cases, so there is nothing to refuse")
 
 
 def _held(backend: str, module: HloModule) -> bool:
@@ -242,12 +243,14 @@ def custom_call(target: str, count: int = 1, dtype: str = "f32", size: int = 8) 
 
 
 @pytest.mark.promise("compiler.run-backend")
-def test_a_custom_call_that_nobody_defines(client: Client, other: Client) -> None:
+def test_a_custom_call_that_nobody_defines(client: Client, second_client: Client) -> None:
     text = custom_call("xla_conformance.nobody_defines_this")
     x = np.arange(8, dtype=np.float32)
     for compile_it in (Client.compile, _offer_text):
         try:
-            got = [np.asarray(r) for r in compile_it(client if compile_it is Client.compile else other, text)(x)]
+            got = [
+                np.asarray(r) for r in compile_it(client if compile_it is Client.compile else second_client, text)(x)
+            ]
         except XlaError:
             continue
         raise AssertionError(f"A custom call that nobody defines is an error, not a result: {got}")
@@ -294,7 +297,9 @@ def test_declared_custom_calls_and_composites_compile(client: Client, target: Ta
                 ran.append(f"{count} operands: {error.message}")
                 continue
             ran.append("")
-            for got, wanted in zip(results, expected or results, strict=True):
+            if expected is None:
+                continue
+            for got, wanted in zip(results, expected, strict=True):
                 assert np.allclose(got, wanted, rtol=1e-5, atol=1e-6, equal_nan=True), (
                     f"The declared {name!r} computes what its definition says: got {got}, wanted {wanted}."
                 )

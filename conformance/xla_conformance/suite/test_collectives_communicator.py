@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from xla_conformance.plugin import not_supported
+from xla_conformance.plugin import not_supported, require_devices
 from xla_core import Client, XlaError
 from xla_core.backend import Communicator, DeviceMemory, RunOptions, Stream
 from xla_core.hlo import parse_hlo
@@ -91,8 +91,7 @@ Sides = Callable[..., tuple[Side, Side]]
 @pytest.fixture(params=["own", "default"])
 def sides(client: Client, request: pytest.FixtureRequest) -> Iterator[Sides]:
     """Makes both sides of an execution."""
-    if len(client.devices) < 2:
-        not_supported("there is one device")
+    require_devices(client, 2)
     made: list[Side] = []
 
     def make(timeout: float = SECONDS) -> tuple[Side, Side]:

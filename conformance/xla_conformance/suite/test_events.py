@@ -11,7 +11,7 @@ import pytest
 
 from xla_conformance.device.gates import PATIENCE, Gate, fail, pause, required
 from xla_conformance.failures import Failure
-from xla_conformance.plugin import not_supported
+from xla_conformance.plugin import require_devices
 from xla_core import Client, XlaError
 from xla_core.backend import Event, Stream, StreamExecutor
 
@@ -119,8 +119,7 @@ def test_a_wait_is_for_the_record_that_was_made_before_it(
 
 @pytest.mark.promise("stream.wait", "stream.concurrent")
 def test_streams_of_two_devices_wait_for_each_other(client: Client) -> None:
-    if len(client.devices) < 2:
-        not_supported("there is one device")
+    require_devices(client, 2)
     here, there = (device.executor.create_stream() for device in client.devices[:2])
     order: list[int] = []
     for number in range(100):

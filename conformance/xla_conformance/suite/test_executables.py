@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from xla_conformance.bench import compiled, require_bits
+from xla_conformance.plugin import not_supported, require_devices
 from xla_conformance.programs.family import FAMILY, FamilyProgram
 from xla_core import (
     CancelledError,
@@ -237,8 +238,7 @@ def test_wrong_buffers_leave_it_usable(client: Client, name: str, kind: str, ran
             wrong[-1] = client.buffer_from_host(values[-1])
             wrong[-1].delete()
         case "device":
-            if len(client.devices) < 2:
-                return
+            require_devices(client, 2)
             wrong[-1] = client.buffer_from_host(values[-1], client.devices[1])
     with pytest.raises((InvalidArgumentError, FailedPreconditionError)):
         executable.execute(wrong)
@@ -355,8 +355,7 @@ def _may_wait(client: Client) -> bool:
 
 @pytest.mark.promise("transfer-manager.infeed", "transfer-manager.outfeed")
 def test_feeds_are_of_one_device(client: Client) -> None:
-    if len(client.devices) < 2:
-        return
+    require_devices(client, 2)
     x = np.zeros(3, np.float32)
     client.compile(FEEDS)
     for index in (1, 0):
@@ -374,7 +373,7 @@ def test_feeds_are_of_one_device(client: Client) -> None:
 def test_closing_ends_programs_that_wait_for_the_host(backend: str, client: Client) -> None:
     client.compile(FEEDS)
     if not _may_wait(client):
-        return
+        not_supported("without callbacks_may_enqueue, a call of a program with an infeed waits for the host")
     other = Client(backend)
     executable = other.compile(FEEDS)
     results = executable(np.zeros(3, np.float32))

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from xla_conformance.bench import Bench, compiled
-from xla_conformance.plugin import not_supported
+from xla_conformance.plugin import require_devices
 from xla_conformance.programs.family import FAMILY, SHARDED, FamilyProgram
 from xla_core import Buffer, Client, InvalidArgumentError, XlaError
 from xla_core.backend import Communicator, DeviceMemory, Event, Executable, Stream, StreamExecutor
@@ -120,8 +120,7 @@ def test_runs_leave_nothing(client: Client, name: str, random: np.random.Generat
 @pytest.mark.promise("executable.error-frees", "communicator.end-releases")
 @pytest.mark.parametrize("program", SHARDED, ids=str)
 def test_sharded_runs_leave_nothing(client: Client, program: FamilyProgram, random: np.random.Generator) -> None:
-    if program.devices > len(client.devices):
-        not_supported(f"there are {len(client.devices)} devices")
+    require_devices(client, program.devices)
     executable = compiled(client, program)
     rows = program.rows(random)
 

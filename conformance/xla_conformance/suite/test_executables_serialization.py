@@ -10,7 +10,7 @@ import pytest
 
 from xla_conformance.bench import Bench, compiled, require_bits
 from xla_conformance.elsewhere import describe, random_of, run_elsewhere
-from xla_conformance.plugin import not_supported
+from xla_conformance.plugin import not_supported, require_devices
 from xla_conformance.programs.family import FAMILY, SHARDED, FamilyProgram, siblings
 from xla_core import Client, FailedPreconditionError, InvalidArgumentError, XlaError
 
@@ -38,8 +38,7 @@ def elsewhere(
 def test_run_in_another_process(
     client: Client, program: FamilyProgram, seed: int, elsewhere: dict[str, dict[str, Any] | str]
 ) -> None:
-    if program.devices > len(client.devices):
-        not_supported(f"there are {len(client.devices)} devices")
+    require_devices(client, program.devices)
     here = compiled(client, program)
     there = elsewhere[program.name]
     assert not isinstance(there, str), f"A serialized executable runs in another process: there it {there}"

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from xla_conformance.bench import Bench, compiled, require_bits
-from xla_conformance.plugin import not_supported
+from xla_conformance.plugin import require_devices
 from xla_conformance.programs.family import FAMILY, FamilyProgram, siblings
 from xla_core import Client, CompileOptions
 
@@ -165,8 +165,7 @@ def test_threads_share_an_executable(client: Client, name: str, random: np.rando
 @pytest.mark.parametrize("program", FAMILY, ids=str)
 def test_on_each_device(client: Client, program: FamilyProgram, random: np.random.Generator) -> None:
     """One executable, on each device by the contract alone, then on all of them at the same time."""
-    if len(client.devices) < 2:
-        not_supported("there is one device")
+    require_devices(client, 2)
     executable = compiled(client, program)
     for device in client.devices[1:]:
         values = program.arguments(random)
@@ -184,8 +183,7 @@ def test_on_each_device(client: Client, program: FamilyProgram, random: np.rando
 @pytest.mark.promise("executable.many-devices", "platform.ordinals")
 @pytest.mark.parametrize("name", ["large_constants", "temporaries", "donated_and_swapped", "loop"])
 def test_an_assignment_chooses_the_device(client: Client, name: str, random: np.random.Generator) -> None:
-    if len(client.devices) < 2:
-        not_supported("there is one device")
+    require_devices(client, 2)
     program = next(p for p in FAMILY if p.name == name)
     compiled(client, program)
     for index, device in enumerate(client.devices):
@@ -206,8 +204,7 @@ def test_an_assignment_chooses_the_device(client: Client, name: str, random: np.
 @pytest.mark.promise("executable.many-devices")
 @pytest.mark.usefixtures("hasty")
 def test_devices_run_at_the_same_time(client: Client, random: np.random.Generator) -> None:
-    if len(client.devices) < 2:
-        not_supported("there is one device")
+    require_devices(client, 2)
     programs = [p for p in FAMILY if p.name in _claimed(client)]
     cases = []
     for program in programs:

@@ -14,7 +14,7 @@ from xla_conformance.device.gates import PATIENCE
 from xla_conformance.device.memories import SMALLEST, allocated, capacity, drain, fill, require_no_leak
 from xla_conformance.device.patterns import pattern, require_bytes
 from xla_conformance.failures import Failure
-from xla_conformance.plugin import not_supported
+from xla_conformance.plugin import not_supported, require_devices
 from xla_core import Client, Device
 from xla_core.backend import DeviceMemory, Stream, StreamExecutor
 from xla_core.target import TargetConfig
@@ -223,8 +223,7 @@ def test_very_large_blocks_do_not_overlap(idle: Device, random: np.random.Genera
 @pytest.mark.promise("executor.allocate", "executor.deallocate", "platform.create-executor")
 def test_devices_have_memory_of_their_own(client: Client, random: np.random.Generator) -> None:
     """Blocks of two devices, allocated, written and freed in turns."""
-    if len(client.devices) < 2:
-        not_supported("there is one device")
+    require_devices(client, 2)
     streams = [device.executor.create_stream() for device in client.devices[:2]]
     pairs = [
         _Blocks(device.executor, stream, random, 1 << 16)

@@ -15,7 +15,7 @@ from xla_conformance.device.kinds import KINDS, Workpiece
 from xla_conformance.device.launches import Launcher
 from xla_conformance.device.memories import allocated
 from xla_conformance.failures import Failure
-from xla_conformance.plugin import not_supported
+from xla_conformance.plugin import not_supported, require_devices
 from xla_core import Client
 from xla_core.backend import Stream, StreamExecutor
 
@@ -165,8 +165,7 @@ def test_the_stream_keeps_its_sources_alive(stream: Stream, executor: StreamExec
 @pytest.mark.parametrize("count", [2, 8])
 def test_callbacks_of_streams_meet(executor: StreamExecutor, client: Client, devices: int, count: int) -> None:
     """The default collectives need it: each device waits in a callback for the callbacks of the others."""
-    if len(client.devices) < devices:
-        not_supported("there is one device")
+    require_devices(client, devices)
     executors = [device.executor for device in client.devices[:devices]]
     streams = [executors[i % devices].create_stream() for i in range(count)]
     barrier = threading.Barrier(count)

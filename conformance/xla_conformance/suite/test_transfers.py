@@ -11,7 +11,7 @@ from xla_conformance.device.arrays import random_bits, random_dimensions, random
 from xla_conformance.device.gates import Gate
 from xla_conformance.device.patterns import LARGE_SIZES, SIZES
 from xla_conformance.failures import Failure
-from xla_conformance.plugin import all_types, held_types, not_supported
+from xla_conformance.plugin import all_types, held_types, not_supported, require_devices
 from xla_core import Buffer, Client, XlaError
 from xla_core.backend import Platform
 from xla_core.hlo import ElementType, Shape
@@ -198,8 +198,7 @@ def test_what_is_no_array_is_refused(client: Client, value: object) -> None:
 
 @pytest.mark.promise("features.peer-copies", "stream.d2d")
 def test_between_devices(backend: str, client: Client, random: np.random.Generator) -> None:
-    if len(client.devices) < 2:
-        not_supported("there is one device")
+    require_devices(client, 2)
     here, there = client.devices[:2]
     for element in _of_each_width(backend, random):
         for size in (0, 1, 3, 4097, 65537, 300_001):
