@@ -16,8 +16,9 @@ from xla_core.backend import load_backend
 from xla_core.config import flag_variable
 from xla_core.errors import InternalError, UnimplementedError, XlaError
 from xla_core.hlo import Environment, HloModule, evaluate_replicas
+from xla_core.target import TargetConfig
 
-__all__ = ["EVALUATOR", "BackendSubject", "EvaluatorSubject", "ReplicaSubject", "Subject", "set_device_count"]
+__all__ = ["EVALUATOR", "BackendSubject", "EvaluatorSubject", "ReplicaSubject", "Subject", "claims", "set_device_count"]
 
 EVALUATOR = "evaluator"
 """The name of the reference evaluator in lists of platforms."""
@@ -40,6 +41,11 @@ def set_device_count(backend: str, count: int) -> None:
     names_file = bool(text) and not text.startswith("-")
     if flag and f"--{flag}=" not in text and not names_file:
         os.environ[variable] = f"{text} --{flag}={count}".strip()
+
+
+def claims(target: TargetConfig, module: HloModule) -> bool:
+    """Whether the target claims to run every instruction of a module."""
+    return all(target.supports(i) for c in module.computations for i in c.instructions)
 
 
 class Subject(abc.ABC):
@@ -106,8 +112,7 @@ class BackendSubject(Subject):
 
     def _compile(self, program: str) -> xla.LoadedExecutable:
         module = xla.parse(program)
-        target = self.client.platform.compiler.target_config
-        claimed = all(target.supports(i) for c in module.computations for i in c.instructions)
+        claimed = claims(self.client.platform.compiler.target_config, module)
         try:
             return self.client.compile(module)
         except UnimplementedError as error:

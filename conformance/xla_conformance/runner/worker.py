@@ -22,9 +22,10 @@ from typing import IO, Any
 import numpy as np
 import pytest
 
+from xla_conformance.claims import NOT_SUPPORTED, ClaimingClient
 from xla_conformance.environment import describe
 from xla_conformance.failures import Failure
-from xla_conformance.plugin import CLIENT, NOT_SUPPORTED, ClaimingClient, settle_devices
+from xla_conformance.plugin import CLIENT, settle_devices
 from xla_conformance.results import State
 from xla_conformance.runner.explanation import explain, save_failure
 from xla_conformance.runner.process import folder_name, stage_limit

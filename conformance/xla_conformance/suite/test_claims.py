@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from xla_conformance.bench import require_bits
+from xla_conformance.claims import held_types, not_supported
 from xla_conformance.ops import OpCase, generate
 from xla_conformance.ops.comparison import check
-from xla_conformance.plugin import held_types, not_supported
 from xla_conformance.programs.family import FAMILY, FamilyProgram
+from xla_conformance.subjects import claims
 from xla_core import Client, CompileOptions, LoadedExecutable, UnimplementedError, XlaError, evaluate, parse
 from xla_core.backend import CompileOptions as ContractCompileOptions
 from xla_core.backend import Compiler
@@ -208,7 +209,7 @@ def test_what_is_not_claimed_is_refused_or_right(
     offered = 0
     for case in (case for some in cases(seed).values() for case in some):
         module = case.module()
-        if all(target.supports(i) for c in module.computations for i in c.instructions):
+        if claims(target, module):
             continue
         offered += 1
         executable = offer(second_client, module)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from xla_conformance.bench import require_bits
+from xla_conformance.claims import not_supported
 from xla_conformance.collective_cases import CollectiveCase, collective_cases
-from xla_conformance.plugin import not_supported
 from xla_core import Client, CompileOptions, XlaError
 from xla_core.hlo import evaluate_replicas, parse_hlo
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from xla_conformance.plugin import not_supported, require_devices
+from xla_conformance.claims import not_supported, require_devices
 from xla_core import Client, XlaError
 from xla_core.backend import Communicator, DeviceMemory, RunOptions, Stream
 from xla_core.hlo import parse_hlo

@@ -9,9 +9,9 @@ import time
 
 import pytest
 
+from xla_conformance.claims import require_devices
 from xla_conformance.device.gates import PATIENCE, Gate, fail, pause, required
 from xla_conformance.failures import Failure
-from xla_conformance.plugin import require_devices
 from xla_core import Client, XlaError
 from xla_core.backend import Event, Stream, StreamExecutor
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from xla_conformance.bench import compiled, require_bits
-from xla_conformance.plugin import not_supported, require_devices
+from xla_conformance.claims import not_supported, require_devices
 from xla_conformance.programs.family import FAMILY, FamilyProgram
 from xla_core import (
     CancelledError,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from xla_conformance.bench import Bench, compiled, require_bits
-from xla_conformance.plugin import ClaimingClient, not_supported
+from xla_conformance.claims import ClaimingClient, not_supported
 from xla_conformance.programs.family import FAMILY, FamilyProgram
 from xla_core import CancelledError, Client, FailedPreconditionError, InternalError, ResourceExhaustedError, XlaError
 from xla_core.backend import BackendSpec, DeviceFeatures, DeviceMemory

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from xla_conformance.bench import Bench, compiled
-from xla_conformance.plugin import require_devices
+from xla_conformance.claims import require_devices
 from xla_conformance.programs.family import FAMILY, SHARDED, FamilyProgram
 from xla_core import Buffer, Client, InvalidArgumentError, XlaError
 from xla_core.backend import Communicator, DeviceMemory, Event, Executable, Stream, StreamExecutor

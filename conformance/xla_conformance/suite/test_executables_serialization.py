@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from xla_conformance.bench import Bench, compiled, require_bits
+from xla_conformance.claims import not_supported, require_devices
 from xla_conformance.elsewhere import describe, random_of, run_elsewhere
-from xla_conformance.plugin import not_supported, require_devices
 from xla_conformance.programs.family import FAMILY, SHARDED, FamilyProgram, siblings
 from xla_core import Client, FailedPreconditionError, InvalidArgumentError, XlaError
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from xla_conformance.bench import Bench, compiled, require_bits
-from xla_conformance.plugin import require_devices
+from xla_conformance.claims import require_devices
 from xla_conformance.programs.family import FAMILY, FamilyProgram, siblings
 from xla_core import Client, CompileOptions
 

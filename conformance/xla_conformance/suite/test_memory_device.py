@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 
+from xla_conformance.claims import not_supported, require_devices
 from xla_conformance.device.gates import PATIENCE
 from xla_conformance.device.memories import SMALLEST, allocated, capacity, drain, fill, require_no_leak
 from xla_conformance.device.patterns import pattern, require_bytes
 from xla_conformance.failures import Failure
-from xla_conformance.plugin import not_supported, require_devices
 from xla_core import Client, Device
 from xla_core.backend import DeviceMemory, Stream, StreamExecutor
 from xla_core.target import TargetConfig

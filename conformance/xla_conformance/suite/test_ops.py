@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
+from xla_conformance.claims import held_types, not_supported
 from xla_conformance.ops import OpCase, generate
 from xla_conformance.ops.comparison import check
 from xla_conformance.ops.contexts import Context, context_for, place, run
-from xla_conformance.plugin import held_types, not_supported
 from xla_core import Client
 from xla_core.hlo import OPS, Opcode, Trait
 from xla_core.target import TargetConfig

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
+from xla_conformance.claims import held_types, not_supported
 from xla_conformance.ops.comparison import check
 from xla_conformance.ops.contexts import place, run
 from xla_conformance.ops.elementwise import ValueCase, value_cases
-from xla_conformance.plugin import held_types, not_supported
 from xla_core import Client
 from xla_core.target import TargetConfig
 

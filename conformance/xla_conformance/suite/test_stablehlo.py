@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from xla_conformance.plugin import ClaimingClient, not_supported
+from xla_conformance.claims import ClaimingClient, not_supported
 from xla_conformance.stablehlo.parallel import ParallelPrograms, evaluate_programs, one_program
 from xla_conformance.stablehlo.program import run_on_evaluator
 from xla_conformance.stablehlo.suite import Case, ParallelRun, Run, cases, run_case, suite_files

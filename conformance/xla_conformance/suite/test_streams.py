@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
+from xla_conformance.claims import not_supported, require_devices
 from xla_conformance.device.gates import PATIENCE, Gate, fail
 from xla_conformance.device.kinds import KINDS, Workpiece
 from xla_conformance.device.launches import Launcher
 from xla_conformance.device.memories import allocated
 from xla_conformance.failures import Failure
-from xla_conformance.plugin import not_supported, require_devices
 from xla_core import Client
 from xla_core.backend import Stream, StreamExecutor
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from xla_conformance.claims import not_supported
 from xla_conformance.device.bench import WRITES, Bench
 from xla_conformance.device.gates import Gate
 from xla_conformance.device.launches import Launcher
-from xla_conformance.plugin import not_supported
 from xla_core.backend import StreamExecutor
 
 READS = ("d2h", "d2h and callback", "d2d from", "launch from")

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from xla_conformance.claims import not_supported
 from xla_conformance.device.gates import PATIENCE, Boom, Gate, fail, required
 from xla_conformance.device.kinds import KINDS, Workpiece
 from xla_conformance.device.launches import Launcher
 from xla_conformance.failures import Failure
-from xla_conformance.plugin import not_supported
 from xla_core.backend import Event, Stream, StreamExecutor
 from xla_core.errors import InternalError, InvalidArgumentError, ResourceExhaustedError, UnavailableError, XlaError
 

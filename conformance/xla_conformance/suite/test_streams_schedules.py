@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
+from xla_conformance.claims import not_supported
 from xla_conformance.device.bench import WRITES, Bench
 from xla_conformance.device.gates import PATIENCE, Gate
 from xla_conformance.device.launches import Launcher
 from xla_conformance.device.schedules import chain, shuffle
 from xla_conformance.failures import Failure
-from xla_conformance.plugin import not_supported
 from xla_core import Client
 
 MakeBench = Callable[..., Bench]

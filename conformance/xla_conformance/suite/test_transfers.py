@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
+from xla_conformance.claims import all_types, held_types, not_supported, require_devices
 from xla_conformance.device.arrays import random_bits, random_dimensions, random_view, require_same_bits
 from xla_conformance.device.gates import Gate
 from xla_conformance.device.patterns import LARGE_SIZES, SIZES
 from xla_conformance.failures import Failure
-from xla_conformance.plugin import all_types, held_types, not_supported, require_devices
 from xla_core import Buffer, Client, XlaError
 from xla_core.backend import Platform
 from xla_core.hlo import ElementType, Shape

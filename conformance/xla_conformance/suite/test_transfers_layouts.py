@@ -8,12 +8,12 @@ import math
 import numpy as np
 import pytest
 
+from xla_conformance.claims import held_types, not_supported
 from xla_conformance.device.arrays import random_bits, random_dimensions, require_same_bits
 from xla_conformance.device.gates import Gate
 from xla_conformance.device.memories import allocated
 from xla_conformance.device.patterns import pattern, require_bytes
 from xla_conformance.failures import Failure
-from xla_conformance.plugin import held_types, not_supported
 from xla_core import Client, CompileOptions, UnimplementedError, parse
 from xla_core.backend import Platform, Stream, StreamExecutor
 from xla_core.hlo import ElementType, Layout, Shape

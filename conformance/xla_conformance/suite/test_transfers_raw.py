@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from xla_conformance.claims import not_supported
 from xla_conformance.device.gates import Gate
 from xla_conformance.device.memories import allocated
 from xla_conformance.device.patterns import LARGE_SIZES, SIZES, pattern, require_bytes
 from xla_conformance.failures import Failure
-from xla_conformance.plugin import not_supported
 from xla_core import Client
 from xla_core.backend import DeviceMemory, HostBytes, Stream, StreamExecutor
 from xla_core.target import TargetConfig

@@ -242,7 +242,9 @@ def test_tests_of_two_devices_say_that_there_is_one(put_backend: Put, monkeypatc
     """They don't pass: they test nothing."""
     monkeypatch.setenv("XLA_CORE_FLAGS", "--xla_template_device_count=1")
     of_two = ("test_feeds_are_of_one_device", "test_wrong_buffers_leave_it_usable[loop-device]", "test_between_devices")
-    run = run_suite(put_backend("single", RIGHT), expression="one_device or (wrong_buffers and loop) or between_devices")
+    run = run_suite(
+        put_backend("single", RIGHT), expression="one_device or (wrong_buffers and loop) or between_devices"
+    )
     found = {r.name: r.state for r in run.results if r.name in of_two}
     assert found == dict.fromkeys(of_two, State.NOT_SUPPORTED)
 

@@ -391,7 +391,7 @@ def test_instruments_outside_control_flow_are_refused(check):
 
 def test_a_target_without_custom_calls(tmp_path, monkeypatch):
     from xla_backend_template.compiler import TemplateCompiler
-    from xla_conformance.plugin import ClaimingClient
+    from xla_conformance.claims import ClaimingClient
 
     from xla_core.target import Capabilities, TargetConfig
 

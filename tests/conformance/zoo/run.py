@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from xla_conformance import plugin
+from xla_conformance.claims import held_types
 from xla_conformance.expressions import compile_expression
 from xla_conformance.results import suite_files
 
@@ -189,7 +189,7 @@ def _names(item: pytest.Item, mutant: Mutant) -> bool:
 def _become(mutant: Mutant) -> None:
     os.environ[VARIABLE] = address_of(mutant)
     registry.clear_cache()
-    plugin.held_types.cache_clear()
+    held_types.cache_clear()
     sys.modules.pop("tests.conformance.zoo.backend", None)
 
 

@@ -1,0 +1,71 @@
+"""What a backend claims to run, and how a test ends that needs what the backend doesn't claim."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+import xla_core as xla
+from xla_conformance.subjects import claims
+from xla_core.backend import load_backend
+from xla_core.errors import UnimplementedError
+from xla_core.hlo import ElementType, HloModule
+
+__all__ = ["NOT_SUPPORTED", "ClaimingClient", "all_types", "held_types", "not_supported", "require_devices"]
+
+NOT_SUPPORTED = "NOT_SUPPORTED: "
+"""Begins the reason of a skipped test that the backend doesn't claim to pass."""
+
+
+def not_supported(reason: str) -> NoReturn:
+    """Ends a test with NOT_SUPPORTED, because the backend doesn't claim what it tests."""
+    pytest.skip(NOT_SUPPORTED + reason)
+
+
+def require_devices(client: xla.Client, count: int) -> None:
+    """Ends a test with NOT_SUPPORTED if the platform has fewer devices than the test needs."""
+    if len(client.devices) < count:
+        not_supported(f"the platform has {len(client.devices)} devices here; a flag of the backend may give it more")
+
+
+@functools.cache
+def held_types(backend: str) -> tuple[ElementType, ...]:
+    """Returns the element types that the backend's devices hold. Raises what the backend raises as it is loaded."""
+    held = load_backend(backend).platform().compiler.target_config.capabilities.held_types
+    return tuple(t for t in ElementType if t in held)
+
+
+def all_types() -> tuple[ElementType, ...]:
+    """Returns the element types to test. Tests of types that the devices don't hold end with NOT_SUPPORTED."""
+    return tuple(t for t in ElementType if t.is_array)
+
+
+class ClaimingClient(xla.Client):
+    """A client that ends the test with NOT_SUPPORTED if the backend can't compile a program and doesn't claim to.
+
+    Attributes:
+        last: the executable that was compiled last.
+        program_file: where the text of each program is written before it is compiled, for reports of crashes.
+    """
+
+    def __init__(self, platform: str | None = None, *, program_file: Path | None = None) -> None:
+        super().__init__(platform)
+        self.last: xla.LoadedExecutable | None = None
+        self.program_file = program_file
+
+    def compile(
+        self, program: str | bytes | HloModule, options: xla.CompileOptions | None = None, *, file: str = ""
+    ) -> xla.LoadedExecutable:
+        if self.program_file is not None:
+            text = program.to_text() if isinstance(program, HloModule) else program
+            self.program_file.write_bytes(text if isinstance(text, bytes) else text.encode())
+        try:
+            self.last = super().compile(program, options, file=file)
+            return self.last
+        except UnimplementedError as error:
+            if claims(self.platform.compiler.target_config, xla.parse(program, file=file)):
+                raise
+            not_supported(" ".join(line.strip() for line in error.message.splitlines()[:2]))
