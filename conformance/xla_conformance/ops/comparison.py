@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 Kind = Literal["bits", "exact", "equal", "ulp", "sum", "scaled"]
-_KINDS: tuple[Kind, ...] = ("bits", "exact", "equal", "ulp", "sum", "scaled")
+_KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -1,8 +1,7 @@
 """Arguments of the cases. They depend on the seed alone.
 
-`special`, `moderate`, `patterns` and `indices` make an array each. `product` and `triples` make the operands of an
-elementwise op so that the special values of all operands meet. `exact_terms` makes operands of sums whose exact result
-fits the accumulator in any order, but no narrower accumulator.
+`special`, `moderate`, `magnitudes` and `patterns` make an array each. `product` makes the operands of an elementwise op
+so that the special values of all operands meet.
 """
 
 from __future__ import annotations
@@ -18,8 +17,7 @@ from xla_core.hlo import ElementType, Shape
 __all__ = [
     "Seed",
     "all_values",
-    "exact_terms",
-    "indices",
+    "magnitudes",
     "moderate",
     "patterns",
     "product",
@@ -275,47 +273,6 @@ def moderate(shape: Shape, seed: Seed, *, positive: bool = False) -> np.ndarray:
         values = random.integers(max(least, -limit), min(10, limit), shape.dimensions)
     with np.errstate(all="ignore"):
         return np.asarray(np.asarray(values).astype(shape.dtype))
-
-
-def indices(shape: Shape, seed: Seed, *, low: int = -3, high: int = 8) -> np.ndarray:
-    """Makes an array of indices from `low` to `high`, some of them out of bounds."""
-    random = np.random.default_rng(seed)
-    return np.asarray(random.integers(low, high + 1, shape.dimensions).astype(shape.dtype))
-
-
-def exact_terms(shapes: Sequence[Shape], accumulator: ElementType, terms: int, seed: Seed) -> list[np.ndarray]:
-    """Makes operands of whole numbers whose sums of products are exact in the accumulator, in any order.
-
-    A sum of `terms` products of an element of each operand has at most the accumulator's bits, and mostly uses them
-    all, so that it is inexact in a narrower type. The first operand has as many of these bits as its type holds.
-    Integers wrap in any order, so they have random bits.
-    """
-    random = np.random.default_rng(seed)
-    bits = accumulator.component.mantissa_bits + 1 - max(terms - 1, 0).bit_length()
-    made = []
-    for number, shape in enumerate(shapes):
-        element = shape.element_type
-        if not (element.is_floating or element.is_complex):
-            made.append(patterns(shape, random))
-            continue
-        others = len(shapes) - number - 1  # each has at least one bit
-        complex_bits = 1 if element.is_complex else 0
-        own = max(1, min(element.component.mantissa_bits + 1, bits - others - complex_bits))
-        bits -= own
-        made.append(_whole_numbers(shape, own, random))
-    return made
-
-
-def _whole_numbers(shape: Shape, bits: int, random: np.random.Generator) -> np.ndarray:
-    """Makes odd numbers of either sign with up to so many bits."""
-
-    def part() -> np.ndarray:
-        size = random.integers(1 << (bits - 1), 1 << bits, shape.dimensions) | 1
-        return np.asarray(size * random.choice([-1, 1], shape.dimensions))
-
-    if shape.element_type.is_complex:
-        return np.asarray((part() + 1j * part()).astype(shape.dtype))
-    return np.asarray(part().astype(np.float64).astype(shape.dtype))
 
 
 def _random_integers(element: ElementType, count: int, random: np.random.Generator) -> np.ndarray:

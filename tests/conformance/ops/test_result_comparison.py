@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from xla_conformance.failures import Failure
 from xla_conformance.ops.comparison import Expected, Rule, check, within
-from xla_conformance.ops.values import exact_terms
+from xla_conformance.ops.fills import factors
 
 from xla_core.hlo import ElementType, Shape
 
@@ -52,10 +52,10 @@ def test_failure_has_the_element() -> None:
 
 
 @pytest.mark.parametrize("narrow", [np.float16, ElementType.BF16.dtype])
-def test_exact_terms_need_their_accumulator(narrow: np.dtype) -> None:
-    """The sums are exact in f32 in any order, and mostly not in a narrower type."""
-    shape = Shape(ElementType.BF16, (64, 100))
-    a, b = (x.astype(np.float64) for x in exact_terms([shape, shape], F32, 100, 1))
+def test_factors_need_their_accumulator(narrow: np.dtype) -> None:
+    """Sums of products are exact in f32 in any order, and mostly not in a narrower type."""
+    shape, random = Shape(ElementType.BF16, (64, 100)), np.random.default_rng(1)
+    a, b = (fill(shape, random).astype(np.float64) for fill in factors(100, F32))
     sums = np.cumsum(a * b, axis=1)
     assert np.array_equal(sums, sums.astype(np.float32))
     assert np.array_equal(np.cumsum(a[:, ::-1] * b[:, ::-1], axis=1)[:, -1], sums[:, -1])
