@@ -10,7 +10,7 @@ from xla_core.hlo.instruction import HloInstruction
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class DotOperand:
-    """An operand of a dot and the roles of its dimensions; `free` holds those of the result that are no batch."""
+    """An operand of a dot and the roles of its dimensions. The free ones are neither batch nor contracted."""
 
     value: HloInstruction
     batch: tuple[int, ...]
@@ -25,7 +25,7 @@ class DotOperand:
 
 
 def dot_operands(dot: HloInstruction) -> list[DotOperand]:
-    """The left and the right operand."""
+    """Returns the left and the right operand."""
     return [
         DotOperand(value, dot.attribute(f"{side}_batch_dims"), dot.attribute(f"{side}_contracting_dims"))
         for side, value in zip(("lhs", "rhs"), dot.operands, strict=True)

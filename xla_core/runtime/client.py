@@ -211,7 +211,7 @@ class Client(Handle):
     def transfer_to_infeed(self, value: Any, device: Device | int | str | None = None) -> None:
         """Queues a value for one infeed op of a program on the device: an array, or a tuple of arrays.
 
-        An array serves for a tuple of one array too. A value of the wrong shape makes the program fail that takes it.
+        An array may stand for a tuple of one array. A program that takes a value of the wrong shape fails.
         """
         self._devices.find(device).transfer_to_infeed(value)
 
@@ -233,7 +233,7 @@ class Client(Handle):
     def close(self) -> None:
         """Waits for the enqueued work and closes the devices. Any later use raises FailedPreconditionError.
 
-        An endless program is ended by its executable's `delete()`, which must come before.
+        To end an endless program, call its executable's `delete()` first.
         """
         self._devices.close(FailedPreconditionError("this client is closed", hint="make a new Client"))
 

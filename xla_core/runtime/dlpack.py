@@ -62,7 +62,7 @@ _delete = _DELETER(_let_go)
 
 _api = ctypes.pythonapi
 _new = ctypes.PYFUNCTYPE(ctypes.py_object, c_void_p, c_char_p, c_void_p)(("PyCapsule_New", _api))
-# The destructor of a capsule gets a capsule without references, which must not become a Python object: an address.
+# These take a capsule's address: a destructor must not make a Python object of the capsule, which has no references.
 _is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, c_void_p, c_char_p)(("PyCapsule_IsValid", _api))
 _pointer = ctypes.PYFUNCTYPE(c_void_p, c_void_p, c_char_p)(("PyCapsule_GetPointer", _api))
 

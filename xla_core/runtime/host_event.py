@@ -95,7 +95,7 @@ class RecordedPoint:
                 if any(point.ready for point in points):  # their streams went on since this thread looked at them
                     return
                 raise FailedPreconditionError(
-                    f"work on {stream.name} waits for what comes after it there",
+                    f"work on {stream.name} waits for work that is enqueued after it on the same stream",
                     hint="a custom call can't wait for the device that it runs on: compute with numpy or "
                     "xla_core.evaluate, on another device, or with a Client of its own",
                 )

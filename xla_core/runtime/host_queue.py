@@ -57,7 +57,7 @@ def forked_error() -> FailedPreconditionError:
 
 
 def _label(work: Work) -> str:
-    """Returns the name of work in a profile: of the object that the method belongs to (a kernel), else the function."""
+    """Returns the name of work in a profile: that of a method's object (a kernel) or of the function."""
     function = work.func if isinstance(work, functools.partial) else work
     name = getattr(getattr(function, "__self__", None), "name", None)
     if isinstance(name, str) and name:

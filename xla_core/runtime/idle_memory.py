@@ -13,7 +13,7 @@ from xla_core.errors import ResourceExhaustedError
 from xla_core.interruptible import start_thread
 
 SECONDS = 30.0
-"""Pooled memory returns to the device when it wasn't used for one to two such times."""
+"""Pooled memory returns to the device when it wasn't used for one to two periods of this length."""
 
 Release: TypeAlias = "weakref.WeakMethod[Callable[[], bool]]"
 """A method that releases idle memory without blocking, and returns whether to call it again."""

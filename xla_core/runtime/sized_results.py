@@ -14,10 +14,10 @@ from xla_core.runtime.device import Device
 def slice_results(
     made: tuple[Buffer, ...], count: int, dynamic: Mapping[int, Mapping[int, int]], device: Device
 ) -> tuple[Buffer, ...]:
-    """Returns the first `count` results, sliced to their sizes, which are further results that the call waits for.
+    """Returns the first `count` results, sliced to their sizes. The other results are the sizes.
 
-    It waits because a Buffer has a fixed shape. `dynamic` says which results are sizes of which dimensions; see
-    `xla_core.hlo.dynamic_results`.
+    The call waits for the sizes, because a Buffer has a fixed shape. `dynamic` says which results are sizes of which
+    dimensions; see `xla_core.hlo.dynamic_results`.
     """
     results = list(made[:count])
     for number, sizes in dynamic.items():

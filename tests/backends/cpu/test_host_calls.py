@@ -60,7 +60,7 @@ def test_a_custom_call_that_waits_for_its_own_device_is_an_error(client):
     exe = client.compile(
         program(register(lambda call: np.copyto(call.results[0], np.asarray(double(np.array(call.operands[0]))[0]))))
     )
-    with pytest.raises(FailedPreconditionError, match="waits for what comes after it") as caught:
+    with pytest.raises(FailedPreconditionError, match="waits for work that is enqueued after it") as caught:
         np.asarray(exe(X)[0])
     assert "a Client of its own" in str(caught.value.hint)
     np.testing.assert_array_equal(np.asarray(double(X)[0]), X + X)  # the device goes on

@@ -457,7 +457,7 @@ def test_work_that_waits_for_what_comes_after_it_is_an_error(wait, give) -> None
     assert done.wait(10)
     (error,) = found
     assert isinstance(error, FailedPreconditionError)
-    assert "work on first waits for what comes after it" in error.message
+    assert "work on first waits for work that is enqueued after it" in error.message
 
 
 def test_streams_that_take_turns_are_no_deadlock() -> None:

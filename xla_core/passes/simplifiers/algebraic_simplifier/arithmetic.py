@@ -22,7 +22,7 @@ _SYMMETRIC = [op.opcode for op in OPS.values() if {Trait.COMMUTATIVE, Trait.ASSO
 
 @rule(*_SYMMETRIC)
 def constant_to_the_right(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """C op x -> x op c"""
+    """`c op x` -> `x op c`"""
     x, y = i.operands
     return b.add(i.opcode, y, x) if is_constant(x) and not is_constant(y) else None
 
@@ -54,7 +54,7 @@ def projection(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 @rule(Opcode.DIVIDE)
 def divide_by_power_of_two(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """X / 2**n -> x * 2**-n for floats, x >> n for unsigned integers"""
+    """`x / 2**n` -> `x * 2**-n` for floats, `x >> n` for unsigned integers"""
     x, y = i.operands
     value, element_type = uniform_value(y), i.shape.element_type
     if value is None or not (element_type.is_floating or element_type.is_unsigned) or is_constant(x):
@@ -91,13 +91,13 @@ def _smallest_normal(element_type: ElementType) -> float:
 
 @rule(Opcode.DIVIDE, fast=True)
 def divide_by_constant(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """X / c -> x * (1 / c)"""
+    """`x / c` -> `x * (1 / c)`"""
     return _by_reciprocal(i, b, exact=False) if i.shape.element_type.is_floating else None
 
 
 @rule(Opcode.REMAINDER)
 def remainder_by_power_of_two(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """X % 2**n -> x & (2**n - 1), for unsigned integers"""
+    """`x % 2**n` -> `x & (2**n - 1)`, for unsigned integers"""
     x, y = i.operands
     value = uniform_value(y)
     if value is None or not i.shape.element_type.is_unsigned or _log2(int(value)) is None:
@@ -118,7 +118,7 @@ def not_compared(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruc
 
 @rule(Opcode.COMPARE)
 def compare_constant_to_the_right(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """C < x -> x > c"""
+    """`c < x` -> `x > c`"""
     x, y = i.operands
     if not is_constant(x) or is_constant(y):
         return None
@@ -140,8 +140,8 @@ def extreme_constants(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 
 @rule(Opcode.REDUCE_PRECISION)
-def precision_is_there(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """reduce-precision to the precision of the type, or to that of its operand -> the operand"""
+def redundant_precision(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """reduce-precision to the precision of the type, or of a reduce-precision that is the operand -> the operand"""
     x = i.operands[0]
     bits = (i.attribute("exponent_bits"), i.attribute("mantissa_bits"))
     if x.opcode == Opcode.REDUCE_PRECISION and bits == (x.attribute("exponent_bits"), x.attribute("mantissa_bits")):

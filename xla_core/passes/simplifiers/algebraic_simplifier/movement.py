@@ -42,7 +42,7 @@ def reshape_reshaped(i: HloInstruction, x: HloInstruction, b: Builder) -> HloIns
 
 @pair_rule(Opcode.RESHAPE, Opcode.BROADCAST)
 def reshape_broadcast(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
-    """reshape(broadcast(x)) -> broadcast(x), where x is a scalar, or only dimensions of size 1 come and go"""
+    """reshape(broadcast(x)) -> broadcast(x), if x is a scalar or the reshape only adds or removes sizes of 1"""
     source, dimensions = x.operands[0], x.attribute("dimensions")
     if source.shape.rank == 0:
         return b.broadcast(source, i.shape.dimensions)
@@ -54,7 +54,7 @@ def reshape_broadcast(i: HloInstruction, x: HloInstruction, b: Builder) -> HloIn
 
 @pair_rule(Opcode.RESHAPE, Opcode.IOTA)
 def reshape_iota(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
-    """reshape(iota) -> iota, where only dimensions of size 1 come and go"""
+    """reshape(iota) -> iota, if the reshape only adds or removes dimensions of size 1"""
     moved = degenerate_map(x.shape.dimensions, i.shape.dimensions)
     if moved is None or x.attribute("iota_dimension") not in moved:
         return None
@@ -168,7 +168,7 @@ def broadcast_iota(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstr
 
 @rule(Opcode.REVERSE)
 def reverse_ones(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Reverse of dimensions of size 1 -> the operand; reverse of some -> of the others"""
+    """Reverse along dimensions of size 1 -> the operand; along others too -> reverse along those"""
     dimensions = i.attribute("dimensions")
     kept = tuple(d for d in dimensions if i.shape.dimensions[d] != 1)
     if len(kept) == len(dimensions):
@@ -178,7 +178,7 @@ def reverse_ones(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 @pair_rule(Opcode.REVERSE, Opcode.REVERSE)
 def reverse_reversed(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
-    """reverse(reverse(x)) -> reverse(x) of what only one reverses"""
+    """reverse(reverse(x)) -> reverse(x), along the dimensions that only one of them reverses"""
     kept = tuple(sorted(set(i.attribute("dimensions")) ^ set(x.attribute("dimensions"))))
     return b.add(Opcode.REVERSE, x.operands[0], dimensions=kept) if kept else x.operands[0]
 
@@ -201,7 +201,7 @@ def iota_of_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 @rule(Opcode.COPY)
 def copy_of_value(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Copy -> the operand; in what is the same layout, or where layouts are still free"""
+    """Copy to the same layout, or before layouts are assigned -> the operand"""
     x = i.operands[0]
     if i.shape.layout is not None and x.shape.layout not in (None, i.shape.layout):
         return None

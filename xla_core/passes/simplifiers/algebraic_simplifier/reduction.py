@@ -54,7 +54,7 @@ def reduce_ones(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 @pair_rule(Opcode.REDUCE, Opcode.RESHAPE)
 def reduce_some_ones(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
-    """reduce(reshape(x)) -> reduce(x), where only dimensions of size 1 that are reduced come and go"""
+    """reduce(reshape(x)) -> reduce(x), if the reshape only adds or removes reduced dimensions of size 1"""
     if len(i.operands) != 2:
         return None
     source = x.operands[0]
@@ -101,7 +101,7 @@ def reduce_reduced(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstr
 
 @pair_rule(Opcode.REDUCE, Opcode.BROADCAST)
 def reduce_broadcast(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
-    """reduce(broadcast(x)) -> reduce(x) where repeating changes nothing; times the count, for sums"""
+    """reduce(broadcast(x)) -> reduce(x), for idempotent ops; reduce(count * x), for sums"""
     opcode = _simple(i)
     if opcode is None or (opcode != Opcode.ADD and Trait.IDEMPOTENT not in OPS[opcode].traits):
         return None
@@ -140,7 +140,7 @@ def window_of_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 @rule(Opcode.REDUCE_WINDOW)
 def window_beyond_array(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """reduce-window without the part of the window that lies in neutral padding wherever the window is"""
+    """reduce-window -> reduce-window without the part of the window that always lies in padding by the identity"""
     opcode = _simple(i)
     if opcode is None or not _is_identity(i.operands[1], opcode):
         return None

@@ -66,7 +66,7 @@ def slice_concatenated(i: HloInstruction, x: HloInstruction, b: Builder) -> HloI
 
 @pair_rule(Opcode.SLICE, Opcode.PAD)
 def slice_padded(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
-    """slice(pad(x, v)) -> slice(x), where nothing of the padding is in it; -> broadcast(v), where nothing else is"""
+    """slice(pad(x, v)) -> slice(x), if the slice has no padding; -> broadcast(v), if it has only padding"""
     if 0 in i.shape.dimensions:
         return None
     source, value = x.operands
@@ -92,7 +92,7 @@ def slice_broadcast(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInst
 
 @pair_rule(Opcode.SLICE, Opcode.IOTA)
 def slice_iota(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
-    """slice(iota) -> iota, where what is counted stays whole"""
+    """slice(iota) -> iota, if the slice begins at 0 with stride 1 along the iota's dimension"""
     dimension = x.attribute("iota_dimension")
     s = i.attribute("slice")[dimension]
     if s.start or s.stride != 1:
@@ -134,7 +134,7 @@ def _constant_starts(
 
 
 @rule(Opcode.DYNAMIC_SLICE)
-def dynamic_slice_of_known_place(i: HloInstruction, b: Builder) -> HloInstruction | None:
+def dynamic_slice_at_constant(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """dynamic-slice at constant indices -> slice; of everything -> the operand"""
     x, *indices = i.operands
     sizes = i.shape.dimensions
@@ -154,7 +154,7 @@ def dynamic_slice_broadcast(i: HloInstruction, x: HloInstruction, b: Builder) ->
 
 
 @rule(Opcode.DYNAMIC_UPDATE_SLICE)
-def update_everything(i: HloInstruction, b: Builder) -> HloInstruction | None:
+def update_of_all_or_nothing(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """dynamic-update-slice of everything -> the update; of nothing -> the operand"""
     x, update = i.operands[0], i.operands[1]
     if update.shape.num_elements == 0:
@@ -176,7 +176,7 @@ def update_with_itself(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 @rule(Opcode.PAD)
 def pad_nothing(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Pad by nothing -> the operand; of nothing -> broadcast of the value"""
+    """Pad by nothing -> the operand; of an empty array -> broadcast of the padding value"""
     x, value = i.operands
     if all(p.low == 0 == p.high and (p.interior == 0 or n < 2) for p, n in _padding(i)):
         return x
@@ -188,7 +188,7 @@ def _padding(i: HloInstruction) -> list[tuple[PaddingDimension, int]]:
 
 
 @pair_rule(Opcode.PAD, Opcode.BROADCAST)
-def pad_with_what_is_there(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
+def pad_with_same_value(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstruction | None:
     """pad(broadcast(v), v) -> broadcast(v)"""
     source, value = x.operands[0], i.operands[1]
     same = not source.shape.rank and is_same_value(source, value)
@@ -196,8 +196,8 @@ def pad_with_what_is_there(i: HloInstruction, x: HloInstruction, b: Builder) -> 
 
 
 @rule(Opcode.PAD)
-def pad_by_less_than_nothing(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Negative padding -> slice, of what is left after the rest of the padding"""
+def negative_pad(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """Pad by negative amounts -> slice of the pad by the other amounts"""
     x, value = i.operands
     padding = [p for p, _ in _padding(i)]
     if all(p.low >= 0 and p.high >= 0 for p in padding):
@@ -230,8 +230,8 @@ def pad_padded(i: HloInstruction, x: HloInstruction, b: Builder) -> HloInstructi
 
 
 @rule(Opcode.CONCATENATE)
-def concatenate_little(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Concatenate of one -> the operand; operands without elements are left out"""
+def concatenate_few(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """Concatenate of one operand -> the operand; of empty operands and others -> concatenate of the others"""
     dimension = i.attribute("dimensions")[0]
     kept = [o for o in i.operands if o.shape.dimensions[dimension]]
     if len(kept) == len(i.operands) and len(kept) != 1:
@@ -307,8 +307,8 @@ def _joined(x: HloInstruction, y: HloInstruction, dimension: int, b: Builder) ->
 
 
 @rule(Opcode.GATHER)
-def gather_nothing(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Gather of slices without elements, or of the only slice there is -> a constant, or a broadcast of it"""
+def gather_all(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """Gather of slices that are the whole operand -> broadcast"""
     if i.shape.num_elements == 0:
         return None
     x, a = i.operands[0], i.attributes
