@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import difflib
 import numbers
 import os
 import reprlib
+from collections.abc import Iterable
 from typing import Any
 
 from xla_core.errors import InvalidArgumentError
 
-__all__ = ["counted", "require", "require_file_name", "require_limit", "wrong_argument"]
+__all__ = ["counted", "did_you_mean", "require", "require_file_name", "require_limit", "wrong_argument"]
 
 
 def counted(count: int, noun: str) -> str:
     """Returns "1 device", "2 devices"."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def did_you_mean(name: str, known: Iterable[str], count: int = 3, cutoff: float = 0.6) -> str | None:
+    """Returns a hint with the `count` known names most similar to `name`, or None. It is None for a long name too."""
+    near = difflib.get_close_matches(name, list(known), 3, cutoff) if len(name) <= 100 else []
+    near.sort(key=lambda other: sorted(other) != sorted(name))  # letters in another order are the likeliest mistake
+    return f"did you mean {', '.join(near[:count])}?" if near else None
 
 
 def require(what: str, value: Any, kind: type | tuple[type, ...], expected: str, *, hint: str | None = None) -> None:

@@ -9,12 +9,11 @@ evaluation side by side.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import enum
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from xla_core.checks import require
+from xla_core.checks import did_you_mean, require
 from xla_core.errors import AlreadyExistsError, InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.opcode import Opcode
@@ -266,6 +265,4 @@ def lookup(opcode: str) -> OpDef:
         return _BY_NAME[opcode]
     except (KeyError, TypeError):
         require("opcode", opcode, str, "text")
-        near = difflib.get_close_matches(opcode, OPS, 3)
-        hint = f"did you mean {', '.join(near)}?" if near else None
-        raise InvalidArgumentError(f"unknown HLO opcode {opcode!r}", hint=hint) from None
+        raise InvalidArgumentError(f"unknown HLO opcode {opcode!r}", hint=did_you_mean(opcode, OPS)) from None

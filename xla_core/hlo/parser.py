@@ -10,7 +10,7 @@ import functools
 import re
 from typing import Any
 
-from xla_core.checks import require
+from xla_core.checks import did_you_mean, require
 from xla_core.errors import XlaError
 from xla_core.hlo import op_table
 from xla_core.hlo.attributes import OpMetadata
@@ -21,7 +21,7 @@ from xla_core.hlo.op_table import AttributeKind, OpDef
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.hlo.text.attribute_text import ATTRIBUTE_TEXT
-from xla_core.hlo.text.cursor import Cursor, braced_list, nearest
+from xla_core.hlo.text.cursor import Cursor, braced_list
 from xla_core.hlo.text.header import Header, read_header, read_metadata
 from xla_core.hlo.text.literals import read_literal
 from xla_core.hlo.text.shapes import read_shape
@@ -162,7 +162,7 @@ class _ComputationReader:
         match = cursor.take(_OPCODE, "an opcode and its operands" if shape else "a shape or an opcode")
         op = op_table.find(match[1])
         if op is None:
-            hint = nearest(match[1], op_table.OPS) or "`xla ops` lists the opcodes of HLO"
+            hint = did_you_mean(match[1], op_table.OPS) or "`xla ops` lists the opcodes of HLO"
             raise cursor.error(f"unknown opcode {match[1]!r}", position=opcode_at, hint=hint)
         attributes: dict[str, Any] = {}
         operands = self._operands(op, shape, attributes)
@@ -234,7 +234,7 @@ class _ComputationReader:
             raise self.cursor.error(
                 f"instruction {name!r} is not defined above in {self.computation.name}",
                 position=start,
-                hint=nearest(name, self.instructions),
+                hint=did_you_mean(name, self.instructions),
             )
         return found
 
@@ -269,7 +269,7 @@ class _ComputationReader:
             else:
                 known = [*op.attributes, *op_table.COMMON_ATTRIBUTES, "metadata", "control-predecessors"]
                 raise cursor.error(
-                    f"{op.opcode} has no attribute {key}", position=match.start(1), hint=nearest(key, known)
+                    f"{op.opcode} has no attribute {key}", position=match.start(1), hint=did_you_mean(key, known)
                 )
             cursor.skip()
         return metadata, predecessors

@@ -5,12 +5,11 @@ A built-in pass has the name of its file. Its module is imported when the pass i
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from collections.abc import Callable
 from typing import Any, cast
 
-from xla_core.checks import require
+from xla_core.checks import did_you_mean, require
 from xla_core.errors import AlreadyExistsError, InvalidArgumentError
 from xla_core.passes.pass_manager import HloPass
 
@@ -75,11 +74,8 @@ def create_pass(name: str, **options: Any) -> HloPass:
     key = name.strip().replace("_", "-")
     factory = PASSES.get(key) or PASSES.get(name.strip())
     if factory is None:
-        near = difflib.get_close_matches(key, PASSES, 3)
-        raise InvalidArgumentError(
-            f"there is no pass {name!r}",
-            hint=f"did you mean {', '.join(near)}?" if near else "`xla opt` lists them all (docs/passes.md)",
-        )
+        hint = did_you_mean(key, PASSES) or "`xla opt` lists them all (docs/passes.md)"
+        raise InvalidArgumentError(f"there is no pass {name!r}", hint=hint)
     return _imported(factory)(**options)
 
 

@@ -9,7 +9,6 @@ function.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import re
 from collections.abc import Callable, Sequence
@@ -18,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from xla_core.checks import wrong_argument
+from xla_core.checks import did_you_mean, wrong_argument
 from xla_core.errors import (
     AlreadyExistsError,
     FailedPreconditionError,
@@ -135,10 +134,9 @@ def hint_for_unknown(target: str) -> str:
         )
     for prefix in _BUILT_IN:
         _load_built_in(prefix)
-    near = difflib.get_close_matches(target, {*_CUSTOM_CALLS, *_targets()}, 1, 0.8)
-    meant = f"did you mean {near[0]}? Else " if near else ""
-    return (
-        f"{meant}give it a meaning with xla_core.hlo.register_custom_call, or install a distribution with an entry "
+    meant = did_you_mean(target, {*_CUSTOM_CALLS, *_targets()}, 1, 0.8)
+    return (f"{meant} Else " if meant else "") + (
+        "give it a meaning with xla_core.hlo.register_custom_call, or install a distribution with an entry "
         f"point of the group {_GROUP}; a registry of a backend's own serves that backend alone, not the reference "
         "evaluator, nor --check (docs/custom-calls.md)"
     )

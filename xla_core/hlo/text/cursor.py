@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TypeVar
 
 from xla_core.errors import InvalidArgumentError, SourceLocation, snippet
@@ -20,14 +19,7 @@ _INTEGER = re.compile(r"([+-]?\d{1,20})(?!\d)\s*")
 _STRING = re.compile(rf'"({STRING_BODY})"\s*', re.S)
 _BRACKET = re.compile(rf'"{STRING_BODY}(?:"|\\?\Z)|[{{}}]', re.S)
 _WORD = re.compile(r"[^\s,{}]*\s*")
-_LONGEST_NAME = 100
 NAME = re.compile(r"%?([A-Za-z_][\w.\-]*)\s*")
-
-
-def nearest(wanted: str, known: Iterable[str]) -> str | None:
-    """Returns a hint that names the closest known spellings, or None."""
-    close = difflib.get_close_matches(wanted, list(known), 3) if len(wanted) <= _LONGEST_NAME else []
-    return f"did you mean {', '.join(close)}?" if close else None
 
 
 class Cursor:

@@ -6,10 +6,11 @@ import functools
 import re
 from collections.abc import Iterable
 
+from xla_core.checks import did_you_mean
 from xla_core.errors import XlaError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Layout, Shape
-from xla_core.hlo.text.cursor import Cursor, braced_list, nearest
+from xla_core.hlo.text.cursor import Cursor, braced_list
 
 _ARRAY = re.compile(r"([a-z][a-z0-9]*)\[([^\]\[{}]*)\](\{[\d,\s]*(?::[^{}]*)?\})?\s*")
 _DIMENSION = re.compile(r"\s*(<=\s*)?(\d{1,18})\s*\Z")
@@ -72,7 +73,7 @@ def _array(type_name: str, dimensions: str, layout: str | None) -> Shape:
     element_type = _NAMES.get(type_name)
     if element_type is None:
         raise _Bad(
-            f"{type_name!r} is not an element type; {nearest(type_name, _NAMES) or 'known: ' + ', '.join(_NAMES)}"
+            f"{type_name!r} is not an element type; {did_you_mean(type_name, _NAMES) or 'known: ' + ', '.join(_NAMES)}"
         )
     sizes: list[int] = []
     dynamic: list[bool] = []

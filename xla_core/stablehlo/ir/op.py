@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NoReturn, Protocol
 
-from xla_core.checks import require
+from xla_core.checks import did_you_mean, require
 from xla_core.errors import InvalidArgumentError, SourceLocation
 from xla_core.stablehlo.ir.types import FunctionType, Type
 
@@ -254,6 +254,12 @@ class Module:
         type = FunctionType(tuple(a.type for a in block.arguments), tuple(v.type for v in block.ops[-1].operands))
         function = Op("func.func", [], (), {"sym_name": "main", "function_type": type}, [Region([block])])
         return Module(functions={"main": function})
+
+    def function(self, name: str, op: Op) -> Op:
+        """Returns the function that `op` names. Raises InvalidArgumentError at `op` if there is none."""
+        if name not in self.functions:
+            op.fail(f"'{name}' does not reference a valid function", hint=did_you_mean(name, self.functions, 1, 0.7))
+        return self.functions[name]
 
     def types(self) -> Iterator[Type]:
         """The types of all results and block arguments."""

@@ -84,14 +84,11 @@ class ModuleLowering:
             if computation is None:
                 raise recursion(name, op)
             return computation
-        if name not in self.source.functions:
-            raise InvalidArgumentError(
-                f"'{name}' does not reference a valid function", op=op.name, location=op.location
-            )
+        function = self.source.function(name, op)
         self._functions[name] = None
         computation = self.new_computation(name)
         context = LoweringContext(self, computation)
-        block = body_of(self.source.functions[name])
+        block = body_of(function)
         for number, argument in enumerate(block.arguments):
             context.values[argument] = computation.parameter(number, shape_of(argument.type), argument.name or None)
         context.set_root(context.lower_block(block))

@@ -12,7 +12,6 @@ from xla_core.stablehlo.ops.common import OneOp
 from xla_core.stablehlo.table.assembly_format import RESULTS_ASSEMBLY, RETURN_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import ANY, BRANCH_RESULT, I32, LOOP_STATE, PRED, TENSOR_OR_TOKEN, TOKEN
-from xla_core.stablehlo.text.cursor import Cursor
 from xla_core.stablehlo.verify.compatibility import compatible, least_specific, types_text
 
 define = OpGroup("control_flow").define
@@ -25,10 +24,7 @@ _ANY_RESULTS = (Values("results", ANY, Arity.VARIADIC),)
 
 
 def _call_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
-    name = str(op.attributes["callee"])
-    function = module.functions.get(name)
-    if function is None:
-        op.fail(f"'{name}' does not reference a valid function", hint=Cursor.nearest(name, module.functions))
+    function = module.function(str(op.attributes["callee"]), op)
     type = function.attributes.get("function_type")
     if not isinstance(type, ir.FunctionType):
         return None

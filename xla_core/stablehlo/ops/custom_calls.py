@@ -21,7 +21,6 @@ from xla_core.stablehlo.ops.common import FALSE
 from xla_core.stablehlo.ops.replica_groups import listed_groups
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import COMPOSITE_VALUE, CUSTOM_CALL_VALUE
-from xla_core.stablehlo.text.cursor import Cursor
 from xla_core.stablehlo.verify.attribute_constraints import are_ints
 
 define = OpGroup("custom_calls").define
@@ -37,10 +36,7 @@ def _composite_symbols(op: ir.Op, module: ir.Module) -> None:
             "name must be a valid namespaced op name, i.e. it must match the following regular expression: "
             f'{_NAMESPACED} e.g. "my_namespace.my_op"'
         )
-    name = str(op.attributes["decomposition"])
-    function = module.functions.get(name)
-    if function is None:
-        op.fail(f"'{name}' does not reference a valid function", hint=Cursor.nearest(name, module.functions))
+    function = module.function(str(op.attributes["decomposition"]), op)
     type = function.attributes.get("function_type")
     if not isinstance(type, ir.FunctionType):
         return

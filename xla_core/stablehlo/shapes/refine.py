@@ -163,8 +163,7 @@ class _Refiner:
         Results with known values become constants.
         """
         name = str(op.attributes[attribute])
-        if name not in self.module.functions:
-            raise InvalidArgumentError(f"'{name}' does not reference a valid function", location=op.location)
+        self.module.function(name, op)
         callee = self.function(name, [v.type for v in operands], [known_value(v) for v in operands], op)
         returned = callee.regions[0].block.ops[-1].operands
         attributes = {**op.attributes, attribute: ir.SymbolRef(str(callee.attributes["sym_name"]))}

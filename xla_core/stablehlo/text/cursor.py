@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import bisect
-import difflib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 from xla_core.errors import InvalidArgumentError, SourceLocation, snippet
@@ -128,13 +127,6 @@ class Cursor:
             return read()
         finally:
             self.pretty_op = pretty_op
-
-    @staticmethod
-    def nearest(name: str, choices: Iterable[str]) -> str | None:
-        """Returns a hint that names the choice nearest to `name`, or None."""
-        near = difflib.get_close_matches(name, choices, 3, 0.7) if len(name) < 100 else []
-        near.sort(key=lambda choice: sorted(choice) != sorted(name))  # letters in another order are the likeliest slip
-        return f"did you mean {near[0]}?" if near else None
 
     def found(self) -> str:
         """Returns the next token, for messages."""

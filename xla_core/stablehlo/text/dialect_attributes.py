@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
+from xla_core.checks import did_you_mean
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.dot_algorithms import algorithm_problem
 from xla_core.stablehlo.text.attribute_reader import AttributeReader
@@ -62,7 +63,7 @@ class DialectAttributeReader(AttributeReader):
     def _struct(self, mnemonic: str, start: int) -> Any:
         reader = _STRUCTS.get(mnemonic)
         if reader is None:
-            hint = self.nearest(mnemonic, [*_STRUCTS, *ir.ENUMS])
+            hint = did_you_mean(mnemonic, [*_STRUCTS, *ir.ENUMS], 1, 0.7)
             raise self.error(f"unknown StableHLO attribute '{mnemonic}'", start, hint=hint)
         return reader(self)
 

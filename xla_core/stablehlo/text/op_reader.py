@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from xla_core.checks import did_you_mean
 from xla_core.errors import UnimplementedError, XlaError
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.table.op_table import OTHER_DIALECT_HINT, PROGRAMS_HINT, namesakes
@@ -111,11 +112,11 @@ class OpReader(RegionReader):
             hint = f'write the generic form: "{name}"(...)'
             return self.error(f"custom op '{name}' has no custom assembly form", offset, hint=hint)
         if "." not in name:
-            near = self.nearest(name, BARE_NAMES) or self._program_hint(offset)
+            near = did_you_mean(name, BARE_NAMES, 1, 0.7) or self._program_hint(offset)
             short = name[:40]
             return self.error(f"custom op '{short}' is unknown (tried 'func.{short}' as well)", offset, hint=near)
         same = namesakes(name, known)
-        near = f"did you mean {same[0]}?" if same else self.nearest(name, known)
+        near = f"did you mean {same[0]}?" if same else did_you_mean(name, known, 1, 0.7)
         dialect = name.partition(".")[0]
         if is_pretty and dialect in KNOWN_DIALECTS:
             return self.error(f"custom op '{name}' is unknown", offset, hint=near)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from xla_core.checks import did_you_mean
 from xla_core.errors import SourceLocation
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.text.dialect_attributes import DialectAttributeReader
@@ -71,7 +72,9 @@ class RegionReader(DialectAttributeReader):
             if match[2] and (match[1] in self.values or f"{match[1]}#0" in self.values):
                 raise self.error(f"reference to invalid result number: %{name}", match.start())
             known = [f"%{value}" for value in self.defined[-200:] if len(value) < 100]
-            hint = self.nearest(f"%{name}", known) or (f"defined before it: {', '.join(known[-5:])}" if known else None)
+            hint = did_you_mean(f"%{name}", known, 1, 0.7) or (
+                f"defined before it: {', '.join(known[-5:])}" if known else None
+            )
             raise self.error(f"use of undeclared SSA value name %{name}", match.start(), hint=hint)
         state.operands.append(value)
         state.offsets.append(match.start())

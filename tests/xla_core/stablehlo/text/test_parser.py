@@ -9,7 +9,6 @@ from xla_core.errors import SourceLocation
 from xla_core.stablehlo import FunctionType, Module, TensorType, parse_text, split_modules
 from xla_core.stablehlo.ir.attributes import UNIT, DenseElements
 from xla_core.stablehlo.text import op_reader
-from xla_core.stablehlo.text.cursor import Cursor
 
 F32 = TensorType((), "f32")
 
@@ -222,10 +221,3 @@ def test_spacing_and_comments_are_free() -> None:
     want = PROGRAM.replace("affine_map<(d0) -> (d0)>", "affine_map<(d0) -> (d0)>")
     assert tree(parse_text(loose)) == tree(parse_text(want))
     assert tree(parse_text(PROGRAM.replace("\n", "\r\n"))) == tree(parse_text(PROGRAM))
-
-
-def test_the_nearest_name_may_have_its_letters_in_another_order() -> None:
-    choices = ["tan", "tanh", "transpose", "multiply"]
-    assert Cursor.nearest("tahn", choices) == "did you mean tanh?"
-    assert Cursor.nearest("mulitply", choices) == "did you mean multiply?"
-    assert Cursor.nearest("qqq", choices) is None
