@@ -10,7 +10,7 @@ from xla_conformance.stablehlo.suite import find_tests
 
 from xla_core.errors import XlaError
 from xla_core.stablehlo import Module, Op, Value, parse_text
-from xla_core.stablehlo.ir.attributes import ResultAccuracy
+from xla_core.stablehlo.ir.structures import ResultAccuracy
 
 DEFAULTS: dict[str, Any] = {
     "api_version": 1,

@@ -62,7 +62,7 @@ def attribute_text(value: Any, dialect: str = "stablehlo") -> str:
         return str(value)
     raise InvalidArgumentError(
         f"a value of the class {type(value).__name__} is no attribute",
-        hint="numbers, strings, tuples, dictionaries and what is in xla_core.stablehlo.ir.attributes are attributes",
+        hint="numbers, strings, tuples, dictionaries and the classes of xla_core.stablehlo.ir are attributes",
     )
 
 

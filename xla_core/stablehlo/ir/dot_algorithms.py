@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xla_core.stablehlo.ir.attributes import DotAlgorithm
+from xla_core.stablehlo.ir.structures import DotAlgorithm
 
 # (lhs, rhs, accumulation types, primitive operations) -> XLA's name; every operand is one component.
 _ALGORITHMS = {

@@ -1,4 +1,4 @@
-"""Reads MLIR attributes into the values of `ir/attributes.py`."""
+"""Reads MLIR attributes into the values of `stablehlo.ir`."""
 
 from __future__ import annotations
 

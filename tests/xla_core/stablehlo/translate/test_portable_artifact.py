@@ -35,7 +35,8 @@ from xla_core.stablehlo import (
     write_portable_artifact,
     write_text,
 )
-from xla_core.stablehlo.ir.attributes import ChannelHandle, Unit
+from xla_core.stablehlo.ir.attributes import Unit
+from xla_core.stablehlo.ir.structures import ChannelHandle
 from xla_core.stablehlo.ops.common import OneOp
 from xla_core.stablehlo.translate.bytecode.to_vhlo import _converted, to_vhlo
 from xla_core.stablehlo.translate.expansion import expand

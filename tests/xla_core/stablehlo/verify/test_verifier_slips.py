@@ -11,8 +11,8 @@ import pytest
 
 from xla_core.errors import InternalError, InvalidArgumentError, SourceLocation, UnimplementedError, XlaError
 from xla_core.stablehlo import OPS, ir, op_example, parse_text, verify
+from xla_core.stablehlo import ir as a
 from xla_core.stablehlo.ir import DYNAMIC, FunctionType, OpaqueType, QuantizedType, TensorType, TokenType, TupleType
-from xla_core.stablehlo.ir import attributes as a
 from xla_core.stablehlo.table import op_table
 
 
