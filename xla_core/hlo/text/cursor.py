@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable
 from typing import TypeVar
 
-from xla_core.errors import InvalidArgumentError, SourceLocation, snippet
+from xla_core.errors import InvalidArgumentError, SourceLocation
 from xla_core.hlo.text.strings import STRING_BODY, unescaped
+from xla_core.text_map import TextMap
 
 T = TypeVar("T")
 
@@ -33,7 +34,7 @@ class Cursor:
         self.file = file
         self.text = text
         self.position = 0
-        self._line = (1, 0)  # a line's number and the position where it starts
+        self._map = TextMap(text, file)
         if "/*" in text or "//" in text:
             self.text = _COMMENT.sub(self._blank, text)
         self.skip()
@@ -119,25 +120,15 @@ class Cursor:
             self.match(_WORD)
 
     def location(self, position: int) -> SourceLocation:
-        """Returns the location of a position. Ascending positions don't count the lines from the start again."""
-        line, start = self._line if self._line[1] <= position else (1, 0)
-        if (newlines := self.original.count("\n", start, position)) > 0:
-            line, start = line + newlines, self.original.rfind("\n", start, position) + 1
-            self._line = line, start
-        return SourceLocation(self.file, line, position - start + 1)
+        return self._map.location(position)
 
     def error(self, message: str, *, position: int | None = None, hint: str | None = None) -> InvalidArgumentError:
         """Returns an error with `file:line:column`, the line, and a caret below the position."""
         at = min(self.position if position is None else position, len(self.original))
-        line_start = self.original.rfind("\n", 0, at) + 1
-        line_end = self.original.find("\n", at)
-        line = self.original[line_start : line_end if line_end >= 0 else len(self.original)].rstrip("\r")
-        column = at - line_start
-        number = self.original.count("\n", 0, at) + 1
         return InvalidArgumentError(
             message if at < len(self.text) else f"{message}, but the text ends here",
-            location=SourceLocation(self.file, number, column + 1),
-            snippet=snippet(line, column + 1),
+            location=self._map.location(at),
+            snippet=self._map.snippet(at),
             hint=hint,
         )
 
