@@ -9,15 +9,13 @@ from types import TracebackType
 
 import numpy as np
 
-from xla_conformance.failures import Failure
-from xla_conformance.ops.comparison import same_bits
 from xla_conformance.programs.family import FamilyProgram
 from xla_core import Client, Device, LoadedExecutable
 from xla_core.backend import Allocator, DeviceMemory, Executable, RunOptions, Stream, StreamExecutor
 from xla_core.errors import ResourceExhaustedError, XlaError
 from xla_core.hlo import Shape
 
-__all__ = ["Bench", "WatchedAllocator", "compiled", "require_bits"]
+__all__ = ["Bench", "WatchedAllocator", "compiled"]
 
 _FRESH, _FREED, _CANARY = 0xA7, 0xFF, 0xC3
 _CANARY_BYTES = 128
@@ -27,38 +25,6 @@ _CANARY_BYTES = 128
 def compiled(client: Client, program: FamilyProgram) -> LoadedExecutable:
     """The program, compiled once for all tests."""
     return client.compile(program.module)
-
-
-def require_bits(
-    sentence: str,
-    results: Sequence[np.ndarray],
-    expected: Sequence[np.ndarray],
-    *,
-    program: FamilyProgram | None = None,
-    arguments: Sequence[np.ndarray] = (),
-) -> None:
-    """Raises Failure unless each result has the bits of the expected one."""
-
-    def wrong(what: str, number: int = 0, index: Sequence[int] | None = None) -> Failure:
-        return Failure(
-            f"{sentence} {what}".rstrip(),
-            module=program.text if program is not None else "",
-            arguments=arguments,
-            results=results,
-            expected=expected,
-            number=number,
-            index=index,
-        )
-
-    if len(results) != len(expected):
-        raise wrong(f"There are {len(results)} results, {len(expected)} are expected.")
-    for number, (got, wanted) in enumerate(zip(results, expected, strict=True)):
-        if got.dtype != wanted.dtype or got.shape != wanted.shape:
-            raise wrong(f"Result {number} is {got.dtype}{list(got.shape)}, not {wanted.dtype}{list(wanted.shape)}.")
-        different = ~same_bits(got, wanted)
-        if different.any():
-            index = np.argwhere(different)[0]
-            raise wrong(f"{int(different.sum())} of {different.size} elements are wrong.", number, index)
 
 
 class WatchedAllocator(Allocator):

@@ -22,6 +22,7 @@ import numpy as np
 
 from xla_conformance.accuracy.bounds import bound
 from xla_conformance.accuracy.real_functions.formats import format_of
+from xla_conformance.bits import same_bits, split_parts
 from xla_conformance.failures import Failure
 from xla_core import evaluate
 from xla_core.errors import InvalidArgumentError
@@ -163,27 +164,6 @@ class Expected:
             limit &= np.isfinite(got) | np.isfinite(value)
             limit &= np.where(np.isfinite(got), np.abs(got) >= form.largest - 2 * np.asarray(self.margin), True)
         return np.asarray(~np.where(apart, limit, near))
-
-
-def same_bits(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Returns which elements of two arrays of one type and shape have the same bits.
-
-    Integers of less than 8 bits are compared by value, because numpy may extend their sign within a byte or not.
-    """
-    if a.dtype.kind == "c":
-        return np.asarray(same_bits(split_parts(a), split_parts(b)).all(axis=-1))
-    element = ElementType.from_numpy(a.dtype)
-    if not element.is_floating:
-        return np.asarray(a == b)
-    bits = np.dtype(f"u{element.byte_width}")
-    return np.asarray(np.ascontiguousarray(a).view(bits) == np.ascontiguousarray(b).view(bits)).reshape(a.shape)
-
-
-def split_parts(array: np.ndarray) -> np.ndarray:
-    """Returns a complex array's parts along a new last dimension, and other arrays as they are."""
-    if array.dtype.kind != "c":
-        return array
-    return np.stack([array.real, array.imag], axis=-1)
 
 
 def expected_results(

@@ -10,12 +10,12 @@ import dataclasses
 import itertools
 import zlib
 from collections.abc import Sequence
+from typing import Any
 from typing import Literal as OneOf
 
 import numpy as np
 
-from xla_conformance.failures import Failure
-from xla_conformance.ops.comparison import same_bits
+from xla_conformance.bits import require_bits
 from xla_core import Client, CompileOptions, LoadedExecutable
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, HloModule, Literal, Opcode, Shape, verify
 from xla_core.target import LayoutRules
@@ -237,32 +237,9 @@ def _run_twice(client: Client, executable: LoadedExecutable, placed: Placed, det
     buffers = [client.buffer_from_host(a) for a in placed.arguments]
     first = [np.array(r) for r in executable.execute(buffers)]
     second = [np.array(r) for r in executable.execute(buffers)]
-    _require_same(
-        "An execution leaves its arguments as they are.",
-        [np.array(b) for b in buffers],
-        placed.arguments,
-        placed,
-    )
+    program: dict[str, Any] = {"module": placed.module, "arguments": placed.arguments}
+    kept = [np.array(b) for b in buffers]
+    require_bits("An execution leaves its arguments as they are.", kept, placed.arguments, **program)
     if deterministic:
-        _require_same("A second execution with the same arguments gives the same results.", second, first, placed)
+        require_bits("A second execution with the same arguments gives the same results.", second, first, **program)
     return first
-
-
-def _require_same(sentence: str, got: Sequence[np.ndarray], wanted: Sequence[np.ndarray], placed: Placed) -> None:
-    for number, (a, b) in enumerate(zip(got, wanted, strict=True)):
-        if a.shape != b.shape or a.dtype != b.dtype or not same_bits(a, b).all():
-            raise Failure(
-                sentence,
-                module=placed.module,
-                arguments=placed.arguments,
-                results=got,
-                expected=wanted,
-                number=number,
-                index=_first_difference(a, b),
-            )
-
-
-def _first_difference(a: np.ndarray, b: np.ndarray) -> tuple[int, ...] | None:
-    if a.shape != b.shape or a.dtype != b.dtype:
-        return None
-    return tuple(int(i) for i in np.unravel_index(int(np.argmin(same_bits(a, b))), a.shape))

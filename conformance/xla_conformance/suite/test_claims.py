@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from xla_conformance.bench import require_bits
+from xla_conformance.bits import require_bits
 from xla_conformance.claims import held_types, not_supported
 from xla_conformance.ops import OpCase, generate
 from xla_conformance.ops.comparison import check
@@ -159,11 +159,14 @@ def test_programs_that_run_in_part_on_the_host(
             f"Without {opcode}, the device and the host together give the results of the program.",
             [np.asarray(r) for r in results],
             program.results(values),
-            program=program,
+            module=program.text,
             arguments=values,
         )
         require_bits(
-            "What runs on the host writes to no argument.", [np.asarray(b) for b in buffers], values, program=program
+            "What runs on the host writes to no argument.",
+            [np.asarray(b) for b in buffers],
+            values,
+            module=program.text,
         )
 
 

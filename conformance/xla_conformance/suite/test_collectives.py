@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from xla_conformance.bench import require_bits
+from xla_conformance.bits import require_bits
 from xla_conformance.claims import not_supported
 from xla_conformance.collective_cases import CollectiveCase, collective_cases
 from xla_core import Client, CompileOptions, XlaError
@@ -110,7 +110,7 @@ def test_collective(client: Client, case: CollectiveCase, random: np.random.Gene
                 f"The devices of a group get the results of the collective; device {device} doesn't.",
                 [np.asarray(r) for r in got],
                 wanted,
-                program=program,
+                module=program.text,
                 arguments=rows[device],
             )
 

@@ -8,7 +8,8 @@ import time
 import numpy as np
 import pytest
 
-from xla_conformance.bench import compiled, require_bits
+from xla_conformance.bench import compiled
+from xla_conformance.bits import require_bits
 from xla_conformance.claims import not_supported, require_devices
 from xla_conformance.programs.family import FAMILY, FamilyProgram
 from xla_core import (
@@ -130,14 +131,14 @@ def test_each_run_gives_the_same_bits(client: Client, program: FamilyProgram, ra
                 "A program gives the same bits for the same arguments each time.",
                 [np.asarray(r) for r in results],
                 expected,
-                program=program,
+                module=program.text,
                 arguments=values,
             )
         require_bits(
             "Arguments that the caller keeps have their values after the runs.",
             [np.asarray(b) for b in buffers],
             values,
-            program=program,
+            module=program.text,
         )
 
 
@@ -162,7 +163,7 @@ def test_donated_arguments_are_gone(client: Client, name: str, random: np.random
             "A program that is given donated arguments gives its results.",
             [np.asarray(r) for r in results],
             program.results(values),
-            program=program,
+            module=program.text,
             arguments=values,
         )
 
@@ -247,7 +248,7 @@ def test_wrong_buffers_leave_it_usable(client: Client, name: str, kind: str, ran
         "A run after a refused one gives the results of the program.",
         [np.asarray(r) for r in executable.execute(buffers)],
         program.results(values),
-        program=program,
+        module=program.text,
         arguments=values,
     )
 
@@ -280,7 +281,7 @@ def test_an_argument_that_failed(client: Client, program: FamilyProgram, random:
             "A run after a failed one gives the results of the program.",
             [np.asarray(r) for r in executable(*values)],
             program.results(values),
-            program=program,
+            module=program.text,
             arguments=values,
         )
 
@@ -324,7 +325,7 @@ def test_the_family_without_optimizations(client: Client, program: FamilyProgram
         "A program that is compiled without optimizations gives the same results.",
         [np.asarray(r) for r in executable(*values)],
         program.results(values),
-        program=program,
+        module=program.text,
         arguments=values,
     )
 

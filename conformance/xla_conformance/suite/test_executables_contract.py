@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from xla_conformance.bench import Bench, compiled, require_bits
+from xla_conformance.bench import Bench, compiled
+from xla_conformance.bits import require_bits
 from xla_conformance.claims import ClaimingClient, not_supported
 from xla_conformance.programs.family import FAMILY, FamilyProgram
 from xla_core import CancelledError, Client, FailedPreconditionError, InternalError, ResourceExhaustedError, XlaError
@@ -74,7 +75,7 @@ def test_memory_of_a_run(client: Client, program: FamilyProgram, random: np.rand
                 "A run gives the results of the program.",
                 got,
                 program.results(arrays),
-                program=program,
+                module=program.text,
                 arguments=arrays,
             )
             now = bench.read(arguments, bench.parameters)
@@ -104,7 +105,7 @@ def test_every_allocation_may_fail(client: Client, program: FamilyProgram, rando
                 "Where there isn't enough memory nothing is enqueued, and the caller keeps its arguments.",
                 bench.read(arguments, bench.parameters),
                 arrays,
-                program=program,
+                module=program.text,
             )
             assert bench.stream.error is None, "A run that is refused for lack of memory doesn't poison the stream."
         bench.allocator.fail_at = None
@@ -112,7 +113,7 @@ def test_every_allocation_may_fail(client: Client, program: FamilyProgram, rando
             "A run after one that ran out of memory gives the results of the program.",
             bench.read(results, bench.results),
             program.results(arrays),
-            program=program,
+            module=program.text,
             arguments=arrays,
         )
         bench.release(arguments, results)
@@ -194,7 +195,7 @@ def test_a_run_waits_in_the_queue(client: Client, program: FamilyProgram, random
                 "A run in a queue takes the arguments' values of its turn.",
                 bench.read(results, bench.results),
                 program.results(arrays),
-                program=program,
+                module=program.text,
                 arguments=arrays,
             )
             bench.release(arguments, results)
@@ -224,7 +225,7 @@ def test_a_run_behind_a_failure(client: Client, program: FamilyProgram, random: 
             "A run behind a failure is skipped and writes to no argument.",
             bench.read(arguments, bench.parameters),
             arrays,
-            program=program,
+            module=program.text,
         )
         again = bench.run(arguments) if not bench.donated else []
         if again:
@@ -232,7 +233,7 @@ def test_a_run_behind_a_failure(client: Client, program: FamilyProgram, random: 
                 "A run after a failure and a recover gives the results of the program.",
                 bench.read(again, bench.results),
                 program.results(arrays),
-                program=program,
+                module=program.text,
                 arguments=arrays,
             )
         bench.release([*arguments, *again], results)
@@ -269,7 +270,7 @@ def test_runs_on_two_streams_do_not_wait_for_each_other(client: Client, name: st
                 "Runs of one executable on two streams have results of their own.",
                 bench.read(results, bench.results),
                 program.results(values),
-                program=program,
+                module=program.text,
                 arguments=values,
             )
             bench.release(arguments, results)
@@ -298,7 +299,9 @@ def test_another_error_of_an_allocation(client: Client, name: str, random: np.ra
             bench.release(arguments, results)
         assert len(bench.allocator.live) <= kept, "On every error, an execution frees what it allocated."
         assert not bench.allocator.strange, "On an error, an execution frees only memory that it allocated, and once."
-        require_bits("A run after errors is right.", bench.results_of(arrays), program.results(arrays), program=program)
+        require_bits(
+            "A run after errors is right.", bench.results_of(arrays), program.results(arrays), module=program.text
+        )
 
 
 @pytest.mark.promise("executable.refused", "executable.refused-keeps-arguments", "executable.close-starts-nothing")
@@ -329,7 +332,7 @@ def test_a_run_after_the_executable_was_closed(client: Client, name: str, random
                     "A run after close() is refused, cancelled or right.",
                     bench.read(results, bench.results),
                     program.results(arrays),
-                    program=program,
+                    module=program.text,
                 )
             else:
                 assert isinstance(event.error, CancelledError), (
@@ -355,7 +358,7 @@ def test_without_any_feature(backend: str, name: str, random: np.random.Generato
                 "Everything works without the optional features of a device.",
                 [np.asarray(r) for r in executable(*values)],
                 program.results(values),
-                program=program,
+                module=program.text,
                 arguments=values,
             )
 

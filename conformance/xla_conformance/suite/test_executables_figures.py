@@ -8,7 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from xla_conformance.bench import Bench, compiled, require_bits
+from xla_conformance.bench import Bench, compiled
+from xla_conformance.bits import require_bits
 from xla_conformance.programs.family import FAMILY, FamilyProgram
 from xla_core import Client, CompileOptions, parse
 from xla_core.hlo import Opcode, evaluate
@@ -225,7 +226,7 @@ def test_the_optimized_module_computes_the_same(
         "The optimized module, evaluated, gives the results of the program.",
         [np.asarray(r) for r in evaluate(module, *values)],
         program.results(values),
-        program=program,
+        module=program.text,
         arguments=values,
     )
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xla_conformance.bench import Bench, compiled, require_bits
+from xla_conformance.bench import Bench, compiled
+from xla_conformance.bits import require_bits
 from xla_conformance.claims import not_supported, require_devices
 from xla_conformance.elsewhere import describe, random_of, run_elsewhere
 from xla_conformance.programs.family import FAMILY, SHARDED, FamilyProgram, siblings
@@ -56,7 +57,7 @@ def test_run_in_another_process(
             "A serialized executable gives the results of the program in another process.",
             arrays,
             expected,
-            program=program,
+            module=program.text,
             arguments=rows[0],
         )
 
@@ -77,7 +78,7 @@ def test_run_after_reading_it_again(client: Client, program: FamilyProgram, rand
                 "A deserialized executable gives the results of the program.",
                 bench.results_of(arrays),
                 program.results(arrays),
-                program=program,
+                module=program.text,
                 arguments=arrays,
             )
 
@@ -118,7 +119,7 @@ def test_compiled_ahead_of_time(client: Client, name: str, random: np.random.Gen
             "What was compiled ahead of time gives the results of the program.",
             bench.results_of(arrays),
             program.results(arrays),
-            program=program,
+            module=program.text,
             arguments=arrays,
         )
 

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import pytest
 
-from xla_conformance.bench import Bench, compiled, require_bits
+from xla_conformance.bench import Bench, compiled
+from xla_conformance.bits import require_bits
 from xla_conformance.claims import require_devices
 from xla_conformance.programs.family import FAMILY, FamilyProgram, siblings
 from xla_core import Client, CompileOptions
@@ -56,7 +57,7 @@ def check(client: Client, program: FamilyProgram, values: Sequence[np.ndarray], 
         "A program gives its own results, whatever other threads run and compile.",
         [np.asarray(r) for r in compiled(client, program)(*values)],
         expected,
-        program=program,
+        module=program.text,
         arguments=values,
     )
 
@@ -125,14 +126,14 @@ def test_threads_compile_programs_that_differ(client: Client, random: np.random.
                 "Threads that compile at the same time get the programs that they asked for.",
                 [np.asarray(r) for r in executable(*values)],
                 expected[index],
-                program=programs[index],
+                module=programs[index].text,
             )
             again = client.deserialize(executable.serialize())
             require_bits(
                 "Threads that deserialize at the same time get the programs that they asked for.",
                 [np.asarray(r) for r in again(*values)],
                 expected[index],
-                program=programs[index],
+                module=programs[index].text,
             )
 
     at_once([functools.partial(compile_some, i) for i in range(4)])
@@ -154,7 +155,7 @@ def test_threads_share_an_executable(client: Client, name: str, random: np.rando
                     "An executable runs on several threads at once.",
                     bench.results_of(values),
                     expected,
-                    program=program,
+                    module=program.text,
                     arguments=values,
                 )
 
@@ -175,7 +176,7 @@ def test_on_each_device(client: Client, program: FamilyProgram, random: np.rando
                     f"An executable runs on every device; on {device} it doesn't.",
                     bench.results_of(values),
                     program.results(values),
-                    program=program,
+                    module=program.text,
                     arguments=values,
                 )
 
@@ -196,7 +197,7 @@ def test_an_assignment_chooses_the_device(client: Client, name: str, random: np.
             f"A program gives its results on {device}.",
             [np.asarray(r) for r in results],
             program.results(values),
-            program=program,
+            module=program.text,
             arguments=values,
         )
 
@@ -218,7 +219,7 @@ def test_devices_run_at_the_same_time(client: Client, random: np.random.Generato
                     "An executable runs on several devices at once.",
                     bench.results_of(values),
                     expected,
-                    program=program,
+                    module=program.text,
                     arguments=values,
                 )
 

@@ -1,0 +1,67 @@
+"""Comparison of the bits of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from xla_conformance.failures import Failure
+from xla_core.hlo import ElementType, HloModule
+
+__all__ = ["require_bits", "same_bits", "split_parts"]
+
+
+def require_bits(
+    sentence: str,
+    results: Sequence[np.ndarray],
+    expected: Sequence[np.ndarray],
+    *,
+    module: HloModule | str = "",
+    arguments: Sequence[np.ndarray] = (),
+) -> None:
+    """Raises Failure unless each result has the type, the shape and the bits of the expected one."""
+
+    def wrong(what: str, number: int = 0, index: Sequence[int] | None = None) -> Failure:
+        return Failure(
+            f"{sentence} {what}",
+            module=module,
+            arguments=arguments,
+            results=results,
+            expected=expected,
+            number=number,
+            index=index,
+        )
+
+    if len(results) != len(expected):
+        raise wrong(f"There are {len(results)} results, {len(expected)} are expected.")
+    for number, (got, wanted) in enumerate(zip(results, expected, strict=True)):
+        if got.dtype != wanted.dtype or got.shape != wanted.shape:
+            raise wrong(
+                f"Result {number} is {got.dtype}{list(got.shape)}, not {wanted.dtype}{list(wanted.shape)}.", number
+            )
+        different = ~same_bits(got, wanted)
+        if different.any():
+            index = np.argwhere(different)[0]
+            raise wrong(f"{int(different.sum())} of {different.size} elements are wrong.", number, index)
+
+
+def same_bits(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Returns which elements of two arrays of one type and shape have the same bits.
+
+    Integers of less than 8 bits are compared by value, because numpy may extend their sign within a byte or not.
+    """
+    if a.dtype.kind == "c":
+        return np.asarray(same_bits(split_parts(a), split_parts(b)).all(axis=-1))
+    element = ElementType.from_numpy(a.dtype)
+    if not element.is_floating:
+        return np.asarray(a == b)
+    bits = np.dtype(f"u{element.byte_width}")
+    return np.asarray(np.ascontiguousarray(a).view(bits) == np.ascontiguousarray(b).view(bits)).reshape(a.shape)
+
+
+def split_parts(array: np.ndarray) -> np.ndarray:
+    """Returns a complex array's parts along a new last dimension, and other arrays as they are."""
+    if array.dtype.kind != "c":
+        return array
+    return np.stack([array.real, array.imag], axis=-1)

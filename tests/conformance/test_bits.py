@@ -1,0 +1,36 @@
+"""What has the same bits, and what a failure says of the rest."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+from xla_conformance.bits import require_bits, same_bits
+from xla_conformance.failures import Failure
+
+
+def test_nans_and_zeros_differ_by_their_bits() -> None:
+    words = np.array([0x7FC00000, 0x7FC00001, 0x00000000, 0x80000000], np.uint32)
+    floats = words.view(np.float32)
+    assert same_bits(floats, floats).all()
+    assert same_bits(floats, floats[[1, 0, 3, 2]]).tolist() == [False] * 4
+    numbers = floats[[0, 2]] + 1j * floats[[2, 2]]
+    assert same_bits(numbers, numbers.conj()).tolist() == [False, False]
+
+
+def test_integers_of_few_bits_are_compared_by_value() -> None:
+    values = np.array([-3, 2], ml_dtypes.int4)
+    assert same_bits(values, (values.view(np.uint8) & 0x0F).view(ml_dtypes.int4)).all()
+
+
+def test_a_failure_names_the_first_wrong_element() -> None:
+    right = np.arange(6, dtype=np.float32).reshape(2, 3)
+    wrong = right.copy()
+    wrong[1, 1:] = 0
+    with pytest.raises(Failure, match=r"Sums. 2 of 6 elements are wrong. Result 1 at \[1,1\]: got 0.0") as caught:
+        require_bits("Sums.", [right, wrong], [right, right], module="HloModule m", arguments=[right])
+    assert caught.value.module == "HloModule m"
+    with pytest.raises(Failure, match=r"Result 0 is float32\[2, 3\], not float64\[2, 3\]"):
+        require_bits("Sums.", [right], [right.astype(np.float64)])
+    with pytest.raises(Failure, match="There are 1 results, 2 are expected"):
+        require_bits("Sums.", [right], [right, right])
