@@ -53,10 +53,9 @@ def run_elsewhere(backend: str, blobs: dict[str, bytes], folder: Path, seed: int
         outcome = run_staged(_load_and_run, [backend, str(folder), left, seed], _SECONDS)
         found.update({name: outcome.data[name] for name in left if name in outcome.data})
         if outcome.stage:
-            at = outcome.stage if outcome.stage in left else left[len(outcome.data.keys() & set(left)) :][:1]
-            said = f"{outcome.how}\n{outcome.output}"
-            for name in [at] if isinstance(at, str) else at:
-                found[name] = said
+            # A failure outside of the programs, such as one in opening the device, is the failure of all that are left.
+            failed = [outcome.stage] if outcome.stage in left else [name for name in left if name not in found]
+            found.update(dict.fromkeys(failed, f"{outcome.how}\n{outcome.output}"))
         elif len(found) < len(blobs):
             raise AssertionError(f"The process ended before it ran {left}.")
     return found
