@@ -74,101 +74,144 @@ class _Numbers:
 
 
 def _numbers(c: Choice, most: int) -> _Numbers:
+    """Makes the dimension numbers of a choice. The result has about `most` elements at most."""
     roles = "" if c.roles == "scalar" else c.roles
-    rank = len(roles)
-    large_batch = c.large == "indices" and c.batch > 0
-    is_equal = c.place == "every" and rank > 1
-    operand = list(dimensions(rank, 41 if large_batch else c.size, c.place, 1 << 15))
-    if is_equal and c.taken == "half":
-        operand = [min(n, 5) for n in operand]  # of which a window takes 3, as many as a batch dimension has
-    operand = [max(n, 1) if roles[d] == "c" else n for d, n in enumerate(operand)]
-    batching = tuple(d for d in range(rank) if roles[d] == "b")
-    removed = tuple(d for d in range(rank) if roles[d] == "c")
-    kept = [d for d in range(rank) if roles[d] == "w"]
-    free = [d for d in range(rank) if roles[d] != "b"]
-    every = {"all": free, "reversed": free[::-1], "first": free[:1], "last": free[-1:], "none": free[:0]}[c.mapped]
-    is_implicit = c.vector == "implicit" and bool(free)  # then an index is a scalar
-    if is_implicit:
-        every = (every or free)[:1]
-    mapped = tuple(every)
-    of_window = [{"half": (n + 1) // 2, "one": min(n, 1), "all": n}[c.taken] for n in operand]
-    taken = [of_window[d] if roles[d] == "w" else min(1, n) for d, n in enumerate(operand)]
-    while math.prod(taken) > most >> 4:
-        taken[taken.index(max(taken))] //= 2
-    own = [3] * c.batch if is_equal else list(_BATCH[: c.batch])
-    copies = math.prod(taken) * math.prod(operand[d] for d in batching)
-    while math.prod(own) * copies > most and max(own, default=1) > 1:
-        own[own.index(max(own))] = 1
-    if large_batch:
-        own[position(c.place, c.batch)] = min(c.size, max(1, most // max(1, copies)))
-    # batching dimensions of the indices stand around the others, the last one of the operand first
-    batch = list(own)
-    index_batching: list[int] = []
-    for number, d in enumerate(batching):
-        at = 0 if (number + c.batch) % 2 == 0 else len(batch)
-        batch.insert(at, operand[d])
-        index_batching = [i + (i >= at) for i in index_batching] + [at]
+    removed, batching = (tuple(d for d, role in enumerate(roles) if role == wanted) for wanted in "cb")
+    operand = _operand_sizes(c, roles)
+    slices = _slice_sizes(c, roles, operand, most >> 4)
+    mapped, is_implicit = _mapped_dimensions(c, [d for d in range(len(roles)) if d not in batching])
+    own = _batch_sizes(c, len(roles), math.prod(slices) * math.prod(operand[d] for d in batching), most)
+    batch, index_batching = _with_batching(c, own, [operand[d] for d in batching])
     vector = {"last": len(batch), "first": 0, "middle": (len(batch) + 1) // 2, "implicit": len(batch)}[c.vector]
     indices = list(batch)
     if not is_implicit:
         indices.insert(vector, len(mapped))
         index_batching = [i + (i >= vector) for i in index_batching]
-    total = len(batch) + len(kept)
-    window = {
-        "last": range(len(batch), total),
-        "first": range(len(kept)),
-        "between": [2 * i + 1 if 2 * i + 1 < total else total - 1 for i in range(len(kept))],
-    }[c.windows]
-    places = tuple(window) if len(set(window)) == len(kept) else tuple(range(len(batch), total))
-    of_batch, of_kept = iter(batch), iter([taken[d] for d in kept])
-    result = tuple(next(of_kept) if d in places else next(of_batch) for d in range(total))
-    starts, is_unique = _starts(c, operand, taken, mapped, math.prod(batch), bool(batching))
+    taken = [slices[d] for d, role in enumerate(roles) if role == "w"]
+    window, result = _window_dimensions(c, batch, taken)
+    starts, is_sorted, is_unique = _starts(c, operand, slices, mapped, math.prod(batch), bool(batching))
     starts = starts.reshape(*batch, len(mapped))
     return _Numbers(
-        tuple(operand),
-        tuple(indices),
-        tuple(taken),
-        result,
-        places,
-        removed,
-        mapped,
-        batching,
-        tuple(index_batching),
-        vector,
-        c.promise in ("sorted", "both") and not batching,
-        is_unique,
-        np.moveaxis(starts, -1, vector) if not is_implicit else starts[..., 0],
+        operand=tuple(operand),
+        indices=tuple(indices),
+        slices=tuple(slices),
+        result=result,
+        window=window,
+        removed=removed,
+        mapped=mapped,
+        batching=batching,
+        index_batching=tuple(index_batching),
+        vector=vector,
+        is_sorted=is_sorted,
+        is_unique=is_unique,
+        starts=starts[..., 0] if is_implicit else np.moveaxis(starts, -1, vector),
     )
+
+
+def _is_equal(c: Choice, rank: int) -> bool:
+    """Whether all dimensions have one size."""
+    return bool(c.place == "every" and rank > 1)
+
+
+def _has_large_batch(c: Choice) -> bool:
+    """Whether the indices have the chosen size, and not the operand."""
+    return bool(c.large == "indices" and c.batch > 0)
+
+
+def _operand_sizes(c: Choice, roles: str) -> list[int]:
+    rank = len(roles)
+    sizes = list(dimensions(rank, 41 if _has_large_batch(c) else c.size, c.place, 1 << 15))
+    if _is_equal(c, rank) and c.taken == "half":
+        sizes = [min(n, 5) for n in sizes]  # of which a window takes 3, as many as a batch dimension has
+    return [max(n, 1) if role == "c" else n for n, role in zip(sizes, roles, strict=True)]
+
+
+def _slice_sizes(c: Choice, roles: str, operand: Sequence[int], most: int) -> list[int]:
+    """How much of each dimension a slice takes; together at most so many elements."""
+    of_window = [{"half": (n + 1) // 2, "one": min(n, 1), "all": n}[c.taken] for n in operand]
+    taken = [of_window[d] if roles[d] == "w" else min(1, n) for d, n in enumerate(operand)]
+    while math.prod(taken) > most:
+        taken[taken.index(max(taken))] //= 2
+    return taken
+
+
+def _mapped_dimensions(c: Choice, free: Sequence[int]) -> tuple[tuple[int, ...], bool]:
+    """Returns the dimensions that the indices map, and whether an index is a scalar instead of a vector."""
+    mapped = {"all": free, "reversed": free[::-1], "first": free[:1], "last": free[-1:], "none": free[:0]}[c.mapped]
+    is_implicit = c.vector == "implicit" and bool(free)
+    return tuple((mapped or free)[:1] if is_implicit else mapped), is_implicit
+
+
+def _batch_sizes(c: Choice, rank: int, copies: int, most: int) -> list[int]:
+    """Returns the sizes of the batch dimensions, for slices that have `copies` elements each."""
+    sizes = [3] * c.batch if _is_equal(c, rank) else list(_BATCH[: c.batch])
+    while math.prod(sizes) * copies > most and max(sizes, default=1) > 1:
+        sizes[sizes.index(max(sizes))] = 1
+    if _has_large_batch(c):
+        sizes[position(c.place, c.batch)] = min(c.size, max(1, most // max(1, copies)))
+    return sizes
+
+
+def _with_batching(c: Choice, own: Sequence[int], batching: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Puts the batching dimensions around the batch dimensions, the operand's last one first; returns all and where."""
+    batch = list(own)
+    places: list[int] = []
+    for number, size in enumerate(batching):
+        at = 0 if (number + c.batch) % 2 == 0 else len(batch)
+        batch.insert(at, size)
+        places = [i + (i >= at) for i in places] + [at]
+    return batch, places
+
+
+def _window_dimensions(
+    c: Choice, batch: Sequence[int], taken: Sequence[int]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Returns where the window dimensions are in the result, and the result's sizes."""
+    total = len(batch) + len(taken)
+    wanted = {
+        "last": range(len(batch), total),
+        "first": range(len(taken)),
+        "between": [2 * i + 1 if 2 * i + 1 < total else total - 1 for i in range(len(taken))],
+    }[c.windows]
+    window = tuple(wanted) if len(set(wanted)) == len(taken) else tuple(range(len(batch), total))
+    of_batch, of_window = iter(batch), iter(taken)
+    return window, tuple(next(of_window) if d in window else next(of_batch) for d in range(total))
 
 
 def _starts(
     c: Choice,
     operand: Sequence[int],
-    taken: Sequence[int],
+    slices: Sequence[int],
     mapped: Sequence[int],
     count: int,
     batched: bool,
-) -> tuple[np.ndarray, bool]:
-    """Makes index vectors, a row each: with the promises of the choice, or all over the operand and beyond it."""
+) -> tuple[np.ndarray, bool, bool]:
+    """Makes index vectors, a row each: with the promises of the choice, or all over the operand and beyond it.
+
+    Returns:
+        The rows, and whether they are sorted and unique. Sorted rows ascend as indices into the operand, whatever the
+        order in which the indices map its dimensions.
+    """
     random = np.random.default_rng(len(str(c)) + count)
     least, most = c.index.integer_range
-    if c.promise != "none" and not batched:
+    if c.promise != "none" and mapped and not batched:
         # each vector of a grid of windows that don't overlap, once
-        cells = [max(1, operand[d] // max(1, taken[d])) for d in mapped]
+        order = sorted(mapped)
+        cells = [max(1, operand[d] // max(1, slices[d])) for d in order]
         number = math.prod(cells)
-        unique = c.promise in ("unique", "both") and number >= count and bool(mapped)
-        picked = random.permutation(number)[:count] if unique else random.integers(0, number, count)
-        if c.promise in ("sorted", "both"):
+        is_sorted, is_unique = c.promise in ("sorted", "both"), c.promise in ("unique", "both") and number >= count
+        picked = random.permutation(number)[:count] if is_unique else random.integers(0, number, count)
+        if is_sorted:
             picked = np.sort(picked)
-        rows = np.stack(np.unravel_index(picked, cells or (1,)), -1)[:, : len(mapped)]
-        rows = rows * np.array([max(1, taken[d]) for d in mapped], np.int64).reshape(1, -1)
+        places = dict(zip(order, np.unravel_index(picked, cells), strict=True))
+        rows = np.stack([places[d] * max(1, slices[d]) for d in mapped], -1)
         if rows.size == 0 or int(rows.max()) <= most:
-            return rows, unique
+            return rows, is_sorted, is_unique
     low = [-2] * len(mapped)
-    high = [operand[d] - taken[d] + 2 for d in mapped]
+    high = [operand[d] - slices[d] + 2 for d in mapped]
     columns = [random.integers(a, b, count, endpoint=True) for a, b in zip(low, high, strict=True)]
     rows = np.stack(columns, -1) if columns else np.zeros((count, 0), np.int64)
-    return np.clip(rows, least, min(most, (1 << 62))), False
+    return np.clip(rows, least, min(most, (1 << 62))), False, False
 
 
 def _given(values: np.ndarray) -> Fill:
@@ -190,7 +233,7 @@ def _gather(p: Program, c: Choice) -> HloInstruction:
         start_indices_batching_dims=n.index_batching,
         index_vector_dim=n.vector,
         slice_sizes=n.slices,
-        indices_are_sorted=n.is_sorted and n.is_unique,
+        indices_are_sorted=n.is_sorted,
     )
 
 
@@ -231,7 +274,7 @@ def _scatter(p: Program, c: Choice) -> HloInstruction:
         "input_batching_dims": n.batching,
         "scatter_indices_batching_dims": n.index_batching,
         "index_vector_dim": n.vector,
-        "indices_are_sorted": n.is_sorted and n.is_unique,
+        "indices_are_sorted": n.is_sorted,
         "unique_indices": n.is_unique,
     }
     name = known_reducer(c.reducer if c.reducer != "replace" else "add", total)
