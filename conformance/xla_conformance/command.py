@@ -116,17 +116,17 @@ def conform(
             )
         modes.support_matrix(out, "evaluator" if evaluator else backend, expression, report)
     else:
-        modes.Tests(
-            backend,
-            profile,
-            expression,
-            tuple(test or ()),
-            last_failed,
-            workers,
-            (secrets.randbelow(1 << 31) if profile == "stress" else 0) if seed is None else seed,
-            test_seconds,
-            total_seconds,
-            waivers,
-            stablehlo_tests,
-            evaluator,
+        modes.TestRun(
+            backend=backend,
+            profile=profile,
+            expression=expression,
+            tests=tuple(test or ()),
+            last_failed=last_failed,
+            workers=workers,
+            seed=(secrets.randbelow(1 << 31) if profile == "stress" else 0) if seed is None else seed,
+            test_seconds=test_seconds,
+            total_seconds=total_seconds,
+            waivers=waivers,
+            stablehlo_tests=stablehlo_tests,
+            evaluator=evaluator,
         ).run(out, report, earlier)

@@ -68,13 +68,13 @@ def scores(run: Run) -> list[Score]:
         claimed = sum(r.state is not State.NOT_SUPPORTED for r in tests)
         made.append(
             Score(
-                level.name,
-                level.what,
-                not missing,
-                sum(_works(by_op[op]) for op in ops),
-                len(ops),
-                round(100 * claimed / len(tests), 1) if tests else 0.0,
-                missing[0] if missing else "",
+                level=level.name,
+                what=level.what,
+                reached=not missing,
+                ops_working=sum(_works(by_op[op]) for op in ops),
+                ops=len(ops),
+                claimed=round(100 * claimed / len(tests), 1) if tests else 0.0,
+                next=missing[0] if missing else "",
             )
         )
     return made

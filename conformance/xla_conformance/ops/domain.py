@@ -150,7 +150,19 @@ def domain(
         return rule if isinstance(rule, Rule) else rule(element_type)
 
     def register(build: Build) -> Build:
-        made = Domain(opcode, variant, build, axes, types, sizes, empty, places, scalar, rule_of, pairs)
+        made = Domain(
+            opcode=opcode,
+            variant=variant,
+            build=build,
+            axes=axes,
+            types=types,
+            sizes=sizes,
+            empty=empty,
+            places=places,
+            scalar=scalar,
+            rule=rule_of,
+            pairs=pairs,
+        )
         DOMAINS.setdefault(opcode, []).append(made)
         return build
 

@@ -136,26 +136,26 @@ def from_json(document: dict[str, Any]) -> Run:
     """The run that a document describes."""
     results = [
         Result(
-            r["id"],
-            State(r["state"]),
-            r["seconds"],
-            r["message"],
-            r.get("properties", {}),
-            r.get("details", ""),
-            r.get("failure", {}),
+            id=r["id"],
+            state=State(r["state"]),
+            seconds=r["seconds"],
+            message=r["message"],
+            properties=r.get("properties", {}),
+            details=r.get("details", ""),
+            failure=r.get("failure", {}),
         )
         for r in document["results"]
     ]
     return Run(
-        document["backend"],
-        document["profile"],
-        results,
-        document["seconds"],
-        document["problem"],
-        document["environment"],
-        document["selection"],
-        document["seed"],
-        document["not_run"],
-        document["waivers"],
-        document.get("seeds", []),
+        backend=document["backend"],
+        profile=document["profile"],
+        results=results,
+        seconds=document["seconds"],
+        problem=document["problem"],
+        environment=document["environment"],
+        selection=document["selection"],
+        seed=document["seed"],
+        not_run=document["not_run"],
+        waivers=document["waivers"],
+        seeds=document.get("seeds", []),
     )

@@ -260,7 +260,17 @@ class Pool:
 
     def _lose(self, worker: WorkerProcess, id: str, state: State, failure: dict[str, Any]) -> None:
         properties = worker.properties if worker.test else {}
-        self._add(Result(id, state, worker.seconds, worker.cause(), properties, worker.remains(), failure))
+        self._add(
+            Result(
+                id=id,
+                state=state,
+                seconds=worker.seconds,
+                message=worker.cause(),
+                properties=properties,
+                details=worker.remains(),
+                failure=failure,
+            )
+        )
 
     def _add(self, result: Result) -> None:
         if result.state.is_wrong and result.id in self.promises:
@@ -277,11 +287,11 @@ def _result(event: dict[str, Any]) -> Result:
     if state is State.PASS and "file_wrong" in properties:
         state, message = State.FILE_WRONG, properties["file_wrong"]
     return Result(
-        event["id"],
-        state,
-        event["seconds"],
-        message,
-        properties,
-        event.get("details", ""),
-        event.get("failure", {}),
+        id=event["id"],
+        state=state,
+        seconds=event["seconds"],
+        message=message,
+        properties=properties,
+        details=event.get("details", ""),
+        failure=event.get("failure", {}),
     )

@@ -87,14 +87,14 @@ def run_suite(
             results = [*results, *second.results]
     name = pool.suite.backend or backend or ("evaluator" if evaluator else "the default backend")
     return Run(
-        name,
-        profile,
-        results,
-        time.monotonic() - start,
-        problem,
-        pool.environment,
-        expression,
-        seed,
+        backend=name,
+        profile=profile,
+        results=results,
+        seconds=time.monotonic() - start,
+        problem=problem,
+        environment=pool.environment,
+        selection=expression,
+        seed=seed,
         not_run=len(pool.not_run),
         timed_out=pool.timed_out,
     )
