@@ -19,7 +19,7 @@ import threading
 import time
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from xla_conformance.results import suite_files
 
@@ -40,7 +40,7 @@ class Suite:
     Attributes:
         groups: the groups whose files are collected.
         files: the names of the files to collect of these; empty for all.
-        opens: "yes"; "no" for tests that open no device; "none" for the reference evaluator.
+        opens: what the worker opens first: "device"; "nothing", for tests that open no device; or "evaluator".
     """
 
     backend: str
@@ -51,7 +51,7 @@ class Suite:
     files: frozenset[str] = frozenset()
     stablehlo_tests: Path | None = None
     artifacts: Path | None = None
-    opens: str = "yes"
+    opens: Literal["device", "nothing", "evaluator"] = "device"
 
 
 class WorkerProcess:

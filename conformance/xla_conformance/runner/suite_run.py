@@ -65,7 +65,7 @@ def run_suite(
         groups,
         stablehlo_tests=stablehlo_tests,
         artifacts=artifacts,
-        opens="none" if evaluator else "yes",
+        opens="evaluator" if evaluator else "device",
     )
 
     def report(total: int, result: Result) -> None:
@@ -82,7 +82,7 @@ def run_suite(
     if pool.failed_stage:
         problem = _without_device(pool.failed_stage)
         if refusal is not None and stablehlo_tests is None and backend is not None:
-            second = Pool(dataclasses.replace(suite, groups=("loading",), opens="no"), limits, 1, only, report)
+            second = Pool(dataclasses.replace(suite, groups=("loading",), opens="nothing"), limits, 1, only, report)
             second.run()
             results = [*results, *second.results]
     name = pool.suite.backend or backend or ("evaluator" if evaluator else "the default backend")
@@ -106,7 +106,7 @@ def collect_tests(profile: str, seed: int) -> set[str]:
     Raises:
         InternalError: the tests can't be collected.
     """
-    suite = Suite("", profile, seed, groups=GROUPS, opens="no")
+    suite = Suite("", profile, seed, groups=GROUPS, opens="nothing")
     pool = Pool(suite, Limits.of("quick"), 1, (), lambda total, result: None)
     pool.run()
     if pool.results or not pool.collected:

@@ -44,7 +44,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--xla-events", type=int, help="a file descriptor for a JSON object a line, to the parent")
     group.addoption("--xla-scratch", help="a folder for this worker")
     group.addoption("--xla-artifacts", default="", help="a folder for the data of failures")
-    group.addoption("--xla-open", choices=("yes", "no", "none"), default="yes", help="whether to open the device first")
+    group.addoption(
+        "--xla-open", choices=("device", "nothing", "evaluator"), default="device", help="what to open first"
+    )
     group.addoption("--xla-test-seconds", type=float, default=60.0)
     group.addoption("--xla-stage-seconds", type=float, default=120.0)
 
@@ -113,9 +115,9 @@ class _Worker:
     def open(self) -> None:
         """Opens the device. An error is sent to the parent, and ends this process."""
         how = self._config.getoption("xla_open")
-        if how == "none":
+        if how == "evaluator":
             self.send("opened", backend="", environment=describe())
-        if how != "yes":
+        if how != "device":
             return
         with self._stage("open"):
             try:
@@ -161,7 +163,15 @@ class _Worker:
         if report.failed:
             text = report.longreprtext.strip()
             message = text.splitlines()[-1].removeprefix("E").strip() if text else "it can't be collected"
-            self.send("end", id=report.nodeid, state="FAIL", seconds=0.0, message=message, details=text, properties={})
+            self.send(
+                "end",
+                id=report.nodeid,
+                state=State.FAIL.value,
+                seconds=0.0,
+                message=message,
+                details=text,
+                properties={},
+            )
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -179,10 +189,10 @@ class _Worker:
 
     def _run(self, session: pytest.Session, item: pytest.Item | None, id: str) -> None:
         if item is None:
-            self._end(id, state="FAIL", message="another worker collected this test and this one did not")
+            self._end(id, state=State.FAIL.value, message="another worker collected this test and this one did not")
             return
         self.send("start", id=id)
-        self._entry = {"state": "PASS", "seconds": 0.0, "message": "", "details": "", "failure": {}}
+        self._entry = {"state": State.PASS.value, "seconds": 0.0, "message": "", "details": "", "failure": {}}
         self._program.unlink(missing_ok=True)
         interrupted = ""
         with self._limited(self._config.getoption("xla_test_seconds")):
@@ -194,10 +204,10 @@ class _Worker:
         if interrupted:
             self._entry |= {"state": State.CRASH.value, "message": interrupted}
         entry, properties = self._entry, dict(item.user_properties)
-        lost = entry["state"] == "FAIL" and self._answered and not self._answers()
+        lost = entry["state"] == State.FAIL.value and self._answered and not self._answers()
         if lost:
             entry["state"] = State.DEVICE_LOST.value
-        if entry["state"] != "PASS" and "opcode" in properties:
+        if entry["state"] != State.PASS.value and "opcode" in properties:
             properties["runs_as"] = self._opcodes()
         self._end(id, **entry, properties=properties)
         if lost or interrupted:
@@ -222,19 +232,19 @@ class _Worker:
         report = yield
         self._entry["seconds"] += call.duration
         error = call.excinfo.value if call.excinfo is not None else None
-        if error is None or self._entry["state"] == "FAIL":
+        if error is None or self._entry["state"] == State.FAIL.value:
             return report
         if isinstance(error, pytest.skip.Exception):
             reason = str(error)
             declared = reason.startswith(NOT_SUPPORTED)
             message = reason.removeprefix(NOT_SUPPORTED) if declared else f"the test was skipped: {reason}"
-            self._entry |= {"state": "NOT_SUPPORTED" if declared else "FAIL", "message": message}
+            self._entry |= {"state": (State.NOT_SUPPORTED if declared else State.FAIL).value, "message": message}
             return report
         explained = explain(error)
         purpose = (getattr(getattr(item, "function", None), "__doc__", None) or "").strip().split("\n\n")[0]
         sentence = explained.sentence or " ".join(purpose.split()) or item.name.replace("_", " ")
         self._entry |= {
-            "state": "FAIL",
+            "state": State.FAIL.value,
             "message": sentence,
             "details": explained.details,
             "failure": explained.failure,
