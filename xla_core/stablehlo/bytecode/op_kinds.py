@@ -11,8 +11,9 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.bytecode.encoding import ByteReader
 from xla_core.stablehlo.bytecode.locations import BytecodeLocation
 from xla_core.stablehlo.bytecode.pool import DialectReader, Pool, plain
-from xla_core.stablehlo.bytecode.properties import SEGMENTED, Layout, layouts
+from xla_core.stablehlo.bytecode.properties import Layout, layouts
 from xla_core.stablehlo.bytecode.sections import FormatVersion, OpName
+from xla_core.stablehlo.table.op_table import OPS, Trait
 from xla_core.stablehlo.vhlo.conversion import convert_attributes
 from xla_core.stablehlo.vhlo.ops import ConversionError, VhloOp, find_vhlo_op
 
@@ -135,9 +136,10 @@ class OpKinds:
                     hint="write the program as a portable artifact of StableHLO",
                 )
             return dict(values), len(values)
+        has_segments = kind.written in OPS and Trait.SEGMENTED in OPS[kind.written].traits
         for candidate in kind.layouts:
             properties.position = start
-            found = self._by_layout(properties, candidate, kind.written in SEGMENTED)
+            found = self._by_layout(properties, candidate, has_segments)
             if found is not None:
                 return found
         names = ", ".join(name for name, _ in kind.layouts[0])

@@ -14,9 +14,6 @@ from xla_core.stablehlo.vhlo.ops import vhlo_ops
 _CALL = "arg_attrs? res_attrs? no_inline?"
 """The properties of func.call that are not in the op table."""
 
-SEGMENTED = frozenset(("chlo.scan",))
-"""Ops with several variadic groups of operands or results, whose sizes are in the properties."""
-
 Layout = tuple[tuple[str, bool], ...]
 """The (attribute, whether it is optional) pairs of an op, in the order of its properties."""
 

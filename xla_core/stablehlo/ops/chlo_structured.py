@@ -153,7 +153,7 @@ define(
     rule=_scan_rule,
     lower=_lower_scan,
     regions=1,
-    traits=(Trait.ISOLATED_REGIONS,),
+    traits=(Trait.ISOLATED_REGIONS, Trait.SEGMENTED),
     attributes={
         "dimension": INDEX,
         "scan_dim_size": Attribute(Kind.INT, None, minimum=0, since=2),

@@ -102,6 +102,7 @@ class Trait(enum.Enum):
     INFERRED_FROM_REGIONS = enum.auto()  # its rule needs the region's results and runs after the region's checks
     PROMOTES = enum.auto()  # since release 0.17 results may have other element types than operands
     VERSION_BY_OPERANDS = enum.auto()  # operands, results or regions determine the version of its VHLO op
+    SEGMENTED = enum.auto()  # its properties have the sizes of its variadic groups of operands and results
     ON_STORAGE = enum.auto()  # only moves elements, so a quantized op runs on the storage type
 
 
