@@ -6,7 +6,7 @@ import functools
 import itertools
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ import pytest
 from xla_conformance.bench import Bench, compiled
 from xla_conformance.bits import require_bits
 from xla_conformance.claims import require_devices
+from xla_conformance.device.threads import run_at_once
 from xla_conformance.programs.family import FAMILY, FamilyProgram, siblings
 from xla_core import Client, CompileOptions
 
@@ -28,28 +29,6 @@ def hasty() -> Iterator[None]:
     sys.setswitchinterval(1e-5)
     yield
     sys.setswitchinterval(before)
-
-
-def at_once(tasks: Sequence[Callable[[], None]]) -> None:
-    """Runs each task in a thread, all at the same time. Raises the first exception of one."""
-    start = threading.Barrier(len(tasks))
-    wrong: list[BaseException] = []
-
-    def run(task: Callable[[], None]) -> None:
-        try:
-            start.wait(SECONDS)
-            task()
-        except BaseException as error:  # the test's own thread raises it
-            wrong.append(error)
-
-    threads = [threading.Thread(target=run, args=(task,), daemon=True) for task in tasks]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(SECONDS)
-    if wrong:
-        raise wrong[0]
-    assert not any(thread.is_alive() for thread in threads), "Threads that use a client at the same time all end."
 
 
 def check(client: Client, program: FamilyProgram, values: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> None:
@@ -93,7 +72,9 @@ def test_threads_run_programs_that_differ_while_others_compile(client: Client, r
                 runners_left.release()
                 return
 
-    at_once([*(functools.partial(run, order) for order in orders), compile_others])
+    run_at_once(
+        [*(functools.partial(run, order) for order in orders), compile_others], SECONDS, "executable.many-threads"
+    )
 
 
 def _claimed(client: Client) -> set[str]:
@@ -136,7 +117,7 @@ def test_threads_compile_programs_that_differ(client: Client, random: np.random.
                 module=programs[index].text,
             )
 
-    at_once([functools.partial(compile_some, i) for i in range(4)])
+    run_at_once([functools.partial(compile_some, i) for i in range(4)], SECONDS, "executable.many-threads")
 
 
 @pytest.mark.promise("executable.many-threads", "executable.immutable")
@@ -159,7 +140,7 @@ def test_threads_share_an_executable(client: Client, name: str, random: np.rando
                     arguments=values,
                 )
 
-    at_once([functools.partial(run, own) for own in cases])
+    run_at_once([functools.partial(run, own) for own in cases], SECONDS, "executable.many-threads")
 
 
 @pytest.mark.promise("executable.many-devices", "platform.ordinals", "executable.immutable")
@@ -223,4 +204,4 @@ def test_devices_run_at_the_same_time(client: Client, random: np.random.Generato
                     arguments=values,
                 )
 
-    at_once([functools.partial(run, i % len(client.devices)) for i in range(4)])
+    run_at_once([functools.partial(run, i % len(client.devices)) for i in range(4)], SECONDS, "executable.many-threads")

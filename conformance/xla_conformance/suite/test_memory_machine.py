@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import functools
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from xla_conformance.device.bench import WRITES, Bench, Cell
 from xla_conformance.device.gates import PATIENCE, Gate
 from xla_conformance.device.launches import Launcher
 from xla_conformance.device.memories import capacity, drain, fill
+from xla_conformance.device.threads import run_at_once
 from xla_conformance.failures import Failure
 from xla_core import Client
 from xla_core.backend import StreamExecutor
@@ -173,21 +174,8 @@ def test_any_long_order_of_uses(executor: StreamExecutor, launcher: Launcher | N
 
 @pytest.mark.promise("executor.thread-safe", "executor.allocate", "executor.deallocate")
 def test_any_order_of_uses_in_several_threads(executor: StreamExecutor, launcher: Launcher | None, seed: int) -> None:
-    problems: list[BaseException] = []
-
     def run(number: int) -> None:
-        try:
-            for start in range(number, number + 600, 100):
-                _walk(_machine(executor, launcher, start)(), np.random.default_rng(start), 50)
-        except BaseException as problem:
-            problems.append(problem)
+        for start in range(number, number + 600, 100):
+            _walk(_machine(executor, launcher, start)(), np.random.default_rng(start), 50)
 
-    threads = [threading.Thread(target=run, args=(1000 * seed + i,), daemon=True) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(2 * PATIENCE)
-    if any(thread.is_alive() for thread in threads):
-        raise Failure("Threads that use the device at the same time hang.", promise="executor.thread-safe")
-    if problems:
-        raise problems[0]
+    run_at_once([functools.partial(run, 1000 * seed + i) for i in range(4)], 2 * PATIENCE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import functools
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -13,7 +13,7 @@ from xla_conformance.device.bench import WRITES, Bench
 from xla_conformance.device.gates import PATIENCE, Gate
 from xla_conformance.device.launches import Launcher
 from xla_conformance.device.schedules import chain, shuffle
-from xla_conformance.failures import Failure
+from xla_conformance.device.threads import run_at_once
 from xla_core import Client
 
 MakeBench = Callable[..., Bench]
@@ -74,23 +74,7 @@ def test_random_schedules_in_several_threads(
 ) -> None:
     """Two threads on each device. What one device does shows on no other."""
     benches = [make_bench(r, 2, _sizes(r, launcher, 4, 1 << 12), i) for i, r in enumerate(random.spawn(4))]
-    problems: list[BaseException] = []
-
-    def run(bench: Bench) -> None:
-        try:
-            shuffle(bench, 200)
-        except BaseException as problem:
-            problems.append(problem)
-
-    threads = [threading.Thread(target=run, args=(bench,), daemon=True) for bench in benches]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(3 * PATIENCE)
-        if thread.is_alive():
-            raise Failure("Streams that threads use at the same time hang.", promise="executor.thread-safe")
-    if problems:
-        raise problems[0]
+    run_at_once([functools.partial(shuffle, bench, 200) for bench in benches], 3 * PATIENCE)
 
 
 @pytest.mark.promise("stream.in-order", "stream.wait", "stream.h2d", "stream.d2h", "stream.d2d", "stream.memset")
