@@ -30,12 +30,12 @@ class CpuOptions(BackendOptions):
 
     Attributes:
         threads: the number of threads that a program may use; None takes the size of the process's affinity mask.
-        llvm_optimization_level: LLVM's optimization level, 0 to 3.
+        llvm_optimization_level: LLVM's optimization level, 0 to 3; None takes 0 if the program's level is 0, else 2.
         collective_timeout: the seconds that a device waits for the others in a collective.
     """
 
     threads: int | None = Field(default=None, ge=1, le=1024)
-    llvm_optimization_level: int = Field(default=2, ge=0, le=3)
+    llvm_optimization_level: int | None = Field(default=None, ge=0, le=3)
     collective_timeout: float = Field(default=60.0, gt=0)
 
 
@@ -95,12 +95,13 @@ class CpuCompiler(Compiler):
         from xla_backend_cpu import code_generation
 
         own = CpuOptions.model_validate(options.backend) if isinstance(options.backend, dict) else options.backend
+        level = own.llvm_optimization_level
         return code_generation.compile_module(
             module,
             self.abi(),
             threads=own.threads or worker_threads(),
             blas=self.has_blas,
-            level=own.llvm_optimization_level,
+            level=level if level is not None else 2 if options.optimization_level else 0,
             collective_timeout=own.collective_timeout,
             keep_artifacts=options.keep_artifacts,
         )

@@ -230,3 +230,16 @@ b{level} {{
     expected = xla.evaluate(xla.parse(text), np.int32(0))
     for result, reference in zip(executable(np.int32(0)), expected, strict=True):
         np.testing.assert_array_equal(result, reference)
+
+
+@pytest.mark.parametrize(
+    ("level", "llvm_level", "optimized"), [(0, None, False), (2, None, True), (0, 2, True), (2, 0, False)]
+)
+def test_programs_of_level_0_are_not_optimized_by_llvm(
+    client: xla.Client, level: int, llvm_level: int | None, optimized: bool
+) -> None:
+    options = xla.CompileOptions(
+        optimization_level=level, keep_artifacts=True, backend={"llvm_optimization_level": llvm_level}
+    )
+    text = "HloModule m\nENTRY e {\n x = f32[1000] parameter(0)\n ROOT y = f32[1000] add(x, x)\n}"
+    assert ("vector.body" in client.compile(text, options).artifacts()["llvm"]) == optimized

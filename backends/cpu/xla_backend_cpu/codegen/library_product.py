@@ -150,13 +150,16 @@ class LibraryEmitter:
 
 
 def _tiles(product: LibraryProduct, threads: int) -> tuple[int, int]:
-    """Rows and columns of a tile: a whole product if there are enough of them, else a part of its longer side."""
+    """Rows and columns of a tile: a whole product if there are enough of them, else a part of its longer side.
+
+    Rows are multiples of 24, the most that OpenBLAS computes at once: it adds the terms of fewer in another order.
+    """
     m, n, batch = product.m, product.n, product.batch
     if threads == 1 or batch >= 2 * threads or product.flops < 200_000:
         return m, n
     wanted = threads if batch == 1 else -(-2 * threads // batch)
     if m >= n:
         rows = -(-m // wanted)
-        return min(m, -(-rows // 8) * 8), n
+        return min(m, -(-rows // 24) * 24), n
     columns = -(-n // wanted)
     return m, min(n, -(-columns // 16) * 16)
