@@ -15,9 +15,9 @@ __all__ = ["CONTROL", "LEVELS", "VARIABLE", "Mutant", "address_of", "all_mutants
 
 LEVELS = (
     *("loading", "transfers", "memory", "streams", "events", "executables", "collectives", "claims"),
-    *("attributes", "sizes", "types", "values", "device"),
+    *("attributes", "sizes", "types", "values", "device", "code"),
 )
-"""What mutants break, in the order of the table: parts of the contract, of kernels, and of the queue device."""
+"""What mutants break, in the order of the table: parts of the contract, of kernels, the queue device, native code."""
 
 VARIABLE = "XLA_ZOO_MUTANT"
 """The environment variable with the address of the mutant that the backend `zoo` is."""

@@ -12,6 +12,7 @@ import functools
 import importlib.resources
 import json
 import os
+import random
 import select
 import signal
 import sys
@@ -150,7 +151,7 @@ def _try(mutant: Mutant, session: pytest.Session) -> dict[str, Any]:
 
 
 def _chosen(mutant: Mutant, items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """The mutant's tests: first those that name what it breaks."""
+    """The mutant's tests: first those that name what it breaks. Wrong code may show in any op: their order is random."""
     wanted = compile_expression(mutant.select) if mutant.select else None
     chosen = []
     for item in items:
@@ -159,6 +160,8 @@ def _chosen(mutant: Mutant, items: Sequence[pytest.Item]) -> list[pytest.Item]:
         name = item.nodeid.lower()
         if wanted is None or wanted.evaluate(lambda word, name=name: word.lower() in name):
             chosen.append(item)
+    if mutant.level == "code":
+        random.Random(mutant.name).shuffle(chosen)
     return sorted(chosen, key=lambda item: not _names(item, mutant))
 
 
@@ -181,7 +184,7 @@ def _instructions(case: Any) -> list[HloInstruction]:
 
 
 def _names(item: pytest.Item, mutant: Mutant) -> bool:
-    if mutant.opcode:
+    if mutant.opcode or mutant.level == "code":
         return True
     return any(mutant.breaks in marker.args for marker in item.iter_markers("promise"))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("xla_backend_template")
+pytest.importorskip("xla_backend_cpu")
 
 from tests.conformance.zoo.mutant import CONTROL, all_mutants
 from tests.conformance.zoo.run import installed, run_profile
@@ -33,6 +34,13 @@ def test_the_backend_without_a_fault_passes() -> None:
     with installed():
         (result,) = run_profile([CONTROL], "quick")
     assert result["verdict"] == "missed", result
+
+
+def test_faults_of_native_code_are_found() -> None:
+    names = ("swap-icmp-slt-ult-i32", "loop-unit-tail", "vectors-no-tail")
+    with installed():
+        results = list(run_profile([all_mutants()[f"code/{name}"] for name in names], "quick"))
+    assert [result["verdict"] for result in results] == ["caught"] * len(names), results
 
 
 def test_faults_that_quick_found_are_found() -> None:

@@ -271,15 +271,14 @@ def _square_ragged_dot(p: Program, c: Choice) -> HloInstruction:
 
 
 def _groups(total: int, count: int, filled: str) -> list[int]:
-    """Returns group sizes: of all rows, of some of them, or with empty groups among them."""
-    rest = total if filled == "all" else total * 2 // 3
-    sizes = [rest // count + (i % 2) for i in range(count)]
-    if filled == "some empty":
-        sizes[::2] = [0] * len(sizes[::2])
+    """Returns group sizes: of all rows, of some of them, or of all in every second group (none, if there is one)."""
+    rest = total * 2 // 3 if filled == "part" else total
+    with_rows = range(count)[1::2] if filled == "some empty" else range(count)
+    sizes = [rest // count + (i % 2) if i in with_rows else 0 for i in range(count)]
     while sum(sizes) > total:
         sizes[sizes.index(max(sizes))] -= 1
-    if filled == "all":
-        sizes[-1] += total - sum(sizes)
+    if filled != "part" and with_rows:
+        sizes[with_rows[-1]] += total - sum(sizes)
     return sizes
 
 
