@@ -426,6 +426,11 @@ TYPE_GROUPS = (
 )
 """Element types that backends are likely to handle alike; those in which most programs compute come first."""
 
+_OPERAND_GROUPS = tuple(
+    part for group in TYPE_GROUPS for part in ([(t,) for t in group] if group[0].bit_width >= 16 else [group])
+)
+"""Types of operands: signed and unsigned integers take turns only where they are narrow."""
+
 
 def value_cases(*, seed: int = 0, every_type: bool = False) -> Iterator[ValueCase]:
     """Yields the cases of all elementwise ops in the op table's order.
@@ -442,7 +447,7 @@ def value_cases(*, seed: int = 0, every_type: bool = False) -> Iterator[ValueCas
 def _cases_of(op: OpDef, seed: int, every_type: bool) -> Iterator[ValueCase]:
     number = zlib.crc32(op.opcode.encode()) + seed
     first = True
-    for turn, group in enumerate(TYPE_GROUPS):
+    for turn, group in enumerate(_OPERAND_GROUPS):
         found = {t: list(forms(op, t, every_pair=every_type)) for t in _turned(group, number + turn)}
         accepted = {t: some for t, some in found.items() if some}
         if not every_type:
