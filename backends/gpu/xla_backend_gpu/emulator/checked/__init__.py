@@ -1,12 +1,10 @@
-"""The checked engine."""
+"""The checked engine: all threads of several blocks in lockstep, as numpy arrays.
 
-from xla_backend_gpu.emulator.counters import Counters
-from xla_backend_gpu.emulator.launch import Launch
-from xla_core.errors import UnimplementedError
+`engine` schedules groups of threads, `state` holds their registers, `accesses` checks every access of memory, `races`
+finds races in shared memory, `undefined` follows values from uninitialized memory, `waiting` has the barriers, and
+`counting` counts.
+"""
+
+from xla_backend_gpu.emulator.checked.engine import run_checked
 
 __all__ = ["run_checked"]
-
-
-def run_checked(launch: Launch) -> Counters:
-    """Runs a kernel."""
-    raise UnimplementedError(f"the checked engine doesn't run {launch.kernel.name} yet")

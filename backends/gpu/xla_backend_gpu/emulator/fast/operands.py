@@ -21,19 +21,7 @@ from xla_backend_gpu.emulator.ptx.types import PtxType, register_type
 from xla_core.codegen.llvm import IrBuilder, Value
 from xla_core.errors import UnimplementedError
 
-__all__ = ["Operands", "context_word", "immediate_bits"]
-
-
-def immediate_bits(immediate: Immediate, type_: PtxType) -> int:
-    """The bits of a constant in a type. A float of the other width is converted."""
-    import struct
-
-    value = immediate.value
-    if type_.is_float and immediate.bits == 32 and type_.bits == 64:
-        value = struct.unpack("<Q", struct.pack("<d", struct.unpack("<f", struct.pack("<I", value))[0]))[0]
-    elif type_.is_float and immediate.bits == 64 and type_.bits == 32:
-        value = struct.unpack("<I", struct.pack("<f", struct.unpack("<d", struct.pack("<Q", value))[0]))[0]
-    return value & (1 << type_.bits) - 1
+__all__ = ["Operands", "context_word"]
 
 
 def context_word(b: IrBuilder, context: Value, place: int, type_: str = "i64") -> Value:
@@ -73,7 +61,7 @@ class Operands:
         if isinstance(operand, Register):
             return self.load_register(operand)
         if isinstance(operand, Immediate):
-            bits = immediate_bits(operand, type_)
+            bits = operand.bits_in(type_)
             return b.bool_(bool(bits)) if type_.bits == 1 else b.int_(bits, f"i{type_.bits}")
         if isinstance(operand, Negation):
             return b.not_(self.load_register(operand.register))

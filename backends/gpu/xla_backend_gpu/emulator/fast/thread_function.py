@@ -60,9 +60,10 @@ class _ThreadFunction:
         b = self.b
         b.store(context_word(b, self.context, Context.FUEL), self.fuel)
         self._enter()
+        b.block = self.blocks[0]
         for position, instruction in enumerate(self.kernel.instructions):
             if position in self.blocks:
-                if position and not self._has_ended():
+                if b.block is not self.blocks[position] and not self._has_ended():
                     b.branch(self.blocks[position])
                 b.block = self.blocks[position]
             elif self._has_ended():

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import struct
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xla_backend_gpu.emulator.ptx.types import PtxType
 from xla_core.errors import SourceLocation
@@ -44,6 +45,19 @@ class Immediate:
 
     value: int
     bits: int = 0
+
+    def bits_in(self, type_: PtxType) -> int:
+        """The bits of the constant in a type. A float of the other width is converted."""
+        value = self.value
+        if type_.is_float and self.bits == 32 and type_.bits == 64:
+            value = _reinterpreted(_reinterpreted(value, "I", "f"), "d", "Q")
+        elif type_.is_float and self.bits == 64 and type_.bits == 32:
+            value = _reinterpreted(_reinterpreted(value, "Q", "d"), "f", "I")
+        return value & (1 << type_.bits) - 1
+
+
+def _reinterpreted(value: float, pack: str, unpack: str) -> Any:
+    return struct.unpack(f"<{unpack}", struct.pack(f"<{pack}", value))[0]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

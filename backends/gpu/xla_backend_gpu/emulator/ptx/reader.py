@@ -60,19 +60,19 @@ class _Reader:
                 variable = self._variable()
                 self.variables[variable.name] = variable
             elif word == ".file":
-                tokens.take()
+                line = tokens.take().line
                 number = tokens.integer()
                 self.files[number] = tokens.take().text.strip('"')
-                self._skip_line()
+                self._skip_line(line)
             elif word == ".section":
                 self._skip_section()
             elif word in _ONE_LINE:
-                self._skip_line()
+                self._skip_line(tokens.token.line)
             else:
                 raise tokens.error(f"{word or 'this'!r} is not a directive of a PTX module that the emulator knows")
 
-    def _skip_line(self) -> None:
-        line = self.tokens.token.line
+    def _skip_line(self, line: int) -> None:
+        """Skips what is left of a line."""
         while self.tokens.token.line == line and self.tokens.token.kind != "end":
             self.tokens.take()
 
@@ -181,9 +181,10 @@ class _Reader:
     def read_location(self) -> None:
         """`.loc file line column`, with what may follow it."""
         tokens = self.tokens
+        here = tokens.token.line
         file, line, column = tokens.integer(), tokens.integer(), tokens.integer()
         self.location = SourceLocation(self.files.get(file, str(file)), line, column)
-        self._skip_line()
+        self._skip_line(here)
 
     def declare(self, function: Function, scopes: Scopes) -> None:
         """A variable of a function."""

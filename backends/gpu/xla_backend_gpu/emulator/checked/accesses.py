@@ -1,0 +1,237 @@
+"""Loads, stores and atomics of many threads, with every check."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+
+from xla_backend_gpu.emulator.checked.counting import Tally
+from xla_backend_gpu.emulator.checked.races import Race, RaceDetector
+from xla_backend_gpu.emulator.checked.state import Array, Indices, Threads
+from xla_backend_gpu.emulator.checked.undefined import UndefinedValues
+from xla_backend_gpu.emulator.faults import EmulatorFault, FaultKind
+from xla_backend_gpu.emulator.launch import Launch
+from xla_backend_gpu.emulator.ptx.program import Address, Instruction, Operand, Register, Symbol, Vector
+from xla_backend_gpu.emulator.spaces import WINDOW_BYTES, window
+from xla_backend_gpu.emulator.table import Effect
+from xla_core.errors import UnimplementedError
+
+__all__ = ["Accesses"]
+
+Fault = Callable[[FaultKind, str, int, Instruction], EmulatorFault]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Space:
+    """Bytes of a state space: of all blocks or threads, one after the other, `stride` apart."""
+
+    data: Array
+    initialized: Array
+    stride: int
+    owners: Array | None  # which block or thread each thread uses
+
+
+class Accesses:
+    def __init__(
+        self, launch: Launch, threads: Threads, tally: Tally, undefined: UndefinedValues, fault: Fault
+    ) -> None:
+        self.launch, self.threads, self.tally, self.undefined, self.fault = launch, threads, tally, undefined, fault
+        memory = launch.memory
+        shared = -(-launch.shared_bytes // 16) * 16
+        local = -(-launch.kernel.local_bytes // 16) * 16
+        self.spaces = {
+            "global": _Space(memory.data, memory.initialized, 0, None),
+            "shared": _space(shared, threads.blocks, threads.block),
+            "local": _space(local, threads.count, threads.all),
+        }
+        parameters = np.frombuffer(launch.parameters.ljust(8, b"\0"), np.uint8)
+        self.parameters = np.pad(parameters, (0, -parameters.size % 16))
+        self.sizes = {"shared": launch.shared_bytes, "local": launch.kernel.local_bytes}
+        self.races = RaceDetector(threads, shared) if shared else None
+
+    def execute(self, instruction: Instruction, indices: Indices) -> None:
+        """An instruction whose effect is LOAD, STORE or ATOMIC."""
+        place = next(i for i, o in enumerate(instruction.operands) if isinstance(o, Address))
+        address = instruction.operands[place]
+        assert isinstance(address, Address)
+        if instruction.space == "param":
+            self._load_parameter(instruction, address, indices)
+            return
+        self.undefined.check_address(instruction, address, indices)
+        where = self._addresses(address, indices)
+        space = "global" if instruction.space == "const" else instruction.space
+        if space != "generic":
+            self._access(instruction, space, where, indices)
+            return
+        rest = np.ones(indices.size, np.bool_)
+        for name in ("shared", "local"):
+            inner = where - np.uint64(window(name))
+            inside = inner < np.uint64(WINDOW_BYTES)
+            if inside.any():
+                self._access(instruction, name, inner[inside], indices[inside])
+                rest &= ~inside
+        if rest.any():
+            self._access(instruction, "global", where[rest], indices[rest])
+
+    def _addresses(self, address: Address, indices: Indices) -> Array:
+        base, offset = address.base, np.array(address.offset & (1 << 64) - 1, np.uint64)
+        if isinstance(base, Symbol):
+            first: Array = np.array(self.launch.address(base), np.uint64)
+        elif isinstance(base, Register):
+            first = self.threads.register(base)[indices].astype(np.uint64)
+        else:
+            first = np.array(base.value & (1 << 64) - 1, np.uint64)
+        return np.broadcast_to(first + offset, indices.shape)
+
+    def _load_parameter(self, instruction: Instruction, address: Address, indices: Indices) -> None:
+        if not isinstance(address.base, Symbol):
+            raise UnimplementedError(f"line {instruction.line}: a parameter's address in a register")
+        first = address.base.variable.address + address.base.offset
+        type_ = instruction.type
+        for position, element in enumerate(_elements(instruction, 0)):
+            start = first + position * type_.size
+            bits = self.parameters[start : start + type_.size].view(f"u{type_.size}")
+            self._put(instruction, element, bits, indices)
+
+    def _put(self, instruction: Instruction, element: Operand, bits: Array, indices: Indices) -> None:
+        type_ = instruction.type
+        value = bits[:, None].view(type_.dtype) if type_.lanes > 1 else bits.view(type_.dtype)
+        self.threads.put(element, type_, value, indices)
+
+    # -- checks ------------------------------------------------------------------------------------------------------
+
+    def _access(self, instruction: Instruction, name: str, where: Array, indices: Indices) -> None:
+        size = instruction.type.size * instruction.vector_length
+        store = instruction.definition.effect is not Effect.LOAD
+        if size > 1:
+            low = where & np.uint64(size - 1)
+            if low.any():
+                first = int(np.flatnonzero(low)[0])
+                detail = f"address {int(where[first]):#x} of {name} memory is not a multiple of {size}"
+                raise self.fault(FaultKind.MISALIGNED, detail, int(indices[first]), instruction)
+        space = self.spaces[name]
+        if name == "global":
+            offsets = self._global_offsets(instruction, where, size, indices)
+            self.tally.global_access(self.threads, indices, where, size, store=store)
+        else:
+            limit = self.sizes[name]
+            outside = where > np.uint64(limit - size) if limit >= size else np.ones(where.shape, np.bool_)
+            if outside.any():
+                first = int(np.flatnonzero(outside)[0])
+                owner = "the block" if name == "shared" else "the thread"
+                detail = f"{size} bytes at {int(where[first]):#x} of {name} memory, of which {owner} has {limit} bytes"
+                raise self.fault(FaultKind.OUT_OF_BOUNDS, detail, int(indices[first]), instruction)
+            assert space.owners is not None
+            offsets = where.astype(np.int64)
+            if name == "shared":
+                self.tally.shared_access(self.threads, indices, offsets, size)
+            else:
+                self.tally.add("local_bytes", size * indices.size)
+            offsets = offsets + space.owners[indices] * space.stride
+        operation = {Effect.LOAD: self._load, Effect.STORE: self._store, Effect.ATOMIC: self._atomic}
+        operation[instruction.definition.effect](instruction, name, space, offsets, indices)
+
+    def _global_offsets(self, instruction: Instruction, where: Array, size: int, indices: Indices) -> Indices:
+        memory = self.launch.memory
+        starts, ends = memory.bounds()
+        block = np.searchsorted(starts, where, side="right") - 1
+        last = where + np.uint64(size)
+        inside = (block >= 0) & (last > where)
+        inside[inside] &= last[inside] <= ends[block[inside]]
+        if not inside.all():
+            first = int(np.flatnonzero(~inside)[0])
+            detail = f"{size} bytes at {int(where[first]):#x} lie in no block of memory"
+            near = int(block[first])
+            if near >= 0:
+                beyond = int(where[first]) - int(ends[near])
+                relation = f"{beyond} bytes after the end" if beyond >= 0 else "across the end"
+                detail += f"; they start {relation} of one of {int(ends[near] - starts[near])} bytes"
+            raise self.fault(FaultKind.OUT_OF_BOUNDS, detail, int(indices[first]), instruction)
+        return (where - np.uint64(memory.base)).astype(np.int64)
+
+    def _race(self, instruction: Instruction, race: Race | None) -> None:
+        if race is None:
+            return
+        other = "several threads" if race.other < 0 else f"thread {race.other % self.launch.threads} of the block"
+        detail = f"byte {race.byte:#x} of shared memory is used by {other} too, {race.detail}"
+        raise self.fault(FaultKind.SHARED_MEMORY_RACE, detail, race.thread, instruction)
+
+    def _tracks(self, name: str) -> bool:
+        return name != "global" or self.launch.memory.tracks_initialization
+
+    # -- operations --------------------------------------------------------------------------------------------------
+
+    def _load(self, instruction: Instruction, name: str, space: _Space, offsets: Indices, indices: Indices) -> None:
+        type_ = instruction.type
+        if name == "shared" and self.races is not None:
+            size = type_.size * instruction.vector_length
+            self._race(instruction, self.races.load(indices, offsets[:, None] + np.arange(size)))
+        whole = np.dtype(f"u{type_.size}")
+        data, initialized = space.data.view(whole), space.initialized.view(np.uint8).view(whole)
+        complete = np.array(int.from_bytes(b"\1" * type_.size, "little"), whole)
+        missing = np.zeros(indices.size, np.bool_)
+        for position, element in enumerate(_elements(instruction, 0)):
+            place = offsets // type_.size + position
+            self._put(instruction, element, data[place], indices)
+            if self._tracks(name):
+                missing |= initialized[place] != complete
+        self.undefined.loaded(instruction, missing, indices)
+
+    def _store(self, instruction: Instruction, name: str, space: _Space, offsets: Indices, indices: Indices) -> None:
+        type_ = instruction.type
+        undefined = self.undefined.stored(instruction, indices, name)
+        whole = np.dtype(f"u{type_.size}")
+        data, initialized = space.data.view(whole), space.initialized.view(np.uint8).view(whole)
+        complete = np.array(int.from_bytes(b"\1" * type_.size, "little"), whole)
+        for position, element in enumerate(_elements(instruction, 1)):
+            value = np.ascontiguousarray(self.threads.get(element, type_, indices))
+            bits = np.broadcast_to(value.view(whole).reshape(-1), indices.shape)
+            place = offsets // type_.size + position
+            before = data[place]
+            data[place] = bits
+            if self._tracks(name):
+                initialized[place] = complete if undefined is None else np.where(undefined, whole.type(0), complete)
+            if name == "shared" and self.races is not None:
+                octets = place[:, None] * type_.size + np.arange(type_.size)
+                written = np.ascontiguousarray(bits)[:, None].view(np.uint8)
+                changes = written != before[:, None].view(np.uint8)
+                self._race(instruction, self.races.store(indices, octets, changes, space.data, written))
+
+    def _atomic(self, instruction: Instruction, name: str, space: _Space, offsets: Indices, indices: Indices) -> None:
+        """Threads with the same address follow each other, in the order of their numbers."""
+        type_ = instruction.type
+        if name == "shared" and self.races is not None:
+            self._race(instruction, self.races.atomic(indices, offsets[:, None] + np.arange(type_.size)))
+        whole = np.dtype(f"u{type_.size}")
+        data, initialized = space.data.view(whole), space.initialized.view(np.uint8).view(whole)
+        places = offsets // type_.size
+        complete = np.array(int.from_bytes(b"\1" * type_.size, "little"), whole)
+        missing = initialized[places] != complete if self._tracks(name) else np.zeros(indices.size, np.bool_)
+        if missing.any():
+            first = int(np.flatnonzero(missing)[0])
+            detail = f"an atomic reads {name} memory that nothing was written to"
+            raise self.fault(FaultKind.UNINITIALIZED, detail, int(indices[first]), instruction)
+        self.undefined.check_operands(instruction, indices)
+        sources = [np.broadcast_to(s, (indices.size, *s.shape[1:])) for s in self.threads.sources(instruction, indices)]
+        waiting = np.arange(indices.size)
+        while waiting.size:
+            _, first_of = np.unique(places[waiting], return_index=True)
+            now = waiting[first_of]
+            old = data[places[now]]
+            typed = old[:, None].view(type_.dtype) if type_.lanes > 1 else old.view(type_.dtype)
+            new = instruction.definition.numpy(instruction, typed, *(s[now] for s in sources))
+            new = np.ascontiguousarray(np.asarray(new).astype(type_.dtype, copy=False))
+            data[places[now]] = new.view(whole).reshape(-1)
+            self.threads.put_results(instruction, typed, indices[now])
+            waiting = np.delete(waiting, first_of)
+
+
+def _space(stride: int, owners: int, owner_of: Indices) -> _Space:
+    return _Space(np.zeros(stride * owners, np.uint8), np.zeros(stride * owners, np.bool_), stride, owner_of)
+
+
+def _elements(instruction: Instruction, place: int) -> tuple[Operand, ...]:
+    operand = instruction.operands[place]
+    return operand.elements if isinstance(operand, Vector) and instruction.has("vec") else (operand,)

@@ -1,0 +1,58 @@
+"""Counts what threads do: instructions, bytes, sectors, conflicts of banks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xla_backend_gpu.emulator.checked.state import Array, Indices, Threads
+from xla_backend_gpu.emulator.counters import SECTOR_BYTES, Counters
+
+__all__ = ["Tally"]
+
+_LINE_BYTES = 128
+_BANKS = 32
+_WORD = 4
+
+
+class Tally:
+    """Counts of one launch while it runs."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+
+    def add(self, name: str, count: int) -> None:
+        self.counts[name] = self.counts.get(name, 0) + int(count)
+
+    def counters(self, blocks: int, threads: int) -> Counters:
+        return Counters(launches=1, blocks=blocks, threads=threads, **self.counts)
+
+    def global_access(self, threads: Threads, indices: Indices, addresses: Array, size: int, *, store: bool) -> None:
+        """An access of `size` bytes by each thread of `indices`, aligned to its size."""
+        self.add("global_store_bytes" if store else "global_load_bytes", addresses.size * size)
+        warp = threads.warp[indices].astype(np.uint64) << np.uint64(48)
+        for name, unit in (("global_sectors", SECTOR_BYTES), ("global_transactions", _LINE_BYTES)):
+            self.add(name, _distinct(warp + addresses // np.uint64(unit)))
+
+    def shared_access(self, threads: Threads, indices: Indices, offsets: Array, size: int) -> None:
+        """An access of shared memory. A warp moves 128 bytes a pass, so wide accesses take two or four anyway."""
+        warp = threads.warp[indices]
+        self.add("shared_accesses", _distinct(warp))
+        phases = max(1, size // _WORD)
+        phase = warp * phases + threads.lane[indices] * phases // _BANKS
+        words = offsets[:, None] // _WORD + np.arange(phases)
+        span = np.int64(1 << 32)
+        pairs = np.unique((phase[:, None] * span + words).ravel())
+        banks = pairs // span * _BANKS + pairs % span % _BANKS
+        used, passes = np.unique(banks, return_counts=True)
+        group = used // _BANKS
+        starts = np.flatnonzero(np.diff(group, prepend=-1))
+        self.add("shared_bank_conflicts", (np.maximum.reduceat(passes, starts) - 1).sum())
+
+
+def _distinct(keys: Array) -> int:
+    """How many distinct keys there are; they often come in order."""
+    if keys.size < 2:
+        return keys.size
+    if (keys[1:] >= keys[:-1]).all():
+        return int(np.count_nonzero(keys[1:] != keys[:-1])) + 1
+    return int(np.unique(keys).size)

@@ -1,0 +1,181 @@
+"""Runs the threads of some blocks in lockstep: always the group of threads at the lowest instruction."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xla_backend_gpu.emulator.checked.accesses import Accesses
+from xla_backend_gpu.emulator.checked.counting import Tally
+from xla_backend_gpu.emulator.checked.state import Array, Indices, Threads
+from xla_backend_gpu.emulator.checked.undefined import UndefinedValues
+from xla_backend_gpu.emulator.checked.waiting import Barriers, Lanes, split_complete
+from xla_backend_gpu.emulator.counters import Counters
+from xla_backend_gpu.emulator.faults import EmulatorFault, FaultKind
+from xla_backend_gpu.emulator.launch import Launch
+from xla_backend_gpu.emulator.ptx.dataflow import targets
+from xla_backend_gpu.emulator.ptx.program import Instruction
+from xla_backend_gpu.emulator.table import Effect
+from xla_core.errors import UnimplementedError
+
+__all__ = ["run_checked"]
+
+_THREADS_AT_ONCE = 8192
+
+
+def run_checked(launch: Launch) -> Counters:
+    """Runs all blocks, and counts. Raises EmulatorFault for what the kernel does wrong."""
+    for instruction in launch.kernel.instructions:
+        if instruction.definition.effect is Effect.UNSUPPORTED:
+            base = instruction.definition.base
+            raise UnimplementedError(f"the emulator runs no {base} yet", op=launch.kernel.name, hint=instruction.text)
+    tally = Tally()
+    at_once = max(1, _THREADS_AT_ONCE // launch.threads)
+    with np.errstate(all="ignore"):
+        for first in range(0, launch.blocks, at_once):
+            _Blocks(launch, first, min(at_once, launch.blocks - first), tally).run()
+    return tally.counters(launch.blocks, launch.blocks * launch.threads)
+
+
+class _Blocks:
+    """`groups` are the threads that may go on, by the instruction that they execute next."""
+
+    def __init__(self, launch: Launch, first_block: int, blocks: int, tally: Tally) -> None:
+        self.launch, self.tally = launch, tally
+        self.instructions = launch.kernel.instructions
+        self.threads = Threads(launch, first_block, blocks)
+        self.undefined = UndefinedValues(self.threads, self.fault)
+        self.accesses = Accesses(launch, self.threads, tally, self.undefined, self.fault)
+        self.barriers = Barriers(self.threads, self.fault)
+        self.groups: dict[int, Indices] = {0: self.threads.all}
+        self.lanes_waiting: dict[int, Indices] = {}
+        self.executed = np.zeros(self.threads.count, np.int64)  # in loops
+
+    def fault(self, kind: FaultKind, detail: str, thread: int, instruction: Instruction) -> EmulatorFault:
+        first = self.threads.first_block * self.launch.threads
+        return self.launch.fault(kind, detail, first + thread, instruction)
+
+    def run(self) -> None:
+        while self.groups or self._released():
+            position = min(self.groups)
+            indices = self.groups.pop(position)
+            limit = min(self.groups, default=len(self.instructions))
+            warps = self._warp_count(indices)
+            going: int | None = position
+            while going is not None and going < limit:
+                self.tally.add("instructions", indices.size)
+                self.tally.add("warp_instructions", warps)
+                going = self._execute(going, indices)
+            if going is not None:
+                self._join(going, indices)
+
+    def _warp_count(self, indices: Indices) -> int:
+        warp = self.threads.warp[indices]
+        return int(np.count_nonzero(np.diff(warp))) + 1
+
+    def _join(self, position: int, indices: Indices) -> None:
+        if indices.size:
+            there = self.groups.get(position)
+            self.groups[position] = indices if there is None else np.sort(np.concatenate([there, indices]))
+
+    def _released(self) -> bool:
+        """Lets threads go on that wait at barriers. False when all have ended."""
+        for position, indices in self.barriers.release(self.instructions):
+            self._join(position + 1, indices)
+            blocks = np.unique(self.threads.block[indices])
+            self.tally.add("barriers", blocks.size)
+            if self.accesses.races is not None:
+                self.accesses.races.barrier(blocks)
+        if self.groups:
+            return True
+        if self.lanes_waiting:
+            position, indices = next(iter(self.lanes_waiting.items()))
+            detail = "lanes of its warp that its mask names don't come"
+            raise self.fault(FaultKind.BARRIER_DIVERGENCE, detail, int(indices[0]), self.instructions[position])
+        stuck = self.barriers.stuck(self.instructions)
+        if stuck is not None:
+            raise stuck
+        return False
+
+    # -- instructions ------------------------------------------------------------------------------------------------
+
+    def _execute(self, position: int, indices: Indices) -> int | None:
+        """Executes an instruction. Returns where all threads go on, or None if they part or wait."""
+        instruction = self.instructions[position]
+        effect = instruction.definition.effect
+        acting = indices
+        if instruction.guard is not None:
+            self.undefined.check_guard(instruction, indices)
+            acting, passing = self.threads.guarded(instruction, indices)
+            if not acting.size:
+                return position + 1
+            if passing.size and effect not in (Effect.VALUE, Effect.LOAD, Effect.STORE, Effect.ATOMIC, Effect.NOTHING):
+                self._join(position + 1, passing)
+                going = self._effect(instruction, position, acting)
+                if going is not None:
+                    self._join(going, acting)
+                return None
+        return self._effect(instruction, position, acting)
+
+    def _effect(self, instruction: Instruction, position: int, indices: Indices) -> int | None:
+        effect = instruction.definition.effect
+        if effect is Effect.VALUE:
+            sources = self.threads.sources(instruction, indices)
+            self.undefined.computed(instruction, indices)
+            self.threads.put_results(instruction, instruction.definition.numpy(instruction, *sources), indices)
+        elif effect in (Effect.LOAD, Effect.STORE, Effect.ATOMIC):
+            self.accesses.execute(instruction, indices)
+        elif effect is Effect.BRANCH:
+            return self._branch(instruction, position, indices)
+        elif effect is Effect.WARP:
+            return self._warp(instruction, position, indices)
+        elif effect is Effect.BARRIER:
+            barrier, *count = self.threads.sources(instruction, indices)
+            self.barriers.wait(position, indices, barrier, count[0] if count else None)
+            return None
+        elif effect is Effect.EXIT:
+            self.threads.alive[indices] = False
+            return None
+        elif effect is Effect.TRAP:
+            raise self.fault(FaultKind.TRAP, "the kernel trapped", int(indices[0]), instruction)
+        return position + 1
+
+    def _branch(self, instruction: Instruction, position: int, indices: Indices) -> int | None:
+        goals = targets(instruction)
+        nearest = min(goals)
+        if nearest <= position:
+            self.executed[indices] += position - nearest + 1
+            endless = self.executed[indices] > self.launch.limit
+            if endless.any():
+                detail = f"the thread executed more than {self.launch.limit} instructions"
+                raise self.fault(FaultKind.ENDLESS, detail, int(indices[np.flatnonzero(endless)[0]]), instruction)
+        if instruction.definition.base != "brx":
+            return goals[0]
+        self.undefined.check_operands(instruction, indices)
+        chosen = np.broadcast_to(self.threads.sources(instruction, indices)[0], indices.shape)
+        for number, goal in enumerate(goals):
+            self._join(goal, indices[chosen == number])
+        if (chosen >= len(goals)).any():
+            first = int(indices[np.flatnonzero(chosen >= len(goals))[0]])
+            raise self.fault(FaultKind.OUT_OF_BOUNDS, "the index has no target", first, instruction)
+        return None
+
+    def _warp(self, instruction: Instruction, position: int, indices: Indices) -> int | None:
+        if position in self.lanes_waiting:
+            indices = np.sort(np.concatenate([self.lanes_waiting.pop(position), indices]))
+        mask = self._mask(instruction, indices)
+        complete, waiting = split_complete(self.threads, indices, mask)
+        if waiting.size:
+            self.lanes_waiting[position] = waiting
+        if complete.size:
+            self.undefined.check_operands(instruction, complete)
+            sources = [np.broadcast_to(s, complete.shape) for s in self.threads.sources(instruction, complete)]
+            lanes = Lanes(self.threads, complete, sources[-1])
+            results = instruction.definition.numpy(instruction, lanes, *sources)
+            self.threads.put_results(instruction, results, complete)
+            if self.accesses.races is not None:
+                self.accesses.races.warp_barrier(complete)
+        self._join(position + 1, complete)
+        return None
+
+    def _mask(self, instruction: Instruction, indices: Indices) -> Array:
+        return np.broadcast_to(self.threads.sources(instruction, indices)[-1], indices.shape)

@@ -1,0 +1,98 @@
+"""Follows values that come from memory which nothing was written to, until something depends on them.
+
+To load such memory is no fault, as compilers load early what they may not need. A branch, an address, an atomic, the
+operand of a warp's instruction, and a store to global memory depend on the value: there the fault is raised. A store to
+shared or local memory leaves the bytes uninitialized.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from xla_backend_gpu.emulator.checked.state import Array, Indices, Threads
+from xla_backend_gpu.emulator.faults import EmulatorFault, FaultKind
+from xla_backend_gpu.emulator.ptx.dataflow import reads, writes
+from xla_backend_gpu.emulator.ptx.program import Address, Instruction, Register
+
+__all__ = ["UndefinedValues"]
+
+Fault = Callable[[FaultKind, str, int, Instruction], EmulatorFault]
+
+
+class UndefinedValues:
+    """For each register that has an undefined value in some thread, in which."""
+
+    def __init__(self, threads: Threads, fault: Fault) -> None:
+        self.threads, self.fault = threads, fault
+        self.marks: dict[int, Array] = {}
+
+    def _of(self, registers: Iterable[Register], indices: Indices) -> Array | None:
+        marks = [self.marks[r.index][indices] for r in registers if r.index in self.marks]
+        return np.logical_or.reduce(marks) if marks else None
+
+    def _mark(self, register: Register, undefined: Array | None, indices: Indices) -> None:
+        mark = self.marks.get(register.index)
+        if mark is None:
+            if undefined is None or not undefined.any():
+                return
+            mark = self.marks[register.index] = np.zeros(self.threads.count, np.bool_)
+        mark[indices] = False if undefined is None else undefined
+        if not mark.any():
+            del self.marks[register.index]
+
+    def loaded(self, instruction: Instruction, missing: Array, indices: Indices) -> None:
+        if self.marks or missing.any():
+            for register in writes(instruction):
+                self._mark(register, missing, indices)
+
+    def computed(self, instruction: Instruction, indices: Indices) -> None:
+        """The results are undefined where an operand is; those of selp where the chosen one is."""
+        if not self.marks:
+            return
+        sources = list(reads(instruction))
+        undefined = self._of(sources, indices)
+        if instruction.definition.base == "selp" and undefined is not None:
+            first, second, condition = instruction.operands[1:]
+            assert isinstance(condition, Register)
+            chosen = self.threads.register(condition)[indices]
+            parts = [self._of([o], indices) if isinstance(o, Register) else None for o in (first, second, condition)]
+            x, y, c = (np.zeros(indices.size, np.bool_) if p is None else p for p in parts)
+            undefined = np.where(chosen, x, y) | c
+        for register in writes(instruction):
+            self._mark(register, undefined, indices)
+
+    def stored(self, instruction: Instruction, indices: Indices, space: str) -> Array | None:
+        """Which threads store an undefined value, or None if none does."""
+        if not self.marks:
+            return None
+        undefined = self._of(reads(instruction), indices)
+        if undefined is None or not undefined.any():
+            return None
+        if space == "global":
+            self._raise(instruction, undefined, indices, "stores to global memory")
+        return undefined
+
+    def check_operands(self, instruction: Instruction, indices: Indices) -> None:
+        """A fault if any register that the instruction reads is undefined."""
+        self._check(instruction, reads(instruction), indices, "depends on")
+
+    def check_guard(self, instruction: Instruction, indices: Indices) -> None:
+        if self.marks and instruction.guard is not None:
+            self._check(instruction, (instruction.guard,), indices, "branches on")
+
+    def check_address(self, instruction: Instruction, address: Address, indices: Indices) -> None:
+        if isinstance(address.base, Register):
+            self._check(instruction, (address.base,), indices, "uses as an address")
+
+    def _check(self, instruction: Instruction, registers: Iterable[Register], indices: Indices, what: str) -> None:
+        if self.marks:
+            undefined = self._of(registers, indices)
+            if undefined is not None and undefined.any():
+                self._raise(instruction, undefined, indices, what)
+
+    def _raise(self, instruction: Instruction, undefined: Array, indices: Indices, what: str) -> None:
+        first = int(indices[np.flatnonzero(undefined)[0]])
+        detail = f"the thread {what} a value that it loaded from memory which nothing was written to"
+        raise self.fault(FaultKind.UNINITIALIZED, detail, first, instruction)

@@ -1,0 +1,102 @@
+"""Threads that wait: for the lanes of their warp, or at a barrier for their block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from xla_backend_gpu.emulator.checked.state import Array, Indices, Threads
+from xla_backend_gpu.emulator.faults import EmulatorFault, FaultKind
+from xla_backend_gpu.emulator.ptx.program import Instruction
+from xla_backend_gpu.emulator.table.warp import LANES
+
+__all__ = ["Barriers", "Lanes", "split_complete"]
+
+Fault = Callable[[FaultKind, str, int, Instruction], EmulatorFault]
+_BARRIERS = 16
+
+
+class Lanes:
+    """The warps of threads that execute an instruction together, as its meaning sees them."""
+
+    def __init__(self, threads: Threads, indices: Indices, mask: Array) -> None:
+        self._threads, self._indices = threads, indices
+        self._warp, self.lane = threads.warp[indices], threads.lane[indices]
+        present = np.zeros((threads.warps, LANES), np.bool_)
+        present[self._warp, self.lane] = True
+        named = (mask.reshape(-1, 1) >> np.arange(LANES, dtype=np.uint32)) & 1 == 1
+        self.members: Array = present[self._warp] & named
+
+    def gather(self, values: Array) -> Array:
+        table = np.zeros((self._threads.warps, LANES), values.dtype)
+        table[self._warp, self.lane] = values
+        gathered: Array = table[self._warp]
+        return gathered
+
+
+def split_complete(threads: Threads, indices: Indices, mask: Array) -> tuple[Indices, Indices]:
+    """The threads of whose warp all lanes that their mask names are here, unless they have ended; and the others."""
+    lanes = Lanes(threads, indices, mask)
+    alive = np.zeros((threads.warps, LANES), np.bool_)
+    alive[threads.warp, threads.lane] = threads.alive
+    named = (mask.reshape(-1, 1) >> np.arange(LANES, dtype=np.uint32)) & 1 == 1
+    missing = (named & alive[threads.warp[indices]] & ~lanes.members).any(axis=1)
+    waits = np.isin(threads.warp[indices], threads.warp[indices[missing]])
+    return indices[~waits], indices[waits]
+
+
+class Barriers:
+    """Which threads wait at which barrier of their block, and for how many."""
+
+    def __init__(self, threads: Threads, fault: Fault) -> None:
+        self.threads, self.fault = threads, fault
+        self.position = np.full(threads.count, -1)  # the instruction where a thread waits
+        self.barrier = np.zeros(threads.count, np.int64)
+        self.expected = np.zeros(threads.count, np.int64)
+
+    def wait(self, position: int, indices: Indices, barrier: Array, count: Array | None) -> None:
+        self.position[indices] = position
+        self.barrier[indices] = barrier.astype(np.int64) % _BARRIERS
+        everyone = self.threads.count // self.threads.blocks
+        self.expected[indices] = everyone if count is None else count
+
+    def release(self, instructions: tuple[Instruction, ...]) -> Iterator[tuple[int, Indices]]:
+        """(instruction, threads) that may go on, for each barrier where all that it expects have arrived.
+
+        Raises EmulatorFault where lanes of a warp wait at different instructions.
+        """
+        waiting = np.flatnonzero(self.position >= 0)
+        key = self.threads.block[waiting] * _BARRIERS + self.barrier[waiting]
+        arrived = np.bincount(key, minlength=self.threads.blocks * _BARRIERS)
+        open_ = waiting[arrived[key] >= self.expected[waiting]]
+        positions = self.position[open_]
+        for position in np.unique(positions):
+            here = open_[positions == position]
+            elsewhere = open_[positions != position]
+            apart = np.isin(self.threads.warp[elsewhere], self.threads.warp[here])
+            if apart.any():
+                line = instructions[int(position)].line
+                detail = f"lanes of its warp wait at another barrier, at line {line}"
+                thread = int(elsewhere[apart][0])
+                raise self.fault(FaultKind.BARRIER_DIVERGENCE, detail, thread, instructions[int(self.position[thread])])
+        self.position[open_] = -1
+        for position in np.unique(positions):
+            yield int(position), open_[positions == position]
+
+    def stuck(self, instructions: tuple[Instruction, ...]) -> EmulatorFault | None:
+        """The fault of the first thread that waits, when no thread can go on."""
+        waiting = np.flatnonzero(self.position >= 0)
+        if not waiting.size:
+            return None
+        thread = int(waiting[0])
+        mates = self.threads.block == self.threads.block[thread]
+        count = int(np.count_nonzero(mates & (self.position >= 0)))
+        absent = int(np.flatnonzero(mates & (self.position < 0))[0]) if (mates & (self.position < 0)).any() else -1
+        detail = f"{count} of {int(self.expected[thread])} threads reach the barrier"
+        if absent >= 0:
+            within = absent % (self.threads.count // self.threads.blocks)
+            detail += f"; thread {within} of the block " + (
+                "waits elsewhere" if self.threads.alive[absent] else "ended"
+            )
+        return self.fault(FaultKind.BARRIER_DIVERGENCE, detail, thread, instructions[int(self.position[thread])])

@@ -1,0 +1,187 @@
+"""Kernels with faults: each engine finds what it promises, and names line and thread. Kernels without are not blamed."""
+
+from __future__ import annotations
+
+import pickle
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from xla_backend_gpu.emulator import EmulatorFault, FaultKind
+
+from tests.backends.gpu.emulator.running import accepted_by_ptxas, kernel, run
+
+SHARED = ".shared .align 16 .b8 s[256];"
+ADDRESS = "mov.u64 %rd9, s; shl.b32 %r5, %r1, 2; cvt.u64.u32 %rd10, %r5; add.u64 %rd9, %rd9, %rd10;"
+X = np.arange(64, dtype=np.uint32)
+
+
+class Fault(NamedTuple):
+    kind: FaultKind
+    body: str
+    text: str
+    thread: int
+    detail: str
+    fast: bool = False
+    block: int = 32
+
+
+FAULTS = {
+    "a store behind the block": Fault(
+        FaultKind.OUT_OF_BOUNDS,
+        "add.u64 %rd3, %rd1, %rd20;\nst.global.u32 [%rd3+196], %r1;",
+        "st.global.u32 [%rd3+196], %r1;",
+        15,
+        "0 bytes after the end of one of 256 bytes",
+    ),
+    "a load from null": Fault(
+        FaultKind.OUT_OF_BOUNDS,
+        "mov.u64 %rd3, 0;\nld.u32 %r3, [%rd3];",
+        "ld.u32 %r3, [%rd3];",
+        0,
+        "lie in no block",
+        fast=True,
+    ),
+    "a load behind shared memory": Fault(
+        FaultKind.OUT_OF_BOUNDS,
+        f"{ADDRESS}\nst.shared.u32 [%rd9+192], %r1;",
+        "st.shared.u32 [%rd9+192], %r1;",
+        16,
+        "of which the block has 256 bytes",
+        fast=True,
+    ),
+    "a misaligned vector": Fault(
+        FaultKind.MISALIGNED,
+        "ld.global.v2.u32 {%r3, %r4}, [%rd1+4];",
+        "ld.global.v2.u32 {%r3, %r4}, [%rd1+4];",
+        0,
+        "not a multiple of",
+        fast=True,
+    ),
+    "a branch on nothing": Fault(
+        FaultKind.UNINITIALIZED,
+        f"{ADDRESS}\nld.shared.u32 %r3, [%rd9]; add.u32 %r3, %r3, 1;\nsetp.eq.u32 %p1, %r3, 0;\n@%p1 exit;",
+        "@%p1 exit;",
+        0,
+        "branches on a value that it loaded",
+    ),
+    "a result of nothing": Fault(
+        FaultKind.UNINITIALIZED,
+        f"{ADDRESS}\nld.shared.u32 %r3, [%rd9];\nst.global.u32 [%rd1], %r3;",
+        "st.global.u32 [%rd1], %r3;",
+        0,
+        "stores to global memory a value",
+    ),
+    "a neighbour's value without a barrier": Fault(
+        FaultKind.SHARED_MEMORY_RACE,
+        f"{ADDRESS}\nst.shared.u32 [%rd9], %r1;\nld.shared.u32 %r3, [%rd9+4];",
+        "ld.shared.u32 %r3, [%rd9+4];",
+        0,
+        "thread 1 of the block too, which wrote it since the last barrier",
+    ),
+    "a value overwritten before a barrier": Fault(
+        FaultKind.SHARED_MEMORY_RACE,
+        f"{ADDRESS}\nst.shared.u32 [%rd9], %r1;\nbar.sync 0;\nld.shared.u32 %r3, [s];\nst.shared.u32 [%rd9], %r3;",
+        "st.shared.u32 [%rd9], %r3;",
+        0,
+        "several threads too, which read it",
+    ),
+    "different values in one place": Fault(
+        FaultKind.SHARED_MEMORY_RACE,
+        "st.shared.u32 [s], %r1;",
+        "st.shared.u32 [s], %r1;",
+        0,
+        "both write it in one instruction",
+    ),
+    "an atomic after a plain store": Fault(
+        FaultKind.SHARED_MEMORY_RACE,
+        "setp.ne.u32 %p1, %r1, 0;\n@!%p1 st.shared.u32 [s], 0;\natom.shared.add.u32 %r3, [s], 1;",
+        "atom.shared.add.u32 %r3, [s], 1;",
+        1,
+        "which wrote it since",
+    ),
+    "a barrier that a half passes": Fault(
+        FaultKind.BARRIER_DIVERGENCE,
+        "setp.lt.u32 %p1, %r1, 32;\n@%p1 bar.sync 0;",
+        "@%p1 bar.sync 0;",
+        0,
+        "32 of 64 threads reach the barrier; thread 32 of the block ended",
+        block=64,
+    ),
+    "lanes at different barriers": Fault(
+        FaultKind.BARRIER_DIVERGENCE,
+        "setp.lt.u32 %p1, %r1, 16;\n@%p1 bra low;\nbar.sync 0;\nbra done;\nlow:\nbar.sync 0;\ndone:",
+        "bar.sync 0;",
+        0,
+        "lanes of its warp wait at another barrier",
+    ),
+    "a shuffle that not all lanes reach": Fault(
+        FaultKind.BARRIER_DIVERGENCE,
+        "setp.lt.u32 %p1, %r1, 16;\n@%p1 bra low;\nbar.sync 0;\nlow:\nshfl.sync.idx.b32 %r3, %r1, 0, 31, -1;",
+        "shfl.sync.idx.b32 %r3, %r1, 0, 31, -1;",
+        0,
+        "don't come",
+    ),
+    "an endless loop": Fault(FaultKind.ENDLESS, "again:\nbra again;", "bra again;", 0, "more than 5000", fast=True),
+    "a trap": Fault(FaultKind.TRAP, "setp.ne.u32 %p1, %r1, 3;\n@%p1 exit;\ntrap;", "trap;", 3, "trapped", fast=True),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_the_checked_engine_finds(name: str) -> None:
+    fault = FAULTS[name]
+    text = kernel(fault.body, declare=SHARED)
+    accepted_by_ptxas(text)
+    with pytest.raises(EmulatorFault) as caught:
+        run(text, [X], engine="checked", grid=2, block=fault.block, limit=5000)
+    found = caught.value
+    assert (found.kind, found.kernel, found.text) == (fault.kind, "k", fault.text)
+    assert (found.block, found.thread) == ((0, 0, 0), (fault.thread, 0, 0)) or fault.kind == "out-of-bounds"
+    assert text.splitlines()[found.line - 1] == fault.text
+    assert fault.detail in str(found)
+    assert pickle.loads(pickle.dumps(found)).line == found.line
+
+
+@pytest.mark.parametrize("name", [name for name, fault in FAULTS.items() if fault.fast])
+def test_the_fast_engine_finds(name: str) -> None:
+    fault = FAULTS[name]
+    with pytest.raises(EmulatorFault) as caught:
+        run(kernel(fault.body, declare=SHARED), [X], engine="fast", grid=2, block=fault.block, limit=5000)
+    found = caught.value
+    assert (found.kind, found.text, found.thread) == (fault.kind, fault.text, (fault.thread, 0, 0))
+
+
+def test_the_fast_engine_finds_threads_that_wait_in_vain() -> None:
+    body = "setp.lt.u32 %p1, %r1, 16;\n@%p1 bra low;\nbar.sync 0;\nbra done;\nlow:\nshfl.sync.idx.b32 %r3, %r1, 0, 31, -1;\ndone:"
+    with pytest.raises(EmulatorFault) as caught:
+        run(kernel(body), [X], engine="fast")
+    assert caught.value.kind is FaultKind.BARRIER_DIVERGENCE
+
+
+def test_a_fault_names_the_source_line() -> None:
+    text = kernel(".loc 1 42 7\ntrap;", before='.file 1 "model.hlo"')
+    with pytest.raises(EmulatorFault, match=r"model\.hlo:42:7"):
+        run(text, [X], engine="checked")
+
+
+RIGHT = {
+    "a neighbour's value after a barrier": f"""{ADDRESS}
+st.shared.u32 [%rd9], %r1; bar.sync 0; ld.shared.u32 %r3, [%rd9+4]; bar.sync 0; st.shared.u32 [%rd9], 1;""",
+    "a neighbour's value after a warp's barrier": f"""{ADDRESS}
+st.shared.u32 [%rd9], %r1; bar.warp.sync -1; ld.shared.u32 %r3, [%rd9]; bar.warp.sync -1; st.shared.u32 [s], 5;
+bar.warp.sync -1; ld.shared.u32 %r3, [s];""",
+    "equal values in one place": "st.shared.u32 [s], 7;",
+    "atomics in one place": """setp.ne.u32 %p1, %r1, 0; @!%p1 st.shared.u32 [s], 0; bar.sync 0;
+atom.shared.add.u32 %r3, [s], 1; bar.sync 0; ld.shared.u32 %r4, [s]; st.global.u32 [%rd1], %r4;""",
+    "a value that is loaded early and not used": f"""{ADDRESS}
+ld.shared.u32 %r3, [%rd9]; setp.eq.u32 %p1, %r1, %r1; selp.b32 %r4, 1, %r3, %p1; st.global.u32 [%rd1], %r4;""",
+    "lanes that part and meet at a shuffle": """setp.lt.u32 %p1, %r1, 16; @%p1 bra low; add.u32 %r5, %r1, 1; low:
+shfl.sync.idx.b32 %r3, %r1, 0, 31, -1;""",
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_no_fault_in(name: str) -> None:
+    text = kernel(RIGHT[name], declare=SHARED)
+    accepted_by_ptxas(text)
+    run(text, [X], engine="checked", grid=2)
