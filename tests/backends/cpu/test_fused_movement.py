@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xla_core as xla
-from xla_core.codegen.llvm import kernel_emitter
+from xla_core.codegen import loop_plan
 from xla_core.hlo import (
     ElementType,
     HloComputation,
@@ -205,9 +205,9 @@ def test_many_chains_agree(client, seed, length):
     _agrees(client, seed, length)
 
 
-@pytest.mark.parametrize("attempts", [0, 1, 2])
-def test_loops_that_do_not_settle_divide(client, monkeypatch, attempts):
-    monkeypatch.setattr(kernel_emitter, "_ATTEMPTS", attempts)
+@pytest.mark.parametrize("splits", [0, 1, 2])
+def test_loops_that_are_not_split_divide(client, monkeypatch, splits):
+    monkeypatch.setattr(loop_plan, "_MOST_SPLITS", splits)
     for seed in range(12):
         _agrees(client, seed)
 

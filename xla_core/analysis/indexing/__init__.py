@@ -8,7 +8,9 @@ a map that can be printed. (XLA: xla/hlo/analysis/indexing_analysis.h, indexing_
 """
 
 from xla_core.analysis.indexing.access import Access, Condition, StartIndex
+from xla_core.analysis.indexing.contraction import windowed
 from xla_core.analysis.indexing.expression import (
+    FloorDiv,
     Index,
     IndexExpr,
     Variable,
@@ -18,25 +20,45 @@ from xla_core.analysis.indexing.expression import (
     modulo,
     split_remainders,
 )
+from xla_core.analysis.indexing.fusion_accesses import (
+    ACCUMULATING,
+    FusionAccesses,
+    Load,
+    Loops,
+    joined,
+    looped,
+    memory_position,
+    one_loop,
+)
 from xla_core.analysis.indexing.indexing_map import IndexingMap, dimension_variables, indexing_map
 from xla_core.analysis.indexing.movement import reshaped
 from xla_core.analysis.indexing.operand_accesses import operand_accesses
 
 __all__ = [
+    "ACCUMULATING",
     "Access",
     "Condition",
+    "FloorDiv",
+    "FusionAccesses",
     "Index",
     "IndexExpr",
     "IndexingMap",
+    "Load",
+    "Loops",
     "StartIndex",
     "Variable",
     "delinearized",
     "dimension_variables",
     "floor_div",
     "indexing_map",
+    "joined",
     "linearized",
+    "looped",
+    "memory_position",
     "modulo",
+    "one_loop",
     "operand_accesses",
     "reshaped",
     "split_remainders",
+    "windowed",
 ]

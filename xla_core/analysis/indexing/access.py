@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 
-from xla_core.analysis.indexing.expression import Index, IndexExpr, Variable
+from xla_core.analysis.indexing.expression import FloorDiv, Index, IndexExpr, Variable
 from xla_core.hlo.instruction import HloInstruction
 
 
@@ -17,10 +17,26 @@ class Condition:
     low: int
     high: int
 
+    @staticmethod
+    def of(expr: IndexExpr, low: int, high: int) -> Condition:
+        """The condition low <= expr <= high; a condition on a quotient becomes one on what is divided."""
+        while len(expr.terms) == 1:
+            ((atom, factor),) = expr.terms.items()
+            if not isinstance(atom, FloorDiv) or factor != 1:
+                break
+            low, high = (low - expr.constant) * atom.divisor, (high - expr.constant + 1) * atom.divisor - 1
+            expr = atom.dividend
+        return Condition(expr, low, high)
+
     @property
     def is_true(self) -> bool:
         """Whether it holds for all values of the variables."""
         return self.low <= self.expr.low and self.expr.high <= self.high
+
+    @property
+    def is_false(self) -> bool:
+        """Whether it holds for no values of the variables."""
+        return self.expr.high < self.low or self.high < self.expr.low or self.high < self.low
 
     def __str__(self) -> str:
         return f"{self.expr} in [{self.low}, {self.high}]"

@@ -33,11 +33,11 @@ def _reduce(instruction: HloInstruction, index: Index) -> Sequence[Access]:
 @access_rule(Opcode.REDUCE_WINDOW)
 def _reduce_window(instruction: HloInstruction, index: Index) -> Sequence[Access]:
     count = len(instruction.operands) // 2
-    read, _ = _windowed(instruction, index, instruction.attribute("window"), instruction.operand(0).shape.dimensions)
+    read, _ = windowed(instruction, index, instruction.attribute("window"), instruction.operand(0).shape.dimensions)
     return [*[read] * count, *[Access(())] * count]
 
 
-def _windowed(instruction: HloInstruction, index: Index, window: Window, sizes: Sequence[int]) -> tuple[Access, Index]:
+def windowed(instruction: HloInstruction, index: Index, window: Window, sizes: Sequence[int]) -> tuple[Access, Index]:
     """Returns the access of windows over an array of `sizes`, and the index within the window."""
     found, taps, variables, conditions = [], [], list[Variable](), list[Condition]()
     for d, (expr, w, extent) in enumerate(zip(index, window, sizes, strict=True)):
@@ -80,7 +80,7 @@ def _convolution(instruction: HloInstruction, index: Index) -> Sequence[Access]:
     window: Window = instruction.attribute("window")
     lhs, rhs = (o.shape.dimensions for o in instruction.operands)
     outputs = [index[d] for d in labels.output_spatial]
-    spatial, taps = _windowed(instruction, tuple(outputs), window, [lhs[d] for d in labels.input_spatial])
+    spatial, taps = windowed(instruction, tuple(outputs), window, [lhs[d] for d in labels.input_spatial])
     features = Variable((instruction, "feature", index), rhs[labels.kernel_input_feature], "feature")
     feature, out_feature = IndexExpr.of(features), index[labels.output_feature]
     groups, batch_groups = instruction.attribute("feature_group_count"), instruction.attribute("batch_group_count")

@@ -13,23 +13,20 @@ from typing import Union
 
 
 class Variable:
-    """An integer in [0, extent).
+    """An integer in [low, low + extent).
 
     Two variables are equal if their keys are. `name` is only for printing.
     """
 
-    __slots__ = ("_hash", "extent", "high", "key", "low", "name")
+    __slots__ = ("_hash", "extent", "high", "key", "low", "name", "variables")
 
-    def __init__(self, key: Hashable, extent: int, name: str = "") -> None:
+    def __init__(self, key: Hashable, extent: int, name: str = "", low: int = 0) -> None:
         self.key = key
         self.extent = extent
         self.name = name or str(key)
-        self.low, self.high = 0, max(extent - 1, 0)
+        self.low, self.high = low, low + max(extent - 1, 0)
         self._hash = hash(key)
-
-    @property
-    def variables(self) -> frozenset[Variable]:
-        return frozenset((self,))
+        self.variables: frozenset[Variable] = frozenset((self,))
 
     def __hash__(self) -> int:
         return self._hash
@@ -47,14 +44,17 @@ class Variable:
 class FloorDiv:
     """The floor of `dividend` / `divisor`."""
 
-    __slots__ = ("_hash", "dividend", "divisor", "high", "low", "variables")
+    __slots__ = ("_hash", "dividend", "divisor", "high", "low")
 
     def __init__(self, dividend: IndexExpr, divisor: int) -> None:
         self.dividend = dividend
         self.divisor = divisor
         self.low, self.high = dividend.low // divisor, dividend.high // divisor
-        self.variables = dividend.variables
         self._hash = hash((dividend, divisor))
+
+    @property
+    def variables(self) -> frozenset[Variable]:
+        return self.dividend.variables
 
     def __hash__(self) -> int:
         return self._hash
@@ -79,14 +79,36 @@ class IndexExpr:
     Immutable. Equal expressions compare equal; expressions with equal values for all variables nearly always do.
     """
 
-    __slots__ = ("_hash", "constant", "high", "low", "terms", "variables")
+    __slots__ = ("_bounds", "_hash", "_variables", "constant", "terms")
 
     def __init__(self, terms: Mapping[Atom, int], constant: int = 0) -> None:
         self.terms = terms
         self.constant = constant
-        self.low, self.high = _range(terms, constant)
-        self.variables: frozenset[Variable] = frozenset().union(*(atom.variables for atom in terms))
-        self._hash = hash((frozenset(terms.items()), constant))
+        # Most expressions are parts of others, whose bounds and variables nobody asks for.
+        self._bounds: tuple[int, int] | None = None
+        self._hash: int | None = None
+        self._variables: frozenset[Variable] | None = None
+
+    @property
+    def low(self) -> int:
+        """The least value."""
+        if self._bounds is None:
+            self._bounds = _range(self.terms, self.constant)
+        return self._bounds[0]
+
+    @property
+    def high(self) -> int:
+        """The greatest value."""
+        if self._bounds is None:
+            self._bounds = _range(self.terms, self.constant)
+        return self._bounds[1]
+
+    @property
+    def variables(self) -> frozenset[Variable]:
+        """The variables that the value depends on."""
+        if self._variables is None:
+            self._variables = frozenset().union(*(atom.variables for atom in self.terms))
+        return self._variables
 
     @staticmethod
     def of(value: IndexExpr | Atom | int) -> IndexExpr:
@@ -95,17 +117,19 @@ class IndexExpr:
             return value
         if isinstance(value, int):
             return _ZERO if value == 0 else IndexExpr({}, value)
-        return _ZERO if isinstance(value, Variable) and value.extent == 1 else IndexExpr({value: 1})
+        if isinstance(value, Variable) and value.extent == 1:
+            return IndexExpr.of(value.low)
+        return IndexExpr({value: 1})
 
     def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash((frozenset(self.terms.items()), self.constant))
         return self._hash
 
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        if not isinstance(other, IndexExpr) or self._hash != other._hash:
-            return False
-        return self.constant == other.constant and self.terms == other.terms
+        return isinstance(other, IndexExpr) and self.constant == other.constant and self.terms == other.terms
 
     def __add__(self, other: IndexExpr | int) -> IndexExpr:
         if isinstance(other, int):
@@ -198,11 +222,12 @@ def split_remainders(terms: Mapping[Atom, int]) -> tuple[list[Remainder], Mappin
 
     The dividends' constants are not part of `terms`: coefficient * constant of each belongs to the sum's constant.
     """
-    if not any(isinstance(atom, FloorDiv) for atom in terms):
+    quotients = [atom for atom in terms if isinstance(atom, FloorDiv)]
+    if not quotients:
         return [], terms
     rest = dict(terms)
     found: list[Remainder] = []
-    for atom in sorted((a for a in terms if isinstance(a, FloorDiv)), key=lambda a: -a.divisor):
+    for atom in sorted(quotients, key=lambda a: -a.divisor):
         coefficient = rest.get(atom)
         remainder = _remainder(rest, atom, coefficient) if coefficient else None
         if remainder is None:
@@ -306,10 +331,12 @@ def linearized(index: Sequence[IndexExpr], dimensions: Sequence[int]) -> IndexEx
 
 def delinearized(position: IndexExpr, dimensions: Sequence[int]) -> Index:
     """The element at a row-major position in an array of `dimensions`."""
+    if 0 in dimensions:  # there is no element
+        return (_ZERO,) * len(dimensions)
     index: list[IndexExpr] = []
     for d, extent in enumerate(dimensions):
         inner = math.prod(dimensions[d + 1 :])
-        if extent == 1 or not inner:
+        if extent == 1:
             index.append(_ZERO)
             continue
         quotient = floor_div(position, inner)

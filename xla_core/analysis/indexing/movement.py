@@ -76,9 +76,9 @@ def _pad(instruction: HloInstruction, index: Index) -> Sequence[Access]:
 def inverse_strided(position: IndexExpr, stride: int, extent: int) -> tuple[IndexExpr, list[Condition]]:
     """Returns i with position = i * stride, and the conditions under which there is such an i in [0, extent)."""
     place = floor_div(position, stride)
-    tests = [Condition(place, 0, extent - 1)]
+    tests = [Condition.of(place, 0, extent - 1)]
     if stride != 1:
-        tests.append(Condition(modulo(position, stride), 0, 0))
+        tests.append(Condition.of(modulo(position, stride), 0, 0))
     return place, [test for test in tests if not test.is_true]
 
 
@@ -89,7 +89,7 @@ def _concatenate(instruction: HloInstruction, index: Index) -> Sequence[Access]:
     for operand in instruction.operands:
         extent = operand.shape.dimensions[axis]
         place = index[axis] - first
-        inside = Condition(place, 0, extent - 1)
+        inside = Condition.of(place, 0, extent - 1)
         moved = (*index[:axis], place, *index[axis + 1 :])
         accesses.append(Access(moved, conditions=() if inside.is_true else (inside,)))
         first += extent
@@ -167,7 +167,7 @@ def _dynamic_update_slice(instruction: HloInstruction, index: Index) -> Sequence
         instruction, 2, [n - m for n, m in zip(instruction.shape.dimensions, sizes, strict=True)]
     )
     place = tuple(expr - start for expr, start in zip(index, starts, strict=True))
-    inside = (Condition(expr, 0, size - 1) for expr, size in zip(place, sizes, strict=True))
+    inside = (Condition.of(expr, 0, size - 1) for expr, size in zip(place, sizes, strict=True))
     updated = Access(place, variables, tuple(c for c in inside if not c.is_true))
     return [Access(index), updated, *whole_operands(instruction, 2)]
 

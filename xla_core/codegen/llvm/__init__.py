@@ -25,11 +25,11 @@ The rooms, from the ground up; each imports only from those above it:
 ======================  ====================================================================================
 `ir`                    LLVM IR as text: types, values, functions, modules, and a builder of instructions
 `target_abi`            what the emitter must know of a target, and the two usual kinds of target
-`loops`                 loops under construction, indices as expressions of loop variables, addresses of elements
+`loops`                 loops under construction, values of index expressions, loads and stores of elements
 `scalars`               one element of an elementwise op from the elements of its operands
 `elements`              the element of any instruction of a computation at any index
-`forms`                 the loops of a kernel: elementwise, tiled, reduced by blocks, scatter, sort, fft
-`kernel_emitter`        chooses a form for a fusion or an instruction, and emits the kernel
+`forms`                 the loops of a kernel, planned and emitted: elementwise, tiled, scatter, sort, fft, ...
+`kernel_emitter`        chooses a form for a fusion or an instruction, plans the kernel and emits it
 `capabilities`          what can be emitted, as data
 `llvm_compiler`         IR text to optimized IR, assembly, object code
 ======================  ====================================================================================
@@ -38,7 +38,7 @@ A new op is one function under a decorator (`elemental` in `scalars`, `generator
 """
 
 from xla_core.codegen.llvm.capabilities import emitter_capabilities, may_share_buffer
-from xla_core.codegen.llvm.elements.fused import FusedIrEmitter
+from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
 from xla_core.codegen.llvm.forms.kernel_form import EmittedKernel
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import Block, IrFunction, IrModule, Value
@@ -55,8 +55,8 @@ __all__ = [
     "Block",
     "CompiledModule",
     "Complex",
+    "ElementEmitter",
     "EmittedKernel",
-    "FusedIrEmitter",
     "GridAbi",
     "IrArray",
     "IrBuilder",

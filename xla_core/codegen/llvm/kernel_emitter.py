@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
-from xla_core.codegen.llvm.elements.fused import FusedIrEmitter
 from xla_core.codegen.llvm.forms.block_reduction import BLOCK_REDUCTION
 from xla_core.codegen.llvm.forms.elements import ELEMENTS
 from xla_core.codegen.llvm.forms.fft import FFT
-from xla_core.codegen.llvm.forms.kernel_form import EmittedKernel, KernelBody, KernelForm, Plan
+from xla_core.codegen.llvm.forms.kernel_form import EmittedKernel, KernelBody, KernelForm
 from xla_core.codegen.llvm.forms.loop import LOOP
 from xla_core.codegen.llvm.forms.scatter import SCATTER
 from xla_core.codegen.llvm.forms.select_and_scatter import SELECT_AND_SCATTER
@@ -18,17 +18,12 @@ from xla_core.codegen.llvm.forms.top_k import TOP_K
 from xla_core.codegen.llvm.ir.module import IrModule
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.ir_array import IrArray
-from xla_core.codegen.llvm.loops.schedule import LoopSchedule, ScheduleChange
 from xla_core.codegen.llvm.target_abi import KernelFrame, KernelParameter, TargetAbi
-from xla_core.errors import InternalError
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 
-FORMS: list[KernelForm] = [SORT, TOP_K, FFT, SCATTER, SELECT_AND_SCATTER, BLOCK_REDUCTION, ELEMENTS, TILES, LOOP]
+FORMS: list[KernelForm[Any]] = [SORT, TOP_K, FFT, SCATTER, SELECT_AND_SCATTER, BLOCK_REDUCTION, ELEMENTS, TILES, LOOP]
 """The first form that matches is chosen. The last one always matches."""
-
-
-_ATTEMPTS = 64  # to find loops that need no division; the attempt after these divides indices
 
 
 class KernelEmitter:
@@ -64,40 +59,17 @@ class KernelEmitter:
         """
         name = self.module.symbol(name or instruction.name)
         parameters = _parameters(instruction, aliasing)
-        schedule: LoopSchedule = {}
-        for attempt in range(_ATTEMPTS + 1):
-            body = KernelBody(self.abi, instruction, schedule, aliasing)
-            chosen = next(form for form in FORMS if form.matches(body))
-            plan = chosen.plan(body)
-            try:
-                self._attempt(name, body, parameters, plan, chosen, cuts_loops=attempt < _ATTEMPTS)
-            except ScheduleChange as change:
-                del self.module.functions[name]
-                change.record(schedule)
-                continue
-            return EmittedKernel(name, parameters, plan.count, plan.grain, plan.per_block)
-        raise InternalError(f"found no loops for {instruction.name} in {_ATTEMPTS + 1} attempts", op=instruction.opcode)
-
-    def _attempt(
-        self,
-        name: str,
-        body: KernelBody,
-        parameters: Sequence[KernelParameter],
-        plan: Plan,
-        chosen: KernelForm,
-        *,
-        cuts_loops: bool,
-    ) -> None:
+        body = KernelBody(self.abi, instruction, aliasing)
+        form = next(form for form in FORMS if form.matches(body))
+        plan = form.plan(body)
         frame = self.abi.begin_kernel(self.module, name, parameters, plan.count, blocks=plan.per_block)
         arrays = self._arrays(name, frame, parameters)
-        operands = [a for a, p in zip(arrays, parameters, strict=True) if not p.is_result]
         body.results = [a for a, p in zip(arrays, parameters, strict=True) if p.is_result]
-        body.bindings = _bindings(body.instruction, operands)
-        context = EmissionContext(frame.builder, self.abi, body.schedule)
+        body.bindings = _bindings(instruction, [a for a, p in zip(arrays, parameters, strict=True) if not p.is_result])
         frame.builder.fast_math = self.abi.fast_math
-        frame.builder.cuts_loops = cuts_loops
-        chosen.emit(body, frame, context, FusedIrEmitter(context, body.bindings))
+        form.emit(body, plan, frame, EmissionContext(frame.builder, self.abi))
         self.abi.end_kernel(frame)
+        return EmittedKernel(name, parameters, plan.count, plan.grain, plan.per_block)
 
     def _arrays(self, name: str, frame: KernelFrame, parameters: Sequence[KernelParameter]) -> list[IrArray]:
         """Returns the buffers, with metadata on aliasing: each result has an alias scope of its own."""

@@ -4,47 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.xla_core.analysis.indexing.expressions import Meaning, X, Y, Z, expressions
 from xla_core.analysis.indexing import IndexExpr, Variable, delinearized, floor_div, linearized, modulo
 
-Meaning = Callable[[Mapping[Variable, int]], int]
 
-X, Y, Z = (Variable(name, extent) for name, extent in (("x", 12), ("y", 7), ("z", 4)))
-FACTORS = st.integers(-6, 12)
-DIVISORS = st.sampled_from([1, 2, 3, 4, 5, 6, 8, 12, 24])
-LEAVES = st.one_of(
-    st.sampled_from([X, Y, Z]).map(lambda v: (IndexExpr.of(v), lambda values: values[v])),
-    st.integers(-9, 9).map(lambda n: (IndexExpr.of(n), lambda values: n)),
-)
-
-
-def _sums(parts: st.SearchStrategy[tuple[IndexExpr, Meaning]]) -> st.SearchStrategy[tuple[IndexExpr, Meaning]]:
-    def add(a: tuple[IndexExpr, Meaning], b: tuple[IndexExpr, Meaning]) -> tuple[IndexExpr, Meaning]:
-        return a[0] + b[0], lambda values: a[1](values) + b[1](values)
-
-    def scale(a: tuple[IndexExpr, Meaning], n: int) -> tuple[IndexExpr, Meaning]:
-        return a[0] * n, lambda values: a[1](values) * n
-
-    def divide(a: tuple[IndexExpr, Meaning], n: int) -> tuple[IndexExpr, Meaning]:
-        return floor_div(a[0], n), lambda values: a[1](values) // n
-
-    def remain(a: tuple[IndexExpr, Meaning], n: int) -> tuple[IndexExpr, Meaning]:
-        return modulo(a[0], n), lambda values: a[1](values) % n
-
-    return st.one_of(
-        st.builds(add, parts, parts),
-        st.builds(scale, parts, FACTORS),
-        st.builds(divide, parts, DIVISORS),
-        st.builds(remain, parts, DIVISORS),
-    )
-
-
-@given(st.recursive(LEAVES, _sums, max_leaves=8))
+@given(expressions(8))
 def test_expressions_mean_what_they_were_made_from_and_stay_in_range(pair: tuple[IndexExpr, Meaning]) -> None:
     expr, meaning = pair
     for x, y, z in itertools.product(range(12), range(7), range(4)):
@@ -53,7 +22,7 @@ def test_expressions_mean_what_they_were_made_from_and_stay_in_range(pair: tuple
         assert expr.low <= meaning(values) <= expr.high
 
 
-@given(st.recursive(LEAVES, _sums, max_leaves=5), st.recursive(LEAVES, _sums, max_leaves=3))
+@given(expressions(5), expressions(3))
 def test_a_substitution_has_the_value_of_the_substituted_variable(
     outer: tuple[IndexExpr, Meaning], inner: tuple[IndexExpr, Meaning]
 ) -> None:

@@ -76,7 +76,7 @@ def _assert_each_shows(
 ) -> None:
     """Each element of the first operand that is read changes the result's element; products have factors of 1."""
     if op.opcode in (Opcode.DOT, Opcode.CONVOLUTION):
-        arguments = [arguments[0], np.ones_like(arguments[1])]
+        arguments = [np.zeros_like(arguments[0]), np.ones_like(arguments[1])]
     before = evaluate(module, *arguments)[0][place]
     for element in sorted(read)[:: max(1, len(read) // 2)]:
         first = arguments[0].copy()

@@ -1,6 +1,7 @@
 """Emits the value of one element of any instruction of a computation, given the element's index.
 
-`FusedIrEmitter` looks the opcode up in the tables `ELEMENTAL` and `GENERATORS`. A generator maps an index of the result
-to indices of the operands. It emits a loop where an element depends on many (reductions, windows, products). Code here
-does not store to a kernel's results.
+The access rules of `xla_core.analysis.indexing` map an index of the result to the indices of the operands.
+`ElementEmitter` looks the opcode up in the tables `ELEMENTAL` and `GENERATORS`, and computes with the operands'
+elements. Where an element depends on many (reductions, windows, products), `accumulators` emits the planned loops. Code
+here does not store to a kernel's results, except by `ElementEmitter.store`, for the forms.
 """

@@ -15,24 +15,29 @@ from xla_core.analysis.indexing import (
     Condition,
     Index,
     IndexExpr,
+    Loops,
     StartIndex,
     Variable,
     linearized,
+    memory_position,
+    one_loop,
     operand_accesses,
 )
-from xla_core.codegen.llvm.elements.contraction import ProductSum
-from xla_core.codegen.llvm.elements.data_movement import from_bits, parts, to_bits, whole
-from xla_core.codegen.llvm.elements.fused import constant_element
-from xla_core.codegen.llvm.elements.indexing import clamped
-from xla_core.codegen.llvm.elements.reductions import Reducer
+from xla_core.codegen.llvm.elements.registers import from_bits, parts, to_bits, whole
+from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import Value
+from xla_core.codegen.llvm.ir.types import constant_text, register_type
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
-from xla_core.codegen.llvm.loops.ir_array import ElementValue, IrArray
-from xla_core.codegen.llvm.scalars.elemental import ELEMENTAL, ElementalIrEmitter
+from xla_core.codegen.llvm.loops.ir_array import Complex, ElementValue, IrArray
+from xla_core.codegen.llvm.loops.rows import KeptRows
+from xla_core.codegen.llvm.loops.transposition import Tile, load_element
+from xla_core.codegen.llvm.scalars.elemental import ELEMENTAL, ElementalIrEmitter, elemental
 from xla_core.errors import InternalError, UnimplementedError
+from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.literal import Literal
 from xla_core.hlo.opcode import Opcode
 from xla_core.registration import registers_in
 
@@ -45,6 +50,9 @@ generator = registers_in(GENERATORS)
 
 Binding = IrArray | ElementValue | list[IrArray] | list[ElementValue]
 
+Bindings = Mapping[HloInstruction, Binding]
+"""The values of instructions: arrays in memory or elements; a list for a tuple."""
+
 
 class ElementEmitter:
     """Generates elements of one computation's instructions.
@@ -53,23 +61,32 @@ class ElementEmitter:
         context: the kernel under construction.
         bindings: the values of the parameters, or of any other instructions; a list for a tuple.
         indices: the values of index variables.
+        loops: the loops in which an instruction accumulates, as they are planned.
+        tile: the tile of the kernel's loops that is being computed.
         level: how many loops are open where the bindings are known. Nothing is computed further out.
     """
 
     def __init__(
         self,
         context: EmissionContext,
-        bindings: Mapping[HloInstruction, Binding],
+        bindings: Bindings,
         indices: IndexValues,
+        loops: Loops,
+        *,
+        tile: Tile | None = None,
         level: int = 0,
     ) -> None:
         self.context = context
         self.b = context.builder
         self.elemental = ElementalIrEmitter(context)
         self.indices = indices
+        self.loops = loops
+        self._tile = tile
         self._level = level
         self._bindings = bindings
         self._serial = context.serial()
+        self._reductions: dict[HloComputation | None, set[HloInstruction]] = {}
+        self.rows = KeptRows(context, indices, self._serial)
 
     def value(self, instruction: HloInstruction, index: Index) -> ElementValue:
         """The element of an array-shaped instruction."""
@@ -81,16 +98,16 @@ class ElementEmitter:
         stack = [(instruction, index)]
         while stack:
             top, place = stack[-1]
-            missing = [
-                (o, at)
-                for o, at in self._elementwise_operands(top, place)
-                if self.context.find(self._key(o, at)) is None
-            ]
+            operands = self._elementwise_operands(top, place)
+            for o, at in operands:  # reductions first: they may keep rows that are read again
+                if o.opcode not in ELEMENTAL and self._has_reduction(o) and not self._is_known(o, at):
+                    self.values(o, at)
+            missing = [(o, at) for o, at in operands if not self._is_known(o, at)]
             if missing:
                 stack.extend(reversed(missing))
                 continue
             stack.pop()
-            if self.context.find(self._key(top, place)) is None:
+            if not self._is_known(top, place):
                 with self.context.hoisted(max(self._level, self.indices.level(*place))):
                     value = self._emit(top, place)
                     self.context.remember(self._key(top, place), value if isinstance(value, list) else [value])
@@ -120,6 +137,23 @@ class ElementEmitter:
             index = clamped(self.b, value, source.shape.element_type, variable.extent - 1)
             self.indices.bind(variable, index)
 
+    def _is_known(self, instruction: HloInstruction, index: Index) -> bool:
+        return self.context.find(self._key(instruction, index)) is not None
+
+    def _has_reduction(self, instruction: HloInstruction) -> bool:
+        """Whether an instruction depends on a reduction of its computation that isn't bound."""
+        computation = instruction.parent
+        if computation not in self._reductions:
+            found: set[HloInstruction] = set()
+            if computation is not None and any(i.opcode == Opcode.REDUCE for i in computation.instructions):
+                for each in computation.post_order():
+                    if each in self._bindings:
+                        continue
+                    if each.opcode == Opcode.REDUCE or any(o in found for o in each.operands):
+                        found.add(each)
+            self._reductions[computation] = found
+        return instruction in self._reductions[computation]
+
     def _key(self, instruction: HloInstruction, index: Index) -> tuple[int, HloInstruction, Index]:
         return self._serial, instruction, index
 
@@ -136,8 +170,13 @@ class ElementEmitter:
             return self._load(binding, index) if isinstance(binding, IrArray) else binding
         emit = ELEMENTAL.get(instruction.opcode)
         if emit is not None:
+            kept = self.rows.read(instruction, index)
+            if kept is not None:
+                return kept
             operands = [self.value(o, _same_element(o, index)) for o in instruction.operands]
-            return emit(self.elemental, instruction, operands)
+            value = emit(self.elemental, instruction, operands)
+            self.rows.keep(instruction, index, value)
+            return value
         generate = GENERATORS.get(instruction.opcode)
         if generate is None:
             raise UnimplementedError(
@@ -149,16 +188,11 @@ class ElementEmitter:
         return generate(self, instruction, index)
 
     def _load(self, array: IrArray, index: Index) -> ElementValue:
-        return array.load_linear(self.b, self.position(array, index))
+        return load_element(self.context, self.indices, self._tile, array, memory_position(array.shape, index))
 
     def store(self, array: IrArray, index: Index, value: ElementValue) -> None:
         """Writes an element of an array."""
-        array.store_linear(self.b, self.position(array, index), value)
-
-    def position(self, array: IrArray, index: Index) -> Value:
-        """The position of an element in memory, in elements."""
-        terms = (expr * stride for expr, stride in zip(index, array.strides(), strict=True))
-        return self.indices.value(sum(terms, IndexExpr.of(0)))
+        array.store(self.b, self.indices.value(memory_position(array.shape, index)), value)
 
     def choose(
         self,
@@ -224,7 +258,7 @@ def _concatenate(f: ElementEmitter, instruction: HloInstruction, index: Index) -
         if high - low == 1:
             return f.value(pieces[low][0], pieces[low][1].index)
         middle = (low + high) // 2
-        before = Condition(index[axis], limits[low], limits[middle] - 1)
+        before = Condition.of(index[axis], limits[low], limits[middle] - 1)
         return f.choose([before], lambda: piece(low, middle), lambda: piece(middle, high))
 
     return piece(0, len(pieces))
@@ -269,67 +303,59 @@ def _tuple(f: ElementEmitter, instruction: HloInstruction, index: Index) -> list
     return [value for operand in instruction.operands for value in f.values(operand, index)]
 
 
-@generator(Opcode.REDUCE, Opcode.REDUCE_WINDOW)
-def _reduce(f: ElementEmitter, instruction: HloInstruction, index: Index) -> list[ElementValue]:
-    reducer = Reducer(f, instruction)
+def call_computation(
+    context: EmissionContext, computation: HloComputation, arguments: Sequence[ElementValue], fast_math: str = ""
+) -> list[ElementValue]:
+    """Inlines a computation of scalars, such as a reduction's body, and returns the elements of its root's leaves.
 
-    def step(accesses: Sequence[Access], carried: list[Value]) -> list[Value]:
-        elements = [f.value(o, a.index) for o, a in zip(reducer.operands, accesses, strict=False)]
-        return reducer.combine(carried, reducer.enter(elements))
-
-    def padding(carried: list[Value]) -> list[Value]:
-        return reducer.combine(carried, reducer.start())
-
-    outside = padding if instruction.opcode == Opcode.REDUCE_WINDOW else None
-    return reducer.leave(_accumulated(f, instruction, index, reducer.start(), step, outside))
-
-
-@generator(Opcode.DOT, Opcode.CONVOLUTION)
-def _product(f: ElementEmitter, instruction: HloInstruction, index: Index) -> ElementValue:
-    total = ProductSum(f, instruction)
-    lhs, rhs = instruction.operands
-
-    def step(accesses: Sequence[Access], carried: list[Value]) -> list[Value]:
-        return total.add(carried, f.value(lhs, accesses[0].index), f.value(rhs, accesses[1].index))
-
-    return total.finish(_accumulated(f, instruction, index, total.zero(), step))
-
-
-def _accumulated(
-    f: ElementEmitter,
-    instruction: HloInstruction,
-    index: Index,
-    start: Sequence[Value],
-    step: Callable[[Sequence[Access], list[Value]], list[Value]],
-    outside: Callable[[list[Value]], list[Value]] | None = None,
-) -> list[Value]:
-    """The registers after `step` for all values of the accesses' variables, in order.
-
-    Where a condition doesn't hold, `outside` is called instead, or nothing.
+    `fast_math` flags are added to its floating operations.
     """
-    accesses = f.accesses(instruction, index)
-    variables = list(accesses[0].variables)
-    is_empty = outside is None and not instruction.operand(0).shape.num_elements
-    if is_empty or any(v.extent == 0 for v in variables):
-        return list(start)
+    b = context.builder
+    bindings: Bindings = dict(zip(computation.parameters, arguments, strict=True))
+    body = ElementEmitter(context, bindings, IndexValues(context), one_loop, level=b.level)
+    saved = b.fast_math
+    b.fast_math = " ".join(dict.fromkeys([*saved.split(), *fast_math.split()]))
+    results = body.values(computation.root, ())
+    b.fast_math = saved
+    return results
 
-    def inner(bound: int, tested: frozenset[Condition], carried: list[Value]) -> list[Value]:
-        known = set(variables[bound:])
-        ready = [c for c in accesses[0].conditions if c not in tested and known.isdisjoint(c.expr.variables)]
-        if ready and (outside is None or bound == len(variables)):
-            otherwise = (lambda: outside(carried)) if outside else (lambda: carried)
-            return f.context.choose(
-                f.indices.holds(ready), lambda: inner(bound, tested.union(ready), carried), otherwise
+
+@elemental(Opcode.MAP)
+def _map(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
+    (result,) = call_computation(e.context, instruction.attribute("to_apply"), operands)
+    return result
+
+
+def constant_element(context: EmissionContext, literal: Literal, position: Callable[[], Value]) -> ElementValue:
+    """Returns the element of a constant at a row-major position.
+
+    It is an immediate if all elements are equal, else a load from a table in the module.
+    """
+    b, abi = context.builder, context.abi
+    element_type = literal.shape.element_type
+    if literal.is_splat:
+        item = literal.array.reshape(-1)[:1][0] if literal.array.ndim else literal.array[()]
+        part = element_type.component
+        if element_type.is_complex:
+            return Complex(
+                Value(register_type(part), constant_text(part, item.real)),
+                Value(register_type(part), constant_text(part, item.imag)),
             )
-        if bound == len(variables):
-            return step(accesses, carried)
-        variable = variables[bound]
+        return Value(register_type(part), constant_text(part, item))
+    shape = literal.shape.without_layout()
+    data = literal.array.tobytes()
+    pointer = b.module.constant_bytes(data, abi.alignment, abi.constant_address_space)
+    invariant = f", !invariant.load {b.module.metadata('!{}')}"
+    return IrArray(pointer, shape, load_metadata=invariant).load(b, position())
 
-        def body(value: Value, values: list[Value]) -> list[Value]:
-            f.indices.bind(variable, value)
-            return inner(bound + 1, tested, values)
 
-        end = f.b.int_(variable.extent)
-        return f.context.loop(f.b.int_(0), end, body, carried, name=str(instruction.opcode))
-
-    return inner(0, frozenset(), list(start))
+def clamped(b: IrBuilder, value: Value, element_type: ElementType, limit: int) -> Value:
+    """Returns an integer element as an i64 index in [0, limit]."""
+    if limit == 0:
+        return b.int_(0)
+    index = b.resize(value, "i64", signed=element_type.is_signed)
+    return (
+        b.clamp(b.int_(0), index, b.int_(limit))
+        if element_type.is_signed
+        else b.intrinsic("umin", index, b.int_(limit))
+    )

@@ -9,49 +9,58 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from xla_core.codegen.llvm.elements.fused import FusedIrEmitter
-from xla_core.codegen.llvm.elements.reductions import Reducer, operand_index
+from xla_core.analysis.indexing import delinearized, looped, operand_accesses
+from xla_core.codegen.llvm.elements.accumulators import Reducer
+from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, Plan
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
-from xla_core.codegen.llvm.loops.index import Digit, Index
+from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.target_abi import KernelFrame
+from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 
 _LEAST = 32  # elements; shorter rows are reduced by one thread
+
+
+def _extent(reduce: HloInstruction) -> int:
+    """Returns how many elements are reduced to one."""
+    dims = reduce.operand(0).shape.dimensions
+    return math.prod(dims[d] for d in reduce.attribute("dimensions"))
 
 
 def _matches(body: KernelBody) -> bool:
     if body.abi.threads_per_block < 2 or body.root.opcode != Opcode.REDUCE or not body.results_are_row_major:
         return False
     dims = body.root.operand(0).shape.dimensions
-    reduced = {d for d in body.root.attribute("dimensions") if dims[d] > 1}
     wide = [d for d in range(len(dims)) if dims[d] > 1]
-    extent = math.prod(dims[d] for d in reduced)
-    return bool(wide) and wide[-1] in reduced and extent >= _LEAST and all(dims)
+    reduced = body.root.attribute("dimensions")
+    return bool(wide) and wide[-1] in reduced and _extent(body.root) >= _LEAST and all(dims)
 
 
 def _plan(body: KernelBody) -> Plan:
     return Plan(next(body.root.shape.leaves()).num_elements, 1, per_block=True)
 
 
-def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused: FusedIrEmitter) -> None:
+def _emit(body: KernelBody, plan: Plan, frame: KernelFrame, context: EmissionContext) -> None:
     b, abi = context.builder, context.abi
-    reducer = Reducer(fused, body.root)
-    extent, dims, reduced = reducer.extent, reducer.dimensions, reducer.reduced
+    indices = IndexValues(context)
+    emitter = ElementEmitter(context, body.bindings, indices, plan.loops)
+    reducer = Reducer(emitter, body.root)
+    extent = _extent(body.root)
     threads = min(abi.threads_per_block, extent)
     start = reducer.start()
     shared = [abi.shared_array(b, "i8" if v.type == "i1" else v.type, threads) for v in start]
     thread = abi.thread_index(b)
     takes_part = b.icmp("ult", thread, b.int_(threads))
-    result_dims = next(body.root.shape.leaves()).dimensions
     loop, _ = context.open_loop(frame.begin, frame.end, frame.step, name="row")
-    row = Index(result_dims, [Digit(loop.index, math.prod(result_dims), b.level)])
+    dims = next(body.root.shape.leaves()).dimensions
+    row = delinearized(indices.new("row", plan.count, loop.index), dims)
 
     def element(position: Value) -> list[Value]:
-        inner = Index([dims[d] for d in reduced], [Digit(position, extent, b.level)])
-        place = operand_index(fused, dims, reduced, row, inner)
-        return reducer.enter([fused.value(o, place) for o in reducer.operands])
+        variable = indices.variable("element", extent, position)
+        accesses = looped(body.root, operand_accesses(body.root, row), lambda space, count: [variable])
+        return reducer.enter([emitter.value(o, a.index) for o, a in zip(reducer.operands, accesses, strict=False)])
 
     def put(values: Sequence[Value], slot: Value) -> None:
         for value, memory in zip(values, shared, strict=True):
@@ -86,8 +95,8 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
         count = distance
 
     def finish() -> None:
-        for value, result in zip(reducer.leave(reducer.combine(start, take(b.int_(0)))), body.results, strict=True):
-            result.store(b, row, value)
+        for value, result in zip(reducer.finish(reducer.combine(start, take(b.int_(0)))), body.results, strict=True):
+            emitter.store(result, row, value)
 
     context.when(b.icmp("eq", thread, b.int_(0)), finish)
     abi.barrier(b)  # before the next row's partial results overwrite this row's

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Generic, TypeVar
 
-from xla_core.codegen.llvm.elements.fused import FusedIrEmitter
+from xla_core.analysis.indexing import Loops, one_loop
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.ir_array import IrArray
-from xla_core.codegen.llvm.loops.schedule import LoopSchedule
 from xla_core.codegen.llvm.target_abi import KernelFrame, KernelParameter, TargetAbi
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -34,13 +34,19 @@ class EmittedKernel:
     per_block: bool = False
 
 
-@dataclasses.dataclass(slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Plan:
-    """How a kernel's work is divided: see `EmittedKernel`."""
+    """How a kernel is written, decided before it is emitted. A form may add to it.
+
+    Attributes:
+        count, grain, per_block: the units of work; see `EmittedKernel`.
+        loops: the loops over spaces inside a unit, such as what an instruction accumulates.
+    """
 
     count: int
     grain: int = 1
     per_block: bool = False
+    loops: Loops = one_loop
 
 
 class KernelBody:
@@ -51,20 +57,17 @@ class KernelBody:
         bindings: the arrays of the operands.
         results: the arrays of the result's leaves.
         aliasing: as in `KernelEmitter.emit`.
-        schedule: the splits and cuts of loops that earlier attempts to emit the kernel asked for.
     """
 
     def __init__(
         self,
         abi: TargetAbi,
         instruction: HloInstruction,
-        schedule: LoopSchedule,
         aliasing: Collection[tuple[int, int]],
     ) -> None:
         self.abi = abi
         self.instruction = instruction
         self.root = instruction.attribute("calls").root if instruction.opcode == Opcode.FUSION else instruction
-        self.schedule = schedule
         self.aliasing = frozenset(aliasing)
         self.bindings: Mapping[HloInstruction, IrArray | list[IrArray]] = {}
         self.results: list[IrArray] = []
@@ -78,6 +81,12 @@ class KernelBody:
     def size(self) -> int:
         """How many instructions the kernel computes."""
         return len(self.instruction.attribute("calls").instructions) if self.instruction.opcode == Opcode.FUSION else 1
+
+    @property
+    def bound(self) -> Sequence[HloInstruction]:
+        """The instructions whose values are in memory: parameters of the fusion, or operands."""
+        inside = self.instruction.opcode == Opcode.FUSION
+        return self.instruction.attribute("calls").parameters if inside else self.instruction.operands
 
     @property
     def results_are_row_major(self) -> bool:
@@ -94,28 +103,29 @@ class KernelBody:
 
     def operand_leaf(self, inner: HloInstruction) -> int:
         """Returns the number of a parameter (or operand) among the operands' leaves; -1 for any other instruction."""
-        inside = self.instruction.opcode == Opcode.FUSION
-        sources = self.instruction.attribute("calls").parameters if inside else self.instruction.operands
         leaf = 0
-        for source in sources:
+        for source in self.bound:
             if source is inner:
                 return leaf
             leaf += sum(1 for s in source.shape.leaves() if s.is_array)
         return -1
 
 
+P = TypeVar("P", bound=Plan)
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
-class KernelForm:
+class KernelForm(Generic[P]):
     """One way in which a kernel is written.
 
     Attributes:
         matches: whether the form can write a kernel.
-        plan: how it divides the kernel's work.
-        emit: writes the body.
+        plan: decides how. Nothing is emitted yet.
+        emit: writes the body as planned.
         opcodes: those that only this form can write.
     """
 
     matches: Callable[[KernelBody], bool]
-    plan: Callable[[KernelBody], Plan]
-    emit: Callable[[KernelBody, KernelFrame, EmissionContext, FusedIrEmitter], None]
+    plan: Callable[[KernelBody], P]
+    emit: Callable[[KernelBody, P, KernelFrame, EmissionContext], None]
     opcodes: tuple[Opcode, ...] = ()

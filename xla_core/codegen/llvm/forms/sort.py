@@ -10,15 +10,15 @@ import math
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from xla_core.codegen.llvm.elements.data_movement import parts
-from xla_core.codegen.llvm.elements.fused import FusedIrEmitter, call_computation
-from xla_core.codegen.llvm.elements.reductions import unflatten
+from xla_core.analysis.indexing import Index, delinearized
+from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter, call_computation
+from xla_core.codegen.llvm.elements.registers import parts, unflatten
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, Plan
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.ir.types import register_type, type_bits
 from xla_core.codegen.llvm.loops.context import EmissionContext
-from xla_core.codegen.llvm.loops.index import Digit, Index
+from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.hlo.opcode import Opcode
 
@@ -60,7 +60,7 @@ class _Half:
             self.b.store_register(value, array, position)
 
 
-def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused: FusedIrEmitter) -> None:
+def _emit(body: KernelBody, plan: Plan, frame: KernelFrame, context: EmissionContext) -> None:
     root, b = body.root, context.builder
     dims, dimension = root.operand(0).shape.dimensions, _dimension(body)
     if not math.prod(dims):
@@ -91,21 +91,18 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
         return cast(Value, result)
 
     loop, _ = context.open_loop(frame.begin, frame.end, frame.step, name="unit")
-    outer_value, inner_value = b.udiv(loop.index, b.int_(inner)), b.urem(loop.index, b.int_(inner))
+    indices = IndexValues(context)
+    emitter = ElementEmitter(context, body.bindings, indices, plan.loops)
+    others = delinearized(indices.new("unit", outer * inner, loop.index), (outer, inner))
+    before = delinearized(others[0], dims[:dimension])
+    after = delinearized(others[1], dims[dimension + 1 :])
 
     def place(position: Value) -> Index:
-        return Index(
-            dims,
-            [
-                Digit(outer_value, outer, b.level),
-                Digit(position, length, b.level),
-                Digit(inner_value, inner, b.level),
-            ],
-        )
+        return (*before, indices.new("position", length, position), *after)
 
     def gather(position: Value) -> None:
         index = place(position)
-        values = [r for operand in root.operands for r in parts(fused.value(operand, index))]
+        values = [r for operand in root.operands for r in parts(emitter.value(operand, index))]
         first.store(position, values)
 
     zero, whole = b.int_(0), b.int_(length)
@@ -125,7 +122,7 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
     def put(position: Value) -> None:
         index = place(position)
         for value, result in zip(unflatten(last.load(position), element_types), body.results, strict=True):
-            result.store(b, index, value)
+            emitter.store(result, index, value)
 
     context.each(zero, whole, put, name="put")
     context.close_loop(loop)

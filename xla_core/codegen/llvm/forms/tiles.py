@@ -8,19 +8,32 @@ minor take this form.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Sequence
 
-from xla_core.codegen.llvm.elements.fused import FusedIrEmitter
-from xla_core.codegen.llvm.forms.accumulations import ACCUMULATIONS, Step
+from xla_core.analysis.indexing import (
+    ACCUMULATING,
+    Access,
+    Condition,
+    FusionAccesses,
+    Index,
+    IndexExpr,
+    Variable,
+    delinearized,
+    joined,
+    looped,
+    operand_accesses,
+)
+from xla_core.codegen.llvm.elements.accumulators import Accumulator, accumulator, is_empty
+from xla_core.codegen.llvm.elements.element_emitter import Binding, ElementEmitter
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, Plan
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext, minor_loop_metadata
-from xla_core.codegen.llvm.loops.index import Digit, Index
-from xla_core.codegen.llvm.loops.ir_array import ElementValue, IrArray
-from xla_core.codegen.llvm.loops.partition import Partition, unit_digits
-from xla_core.codegen.llvm.loops.schedule import LoopNest
+from xla_core.codegen.llvm.loops.index_values import IndexValues
+from xla_core.codegen.llvm.loops.partition import Partition, PartitionedLoops
 from xla_core.codegen.llvm.target_abi import KernelFrame
+from xla_core.codegen.loop_plan import LoopPlan, Section
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
 from xla_core.hlo.opcode import Opcode
@@ -28,6 +41,15 @@ from xla_core.traversal import reachable
 
 _TILE = 512  # elements of a tile: a few kilobytes
 _LEAST = 4  # elements; smaller minor dimensions are not worth a tile
+_UNROLL = 4  # steps in each pass over the tile
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _TilePlan(Plan):
+    """Attributes: the partition of the loops, and their variables, of which the last runs over the tile."""
+
+    partition: Partition = dataclasses.field(kw_only=True)
+    variables: Sequence[Variable] = dataclasses.field(kw_only=True)
 
 
 def _accumulated(body: KernelBody) -> list[HloInstruction]:
@@ -37,7 +59,7 @@ def _accumulated(body: KernelBody) -> list[HloInstruction]:
 
     def accumulates(i: HloInstruction) -> bool:
         leaf = next(i.shape.leaves(), None)
-        return i not in inputs and i.opcode in ACCUMULATIONS and leaf is not None and leaf.dimensions == dims
+        return i not in inputs and i.opcode in ACCUMULATING and leaf is not None and leaf.dimensions == dims
 
     def operands(i: HloInstruction) -> Sequence[HloInstruction]:
         forwards = Trait.ELEMENTWISE in i.op.traits or i.opcode in (Opcode.GET_TUPLE_ELEMENT, Opcode.TUPLE)
@@ -45,6 +67,26 @@ def _accumulated(body: KernelBody) -> list[HloInstruction]:
         return i.operands if forwards and not stops else ()
 
     return [i for i in reachable(body.roots, operands) if accumulates(i)]
+
+
+def _fits(instruction: HloInstruction) -> bool:
+    """Whether an instruction reads its operand along the result's minor dimension as it lies in memory."""
+    operand = instruction.operand(0).shape
+    match instruction.opcode:
+        case Opcode.REDUCE:
+            reduced = [d for d in instruction.attribute("dimensions") if operand.dimensions[d] > 1]
+            kept = [d for d in range(operand.rank) if operand.dimensions[d] > 1 and d not in reduced]
+            return bool(reduced) and bool(kept) and kept[-1] > max(reduced)
+        case Opcode.DOT:
+            rhs = instruction.operand(1).shape
+            used = (*instruction.attribute("rhs_batch_dims"), *instruction.attribute("rhs_contracting_dims"))
+            free = [d for d in range(rhs.rank) if d not in used]
+            extent = math.prod(operand.dimensions[d] for d in instruction.attribute("lhs_contracting_dims"))
+            return extent > 1 and bool(free) and free[-1] == rhs.minor_to_major()[0]
+        case Opcode.REDUCE_WINDOW:
+            window = instruction.attribute("window")
+            return bool(window) and bool(window[-1].is_trivial)
+    return True
 
 
 def _matches(body: KernelBody) -> bool:
@@ -57,16 +99,7 @@ def _matches(body: KernelBody) -> bool:
     if any(leaf.dimensions != dims or not (leaf.layout is None or leaf.layout.is_row_major) for leaf in leaves):
         return False
     found = _accumulated(body)
-    return bool(found) and all(ACCUMULATIONS[i.opcode].fits(i) for i in found)
-
-
-def _partition(body: KernelBody) -> Partition:
-    dims = next(body.roots[0].shape.leaves()).dimensions
-    space = ("kernel", 0)
-    last = _tile_dimensions(body, dims)
-    outer = math.prod(dims[: len(dims) - last])
-    nest = body.schedule.setdefault(space, LoopNest([outer, math.prod(dims[len(dims) - last :])]))
-    return Partition(space, nest.extents, body.abi.parallel, tile=_TILE)
+    return bool(found) and all(_fits(i) for i in found)
 
 
 def _tile_dimensions(body: KernelBody, dims: Sequence[int]) -> int:
@@ -76,68 +109,173 @@ def _tile_dimensions(body: KernelBody, dims: Sequence[int]) -> int:
         return 1
     count = len(dims)
     for instruction in found:
-        operand_dims = instruction.operand(0).shape.dimensions
-        reduced = max(d for d in instruction.attribute("dimensions") if operand_dims[d] > 1)
-        count = min(
-            count, sum(1 for d in range(reduced + 1, len(operand_dims)) if d not in instruction.attribute("dimensions"))
-        )
+        sizes, reduced = instruction.operand(0).shape.dimensions, instruction.attribute("dimensions")
+        last = max(d for d in reduced if sizes[d] > 1)
+        count = min(count, sum(1 for d in range(last + 1, len(sizes)) if d not in reduced))
     return max(count, 1)
 
 
-def _plan(body: KernelBody) -> Plan:
-    return Plan(_partition(body).count)
-
-
-def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused: FusedIrEmitter) -> None:
-    b, partition = context.builder, _partition(body)
+def _plan(body: KernelBody) -> _TilePlan:
     dims = next(body.roots[0].shape.leaves()).dimensions
-    accumulations = [ACCUMULATIONS[i.opcode](fused, i) for i in _accumulated(body)]
+    last = len(dims) - _tile_dimensions(body, dims)
+
+    def visit(accesses: FusionAccesses, position: IndexExpr) -> None:
+        for root in body.roots:
+            accesses.visit(root, delinearized(position, dims))
+
+    section = Section("tile", (math.prod(dims[:last]), math.prod(dims[last:])), visit)
+    plan = LoopPlan([section], body.bound)
+    variables = plan.variables(section)
+    partition = Partition([v.extent for v in variables], body.abi.parallel, tile=_TILE)
+    return _TilePlan(partition.count, loops=plan.loops, partition=partition, variables=variables)
+
+
+def _emit(body: KernelBody, plan: _TilePlan, frame: KernelFrame, context: EmissionContext) -> None:
+    indices = IndexValues(context)
     loop, _ = context.open_loop(frame.begin, frame.end, frame.step, name="unit")
-    prefix, chunk = unit_digits(context, loop.index, partition)
-    first, limit = chunk or (b.int_(0), b.int_(partition.extents[-1]))
-    last = len(partition.extents) - 1
-    starts = [a.start() for a in accumulations]
-    space = context.abi.stack_address_space
-    tiles = [[b.alloca(v.type, partition.chunk, align=64, address_space=space) for v in start] for start in starts]
-
-    def over_tile(visit: Callable[[Index, Value], None]) -> None:
-        def one(index: Value) -> None:
-            digit = Digit(index, partition.extents[-1], b.level, loop=(partition.space, last))
-            visit(Index(dims, [*prefix, digit]), b.sub(index, first, "nuw nsw"))
-
-        context.each(first, limit, one, name="tile", metadata=minor_loop_metadata(partition.chunk))
-
-    def initialize(_: Index, slot: Value) -> None:
-        for start, tile in zip(starts, tiles, strict=True):
-            for value, memory in zip(start, tile, strict=True):
-                b.store(value, b.gep(value.type, memory, slot))
-
-    over_tile(initialize)
-    for accumulation, start, tile in zip(accumulations, starts, tiles, strict=True):
-
-        def run(step: Step, start: list[Value] = start, tile: list[Value] = tile) -> None:
-            def visit(index: Index, slot: Value) -> None:
-                places = [b.gep(v.type, memory, slot) for v, memory in zip(start, tile, strict=True)]
-                values = [b.load(v.type, place) for v, place in zip(start, places, strict=True)]
-                for value, place in zip(step(index, values), places, strict=True):
-                    b.store(value, place)
-
-            over_tile(visit)
-
-        accumulation.walk(prefix, run)
-
-    def store(index: Index, slot: Value) -> None:
-        bindings: dict[HloInstruction, IrArray | list[IrArray] | list[ElementValue]] = dict(body.bindings)
-        for accumulation, start, tile in zip(accumulations, starts, tiles, strict=True):
-            loaded = [b.load(v.type, b.gep(v.type, memory, slot)) for v, memory in zip(start, tile, strict=True)]
-            bindings[accumulation.instruction] = list(accumulation.finish(loaded))
-        emitter = FusedIrEmitter(context, bindings, b.level)
-        values = [value for root in body.roots for value in emitter.values(root, index)]
-        for value, result in zip(values, body.results, strict=True):
-            result.store(b, index, value)
-
-    over_tile(store)
+    _, chunk = PartitionedLoops(context, indices, plan.partition, plan.variables, ()).unit(loop.index)
+    _Tile(body, plan, context, indices, chunk).emit()
     context.close_loop(loop)
+
+
+class _Tile:
+    """The code of one tile."""
+
+    def __init__(
+        self,
+        body: KernelBody,
+        plan: _TilePlan,
+        context: EmissionContext,
+        indices: IndexValues,
+        chunk: tuple[Value, Value] | None,
+    ) -> None:
+        self._body, self._plan, self._context, self._indices = body, plan, context, indices
+        self._b = b = context.builder
+        self._variable = plan.variables[-1]
+        self._first, self._limit = chunk or (b.int_(0), b.int_(self._variable.extent))
+        self._emitter = ElementEmitter(context, body.bindings, indices, plan.loops)
+        dims = next(body.roots[0].shape.leaves()).dimensions
+        self._index: Index = delinearized(joined(plan.variables), dims)
+        self._memory: list[list[Value]] = []
+
+    def emit(self) -> None:
+        """Accumulates and stores the tile."""
+        b, body = self._b, self._body
+        found = [(i, accumulator(self._emitter, i)) for i in _accumulated(body)]
+        starts = [total.start() for _, total in found]
+        space, count = self._context.abi.stack_address_space, self._plan.partition.chunk
+        self._memory = [[b.alloca(v.type, count, align=64, address_space=space) for v in start] for start in starts]
+
+        def initialize(slot: Value) -> None:
+            for start, memory in zip(starts, self._memory, strict=True):
+                self._put(memory, slot, start)
+
+        self._over(initialize)
+        for number, (instruction, total) in enumerate(found):
+            if not is_empty(instruction, total):
+                self._accumulate(instruction, total, self._memory[number], starts[number])
+
+        def store(slot: Value) -> None:
+            bindings: dict[HloInstruction, Binding] = dict(body.bindings)
+            for number, (instruction, total) in enumerate(found):
+                bindings[instruction] = list(total.finish(self._take(self._memory[number], slot, starts[number])))
+            emitter = ElementEmitter(self._context, bindings, self._indices, self._plan.loops, level=b.level)
+            values = [value for root in body.roots for value in emitter.values(root, self._index)]
+            for value, result in zip(values, body.results, strict=True):
+                emitter.store(result, self._index, value)
+
+        self._over(store)
+
+    def _over(self, visit: Callable[[Value], None]) -> None:
+        """Emits the loop over the tile; `visit` takes the place in the tile."""
+
+        def one(index: Value) -> None:
+            self._indices.bind(self._variable, index)
+            visit(self._b.sub(index, self._first, "nuw nsw"))
+
+        hints = minor_loop_metadata(self._plan.partition.chunk)
+        self._context.each(self._first, self._limit, one, name="tile", metadata=hints)
+
+    def _accumulate(
+        self, instruction: HloInstruction, total: Accumulator, memory: Sequence[Value], start: Sequence[Value]
+    ) -> None:
+        """Emits the loops over what an instruction accumulates, with passes over the tile inside."""
+        accesses = looped(instruction, operand_accesses(instruction, self._index), self._plan.loops)
+        variables, conditions = [v for v in accesses[0].variables if v.extent != 1], accesses[0].conditions
+        apart = frozenset(c for c in conditions if self._variable in c.expr.variables or total.counts_padding)
+
+        def inner(bound: int, tested: frozenset[Condition]) -> None:
+            known = set(variables[bound:])
+            ready = [c for c in conditions if c not in (*tested, *apart) and known.isdisjoint(c.expr.variables)]
+            if ready:
+                self._context.when(self._indices.holds(ready), lambda: inner(bound, tested.union(ready)))
+            elif bound == len(variables):
+                self._step(total, memory, start, [_without(accesses, apart)])
+            elif bound == len(variables) - 1 and self._unrolls(variables[bound], conditions):
+                self._unrolled(variables[bound], total, memory, start, _without(accesses, apart))
+            else:
+                body = lambda: inner(bound + 1, tested)  # noqa: E731
+                self._indices.each_point([variables[bound]], body)
+
+        inner(0, frozenset())
+
+    def _unrolls(self, variable: Variable, conditions: Sequence[Condition]) -> bool:
+        return variable.extent >= 2 * _UNROLL and all(variable not in c.expr.variables for c in conditions)
+
+    def _unrolled(
+        self,
+        variable: Variable,
+        total: Accumulator,
+        memory: Sequence[Value],
+        start: Sequence[Value],
+        accesses: Sequence[Access],
+    ) -> None:
+        """Emits a loop in which each pass over the tile takes several steps."""
+        rounds = Variable((variable.key, "rounds"), variable.extent // _UNROLL)
+        places = [IndexExpr.of(rounds) * _UNROLL + n for n in range(_UNROLL)]
+        several = [_at(accesses, variable, place) for place in places]
+        self._indices.each_point([rounds], lambda: self._step(total, memory, start, several), name="block")
+        for rest in range(rounds.extent * _UNROLL, variable.extent):
+            self._step(total, memory, start, [_at(accesses, variable, IndexExpr.of(rest))])
+
+    def _step(
+        self,
+        total: Accumulator,
+        memory: Sequence[Value],
+        start: Sequence[Value],
+        steps: Sequence[Sequence[Access]],
+    ) -> None:
+        """Emits a pass over the tile that takes one step or several."""
+
+        def visit(slot: Value) -> None:
+            values = self._take(memory, slot, start)
+            for accesses in steps:
+                holds = self._indices.holds(accesses[0].conditions)
+                values = self._context.choose(
+                    holds,
+                    lambda a=accesses, v=values: total.step(self._emitter, a, v),  # type: ignore[misc]
+                    lambda v=values: total.pad(v),  # type: ignore[misc]
+                )
+            self._put(memory, slot, values)
+
+        self._over(visit)
+
+    def _take(self, memory: Sequence[Value], slot: Value, like: Sequence[Value]) -> list[Value]:
+        return [self._b.load(v.type, self._b.gep(v.type, m, slot)) for v, m in zip(like, memory, strict=True)]
+
+    def _put(self, memory: Sequence[Value], slot: Value, values: Sequence[Value]) -> None:
+        for value, place in zip(values, memory, strict=True):
+            self._b.store(value, self._b.gep(value.type, place, slot))
+
+
+def _without(accesses: Sequence[Access], kept: frozenset[Condition]) -> list[Access]:
+    """The accesses with only those of their conditions that are tested within the tile."""
+    return [dataclasses.replace(a, conditions=tuple(c for c in a.conditions if c in kept)) for a in accesses]
+
+
+def _at(accesses: Sequence[Access], variable: Variable, place: IndexExpr) -> list[Access]:
+    """The accesses with an expression in place of a variable, which is in no condition."""
+    return [dataclasses.replace(a, index=tuple(e.substitute({variable: place}) for e in a.index)) for a in accesses]
 
 
 TILES = KernelForm(_matches, _plan, _emit)

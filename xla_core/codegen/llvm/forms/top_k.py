@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 
-from xla_core.codegen.llvm.elements.fused import FusedIrEmitter
+from xla_core.analysis.indexing import delinearized
+from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, Plan
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import IrFunction, Value
 from xla_core.codegen.llvm.ir.types import type_bits
 from xla_core.codegen.llvm.loops.context import EmissionContext
-from xla_core.codegen.llvm.loops.index import Digit, Index
+from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.scalars.elemental import total_order
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.hlo.element_type import ElementType
@@ -41,7 +42,7 @@ def _plan(body: KernelBody) -> Plan:
     return Plan(math.prod(body.root.operand(0).shape.dimensions[:-1]) if body.root.attribute("k") else 0)
 
 
-def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused: FusedIrEmitter) -> None:
+def _emit(body: KernelBody, plan: Plan, frame: KernelFrame, context: EmissionContext) -> None:
     root, b = body.root, context.builder
     operand, k = root.operand(0), root.attribute("k")
     dims, element_type = operand.shape.dimensions, operand.shape.element_type
@@ -52,10 +53,12 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
     size = k * type_bits(word) // 8
     heap = _Heap(b, context.abi.allocate(b, size), word)
     loop, _ = context.open_loop(frame.begin, frame.end, frame.step, name="row")
-    row = Digit(loop.index, rows, b.level)
+    indices = IndexValues(context)
+    emitter = ElementEmitter(context, body.bindings, indices, plan.loops)
+    row = delinearized(indices.new("row", rows, loop.index), dims[:-1])
 
     def element(position: Value) -> Value:
-        value = fused.value(operand, Index(dims, [row, Digit(position, length, b.level)]))
+        value = emitter.value(operand, (*row, indices.new("position", length, position)))
         assert isinstance(value, Value)
         return value
 
@@ -113,10 +116,10 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
     def put(position: Value) -> None:
         low = b.cast("trunc", heap.load(position), "i32")
         place = b.not_(low)
-        values, indices = body.results
-        index = Index(indices.shape.dimensions, [row, Digit(position, k, b.level)])
-        values.store(b, index, element(b.cast("zext", place, "i64")))
-        indices.store(b, index, place)
+        values, numbers = body.results
+        index = (*row, indices.new("rank", k, position))
+        emitter.store(values, index, element(b.cast("zext", place, "i64")))
+        emitter.store(numbers, index, place)
 
     key_type = f"i{max(8, element_type.bit_width)}"
     context.each(b.int_(0), b.int_(k), begin, name="begin")

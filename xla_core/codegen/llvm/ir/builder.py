@@ -30,14 +30,12 @@ class IrBuilder(InstructionBuilder):
     """Writes a function.
 
     `loops` are the loops that are open here, outermost first; their number is the level of the code being written.
-    `at_level` writes code further out, before the loop that is open there. `cuts_loops` says whether the kernel is
-    emitted again where an index doesn't fit its loops (see `ScheduleChange`).
+    `at_level` writes code further out, before the loop that is open there.
     """
 
     def __init__(self, module: IrModule, function: IrFunction) -> None:
         super().__init__(module, function)
         self.loops: list[Loop] = []
-        self.cuts_loops = True
 
     def branch(self, target: Block) -> None:
         self.line(f"br {target}")

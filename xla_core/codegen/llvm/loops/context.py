@@ -8,17 +8,11 @@ it uses the value again. A kernel may be emitted several times: an attempt that 
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from xla_core.codegen.llvm.ir.builder import IrBuilder, Loop
 from xla_core.codegen.llvm.ir.module import Value
-from xla_core.codegen.llvm.loops.index import Digit
-from xla_core.codegen.llvm.loops.schedule import LoopNest, LoopSchedule, Tile
 from xla_core.codegen.llvm.target_abi import TargetAbi
-
-LoopBody = Callable[[list[Digit], list[Value]], Sequence[Value]]
-"""(the loops' digits, carried values at the start of an iteration) -> carried values at its end."""
 
 
 def minor_loop_metadata(extent: int) -> tuple[str, ...]:
@@ -43,12 +37,10 @@ class _Scope:
 class EmissionContext:
     """Builder, target, schedule and scopes of one kernel."""
 
-    def __init__(self, builder: IrBuilder, abi: TargetAbi, schedule: LoopSchedule | None = None) -> None:
+    def __init__(self, builder: IrBuilder, abi: TargetAbi) -> None:
         self.builder = builder
         self.abi = abi
-        self.schedule: LoopSchedule = {} if schedule is None else schedule
         self.floor = 0  # the level of the innermost conditional block: nothing inside is hoisted further out
-        self.tile: Tile | None = None  # the kernel's own loops, if loads may ask for tiles of them
         self._scopes = [_Scope(0)]
         self._serial = 0
 
@@ -173,53 +165,3 @@ class EmissionContext:
         loop.metadata.extend(metadata)
         body(loop.index)
         self.close_loop(loop)
-
-    def extents(self, space: Hashable, extent: int) -> list[int]:
-        """Returns the extents of the loops over `extent` points: one loop, unless an earlier attempt split it."""
-        return self.schedule.setdefault(space, LoopNest([extent])).extents
-
-    def cuts(self, space: Hashable, position: int) -> list[int]:
-        """Returns the iterations at which an earlier attempt asked to cut a loop into segments."""
-        nest = self.schedule.get(space)
-        return [] if nest is None else nest.cuts.get(position, [])
-
-    def nest(
-        self,
-        space: Hashable,
-        extent: int,
-        body: LoopBody,
-        carried: Sequence[Value] = (),
-        *,
-        name: str = "loop",
-        metadata: Sequence[str] = (),
-    ) -> list[Value]:
-        """Loops over all points of a space, as the schedule has them. `metadata` goes on the innermost loop."""
-        extents = self.extents(space, extent)
-        if math.prod(extents) != extent:
-            extents = self.schedule[space].extents = [extent]
-        zero = self.builder.int_(0)
-
-        def inner(digits: list[Digit], values: list[Value]) -> Sequence[Value]:
-            position = len(digits)
-            if position == len(extents):
-                return body(digits, values)
-            if extents[position] == 1:
-                return inner([*digits, Digit(zero, 1, 0)], values)
-            loop, phis = self.open_loop(zero, self.builder.int_(extents[position]), None, values, name)
-            if position == len(extents) - 1:
-                loop.metadata.extend(metadata or minor_loop_metadata(extents[position]))
-            digit = Digit(loop.index, extents[position], self.builder.level, loop=(space, position))
-            return self.close_loop(loop, inner([*digits, digit], phis))
-
-        return list(inner([], list(carried)))
-
-    def each_point(
-        self, space: Hashable, extent: int, body: Callable[[list[Digit]], None], *, name: str = "loop"
-    ) -> None:
-        """`nest` without carried values: `body(digits)` is called inside."""
-
-        def visit(digits: list[Digit], _: list[Value]) -> Sequence[Value]:
-            body(digits)
-            return ()
-
-        self.nest(space, extent, visit, name=name)

@@ -8,11 +8,11 @@ the innermost one.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from xla_core.analysis.indexing import Condition, IndexExpr, Variable, split_remainders
 from xla_core.codegen.llvm.ir.module import Value
-from xla_core.codegen.llvm.loops.context import EmissionContext
+from xla_core.codegen.llvm.loops.context import EmissionContext, minor_loop_metadata
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -42,9 +42,40 @@ class IndexValues:
     def is_bound(self, variable: Variable) -> bool:
         return self._context.find(("variable", variable)) is not None
 
-    def new(self, key: Hashable, extent: int, value: Value) -> IndexExpr:
-        """A new variable in [0, extent) with a value."""
-        return self.bind(Variable((self._context.serial(), key), extent, str(key)), value)
+    def unbound(self, name: str, extent: int) -> Variable:
+        """Returns a new variable in [0, extent), which gets its value later."""
+        return Variable((self._context.serial(), name), extent, name)
+
+    def variable(self, name: str, extent: int, value: Value) -> Variable:
+        """Returns a new variable in [0, extent) with a value."""
+        variable = self.unbound(name, extent)
+        self.bind(variable, value)
+        return variable
+
+    def new(self, name: str, extent: int, value: Value) -> IndexExpr:
+        """Returns a new variable in [0, extent) with a value, as an expression."""
+        return IndexExpr.of(self.variable(name, extent, value))
+
+    def each_point(self, variables: Sequence[Variable], body: Callable[[], None], *, name: str = "loop") -> None:
+        """Emits nested loops over some variables, and calls `body` inside."""
+
+        def inside(remaining: Sequence[Variable]) -> None:
+            if not remaining:
+                body()
+                return
+            variable, *rest = remaining
+            if variable.extent == 1:
+                inside(rest)
+                return
+
+            def one(value: Value) -> None:
+                self.bind(variable, value)
+                inside(rest)
+
+            hints = () if rest else minor_loop_metadata(variable.extent)
+            self._context.each(self._b.int_(0), self._b.int_(variable.extent), one, name=name, metadata=hints)
+
+        inside(variables)
 
     def level(self, *exprs: IndexExpr) -> int:
         """How many loops are open where all variables of the expressions are known."""
@@ -71,12 +102,10 @@ class IndexValues:
 
     def _holds(self, condition: Condition) -> Value:
         b, expr = self._b, condition.expr
-        if condition.is_true:
-            return b.bool_(True)
+        if condition.is_true or condition.is_false:
+            return b.bool_(condition.is_true)
         with self._context.hoisted(self.level(expr)):
             moved = self.value(expr - condition.low)
-            if condition.high < condition.low:
-                return b.bool_(False)
             if condition.high == condition.low:
                 return b.icmp("eq", moved, b.int_(0))
             return b.icmp("ult", moved, b.int_(condition.high - condition.low + 1))  # a negative value is a large one

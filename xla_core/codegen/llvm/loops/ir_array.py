@@ -8,7 +8,6 @@ from typing import NamedTuple
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.ir.types import storage_type
-from xla_core.codegen.llvm.loops.index import Digit, Index, weighted_sum
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Shape
@@ -45,42 +44,6 @@ class IrArray:
         packed = shape.layout.element_size_in_bits if shape.layout else 0
         self.bits = packed if 0 < packed < 8 else 0
 
-    def strides(self) -> list[int]:
-        """Returns the stride of each dimension, in elements."""
-        strides, stride = [0] * self.shape.rank, 1
-        for dimension in self.shape.minor_to_major():
-            strides[dimension] = stride
-            stride *= self.shape.dimensions[dimension]
-        return strides
-
-    def terms(self, builder: IrBuilder, index: Index) -> list[tuple[Digit, int]]:
-        """Returns the position of an element, in units of elements, as a sum of digits times strides."""
-        layout = self.shape.layout
-        terms: list[tuple[Digit, int]] = []
-        groups = [(index.digits, 1)]
-        if layout is not None and not layout.is_row_major and self.shape.rank > 1:
-            # Neighbouring dimensions that lie in memory in the order of their linear index stay one group of digits.
-            strides, dims = self.strides(), self.shape.dimensions
-            runs = index.reshaped(dims).runs(builder, lambda _, d: strides[d - 1] == strides[d] * dims[d])
-            groups = [(group, strides[run[-1]]) for run, group in runs]
-        for group, stride in groups:
-            for digit in reversed(group):
-                terms.append((digit, stride))
-                stride *= digit.extent
-        return terms
-
-    def linear(self, builder: IrBuilder, index: Index) -> Value:
-        """Returns the position of an element in units of elements, i64."""
-        return weighted_sum(builder, self.terms(builder, index))
-
-    def load(self, builder: IrBuilder, index: Index) -> ElementValue:
-        """Reads an element."""
-        return self.load_linear(builder, self.linear(builder, index))
-
-    def store(self, builder: IrBuilder, index: Index, value: ElementValue) -> None:
-        """Writes an element."""
-        self.store_linear(builder, self.linear(builder, index), value)
-
     def address(self, builder: IrBuilder, linear: Value) -> Value:
         """Returns the address of the element at a position. Packed elements have none."""
         type_ = storage_type(self.shape.element_type)
@@ -88,7 +51,7 @@ class IrArray:
             type_ = f"[2 x {type_}]"
         return builder.gep(type_, self.pointer, linear)
 
-    def load_linear(self, builder: IrBuilder, linear: Value) -> ElementValue:
+    def load(self, builder: IrBuilder, linear: Value) -> ElementValue:
         """Reads the element at a position."""
         element_type = self.shape.element_type
         storage = storage_type(element_type)
@@ -107,7 +70,7 @@ class IrArray:
         )
         return from_storage(builder, loaded, self.shape)
 
-    def store_linear(self, builder: IrBuilder, linear: Value, value: ElementValue) -> None:
+    def store(self, builder: IrBuilder, linear: Value, value: ElementValue) -> None:
         """Writes the element at a position."""
         element_type = self.shape.element_type
         storage = storage_type(element_type)

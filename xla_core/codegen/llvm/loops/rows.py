@@ -6,42 +6,38 @@ Softmax is an example: its exponentials are summed, and then divided by the sum.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator
 
+from xla_core.analysis.indexing import Index, IndexExpr, Variable, linearized
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
-from xla_core.codegen.llvm.loops.index import Digit, Index
+from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
 
 _LONGEST = 4096  # elements, so that a row stays in the nearest cache
 _SHORTEST = 8
 
-Visit = Callable[[Digit, Callable[[], Sequence[Value]]], Sequence[Value]]
 
+class KeptRows:
+    """The rows that one ElementEmitter has stored."""
 
-class Rows:
-    """The rows that one FusedIrEmitter has stored."""
-
-    def __init__(self, context: EmissionContext, serial: int) -> None:
+    def __init__(self, context: EmissionContext, indices: IndexValues, serial: int) -> None:
         self._context = context
+        self._indices = indices
         self._serial = serial
-        self._open: list[tuple[Digit, dict[Hashable, tuple[Value, str]]]] = []
+        self._open: list[tuple[Variable, dict[Hashable, tuple[Value, str]]]] = []
 
     @contextlib.contextmanager
-    def kept(self, extent: int) -> Iterator[Visit]:
-        """Encloses a loop over a whole row. It yields a function that encloses the emission of the loop's body."""
+    def kept(self, variable: Variable) -> Iterator[None]:
+        """Encloses the emission of a loop over a whole row. Afterwards the rows that it stored may be read."""
         found: dict[Hashable, tuple[Value, str]] = {}
-
-        def visit(digit: Digit, body: Callable[[], Sequence[Value]]) -> Sequence[Value]:
-            if not _SHORTEST <= extent <= _LONGEST or self._context.abi.flatten:
-                return body()
-            self._open.append((digit, found))
-            result = body()
-            self._open.pop()
-            return result
-
-        yield visit
+        if not _SHORTEST <= variable.extent <= _LONGEST or self._context.abi.flatten:
+            yield
+            return
+        self._open.append((variable, found))
+        yield
+        self._open.pop()
         for key, row in found.items():
             self._context.remember(key, row)
 
@@ -49,26 +45,44 @@ class Rows:
         """Stores a value that was just computed, if the instruction is costly and has another user."""
         if not self._open or Trait.TRANSCENDENTAL not in instruction.op.traits or instruction.user_count < 2:
             return
-        digit, found = self._open[-1]
+        variable, found = self._open[-1]
         b = self._context.builder
-        last = index.digits[-1] if index.digits else None
-        if last is not digit or not isinstance(value, Value) or b.level != digit.level:
+        split = _split_row(instruction, index)
+        if split is None or split[1] != variable or not isinstance(value, Value):
             return
-        if self._context.floor >= digit.level or any(d.level >= digit.level for d in index.digits[:-1]):
+        place = IndexExpr.of(variable)
+        if b.level != self._indices.level(place) or self._context.floor >= b.level:
             return
-        row = b.alloca(value.type, digit.extent, align=64, address_space=self._context.abi.stack_address_space)
-        b.store_register(value, row, digit.value)
-        found[self._key(instruction, index)] = (row, value.type)
+        if self._indices.level(split[0]) >= b.level:
+            return
+        row = b.alloca(value.type, variable.extent, align=64, address_space=self._context.abi.stack_address_space)
+        b.store_register(value, row, self._indices.value(place))
+        found[self._key(instruction, split[0], variable)] = (row, value.type)
 
     def read(self, instruction: HloInstruction, index: Index) -> Value | None:
-        """Returns the value, if its row was stored."""
-        if not index.digits or Trait.TRANSCENDENTAL not in instruction.op.traits:
+        """The value, if its row was stored."""
+        if Trait.TRANSCENDENTAL not in instruction.op.traits or instruction.user_count < 2:
             return None
-        kept = self._context.find(self._key(instruction, index))
+        split = _split_row(instruction, index)
+        if split is None:
+            return None
+        kept = self._context.find(self._key(instruction, *split))
         if not isinstance(kept, tuple):
             return None
         row, type_ = kept
-        return self._context.builder.load_register(type_, row, index.digits[-1].value)
+        return self._context.builder.load_register(type_, row, self._indices.value(IndexExpr.of(split[1])))
 
-    def _key(self, instruction: HloInstruction, index: Index) -> Hashable:
-        return ("row", self._serial, instruction, index.key[:-1], index.digits[-1].extent)
+    def _key(self, instruction: HloInstruction, start: IndexExpr, variable: Variable) -> Hashable:
+        return ("row", self._serial, instruction, start, variable.extent)
+
+
+def _split_row(instruction: HloInstruction, index: Index) -> tuple[IndexExpr, Variable] | None:
+    """(the position where a row begins, the variable that runs over it) of an element's position."""
+    if not index:
+        return None
+    position = linearized(index, instruction.shape.dimensions)
+    last = [atom for atom, c in position.terms.items() if c == 1 and isinstance(atom, Variable) and atom.low == 0]
+    if len(last) != 1:
+        return None
+    (variable,) = last
+    return position - IndexExpr.of(variable), variable

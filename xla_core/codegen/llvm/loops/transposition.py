@@ -7,63 +7,68 @@ page of a large operand once for each element.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
 
+from xla_core.analysis.indexing import IndexExpr, Variable
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
-from xla_core.codegen.llvm.loops.index import Digit, Index, weighted_sum
+from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.loops.ir_array import ElementValue, IrArray
-from xla_core.codegen.llvm.loops.schedule import LoopTile, Tile
 
 SIZE = 32  # elements along each side of a tile
 _SIDE = 8  # elements along each side of a square that is transposed in registers
 
 
-def load_element(context: EmissionContext, array: IrArray, index: Index) -> ElementValue:
-    """Loads an element of an array in memory, from a transposed tile where that is faster."""
-    tile = context.tile
+@dataclasses.dataclass(frozen=True, slots=True)
+class Tile:
+    """A square tile of two loops of a kernel.
+
+    Attributes:
+        outer, inner: the loops' variables; `inner` is the innermost one's.
+        begin, end: the bounds of the (outer, inner) loops in this tile.
+        level: how many loops are around the tile.
+    """
+
+    outer: Variable
+    inner: Variable
+    begin: tuple[Value, Value]
+    end: tuple[Value, Value]
+    level: int
+
+
+def load_element(
+    context: EmissionContext, indices: IndexValues, tile: Tile | None, array: IrArray, position: IndexExpr
+) -> ElementValue:
+    """Loads the element of an array at a position in memory, from a transposed tile where that is faster."""
     if tile is None or array.bits or array.shape.element_type.bit_width > 64:
-        return array.load(context.builder, index)
-    terms = array.terms(context.builder, index)
-    by_loop = {digit.loop: (digit, stride) for digit, stride in terms if digit.loop is not None}
-    inner = by_loop.get((tile.space, tile.last))
-    if inner is None or inner[1] < _SIDE or inner[0].extent < _SIDE:
-        return array.load_linear(context.builder, weighted_sum(context.builder, terms))
-    outer = next(((d, s) for d, s in by_loop.values() if s == 1 and d.loop and d.loop[0] == tile.space), None)
-    if outer is None or outer[0].extent < _SIDE or outer[0].loop is None:
-        return array.load_linear(context.builder, weighted_sum(context.builder, terms))
-    if tile.across < 0 and context.builder.cuts_loops:
-        raise LoopTile(tile.space, outer[0].loop[1])
-    rest = [term for term in terms if term[0] not in (inner[0], outer[0])]
-    level = max([tile.level, *(digit.level for digit, _ in rest)])
-    if outer[0].loop[1] != tile.across or level > tile.level or context.floor > tile.level:
-        return array.load_linear(context.builder, weighted_sum(context.builder, terms))
-    key = ("tile", array.pointer.name, inner[1], tuple((d.value.name, s) for d, s in rest))
+        return array.load(context.builder, indices.value(position))
+    stride = position.terms.get(tile.inner, 0)
+    if stride < _SIDE or position.terms.get(tile.outer) != 1 or min(tile.inner.extent, tile.outer.extent) < _SIDE:
+        return array.load(context.builder, indices.value(position))
+    rest = position - IndexExpr.of(tile.inner) * stride - IndexExpr.of(tile.outer)
+    if indices.level(rest) > tile.level or context.floor > tile.level:
+        return array.load(context.builder, indices.value(position))
+    key = ("tile", array.pointer.name, stride, rest)
     staged = context.find(key)
     if not isinstance(staged, IrArray):
         with context.hoisted(tile.level):
-            staged = _stage(context, tile, array, rest, inner[1])
+            staged = _stage(context, tile, array, indices.value(rest), stride)
             context.remember(key, staged)
     b = context.builder
-    assert tile.begin is not None
-    row, column = b.sub(outer[0].value, tile.begin[0]), b.sub(inner[0].value, tile.begin[1])
-    return staged.load_linear(b, b.add(b.mul(row, b.int_(SIZE)), column))
+    row = b.sub(indices.value(IndexExpr.of(tile.outer)), tile.begin[0])
+    column = b.sub(indices.value(IndexExpr.of(tile.inner)), tile.begin[1])
+    return staged.load(b, b.add(b.mul(row, b.int_(SIZE)), column))
 
 
-def _stage(
-    context: EmissionContext, tile: Tile, array: IrArray, rest: Sequence[tuple[Digit, int]], stride: int
-) -> IrArray:
-    """Copies the array's tile to stack memory, with the index of the last loop minor."""
+def _stage(context: EmissionContext, tile: Tile, array: IrArray, start: Value, stride: int) -> IrArray:
+    """Copies the array's tile, which begins at `start`, to stack memory, with the index of the last loop minor."""
     b = context.builder
     element_type = array.shape.element_type
     bits = f"i{8 * element_type.byte_width}"
     memory = b.alloca(bits, SIZE * SIZE, align=64, address_space=context.abi.stack_address_space)
-    assert tile.begin is not None
-    assert tile.end is not None
-    base = b.add(weighted_sum(b, rest), tile.begin[0])
-    base = b.add(base, b.mul(tile.begin[1], b.int_(stride)))
-    start = b.gep(bits, array.pointer, base)
+    base = b.add(b.add(start, tile.begin[0]), b.mul(tile.begin[1], b.int_(stride)))
+    first = b.gep(bits, array.pointer, base)
     rows, columns = (b.sub(end, begin) for end, begin in zip(tile.end, tile.begin, strict=True))
     whole_rows, whole_columns = (b.binary("and", n, b.int_(-_SIDE)) for n in (rows, columns))
     zero, side = b.int_(0), b.int_(_SIDE)
@@ -75,7 +80,7 @@ def _stage(
             lines = []
             for k in range(_SIDE):
                 place = b.add(b.mul(b.add(column, b.int_(k)), b.int_(stride)), row)
-                lines.append(b.load(vector, b.gep(bits, start, place), align=width, metadata=array.load_metadata))
+                lines.append(b.load(vector, b.gep(bits, first, place), align=width, metadata=array.load_metadata))
             for k, line in enumerate(_transpose(b, lines)):
                 place = b.add(b.mul(b.add(row, b.int_(k)), b.int_(SIZE)), column)
                 b.store(line, b.gep(bits, memory, place), align=width)
@@ -87,7 +92,7 @@ def _stage(
     def rest_of(first_row: Value, end_row: Value, first_column: Value, end_column: Value) -> None:
         def line(column: Value) -> None:
             def one(row: Value) -> None:
-                source = b.gep(bits, start, b.add(b.mul(column, b.int_(stride)), row))
+                source = b.gep(bits, first, b.add(b.mul(column, b.int_(stride)), row))
                 value = b.load(bits, source, align=width, metadata=array.load_metadata)
                 b.store(value, b.gep(bits, memory, b.add(b.mul(row, b.int_(SIZE)), column)), align=width)
 

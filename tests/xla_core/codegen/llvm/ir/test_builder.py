@@ -19,7 +19,6 @@ from xla_core.codegen.llvm import (
     compile_ir,
     compile_objects,
 )
-from xla_core.codegen.llvm.loops.index import Digit, Index, compose
 from xla_core.errors import InternalError, UnimplementedError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType as T
@@ -165,21 +164,6 @@ def test_what_cannot_be_emitted_says_so() -> None:
         emit(fuse(lambda c, x: c.add("fft", x, fft_type="FFT", fft_length=(8,)), array(T.C64, 8)))
     with pytest.raises(UnimplementedError, match="tiled layout"):
         emit(fuse(lambda c, x: c.add("negate", x), f32(8, 8).with_layout(Layout((1, 0), tiles=((8, 8),)))))
-
-
-def test_index_regroups_digits() -> None:
-    b = new_builder()
-    value = b.function.parameters[1]
-    digits = [Digit(value, 2, 0), Digit(b.int_(1), 3, 0), Digit(b.int_(2), 4, 0)]
-    index = Index((2, 3, 4), digits)
-    groups = index.regroup(b, (6, 4))
-    assert [[d.extent for d in g] for g in groups] == [[2, 3], [4]]
-    assert index.reshaped((6, 4)).key == index.key
-    turned = compose(b, (4, 2, 3), [index], [(0, 2), (0, 0), (0, 1)])
-    assert [d.extent for d in turned.digits] == [4, 2, 3]
-    assert Index((3, 4), digits[1:]).linear(b).integer == 6
-    uneven = Index((12,), [Digit(b.int_(5), 12, 0)]).regroup(b, (4, 3))
-    assert [g[0].value.integer for g in uneven] == [1, 2]
 
 
 def test_constants_of_every_type_keep_their_bits() -> None:

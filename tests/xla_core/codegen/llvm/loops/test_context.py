@@ -7,7 +7,6 @@ import pytest
 from tests.xla_core.codegen.llvm.kernels import host_abi
 from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, Value, compile_ir
 from xla_core.codegen.llvm.loops.context import EmissionContext
-from xla_core.codegen.llvm.loops.schedule import LoopNest
 
 
 @pytest.fixture
@@ -73,20 +72,3 @@ def test_only_one_side_of_a_choice_runs(context: EmissionContext) -> None:
     assert [v.name for v in context.choose(b.bool_(True), lambda: [n], lambda: pytest.fail("written"))] == ["%n"]
     (chosen,) = context.choose(condition, lambda: [b.add(n, b.int_(1))], lambda: [b.int_(7)])
     assert f"{chosen.name} = phi i64" in parsed(context)
-
-
-def test_a_space_is_walked_by_as_many_loops_as_were_found_necessary(context: EmissionContext) -> None:
-    extents = []
-
-    def body(digits: list, _: list[Value]) -> list[Value]:
-        extents.append([d.extent for d in digits])
-        return []
-
-    context.nest("whole", 12, body)
-    context.schedule["cut"] = LoopNest([3, 1, 4])
-    context.nest("cut", 12, body)
-    context.schedule["of another extent"] = LoopNest([5])
-    context.nest("of another extent", 12, body)
-    assert extents == [[12], [3, 1, 4], [12]]
-    assert context.schedule["of another extent"] == LoopNest([12])
-    parsed(context)

@@ -9,8 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.xla_core.codegen.llvm.kernels import Loaded, array, check, f32, scalar
-from xla_core.codegen.llvm.loops.affine import AffineExpr
-from xla_core.codegen.llvm.loops.schedule import LoopCut, LoopNest, LoopSchedule, LoopSplit, LoopTile
 from xla_core.hlo.attributes import PaddingDimension, SliceDimension
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType as T
@@ -24,44 +22,6 @@ def pad(c: HloComputation, x: HloInstruction, *config: tuple[int, int, int]) -> 
 def inner_comparisons(loaded: Loaded) -> int:
     """Choices inside the loops; the loops' own ends are not among them."""
     return len(re.findall(r"^(?:then|else)", loaded.text, re.MULTILINE))
-
-
-@given(
-    st.integers(-40, 40).filter(bool),
-    st.integers(-100, 100),
-    st.integers(1, 60),
-    st.integers(0, 20),
-    st.integers(1, 50),
-)
-def test_a_line_is_cut_where_its_answer_changes(scale: int, offset: int, extent: int, low: int, count: int) -> None:
-    pending, answers, cuts = [(low, low + count)], {}, []
-    while pending:
-        first, end = pending.pop()
-        try:
-            answer = AffineExpr(("space", 0), first, end).scaled(scale).moved(offset).is_within(extent)
-        except LoopCut as cut:
-            cuts.append((first, cut.at, end))
-            pending += [(first, cut.at), (cut.at, end)]
-        else:
-            answers.update(dict.fromkeys(range(first, end), answer))
-    assert answers == {i: 0 <= scale * i + offset < extent for i in range(low, low + count)}
-    assert all(first < at < end for first, at, end in cuts)
-
-
-def test_a_line_that_can_not_be_cut_does_not_answer_where_answers_differ() -> None:
-    assert AffineExpr(None, 0, 10).is_within(5) is None
-    assert AffineExpr(None, 0, 5).is_within(5) is True
-
-
-def test_a_split_forgets_the_cuts_and_the_tile_of_its_space() -> None:
-    schedule: LoopSchedule = {"a": LoopNest([40, 60]), "b": LoopNest([30, 50])}
-    LoopCut("a", 1, 20).record(schedule)
-    LoopTile("a", 0).record(schedule)
-    LoopCut("b", 0, 20).record(schedule)
-    LoopCut("b", 0, 10).record(schedule)
-    LoopTile("b", 0).record(schedule)
-    LoopSplit("a", 1, 6).record(schedule)
-    assert schedule == {"a": LoopNest([40, 10, 6]), "b": LoopNest([30, 50], cuts={0: [20, 10]}, across=0)}
 
 
 @pytest.mark.parametrize("parts", [1, 3, 70])

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from xla_core.codegen.llvm.elements.fused import FusedIrEmitter
 from xla_core.codegen.llvm.forms.fft.bluestein import Tables, bluestein, compute_tables, convolution_length, is_long
 from xla_core.codegen.llvm.forms.fft.complex_code import FftCode, Interleaved, Real, Source, View, padded
 from xla_core.codegen.llvm.forms.fft.real import join, mirror, separate
@@ -31,7 +30,7 @@ def _plan(body: KernelBody) -> Plan:
     return Plan(math.prod(body.root.shape.dimensions[:-1]))
 
 
-def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused: FusedIrEmitter) -> None:
+def _emit(body: KernelBody, plan: Plan, frame: KernelFrame, context: EmissionContext) -> None:
     _Transform(body.root).emit(frame, context.abi)
 
 

@@ -1,0 +1,133 @@
+"""FusionAccesses: the places in memory and the conditions that the elements of a fusion need, as index expressions."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection, Hashable, Sequence
+
+from xla_core.analysis.indexing.access import Access, Condition, StartIndex
+from xla_core.analysis.indexing.expression import Index, IndexExpr, Variable, delinearized, linearized
+from xla_core.analysis.indexing.operand_accesses import operand_accesses
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.shape import Shape
+
+ACCUMULATING = frozenset({Opcode.REDUCE, Opcode.REDUCE_WINDOW, Opcode.DOT, Opcode.CONVOLUTION})
+"""Ops whose elements each combine, by loops of their own, many elements of their operands."""
+
+Loops = Callable[[Hashable, int], Sequence[Variable]]
+"""(space, its number of iterations) -> the variables of the loops over it, outermost first.
+
+The space of an accumulating instruction is the instruction.
+"""
+
+
+def one_loop(space: Hashable, count: int) -> Sequence[Variable]:
+    """Returns the variable of a single loop over a space."""
+    return [Variable((space, "loop"), count)]
+
+
+def memory_position(shape: Shape, index: Index) -> IndexExpr:
+    """The position of an element in memory, in elements."""
+    strides, stride = [0] * shape.rank, 1
+    for dimension in shape.minor_to_major():
+        strides[dimension] = stride
+        stride *= shape.dimensions[dimension]
+    position = IndexExpr.of(0)
+    for expr, step in zip(index, strides, strict=True):
+        position = position + expr * step
+    return position
+
+
+def joined(variables: Sequence[Variable]) -> IndexExpr:
+    """The position of an iteration of a nest of loops, which are given outermost first."""
+    position = IndexExpr.of(0)
+    for variable in variables:
+        position = position * variable.extent + IndexExpr.of(variable)
+    return position
+
+
+def looped(instruction: HloInstruction, accesses: Sequence[Access], loops: Loops) -> Sequence[Access]:
+    """The accesses of an accumulating instruction whose elements are combined in other loops than one a variable."""
+    own = [v for v in accesses[0].variables if not isinstance(v.key, StartIndex)]
+    if not own:
+        return accesses
+    extents = [v.extent for v in own]
+    count = 1
+    for extent in extents:
+        count *= extent
+    variables = tuple(loops(instruction, count))
+    place = dict(zip(own, delinearized(joined(variables), extents), strict=True))
+    found: list[Access] = []
+    for access in accesses:
+        index = tuple(expr.substitute(place) for expr in access.index)
+        conditions = tuple(Condition.of(c.expr.substitute(place), c.low, c.high) for c in access.conditions)
+        found.append(Access(index, variables, conditions) if access.variables else access)
+    return found
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Load:
+    """A read of an operand, or of a constant with several values: its position in memory."""
+
+    source: HloInstruction
+    position: IndexExpr
+
+
+class FusionAccesses:
+    """The loads, conditions and index values of the elements that `visit` is called with.
+
+    Args:
+        bound: instructions whose values are in memory.
+        loops: the loops over spaces of a kernel, such as those of accumulating instructions.
+    """
+
+    def __init__(self, bound: Collection[HloInstruction], loops: Loops) -> None:
+        self._bound = bound
+        self.loops = loops
+        self._seen: set[tuple[HloInstruction, Index]] = set()
+        self.loads: dict[Load, None] = {}
+        self.conditions: dict[Condition, None] = {}
+        self.values: dict[IndexExpr, None] = {}
+
+    @property
+    def exprs(self) -> list[IndexExpr]:
+        """Every expression that a kernel computes."""
+        found = dict.fromkeys(load.position for load in self.loads)
+        found.update(dict.fromkeys(c.expr for c in self.conditions))
+        found.update(self.values)
+        return list(found)
+
+    def visit(self, instruction: HloInstruction, index: Index) -> None:
+        """Adds what an element of an instruction needs."""
+        stack = [(instruction, index)]
+        while stack:
+            top, place = stack.pop()
+            if (top, place) in self._seen:
+                continue
+            self._seen.add((top, place))
+            if top in self._bound:
+                for shape in top.shape.leaves():
+                    self.loads[Load(top, memory_position(shape, place[: shape.rank]))] = None
+            elif top.opcode == Opcode.CONSTANT:
+                if not top.literal.is_splat:
+                    self.loads[Load(top, linearized(place, top.shape.dimensions))] = None
+            elif top.opcode == Opcode.IOTA:
+                self.values[place[top.attribute("iota_dimension")]] = None
+            else:
+                stack.extend(reversed(self._operands(top, place)))
+
+    def _operands(self, instruction: HloInstruction, index: Index) -> list[tuple[HloInstruction, Index]]:
+        if instruction.opcode in (Opcode.TUPLE, Opcode.GET_TUPLE_ELEMENT, Opcode.OPT_BARRIER):
+            return [(o, index) for o in instruction.operands]
+        accesses = operand_accesses(instruction, index)
+        if instruction.opcode in ACCUMULATING:
+            accesses = looped(instruction, accesses, self.loops)
+        found: list[tuple[HloInstruction, Index]] = []
+        for number, (operand, access) in enumerate(zip(instruction.operands, accesses, strict=True)):
+            starts = [v.key for v in access.variables if isinstance(v.key, StartIndex)]
+            found += [(start.instruction.operand(start.operand), start.index) for start in starts]
+            self.conditions.update(dict.fromkeys(access.conditions))
+            if number not in instruction.op.index_operands(len(instruction.operands)):
+                found.append((operand, access.index))
+        return found

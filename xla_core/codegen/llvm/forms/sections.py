@@ -1,0 +1,119 @@
+"""The parts of a kernel's results that have loops of their own."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Hashable, Iterator, Sequence
+
+from xla_core.analysis.indexing import (
+    Access,
+    FusionAccesses,
+    Index,
+    IndexExpr,
+    delinearized,
+    memory_position,
+    operand_accesses,
+)
+from xla_core.codegen import loop_plan
+from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
+from xla_core.codegen.llvm.forms.kernel_form import KernelBody
+from xla_core.codegen.llvm.loops.ir_array import ElementValue, IrArray
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.shape import Shape
+
+_MOST_PARTS = 16  # operands of a concatenation whose operands have loops of their own
+
+
+@dataclasses.dataclass(slots=True)
+class Section:
+    """Results that one nest of loops over `shape` computes and stores.
+
+    Attributes:
+        shape: what the loops run over, in memory order: the shape of the results, of an update or of a part.
+        result: the shape of the first result.
+        roots: (instruction, the numbers of its results).
+        update: for a dynamic-update-slice that updates its operand in place, the instruction; `roots` has the update.
+        start: for an operand of a concatenation, where it begins in the result.
+    """
+
+    shape: Shape
+    result: Shape
+    roots: list[tuple[HloInstruction, list[int]]]
+    update: HloInstruction | None = None
+    start: tuple[int, ...] = ()
+
+    def index(self, position: IndexExpr) -> Index:
+        """The index, in `shape`, of the element at a position in memory."""
+        order = list(reversed(self.shape.minor_to_major()))
+        physical = delinearized(position, [self.shape.dimensions[d] for d in order])
+        return tuple(physical[order.index(d)] for d in range(self.shape.rank))
+
+    def place(self, index: Index, accesses: Callable[[HloInstruction, Index], Sequence[Access]]) -> Index:
+        """The index in the result of an element of what is computed. `accesses` are those of an instruction."""
+        if self.start:
+            return tuple(expr + first for expr, first in zip(index, self.start, strict=True))
+        if self.update is None:
+            return index
+        zero = tuple(IndexExpr.of(0) for _ in index)
+        starts = accesses(self.update, zero)[1].index  # 0 - start in each dimension
+        return tuple(expr - start for expr, start in zip(index, starts, strict=True))
+
+    def visit(self, accesses: FusionAccesses, position: IndexExpr) -> None:
+        """Names what the elements at a position need."""
+        index = self.index(position)
+        for root, _ in self.roots:
+            accesses.visit(root, index)
+        accesses.values[memory_position(self.result, self.place(index, operand_accesses))] = None
+
+    def elements(
+        self, body: KernelBody, emitter: ElementEmitter, position: IndexExpr
+    ) -> Iterator[tuple[IrArray, Index, ElementValue]]:
+        """Emits the elements at a position; yields (array, index, value) of each."""
+        index = self.index(position)
+        place = self.place(index, emitter.accesses)
+        for root, leaves in self.roots:
+            for leaf, value in zip(leaves, emitter.values(root, index), strict=True):
+                yield body.results[leaf], place, value
+
+
+def sections(body: KernelBody, *, parts: bool) -> list[Section]:
+    """The kernel's roots: those of one shape together, in-place updates alone.
+
+    With `parts`, concatenations are computed operand by operand.
+    """
+    found: dict[Hashable, Section] = {}
+    leaf = 0
+    for root in body.roots:
+        count = sum(1 for _ in root.shape.leaves())
+        for key, section in _sections_of(body, root, list(range(leaf, leaf + count)), parts):
+            known = found.setdefault(key, section)
+            if known is not section:
+                known.roots.extend(section.roots)
+        leaf += count
+    return list(found.values())
+
+
+def _sections_of(
+    body: KernelBody, root: HloInstruction, leaves: list[int], parts: bool
+) -> Iterator[tuple[Hashable, Section]]:
+    shape = next(root.shape.leaves())
+    row_major = shape.layout is None or shape.layout.is_row_major
+    in_place = root.opcode == Opcode.DYNAMIC_UPDATE_SLICE and row_major
+    if in_place and (leaves[0], body.operand_leaf(root.operand(0))) in body.aliasing:
+        update = root.operand(1)
+        yield root, Section(update.shape.without_layout(), shape, [(update, leaves)], update=root)
+        return
+    if root.opcode == Opcode.CONCATENATE and row_major and parts and len(root.operands) <= _MOST_PARTS:
+        zero = (IndexExpr.of(0),) * shape.rank
+        for number, access in enumerate(operand_accesses(root, zero)):
+            operand = root.operand(number)
+            start = tuple(-expr.constant for expr in access.index)
+            yield (root, number), Section(operand.shape.without_layout(), shape, [(operand, leaves)], start=start)
+        return
+    yield (shape.dimensions, tuple(shape.minor_to_major())), Section(shape, shape, [(root, leaves)])
+
+
+def planned(section: Section, number: int) -> loop_plan.Section:
+    """The section as a planner sees it."""
+    return loop_plan.Section(("kernel", number), (section.shape.num_elements,), section.visit)
