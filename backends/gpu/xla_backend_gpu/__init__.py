@@ -1,19 +1,43 @@
-"""The GPU backend of xla-core: not written yet, and its hook says so."""
+"""The GPU backend of xla-core: programs become PTX by LLVM, for NVIDIA's GPUs and for an emulated device.
+
+Its entry point is this module; its hook is `xla_backend`.
+"""
 
 from __future__ import annotations
 
 from xla_core.backend import BackendSpec, hookimpl
-from xla_core.errors import UnimplementedError
 
 __all__ = ["xla_backend"]
 
 __version__ = "0.1.0"
 
+_PRIORITY, _EMULATED_PRIORITY = 200, 10  # above the CPU's and below it
+
 
 @hookimpl
 def xla_backend() -> BackendSpec:
-    """Raises UnimplementedError: there is nothing to describe yet."""
-    raise UnimplementedError(
-        f"the GPU backend is not written yet; xla-backend-gpu {__version__} only holds its name",
-        hint="use the backend cpu",
+    """The backend's description."""
+    from xla_backend_gpu.availability import cuda_missing, probe  # imported when the backend is chosen
+    from xla_backend_gpu.compiler import GpuCompiler, GpuOptions
+    from xla_backend_gpu.device import GpuEvent, GpuExecutor, GpuStream
+    from xla_backend_gpu.executable import GpuExecutable
+    from xla_backend_gpu.kernel import GpuKernel
+    from xla_backend_gpu.platform import GpuFlags, GpuPlatform
+
+    missing = cuda_missing()
+    return BackendSpec(
+        version=__version__,
+        contract_versions=((1, 1),),
+        platform=GpuPlatform,
+        compiler=GpuCompiler,
+        executable=GpuExecutable,
+        stream_executor=GpuExecutor,
+        stream=GpuStream,
+        event=GpuEvent,
+        kernel=GpuKernel,
+        probe=probe,
+        priority=_EMULATED_PRIORITY if missing else _PRIORITY,
+        options=GpuOptions,
+        flags=GpuFlags,
+        description="PTX by LLVM for NVIDIA's GPUs" + (f"; emulated: {missing}" if missing else ""),
     )

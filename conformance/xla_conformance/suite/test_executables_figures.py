@@ -14,8 +14,8 @@ from xla_conformance.programs.family import FAMILY, FamilyProgram
 from xla_core import Client, CompileOptions, parse
 from xla_core.hlo import Opcode, evaluate
 
-NAMES = {"hlo", "buffer-assignment", "llvm-unoptimized", "llvm", "asm", "ptx", "object", "thunks"}
-TEXT = {"hlo", "buffer-assignment", "llvm-unoptimized", "llvm", "asm", "ptx", "thunks"}
+NAMES = {"hlo", "buffer-assignment", "llvm-unoptimized", "llvm", "asm", "ptx", "ptxas", "object", "thunks"}
+TEXT = {"hlo", "buffer-assignment", "llvm-unoptimized", "llvm", "asm", "ptx", "ptxas", "thunks"}
 
 
 def program_of(name: str, text: str) -> FamilyProgram:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 from pathlib import Path
 
@@ -88,11 +87,3 @@ def test_what_a_vendor_must_write_is_this() -> None:
 )
 def test_versions(versions: list[tuple[int, int]], fits: bool) -> None:
     assert version.accepts(versions) is fits
-
-
-@pytest.mark.parametrize("name", ["gpu"])
-def test_a_placeholder_says_so(name: str) -> None:
-    if importlib.util.find_spec("xla_backend_gpu") is None:
-        pytest.skip("xla-backend-gpu is not installed")
-    with pytest.raises(xla_core.UnavailableError, match=r"(?s)not written yet.*use the backend cpu"):
-        xla_core.Client(name)

@@ -150,7 +150,8 @@ def _shift(opcode: str) -> IntegerOp:
         inside = b.icmp("ule", y, last)
         if opcode == "ashr":
             return b.binary("ashr", b.wrap(x, t.bit_width, signed=True), b.select(inside, y, last))
-        shifted = b.binary(opcode, _unsigned(b, t, x), b.select(inside, y, b.int_(0, y.type)))
+        # From a select in place of `umin`, LLVM concludes that NVPTX may take the amount's lowest 32 bits alone.
+        shifted = b.binary(opcode, _unsigned(b, t, x), b.intrinsic("umin", y, last))
         return b.select(inside, shifted, b.int_(0, x.type))
 
     return emit

@@ -25,6 +25,9 @@ __all__ = ["kernel_ir", "run_fast"]
 _INLINE_WORK = 1 << 18
 """Instructions of all threads, each counted once, below which a launch stays on the calling thread."""
 
+_OPT_LEVEL = 1
+"""LLVM's; the vectorizer of higher levels costs time, and calls functions of 128-bit integers that are not linked."""
+
 _WAVES = 4
 """Parts of a launch for each core, so that the cores end at about the same time."""
 
@@ -36,7 +39,7 @@ class _Native:
         import llvmlite.binding as llvm
 
         text, self.layout = kernel_ir(kernel)
-        compiled = compile_ir(text, _host(), jit=True, what=f"kernel {kernel.name} in the emulator")
+        compiled = compile_ir(text, _host(), _OPT_LEVEL, jit=True, what=f"kernel {kernel.name} in the emulator")
         self._compiled = compiled
         self._engine = llvm.create_mcjit_compiler(compiled.module, compiled.machine)
         self._engine.finalize_object()

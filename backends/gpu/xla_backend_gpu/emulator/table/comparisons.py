@@ -47,7 +47,7 @@ def _compared_ir(b: IrBuilder, op: Instruction, x: Value, y: Value) -> Value:
     if not source.is_float:
         prefix = "" if name in ("eq", "ne") else "s" if source.is_signed else "u"
         return b.icmp(prefix + name, x, y)
-    if source.bits == 16:
+    if source.bits // source.lanes == 16:
         x, y = (ir_floats.widen(b, source, v, "float") for v in (x, y))
     if op.has("ftz"):
         x, y = (ir_floats.flush(b, source, v) for v in (x, y))
@@ -81,6 +81,29 @@ def _set_ir(b: IrBuilder, op: Instruction, x: Value, y: Value, other: Value | No
 for _ftz, _types in (("", "any"), (".ftz", "f32"), ("", "f16"), ("", "bf16")):
     define(f"setp.cmp{_ftz}.{_types} p|q?, a, b", _set, _set_ir)
     define(f"setp.cmp.bool{_ftz}.{_types} p|q?, a, b, c:pred", _set, _set_ir)
+
+
+def _set_pair(op: Instruction, x: Array, y: Array, other: Array | None = None) -> tuple[Array, Array]:
+    """A predicate for each half of packed operands, the lower one first."""
+    holds = _compared(op, x, y)
+    if other is None:
+        return holds[..., 0], holds[..., 1]
+    combine = _COMBINED[op.modifiers["bool"]]
+    return combine(holds[..., 0], other), combine(holds[..., 1], other)
+
+
+def _set_pair_ir(b: IrBuilder, op: Instruction, x: Value, y: Value, other: Value | None = None) -> tuple[Value, Value]:
+    halves = zip(*(ir_floats.lanes(b, op.types[-1], v) for v in (x, y)), strict=True)
+    low, high = (_compared_ir(b, op, *half) for half in halves)
+    if other is None:
+        return low, high
+    name = op.modifiers["bool"]
+    return b.binary(name, low, other), b.binary(name, high, other)
+
+
+for _type in ("f16x2", "bf16x2"):
+    define(f"setp.cmp.{_type} p|q?, a, b", _set_pair, _set_pair_ir)
+    define(f"setp.cmp.bool.{_type} p|q?, a, b, c:pred", _set_pair, _set_pair_ir)
 
 
 def _set_value(op: Instruction, x: Array, y: Array) -> Array:

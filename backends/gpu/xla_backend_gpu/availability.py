@@ -1,0 +1,39 @@
+"""What the backend finds on this machine, without opening a device."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib.util
+
+from xla_core.backend import Availability, Requirement
+
+__all__ = ["cuda_missing", "probe"]
+
+_LIBRARIES = ("libcuda.so.1", "nvcuda.dll")
+
+
+@functools.cache
+def cuda_missing() -> str:
+    """Why there is no GPU to be used, or "" if one may be."""
+    if not any(map(_loads, _LIBRARIES)):
+        return "no NVIDIA driver found"
+    if importlib.util.find_spec("cuda") is None or importlib.util.find_spec("cuda.bindings") is None:
+        return "an NVIDIA driver is there, but cuda-bindings is not: pip install xla-backend-gpu[cuda]"
+    return ""
+
+
+def _loads(library: str) -> bool:
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
+
+
+def probe() -> Availability:
+    """Devices are always there: without a GPU they are emulated, and the requirement says so."""
+    missing = cuda_missing()
+    if missing:
+        return Availability.of(Requirement("emulator", met=True, detail=missing))
+    return Availability.of(Requirement("NVIDIA driver", met=True))

@@ -1,0 +1,134 @@
+"""EmulatedDriver: a device in this process, which reads PTX. Its memory is its own, and each stream has a thread."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from xla_backend_gpu.driver import Driver, Function, LaunchArguments
+from xla_backend_gpu.emulator import Counters, Memory, Module
+from xla_backend_gpu.program import Engine
+from xla_core.backend import HostBytes, StreamExecutor
+from xla_core.errors import InternalError, XlaError
+from xla_core.runtime import HostEvent, HostStream
+from xla_core.target import DeviceDescription
+
+__all__ = ["EmulatedDriver"]
+
+_ALIGNMENT = 256
+
+
+class EmulatedDriver(Driver):
+    """An emulated device with `memory_bytes` of memory.
+
+    As on a GPU, a kernel's fault ends the device: `lost` names the kernel, the line of PTX and the thread.
+
+    Attributes:
+        counters: what all launches did, as the checked engine counts it.
+    """
+
+    def __init__(self, memory_bytes: int) -> None:
+        super().__init__()
+        self.memory = Memory(memory_bytes)
+        self.counters = Counters()
+        self._description = DeviceDescription(
+            name="emulated GPU",
+            vendor="xla-core",
+            memory_bytes=memory_bytes,
+            lanes=32,
+            simulated=True,
+        )
+
+    @property
+    def description(self) -> DeviceDescription:
+        return self._description
+
+    def allocate(self, size: int) -> int | None:
+        self.require_alive()
+        return self.memory.allocate(size, _ALIGNMENT)
+
+    def free(self, address: int) -> None:
+        self.memory.free(address)
+
+    # -- streams -----------------------------------------------------------------------------------------------------
+
+    def create_stream(self, executor: StreamExecutor) -> HostStream:
+        return HostStream(executor, f"{executor.device_name} (emulated)", inline=False)
+
+    def close_stream(self, stream: HostStream) -> None:
+        stream.close()
+
+    def _enqueue(self, stream: HostStream, work: Callable[[], None]) -> None:
+        self.require_alive()
+        stream.enqueue(functools.partial(self._run, work))
+
+    def _run(self, work: Callable[[], None]) -> None:
+        """Runs work on the stream's thread. A failure is the device's end."""
+        self.require_alive()
+        try:
+            work()
+        except Exception as error:
+            lost = error if isinstance(error, XlaError) else InternalError(f"the emulator failed: {error!r}")
+            self.lost = self.lost or lost
+            raise
+
+    def write(self, stream: HostStream, address: int, source: HostBytes) -> None:
+        data = source.copy()
+        self._enqueue(stream, lambda: self.memory.write(address, data))
+
+    def read(self, stream: HostStream, destination: HostBytes, address: int) -> None:
+        def copy() -> None:
+            destination[...] = self.memory.view(address, destination.size)
+
+        self._enqueue(stream, copy)
+        self.reached(self.record(stream), float("inf"))
+
+    def copy(self, stream: HostStream, destination: int, source: int, size: int) -> None:
+        self._enqueue(stream, lambda: self.memory.write(destination, self.memory.view(source, size)))
+
+    def fill(self, stream: HostStream, address: int, value: int, size: int) -> None:
+        def fill() -> None:
+            self.memory.view(address, size)[...] = value
+            self.memory.mark_initialized(address, size)
+
+        self._enqueue(stream, fill)
+
+    def launch(self, stream: HostStream, function: Function, arguments: LaunchArguments) -> None:
+        def run() -> None:
+            module: Module = function.handle
+            self.counters += module.launch(
+                function.name,
+                grid=arguments.blocks,
+                block=arguments.threads,
+                arguments=list(arguments.addresses),
+                memory=self.memory,
+                dynamic_shared=arguments.shared_bytes,
+            )
+
+        self._enqueue(stream, run)
+
+    # -- events ------------------------------------------------------------------------------------------------------
+
+    def record(self, stream: HostStream) -> HostEvent:
+        event = stream.create_event()
+        stream.record(event)
+        return event
+
+    def wait(self, stream: HostStream, event: Any) -> None:
+        self.require_alive()
+        stream.wait(event)
+
+    def reached(self, event: HostEvent, seconds: float) -> bool:
+        self.require_alive()
+        if not event.ready and not (seconds > 0 and event.synchronize(None if seconds == float("inf") else seconds)):
+            return False
+        if event.error is not None:
+            raise event.error
+        return True
+
+    # -- code --------------------------------------------------------------------------------------------------------
+
+    def load(self, ptx: str, engine: Engine) -> Mapping[str, Function]:
+        module = Module(ptx, engine=engine)
+        return {name: Function(name, module) for name in module.kernels}
