@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from xla_conformance.bisect.shrinking import shrink
 
 import xla_core as xla
 from tests.random_programs.bounds import Value
 from tests.random_programs.generator import RandomProgram
 from tests.random_programs.quantized import QuantizedProgram
-from tests.random_programs.reducer import shrink
 from xla_core.hlo import HloModule
 
 __all__ = ["Difference", "Program", "check", "difference", "seeded", "smallest", "smallest_error"]
@@ -109,7 +109,7 @@ def smallest(program: Program, client: Any, seed: int, index: int) -> str:
     """Finds the smallest program that shows the difference of the result with this number, and its arguments."""
     options = compile_options(seed, client.platform_name)
 
-    def fails(module: HloModule, arguments: Sequence[np.ndarray], index: int) -> bool:
+    def fails(module: HloModule, arguments: Sequence[np.ndarray]) -> bool:
         try:
             (want,) = xla.evaluate(module, *arguments, max_steps=MAX_STEPS)
             (result,) = (np.asarray(b) for b in client.compile(module, options)(*arguments))
@@ -124,7 +124,7 @@ def smallest_error(program: Program, client: Any, seed: int, message: str) -> st
     """Does the same as `smallest` for programs that don't compile or run, with the same message."""
     options = compile_options(seed, client.platform_name)
 
-    def fails(module: HloModule, arguments: Sequence[np.ndarray], index: int) -> bool:
+    def fails(module: HloModule, arguments: Sequence[np.ndarray]) -> bool:
         try:
             client.compile(module, options)(*arguments)
         except Exception as error:

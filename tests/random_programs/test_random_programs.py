@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from xla_conformance.bisect.shrinking import shrink
 
 import xla_core as xla
 from tests.random_programs import compare
@@ -20,7 +21,6 @@ from tests.random_programs.comparison import check, difference, seeded
 from tests.random_programs.coverage import counted, missing
 from tests.random_programs.generator import RandomProgram
 from tests.random_programs.mutants import mutants
-from tests.random_programs.reducer import shrink
 from xla_core.errors import UnimplementedError
 from xla_core.hlo import evaluate_computation
 
@@ -184,7 +184,7 @@ def test_a_mutant_differs_from_its_program():
 def test_a_failing_program_is_reduced():
     """If every product counts as a difference, the reduced program consists of one product."""
 
-    def fails(module, arguments, result):
+    def fails(module, arguments):
         return any(i.opcode == "multiply" for i in module.entry.instructions)
 
     sizes = []

@@ -2,5 +2,6 @@
 
 `passes` runs the reference evaluator on the module after each pass. `instructions` runs each instruction of the
 optimized module alone on the device, on the device's own inputs. `programs` builds the programs of one instruction that
-it runs. `reduction` makes the program of a wrong instruction smaller. `command` is the command.
+it runs. `reduction` makes the program of a wrong instruction smaller, `shrinking` the whole program. `command` is the
+command.
 """

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from xla_conformance.bisect.programs import DeviceRunner
-    from xla_core import LoadedExecutable
+    from xla_core import Client, CompileOptions, LoadedExecutable
     from xla_core.errors import XlaError
     from xla_core.hlo import HloModule
 
 __all__ = ["bisect"]
+
+_STEPS = 1_000_000  # of the evaluator, for a program that is tried
 
 
 def bisect(
@@ -65,10 +67,13 @@ def bisect(
             out.print(f"[bold red]The pass {steps[number]} changes the answer[/]: {how}", soft_wrap=True)
             before = steps[number - 1].module if number else module
             _write(out, output, before, arguments, {"after.hlo": steps[number].module.to_text()})
-            raise typer.Exit(1)
-        out.print("No pass changes the answer.")
-        optimized = steps[-1].module if steps else module
-        wrong = _find_on_device(out, optimized, arguments, DeviceRunner(client, compile_options), output)
+            wrong = True
+        else:
+            out.print("No pass changes the answer.")
+            optimized = steps[-1].module if steps else module
+            wrong = _find_on_device(out, optimized, arguments, DeviceRunner(client, compile_options), output)
+        if difference:
+            _reduce(out, client, module, arguments, compile_options, output)
     if wrong or difference:
         if not wrong:
             out.print(f"[bold red]The whole program is wrong[/], though no part of it is: {difference}", soft_wrap=True)
@@ -91,6 +96,53 @@ def _run(
         return first_difference([np.asarray(r) for r in executable(*arguments)], expected)
     except XlaError as error:
         return f"{error.code.name}: {error.message}"
+
+
+def _reduce(
+    out: Console,
+    client: Client,
+    module: HloModule,
+    arguments: Sequence[np.ndarray],
+    options: CompileOptions,
+    output: Path | None,
+) -> None:
+    """Writes the smallest program found whose results, compiled as a whole, still differ."""
+    import numpy as np
+
+    from xla_conformance.bisect.comparison import first_difference
+    from xla_conformance.bisect.shrinking import shrink
+    from xla_core import evaluate
+    from xla_core.cli import programs
+    from xla_core.errors import DeadlineExceededError, UnimplementedError, XlaError
+
+    def compare(program: HloModule, given: Sequence[np.ndarray]) -> tuple[str, dict[str, np.ndarray]]:
+        try:
+            expected = evaluate(program, *given, max_steps=_STEPS)
+        except DeadlineExceededError:  # a loop that has become endless
+            return "", {}
+        try:
+            results = [np.asarray(r) for r in client.compile(program.clone(), options)(*given)]
+        except UnimplementedError:
+            return "", {}
+        except XlaError as error:
+            return f"{error.code.name}: {error.message}", {}
+        arrays = {f"{n}_{i}.npy": a for n, v in (("result", results), ("expected", expected)) for i, a in enumerate(v)}
+        return first_difference(results, expected), arrays
+
+    def differs(program: HloModule, given: list[np.ndarray]) -> bool:
+        return bool(compare(program, given)[0])
+
+    for number in (*range(len(list(module.result_shape.leaves()))), None):
+        small, kept = shrink(module, arguments, number, differs, any_result=True)
+        difference, arrays = compare(small, kept)
+        if difference:
+            count = sum(c.instruction_count for c in small.computations)
+            out.print(f"[bold]The smallest program found that differs has {count} instructions[/]: {difference}")
+            folder = None if output is None else output / "reduced"
+            if folder is not None:
+                programs.make_directory(folder)
+            _write(out, folder, small, kept, arrays)
+            return
 
 
 def _find_on_device(

@@ -1,7 +1,8 @@
 """Reduces a program that shows a difference to one result and the instructions that it needs.
 
-To cut the entry, an instruction becomes a parameter whose argument is the evaluator's value of it, so that the bounds still
-hold. Inside called computations an instruction is replaced by an operand of its shape.
+To cut the entry, an instruction becomes a parameter whose argument is the evaluator's value of it. Inside the bodies of
+loops and branches, an instruction is replaced by an operand of its shape. Each step keeps what still differs: first far
+apart instructions are tried, then nearer ones (delta debugging).
 """
 
 from __future__ import annotations
@@ -10,50 +11,74 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from xla_core.hlo import EvaluationContext, HloComputation, HloInstruction, HloModule, Trait, evaluate_computation
+from xla_core.hlo import (
+    EvaluationContext,
+    HloComputation,
+    HloInstruction,
+    HloModule,
+    Opcode,
+    Trait,
+    evaluate_computation,
+)
 from xla_core.passes import create_pass
 
 __all__ = ["shrink"]
 
-Fails = Callable[[HloModule, list[np.ndarray], int], bool]
-"""Whether a program of one result, given these arrays, still shows the difference of the result with this number."""
+Fails = Callable[[HloModule, list[np.ndarray]], bool]
+"""Whether a program, given these arrays, still shows the difference."""
+
+
+_GIVEN = (Opcode.PARAMETER, Opcode.CONSTANT, Opcode.TUPLE)
 
 
 def shrink(
-    module: HloModule, arguments: Sequence[np.ndarray], result: int, fails: Fails
+    module: HloModule, arguments: Sequence[np.ndarray], result: int | None, fails: Fails, *, any_result: bool = False
 ) -> tuple[HloModule, list[np.ndarray]]:
-    """The smallest program found, and its arguments."""
+    """Returns the smallest program found, and its arguments; those given if this result shows no difference.
+
+    Args:
+        result: the number of the result to keep; None for all.
+        any_result: whether an instruction that comes earlier may become the result.
+    """
     module = module.clone()
     module.input_output_aliases = []
     module.buffer_donors = []
     module.entry_layouts_fixed = False
     for parameter in module.entry.parameters:
         parameter.shape = parameter.shape.without_layout()
-    module.entry.set_root(module.entry.add("tuple", _leaves(module.entry.root)[result]))
+    if result is not None:
+        module.entry.set_root(module.entry.add(Opcode.TUPLE, _leaves(module.entry.root)[result]))
     state = _tidy(module, list(arguments))
-    if not fails(*state, result):
+    if not fails(*state):
         return module, list(arguments)
+    if any_result:
+        for place in range(len(state[0].entry.post_order())):
+            ended = _end_at(state[0], state[1], place)
+            if ended is not None and fails(*ended):
+                state = ended
+                break
     progress = True
     while progress:
         progress = False
-        count = len(state[0].entry.post_order())
-        place = 0
-        while place < count:
-            cut = _cut(state[0], state[1], place)
-            if cut is not None and fails(*cut, result):
-                state, progress = cut, True
-                count = len(state[0].entry.post_order())
-            else:
-                place += 1
+        step = len(state[0].entry.post_order())
+        while step > 0:
+            place = step - 1
+            while place < len(state[0].entry.post_order()):
+                cut = _cut(state[0], state[1], place)
+                if cut is not None and fails(*cut):
+                    state, progress = cut, True
+                else:
+                    place += step
+            step //= 2
         for name in [(c.name, i.name) for c in _sequential(state[0]) for i in c.post_order()]:
             bypass = _bypass(state[0], state[1], *name)
-            if bypass is not None and fails(*bypass, result):
+            if bypass is not None and fails(*bypass):
                 state, progress = bypass, True
     return state
 
 
 def _leaves(root: HloInstruction) -> list[HloInstruction]:
-    if root.opcode != "tuple":
+    if root.opcode != Opcode.TUPLE:
         return [root]
     return [leaf for operand in root.operands for leaf in _leaves(operand)]
 
@@ -85,17 +110,23 @@ def _tidy(module: HloModule, arguments: list[np.ndarray]) -> tuple[HloModule, li
     return module, kept
 
 
+def _end_at(module: HloModule, arguments: list[np.ndarray], place: int) -> tuple[HloModule, list[np.ndarray]] | None:
+    """Makes an instruction of the entry, counted from the first, the result."""
+    module = module.clone()
+    instruction = module.entry.post_order()[place]
+    if instruction.opcode in _GIVEN or not instruction.shape.is_array:
+        return None
+    module.entry.set_root(module.entry.add(Opcode.TUPLE, instruction))
+    return _tidy(module, list(arguments))
+
+
 def _cut(module: HloModule, arguments: list[np.ndarray], place: int) -> tuple[HloModule, list[np.ndarray]] | None:
-    """Replaces an instruction of the entry by a parameter, so that its operands become dead. Tries late instructions first."""
+    """Replaces an instruction of the entry, counted from the last, by a parameter, so that its operands become dead."""
     module = module.clone()
     entry = module.entry
     order = entry.post_order()
     instruction = order[len(order) - 1 - place]
-    if (
-        instruction.opcode in ("parameter", "tuple", "constant")
-        or not instruction.shape.is_array
-        or not instruction.user_count
-    ):
+    if instruction.opcode in _GIVEN or not instruction.shape.is_array or not instruction.user_count:
         return None
     value = _value(entry, instruction, arguments)
     new = entry.parameter(len(entry.parameters), instruction.shape.without_layout())
@@ -103,7 +134,7 @@ def _cut(module: HloModule, arguments: list[np.ndarray], place: int) -> tuple[Hl
     return _tidy(module, [*arguments, value])
 
 
-def _value(entry, instruction: HloInstruction, arguments: list[np.ndarray]) -> np.ndarray:
+def _value(entry: HloComputation, instruction: HloInstruction, arguments: list[np.ndarray]) -> np.ndarray:
     root = entry.root
     entry.set_root(instruction)
     try:
@@ -116,11 +147,13 @@ def _value(entry, instruction: HloInstruction, arguments: list[np.ndarray]) -> n
 def _bypass(
     module: HloModule, arguments: list[np.ndarray], computation: str, name: str
 ) -> tuple[HloModule, list[np.ndarray]] | None:
+    """Replaces an instruction of a called computation by an operand of its shape."""
     module = module.clone()
     found = [i for c in module.computations if c.name == computation for i in c.instructions if i.name == name]
-    if not found or found[0].opcode == "parameter":
+    if not found or found[0].opcode == Opcode.PARAMETER:
         return None
     instruction = found[0]
+    assert instruction.parent is not None
     for operand in instruction.operands:
         if operand.shape.compatible(instruction.shape) and operand is not instruction:
             instruction.parent.replace_with(instruction, operand)
