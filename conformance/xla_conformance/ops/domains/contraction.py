@@ -185,8 +185,8 @@ def _algorithm(p: Program, c: Choice) -> HloInstruction:
     filled=("all", "part", "some empty"),
     prefix=(False, True),
     index=(_T.S32, _T.S64, _T.U32, _T.U16),
-    large=("ragged", "every"),
-    batch=(0, 1, 2),
+    large=("ragged", "right", "every"),
+    batch=(0, 1, 2, 3),
     contracting=(1, 2, 0),
     numbers=_NUMBERS,
     lhs=("bfc", "cfb", "fbc"),
@@ -195,16 +195,16 @@ def _algorithm(p: Program, c: Choice) -> HloInstruction:
     precision=PRECISIONS,
 )
 def _ragged_dot(p: Program, c: Choice) -> HloInstruction:
-    batch = [2, 3][: max(c.batch, c.mode == "batch")]
+    batch = [2, 3, 2][: max(c.batch, c.mode == "batch")]
     contracting = [4, 6][: max(c.contracting, c.mode == "contracting")]
     sizes = {"b": batch, "f": [5], "c": contracting, "g": [c.groups] if c.mode == "free" else []}
-    ragged = c.size
+    ragged = 9 if c.large == "right" else c.size
     if c.large == "every":  # dimensions of one size can be taken for each other
         ragged = min(ragged, max(c.groups, 2), 4)
         batch[:], contracting[:] = [ragged] * len(batch), [ragged] * len(contracting)
         sizes["f"] = [ragged]
     sizes[{"free": "f", "contracting": "c", "batch": "b"}[c.mode]][-1] = ragged
-    last = ragged if c.large == "every" else 7
+    last = {"every": ragged, "right": c.size}.get(c.large, 9)
     lhs, lhs_at = _arranged(c.lhs, sizes, c.numbers == "lhs crossed")
     rhs, rhs_at = _arranged(c.rhs, {**sizes, "f": [last]}, c.numbers == "rhs crossed")
     made = result_type(c.result, p.type)
@@ -312,7 +312,7 @@ def _scaled_dot(p: Program, c: Choice) -> HloInstruction:
         sizes = {kind: [equal] * len(own) for kind, own in sizes.items()}
     if c.large == "contracting" and c.contracting:
         sizes["c"][-1] = c.size
-    of_lhs, of_rhs = ([c.size if c.large == side else n] for side, n in (("left", 5), ("right", 7)))
+    of_lhs, of_rhs = ([c.size if c.large == side else n] for side, n in (("left", 9), ("right", 7)))
     if c.large == "every":
         of_lhs = of_rhs = sizes["f"]
     lhs, lhs_at = _arranged(c.lhs, {**sizes, "f": of_lhs}, c.numbers == "lhs crossed")

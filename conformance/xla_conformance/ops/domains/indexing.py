@@ -39,7 +39,7 @@ _AXES: dict[str, Any] = {
     "vector": ("last", "first", "middle", "implicit"),
     "batch": (1, 2, 0, 3),
     "windows": ("last", "first", "between"),
-    "taken": ("half", "one", "all"),
+    "taken": ("half", "one", "all", "mixed"),
     "index": INDEX_TYPES,
     "promise": ("none", "sorted", "unique", "both"),
     "large": ("operand", "indices"),
@@ -121,14 +121,15 @@ def _has_large_batch(c: Choice) -> bool:
 def _operand_sizes(c: Choice, roles: str) -> list[int]:
     rank = len(roles)
     sizes = list(dimensions(rank, 41 if _has_large_batch(c) else c.size, c.place, 1 << 15))
-    if _is_equal(c, rank) and c.taken == "half":
+    if _is_equal(c, rank) and c.taken in ("half", "mixed"):
         sizes = [min(n, 5) for n in sizes]  # of which a window takes 3, as many as a batch dimension has
     return [max(n, 1) if role == "c" else n for n, role in zip(sizes, roles, strict=True)]
 
 
 def _slice_sizes(c: Choice, roles: str, operand: Sequence[int], most: int) -> list[int]:
     """How much of each dimension a slice takes; together at most so many elements."""
-    of_window = [{"half": (n + 1) // 2, "one": min(n, 1), "all": n}[c.taken] for n in operand]
+    takes = [("half", "all")[d % 2] if c.taken == "mixed" else c.taken for d in range(len(operand))]
+    of_window = [{"half": (n + 1) // 2, "one": min(n, 1), "all": n}[t] for t, n in zip(takes, operand, strict=True)]
     taken = [of_window[d] if roles[d] == "w" else min(1, n) for d, n in enumerate(operand)]
     while math.prod(taken) > most:
         taken[taken.index(max(taken))] //= 2

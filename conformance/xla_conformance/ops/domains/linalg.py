@@ -95,7 +95,7 @@ def _triangular(lower: bool, unit: bool) -> Fill:
     sizes=_ORDERS,
     places=("minor",),
     batch=_BATCHES,
-    columns=(3, 1, 0, 17, 65),
+    columns=(3, "equal", 1, 0, 17, 65),
     left=(True, False),
     lower=(True, False),
     unit=(False, True),
@@ -104,7 +104,8 @@ def _triangular(lower: bool, unit: bool) -> Fill:
 def _triangular_solve(p: Program, c: Choice) -> HloInstruction:
     batch = c.batch if c.size <= 65 else c.batch[:0]
     a = p.parameter((*batch, c.size, c.size), fill=_triangular(c.lower, c.unit))
-    sizes = (c.size, c.columns) if c.left else (c.columns, c.size)
+    columns = c.size if c.columns == "equal" else c.columns
+    sizes = (c.size, columns) if c.left else (columns, c.size)
     b = p.parameter((*batch, *sizes), fill=lambda shape, random: _uneven(shape, random).astype(shape.dtype))
     return p.add(
         Opcode.TRIANGULAR_SOLVE,
@@ -145,7 +146,7 @@ def _positive(shape: Shape, random: np.random.Generator) -> np.ndarray:
     return moderate(shape, random, positive=True)
 
 
-_NORM: dict[str, Any] = {"sizes": SIZES[:6], "types": _FLOATS, "scalar": False, "rank": RANKS[:5]}
+_NORM: dict[str, Any] = {"sizes": SIZES[:6], "types": _FLOATS, "scalar": False, "rank": RANKS}
 _NORM_AXES: dict[str, Any] = {"feature": ("last", "first", "middle"), "epsilon": (0.001, 0.5, 1e-5)}
 
 

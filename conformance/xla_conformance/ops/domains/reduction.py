@@ -87,6 +87,7 @@ def _map(p: Program, c: Choice) -> HloInstruction:
     sizes=(*MEDIUM, SIZES[3]),
     scalar=False,
     rank=(2, 1, 3, 4),
+    along=("place", "minor", "middle"),
     inputs=(1, 2, 3),
     carries=(1, 2, 0, 3),
     reverse=(False, True),
@@ -96,7 +97,7 @@ def _map(p: Program, c: Choice) -> HloInstruction:
 def _scan(p: Program, c: Choice) -> HloInstruction:
     """Carry i is the sum of input i so far; each output is its carry before that."""
     sizes = dimensions(c.rank, c.size, c.place)
-    axis = position(c.place, c.rank)
+    axis = position(c.place if c.along == "place" else c.along, c.rank)
     slices = Shape(p.type, (*sizes[:axis], *sizes[axis + 1 :]))
     fill = terms(max(sizes) + 1)
     inputs = [p.parameter(sizes, fill=with_ends(fill) if c.ends else fill) for _ in range(c.inputs)]

@@ -65,7 +65,7 @@ def _windows(c: Choice, sizes: Sequence[int]) -> tuple[WindowDimension, ...]:
 @domain(
     Opcode.REDUCE_WINDOW,
     rule=EQUAL,
-    rank=(3, 1, 2, 4, 5),
+    rank=(3, 1, 2, 4, 5, 6),
     reducer=REDUCERS,
     accumulator=("same", "wider"),
     ends=(False, True),

@@ -11,7 +11,8 @@ from typing import Any
 
 from tests.conformance.zoo.kernels import WRONG, Arrays, changed, kernel_mutant, recomputed
 from tests.conformance.zoo.mutant import Mutant
-from xla_core.hlo import OPS, Attribute, AttributeKind, HloComputation, HloInstruction, Opcode, Trait
+from tests.conformance.zoo.reasons import is_ordered, kernel_ops, reason
+from xla_core.hlo import OPS, Attribute, AttributeKind, HloComputation, HloInstruction, Opcode
 
 Change = Callable[[Any], Any]
 Kind = AttributeKind
@@ -30,9 +31,6 @@ HINTS = {
     "type": "the operands' type implies it, but for a total order, which has mutants of its own",
 }
 """Attributes that change no value, with the reason."""
-
-_NOT_A_KERNEL = {Trait.COLLECTIVE, Trait.CONTROL_FLOW, Trait.NOP, Trait.ASYNC, Trait.HOST_TRANSFER, Trait.PER_DEVICE}
-_NOT_BY_THE_DEVICE = {"fusion", "custom-call", "parameter", "constant", "domain", "copy-start", "rng", "bitcast"}
 
 _ENUMS = {
     "direction": ("EQ", "NE", "LT", "LE", "GT", "GE"),
@@ -140,11 +138,11 @@ _INTS = {
     "counted from 0": lambda v: tuple(range(len(v))),
 }
 
-_SETS = {"collapsed_slice_dims", "inserted_window_dims", "offset_dims", "update_window_dims"}
-_SET_OPS = {Opcode.REVERSE, Opcode.REDUCE, Opcode.MAP}
-_OF_ORDER = {"first two swapped", "reversed", "sorted"}
-"""What changes no set of dimensions."""
+_SET_OPS = {Opcode.REVERSE, Opcode.REDUCE}
+"""Ops whose dimensions are a set: their order has no meaning, and some may be left out."""
 
+_OF_ORDER = {"first two swapped", "reversed", "sorted"}
+_OF_COUNT = {"first left out", "last left out", "left out"}
 
 Misread = Callable[[HloInstruction], "dict[str, Any] | None"]
 """instruction -> the attributes that the kernel takes instead, or None where they are the same."""
@@ -233,15 +231,13 @@ def _changes(name: str, attribute: Attribute) -> dict[str, Change]:
 
 
 def _mutants() -> Iterator[Mutant]:
-    for opcode, op in OPS.items():
-        if op.traits & _NOT_A_KERNEL or str(opcode) in _NOT_BY_THE_DEVICE:
-            continue
+    for opcode in map(Opcode, kernel_ops()):
+        op = OPS[opcode]
         for name, attribute in op.attributes.items():
             if name in HINTS:
                 continue
-            is_set = name in _SETS or opcode in _SET_OPS
             for what, change in _changes(name, attribute).items():
-                if not (is_set and what in _OF_ORDER):
+                if _is_possible(opcode, name, attribute, what):
                     yield _mutant(opcode, name, what, partial(_changed, name, change))
             if attribute.kind is Kind.INTS and "sizes" not in name and "length" not in name:
                 yield _mutant(opcode, name, "first dimension's next taken", partial(_next_dimension, name, 0))
@@ -249,6 +245,15 @@ def _mutants() -> Iterator[Mutant]:
         names = [n for n, a in op.attributes.items() if a.kind is Kind.INTS and "sizes" not in n]
         for one, other in itertools.combinations(names, 2):
             yield _mutant(opcode, one, f"exchanged with {other}", partial(_exchanged, one, other))
+
+
+def _is_possible(opcode: Opcode, name: str, attribute: Attribute, what: str) -> bool:
+    """Whether a change of the order or the number of dimensions gives other dimensions, which the op may have."""
+    if attribute.kind is not Kind.INTS:
+        return True
+    if what in _OF_ORDER:
+        return opcode not in _SET_OPS and is_ordered(opcode, name)
+    return what not in _OF_COUNT or opcode in _SET_OPS
 
 
 def _mutant(opcode: Opcode, name: str, what: str, misread: Misread) -> Mutant:
@@ -259,4 +264,4 @@ def _mutant(opcode: Opcode, name: str, what: str, misread: Misread) -> Mutant:
     return kernel_mutant(f"attributes/{opcode}/{name}/{label}", breaks, fault, str(opcode), wrong, applies=applies)
 
 
-MUTANTS = list(_mutants())
+MUTANTS = [mutant for mutant in _mutants() if not reason(mutant.name)]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-
 from tests.conformance.zoo.mutant import Mutant
-from tests.conformance.zoo.parts import Compiler, HloKernel, broken, template
+from tests.conformance.zoo.parts import Compiler, HloKernel, broken
 from xla_core.errors import InternalError, UnimplementedError
 from xla_core.hlo import ElementType
 from xla_core.target import Capabilities
@@ -19,11 +17,6 @@ FEW = (
     .with_ops(["broadcast", "reshape", "select", "copy"], [F32, PRED, S32])
     .with_ops(["and", "or", "not"], [PRED])
 )
-
-
-def target(name: str, breaks: str, fault: str, **parts) -> None:
-    make = functools.partial(template, **parts)
-    MUTANTS.append(Mutant(name=f"claims/{name}", breaks=breaks, fault=fault, make=make, select="claims or loading"))
 
 
 class _Few(Compiler):
@@ -71,11 +64,6 @@ class RefusesWhatItClaims(Compiler):
             if i.opcode in ("topk", "atan2", "sort"):
                 raise UnimplementedError(f"this device has no {i.opcode}")
         return super().run_backend(module, options, executor)
-
-
-target(
-    "claims-nothing", "compiler.target-is-data", "It claims no op and no type.", target={"capabilities": Capabilities()}
-)
 
 
 @says("compiler.fingerprint", "The compiler's fingerprint changes with each call.")

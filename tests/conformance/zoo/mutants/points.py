@@ -10,7 +10,8 @@ from xla_conformance.ops.elementwise import simple_forms
 from tests.conformance.zoo.kernels import kernel_mutant
 from tests.conformance.zoo.mutant import Mutant
 from tests.conformance.zoo.points import fault_at, points
-from xla_core.hlo import OPS, ElementType
+from tests.conformance.zoo.reasons import kernel_ops
+from xla_core.hlo import OPS, ElementType, Opcode
 
 _EACH = 3
 _TYPES = (ElementType.F32, ElementType.S32)
@@ -19,7 +20,8 @@ _TYPES = (ElementType.F32, ElementType.S32)
 def _mutants() -> list[Mutant]:
     """For each elementwise op, a few points that an op of the table's name chooses."""
     mutants = []
-    for opcode, op in OPS.items():
+    for opcode in map(Opcode, kernel_ops()):
+        op = OPS[opcode]
         forms = [f for t in _TYPES if op.is_elementwise and isinstance(op.arity, int) for f in simple_forms(op, t)[:1]]
         for form in forms:
             every = list(points(form.operands))

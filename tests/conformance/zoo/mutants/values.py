@@ -10,7 +10,7 @@ import numpy as np
 
 from tests.conformance.zoo.kernels import Arrays, Fault, kernel_mutant, recomputed
 from tests.conformance.zoo.mutant import Mutant
-from tests.conformance.zoo.mutants.sizes import kernel_ops
+from tests.conformance.zoo.reasons import example, kernel_ops, reason, shows
 from xla_core.hlo import ElementType, HloInstruction, evaluate_computation
 
 Mask = Callable[..., Any]
@@ -23,6 +23,10 @@ def _type(array: np.ndarray) -> ElementType:
 
 def is_float(array: np.ndarray) -> bool:
     return _type(array).is_floating
+
+
+def has_infinity(array: np.ndarray) -> bool:
+    return is_float(array) and _type(array).has_infinity
 
 
 def is_signed(array: np.ndarray) -> bool:
@@ -373,13 +377,14 @@ def _payload(array: np.ndarray) -> np.ndarray:
     return _nan(array) & (bits_of(array) != quiet)
 
 
-_GENERAL: dict[str, tuple[str, Fault]] = {
-    "minus-zero": ("gives +0 for -0", result(is_float, lambda r: (r == 0) & negative(r), lambda r: np.zeros_like(r))),
-    "denormal-results": ("gives 0 for denormal results", result(is_float, is_denormal, lambda r: np.zeros_like(r))),
-    "denormal-operands": ("takes denormal operands as 0", on_inputs(_flushed)),
-    "infinity": ("gives the largest number for infinity", result(lambda r: is_float(r) and _type(r).has_infinity, lambda r: np.isinf(wide(r)), lambda r: np.where(wide(r) < 0, -1.0, 1.0) * float(largest(r)))),
-    "nan": ("gives 0 for NaN", result(is_float, _nan, lambda r: np.zeros_like(r))),
+_GENERAL: dict[str, tuple[Callable[[np.ndarray], bool], str, Fault]] = {
+    "minus-zero": (is_float, "gives +0 for -0", result(is_float, lambda r: (r == 0) & negative(r), lambda r: np.zeros_like(r))),
+    "denormal-results": (is_float, "gives 0 for denormal results", result(is_float, is_denormal, lambda r: np.zeros_like(r))),
+    "denormal-operands": (is_float, "takes denormal operands as 0", on_inputs(_flushed)),
+    "infinity": (has_infinity, "gives the largest number for infinity", result(has_infinity, lambda r: np.isinf(wide(r)), lambda r: np.where(wide(r) < 0, -1.0, 1.0) * float(largest(r)))),
+    "nan": (is_float, "gives 0 for NaN", result(is_float, _nan, lambda r: np.zeros_like(r))),
 }  # fmt: skip
+"""(the kind of results that it changes, what it does, the fault)."""
 
 _MOVES = (
     *(
@@ -395,7 +400,18 @@ _MOVES = (
     ),
     *("scatter", "select", "slice", "sort", "transpose", "bitcast-convert", "select-and-scatter", "iota"),
 )
+_COMMUTATIVE = ("add", "multiply", "and", "or", "xor", "maximum", "minimum", "mulhi", "complex")
 _PAYLOAD = "does not keep the bits of NaN"
+
+
+def _has_like_operands(opcode: str) -> bool:
+    """Whether the first two operands may have one type and one shape."""
+    for element in (ElementType.F32, ElementType.S32, ElementType.PRED):
+        found = example(opcode, element)
+        if found is not None and len(found.operands) > 1:
+            first, second = (operand.shape for operand in found.operands[:2])
+            return first.element_type is second.element_type and first.rank == second.rank
+    return False
 
 
 def _mutants() -> list[Mutant]:
@@ -404,25 +420,19 @@ def _mutants() -> list[Mutant]:
         mutants.append(
             kernel_mutant(f"values/{opcode}/{name}", f"{opcode}:values", f"`{opcode}`: {what}.", opcode, wrong)
         )
+    known = {m.name for m in mutants}
     for opcode in kernel_ops():
-        for name, (what, wrong) in _GENERAL.items():
-            if not any(m.name == f"values/{opcode}/{name}" for m in mutants):
-                mutants.append(
-                    kernel_mutant(
-                        f"values/{opcode}/all-{name}", f"{opcode}:values", f"`{opcode}` {what}.", opcode, wrong
-                    )
-                )
-        if opcode not in ("add", "multiply", "and", "or", "xor", "maximum", "minimum", "mulhi", "complex"):
-            mutants.append(
-                kernel_mutant(
-                    f"values/{opcode}/operands-swapped",
-                    f"{opcode}:operands",
-                    f"`{opcode}` exchanges its operands.",
-                    opcode,
-                    swapped,
-                )
-            )
-    for opcode in _MOVES:
+        for name, (kind, what, wrong) in _GENERAL.items():
+            label = f"values/{opcode}/all-{name}"
+            if f"values/{opcode}/{name}" not in known and not reason(label) and shows(opcode, kind, wrong):
+                mutants.append(kernel_mutant(label, f"{opcode}:values", f"`{opcode}` {what}.", opcode, wrong))
+        if opcode not in _COMMUTATIVE and _has_like_operands(opcode):
+            fault = f"`{opcode}` exchanges its operands."
+            label = f"values/{opcode}/operands-swapped"
+            mutants.append(kernel_mutant(label, f"{opcode}:operands", fault, opcode, swapped))
+    for opcode in kernel_ops():
+        if opcode not in _MOVES or reason(f"values/{opcode}/nan-payload"):
+            continue
         wrong = result(is_float, _payload, lambda r: np.full(r.shape, np.nan))
         mutants.append(
             kernel_mutant(f"values/{opcode}/nan-payload", f"{opcode}:values", f"`{opcode}` {_PAYLOAD}.", opcode, wrong)
