@@ -58,12 +58,6 @@ class Gate:
     def open(self) -> None:
         self._opened.set()
 
-    def open_after(self, seconds: float) -> None:
-        """Opens the gate from another thread, `seconds` later."""
-        timer = threading.Timer(seconds, self.open)
-        timer.daemon = True
-        timer.start()
-
     def require_closed(self, what: str, promise: str = "stream.enqueue-never-blocks") -> None:
         """Raises Failure if the gate opened by itself, because `what` waited for the work that the gate held back."""
         if self.expired:
