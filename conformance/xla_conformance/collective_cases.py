@@ -7,6 +7,7 @@ import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 
+import ml_dtypes
 import numpy as np
 from allpairspy import AllPairs
 
@@ -179,13 +180,25 @@ class CollectiveCase:
         return "not" if self.type in ("pred", "u8", "u64") else "negate"
 
     def rows(self, random: np.random.Generator) -> list[list[np.ndarray]]:
-        """Small integers, whose sums and products are exact in each type."""
-        dtype = ElementType(self.type).dtype
-        low, high = (0, 2) if self.type == "pred" else (0, 4) if dtype.kind == "u" else (-3, 4)
-        return [
-            [np.asarray(random.integers(low, high, self.shape)).astype(dtype) for _ in range(self._operands)]
-            for _ in range(self.devices)
-        ]
+        """All integers of integer types, whose sums and products wrap, and random bits of pred.
+
+        Of float types integers so large that sums and products are just exact, and would not be in a narrower type.
+        """
+        element = ElementType(self.type)
+        return [[self._values(element, random) for _ in range(self._operands)] for _ in range(self.devices)]
+
+    def _values(self, element: ElementType, random: np.random.Generator) -> np.ndarray:
+        if element is ElementType.PRED:
+            return random.integers(0, 2, self.shape).astype(np.bool_)
+        if element.is_integral:
+            limits = np.iinfo(element.dtype)
+            return random.integers(limits.min, limits.max, self.shape, element.dtype, endpoint=True)
+        bits = int(ml_dtypes.finfo(element.dtype).nmant) - element.is_complex  # type: ignore[no-untyped-call]
+        # A place may reduce twice: each result has the values of all devices as often.
+        terms = self.devices**2
+        largest = 2 ** max(1, bits // terms) if self._reducer == "multiply" else 2**bits // terms
+        parts = [random.integers(1 - largest, largest, self.shape) for _ in range(1 + element.is_complex)]
+        return np.asarray(parts[0] + 1j * parts[1] if element.is_complex else parts[0]).astype(element.dtype)
 
     @property
     def is_possible(self) -> bool:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-import signal
 import stat
 import sys
+import tempfile
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from xla_conformance.process_state import ProcessState
 from xla_conformance.staged import Enter, Outcome, run_staged
 from xla_core import Client, parse
 from xla_core.backend import ENTRY_POINT_GROUP, Availability, StreamExecutor, load_backend
@@ -37,6 +39,7 @@ STAGES = {
     "open": "opening the devices",
     "client": "making a client",
     "first run": "compiling and running a first program",
+    "fork": "forking the process",
     "close": "closing the client",
     "exit": "ending the interpreter",
 }
@@ -62,7 +65,10 @@ ENTRY e {
 
 
 def load_in_process(backend: str) -> Outcome:
-    """Runs all stages. The data of each has "touched": what it did that only an open device needs, in words."""
+    """Runs all stages. The data of each says in words what the stage did.
+
+    "touched" is what only an open device needs, "changed" what belongs to the whole process.
+    """
     return run_staged(_load, backend, SECONDS)
 
 
@@ -71,7 +77,9 @@ class _Watch:
 
     def __init__(self) -> None:
         self.notes: list[str] = []
-        self._main = threading.get_ident()
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115  (it is the process's standard output from now on)
+        sys.stdout.flush()
+        os.dup2(self._output.fileno(), 1)
         sys.addaudithook(self._audit)
         self._count_executors()
 
@@ -98,11 +106,19 @@ class _Watch:
     @contextlib.contextmanager
     def stage(self, data: dict[str, Any]) -> Iterator[None]:
         self.notes.clear()
-        before = _Held()
+        before, state, printed = _Held(), ProcessState(), self._printed()
         start = time.perf_counter()
         yield
         data["seconds"] = time.perf_counter() - start
         data["touched"] = sorted({*self.notes, *before.more(_Held())})
+        data["changed"] = list(state.changes(ProcessState()))
+        data["changed"] += [f"prints to the standard {s}" for s, size in self._printed().items() if size > printed[s]]
+
+    def _printed(self) -> dict[str, int]:
+        """The bytes that the process has written to each standard stream, also from native code."""
+        sys.stdout.flush()
+        sys.stderr.flush()
+        return {"output": os.fstat(1).st_size, "error": os.fstat(2).st_size}
 
 
 _CACHED = (".pyc", ".nbi", ".nbc")
@@ -130,7 +146,6 @@ class _Held:
             with contextlib.suppress(OSError):
                 self.files[name] = str((descriptors / name).readlink())
         self.reserved = int(memory.read_text().split()[0]) * _PAGES if memory.exists() else 0
-        self.handlers = {s: signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)}
 
     def more(self, after: _Held) -> Iterator[str]:
         if after.threads > self.threads:
@@ -140,8 +155,6 @@ class _Held:
                 yield f"leaves {after.files[name]} open"
         if after.reserved - self.reserved > _RESERVED:
             yield f"reserves {(after.reserved - self.reserved) >> 20} MiB"
-        if after.handlers != self.handlers:
-            yield "changes the handlers of signals"
 
 
 def _load(enter: Enter, backend: str) -> None:
@@ -187,6 +200,7 @@ def _load(enter: Enter, backend: str) -> None:
     stage("open", open_all)
     client = stage("client", lambda data: Client(backend))
     stage("first run", functools.partial(_run, client))
+    stage("fork", _fork)
     stage("close", lambda data: client.close())
 
 
@@ -204,6 +218,17 @@ def _compile(compiler: Any, data: dict[str, Any]) -> None:
         data["bytes"] = len(compiler.compile_ahead_of_time(parse(_PROGRAM)))
     except (FailedPreconditionError, UnimplementedError) as error:
         data["refused"] = error.message
+
+
+def _fork(data: dict[str, Any]) -> None:
+    """Makes a child process, which ends at once."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python warns of threads
+        child = os.fork() if hasattr(os, "fork") else 0
+    if child:
+        data["code"] = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    elif hasattr(os, "fork"):
+        os._exit(0)
 
 
 def _run(client: Client, data: dict[str, Any]) -> None:

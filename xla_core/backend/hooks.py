@@ -108,6 +108,10 @@ class BackendHooks:
 
         The implementation imports as little as possible and touches no device.
 
+        Importing the backend prints nothing, and no use of it prints to the standard output. Neither changes what
+        belongs to the whole process, such as environment variables, signal handlers, random states or numpy's error
+        state.
+
         Raises:
             XlaError: where the backend can't work in this installation; `xla backends` shows the message.
         """

@@ -84,8 +84,9 @@ def require_same_bits(sentence: str, got: np.ndarray, wanted: np.ndarray) -> Non
         return
     size = wanted.dtype.itemsize
     have, want = (np.ascontiguousarray(x).reshape(-1).view(np.uint8).reshape(-1, size) for x in (got, wanted))
-    if (bits := Shape.of(wanted).element_type.bit_width) < 8:
-        mask = np.uint8((1 << bits) - 1)
+    element = Shape.of(wanted).element_type
+    if element.bit_width < 8 and element is not ElementType.PRED:  # a bool of numpy is 0 or 1
+        mask = np.uint8((1 << element.bit_width) - 1)
         have, want = have & mask, want & mask
     if np.array_equal(have, want):
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -14,14 +15,13 @@ from xla_core.backend import DeviceMemory, HostBytes, Stream, StreamExecutor
 
 __all__ = ["KINDS", "Workpiece"]
 
-_SIZE = 4096
-_BEFORE, _AFTER = pattern(_SIZE, 1), pattern(_SIZE, 2)
+_SIZES = (4096, 200, 70_001)
 
 KINDS = ("h2d", "upload", "d2h", "d2d", "memset", "read_at", "write_at", "callback", "launch")
 
 
 class Workpiece:
-    """Enqueues work of one kind, and says whether it was done.
+    """Enqueues work of one kind, on sizes that take turns, and says whether it was done.
 
     Args:
         idle: a stream without work, on which the pieces' memory is set up and read.
@@ -31,6 +31,7 @@ class Workpiece:
         self._executor, self._idle, self._launcher = executor, idle, launcher
         self._memories: list[DeviceMemory] = []
         self._allocators: dict[Stream, WatchedAllocator] = {}
+        self._sizes = itertools.cycle(_SIZES)
 
     def enqueue(self, kind: str, stream: Stream) -> Callable[[], bool]:
         """Enqueues a piece of work. What it returns tells later, when the stream is done, whether the work was done."""
@@ -40,25 +41,27 @@ class Workpiece:
             return lambda: bool(called)
         if kind == "launch":
             return self._launch(stream)
-        target = self._memory(_BEFORE)
+        size = next(self._sizes)
+        before, after = pattern(size, 1), pattern(size, 2)
+        target = self._memory(before)
         if kind in ("d2h", "read_at"):
-            back = np.zeros(_SIZE - 5 * (kind == "read_at"), np.uint8)
+            back = np.zeros(size - 5 * (kind == "read_at"), np.uint8)
             if kind == "d2h":
                 stream.memcpy_d2h(back, target)
             else:
                 self._executor.read_at(stream, back, target, 5)
             return lambda: bool(back.any())
         if kind == "h2d":
-            stream.memcpy_h2d(target, _AFTER)
+            stream.memcpy_h2d(target, after)
         elif kind == "upload":
-            stream.upload(target, _AFTER)
+            stream.upload(target, after)
         elif kind == "d2d":
-            stream.memcpy_d2d(target, self._memory(_AFTER))
+            stream.memcpy_d2d(target, self._memory(after))
         elif kind == "memset":
             stream.memset(target, 0x77)
         else:
-            self._executor.write_at(stream, target, _AFTER[:100], 7)
-        return lambda: not np.array_equal(self._read(target, _SIZE), _BEFORE)
+            self._executor.write_at(stream, target, after[:100], 7)
+        return lambda: not np.array_equal(self._read(target, size), before)
 
     def _launch(self, stream: Stream) -> Callable[[], bool]:
         launcher = self._launcher

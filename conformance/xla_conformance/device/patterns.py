@@ -7,12 +7,15 @@ import numpy as np
 from xla_conformance.failures import Failure
 from xla_core.backend import HostBytes
 
-__all__ = ["LARGE_SIZES", "SIZES", "pattern", "require_bytes"]
+__all__ = ["LARGE_SIZES", "PAGES_AND_MORE", "SIZES", "pattern", "require_bytes"]
 
 _LAST_POWER = 17
 
 SIZES = tuple(sorted({1, *(n + d for k in range(1, _LAST_POWER + 1) for n in (1 << k,) for d in (-1, 0, 1))}))
 """Sizes from 1 to beyond 128 KiB: one below, at and one above each power of two."""
+
+PAGES_AND_MORE = tuple((1 + rest % 7) * 4096 + rest for rest in range(2, 64))
+"""Some pages and a rest of each size up to a line of 64 bytes."""
 
 LARGE_SIZES = ((1 << 20) - 1, (1 << 20) + 4097, (3 << 20) + 1, (5 << 20) + 7, (8 << 20) + 13)
 """Odd sizes of some MiB."""

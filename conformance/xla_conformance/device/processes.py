@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
 from pathlib import Path
 
-__all__ = ["open_files", "thread_count"]
+__all__ = ["native_bytes", "open_files", "resident_bytes", "thread_count"]
 
 
 def thread_count() -> int:
@@ -19,3 +20,29 @@ def open_files() -> int:
     """The number of files that this process has open; 0 where the system doesn't tell."""
     files = Path("/proc/self/fd")
     return len(os.listdir(files)) if files.exists() else 0
+
+
+def resident_bytes() -> int:
+    """The bytes of this process that are in memory; 0 where the system doesn't tell."""
+    statistics = Path("/proc/self/statm")
+    return int(statistics.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") if statistics.exists() else 0
+
+
+class _Mallinfo(ctypes.Structure):
+    """The structure `mallinfo2` of glibc."""
+
+    _fields_ = [
+        *((name, ctypes.c_size_t) for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd")),
+        *((name, ctypes.c_size_t) for name in ("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")),
+    ]
+
+
+def native_bytes() -> int:
+    """The bytes that native code has allocated by the C library and not freed; 0 where it doesn't tell."""
+    try:
+        mallinfo = ctypes.CDLL(None).mallinfo2
+    except (OSError, AttributeError, TypeError):
+        return 0
+    mallinfo.restype = _Mallinfo
+    found = mallinfo()
+    return int(found.uordblks + found.hblkhd)

@@ -46,10 +46,13 @@ GIVEN = {Opcode.PARAMETER, Opcode.CONSTANT, Opcode.TUPLE, Opcode.GET_TUPLE_ELEME
 """Ops that every program has. A device without them runs none."""
 CANDIDATES = 6
 OWN_CALL = "xla_conformance.triple"
+CALLED: list[int] = []
+"""Has an element for each call of OWN_CALL."""
 
 
 @register_custom_call(OWN_CALL)
 def _triple(context: object, instruction: HloInstruction, values: list[np.ndarray]) -> np.ndarray:
+    CALLED.append(1)
     return np.asarray(values[0] * values[0].dtype.type(3))
 
 
@@ -273,6 +276,19 @@ def test_a_custom_call_that_the_host_defines(client: Client, fallback: str, dtyp
             raise AssertionError(f'With fallback="host", the host runs it: {error.message}') from error
         return
     require_bits("A custom call computes what its definition says.", [np.asarray(r) for r in executable(x)], [x * 3])
+
+
+@pytest.mark.promise("compiler.host-fallback", "executable.run")
+def test_a_custom_call_with_an_effect_is_called_once(client: Client) -> None:
+    text = custom_call(OWN_CALL).replace("custom_call_target", "custom_call_has_side_effect=true, custom_call_target")
+    try:
+        executable = Client.compile(client, text, CompileOptions(fallback="host"))
+    except UnimplementedError:
+        not_supported("the host runs no custom calls for it")
+    for _ in range(3):
+        CALLED.clear()
+        np.asarray(executable(np.arange(8, dtype=np.float32))[0])
+        assert len(CALLED) == 1, f"A custom call with an effect is called once in a run, not {len(CALLED)} times."
 
 
 # -- what is claimed --------------------------------------------------------------------------------------------------

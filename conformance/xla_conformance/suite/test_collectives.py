@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from xla_conformance.bits import require_bits
-from xla_conformance.claims import not_supported
+from xla_conformance.claims import require_devices
 from xla_conformance.collective_cases import CollectiveCase, collective_cases
 from xla_core import Client, CompileOptions, XlaError
 from xla_core.hlo import evaluate_replicas, parse_hlo
@@ -80,11 +80,6 @@ ENTRY e {
 ROWS = [[np.arange(6, dtype=np.float32).reshape(2, 3)], [np.full((2, 3), 10, np.float32)]]
 
 
-def on_devices(client: Client, count: int) -> None:
-    if len(client.devices) < count:
-        not_supported(f"the platform has {len(client.devices)} devices here; a flag of the backend may give it more")
-
-
 @pytest.mark.promise(
     "communicator.in-order", "executor.create-communicator", "executable.many-devices", "stream.host-callbacks-meet"
 )
@@ -97,7 +92,7 @@ def on_devices(client: Client, count: int) -> None:
     ids=str,
 )
 def test_collective(client: Client, case: CollectiveCase, random: np.random.Generator) -> None:
-    on_devices(client, case.devices)
+    require_devices(client, case.devices)
     program = case.program()
     executable = client.compile(program.text)
     runs = []
@@ -115,15 +110,27 @@ def test_collective(client: Client, case: CollectiveCase, random: np.random.Gene
             )
 
 
-def on_two_devices(client: Client) -> None:
-    if len(client.devices) < 2:
-        not_supported("the platform has one device here; a flag of the backend may give it more")
+@pytest.mark.promise("communicator.in-order", "executable.many-devices", "platform.ordinals")
+@pytest.mark.parametrize("swapped", [False, True], ids=["in order", "swapped"])
+@pytest.mark.parametrize(("replicas", "partitions"), [(2, 1), (1, 2)])
+def test_ids_are_places_in_the_assignment(client: Client, replicas: int, partitions: int, swapped: bool) -> None:
+    require_devices(client, 2)
+    text = (
+        f"HloModule m, replica_count={replicas}, num_partitions={partitions}\n\nENTRY e {{\n  r = u32[] replica-id()\n"
+        "  p = u32[] partition-id()\n  ROOT t = (u32[], u32[]) tuple(r, p)\n}\n"
+    )
+    ids = [1, 0] if swapped else [0, 1]
+    assignment = tuple((i,) for i in ids) if replicas == 2 else (tuple(ids),)
+    executable = client.compile(text, CompileOptions(device_assignment=assignment))
+    places = [(r, p) for r in range(replicas) for p in range(partitions)]
+    got = [tuple(int(np.asarray(r)) for r in row) for row in executable.execute_sharded([[], []])]
+    assert got == places, f"A device has the replica and partition of its place in the assignment, not {got}."
 
 
 @pytest.mark.promise("communicator.in-order", "executor.create-communicator", "stream.host-callbacks-meet")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_devices_meet(client: Client, name: str) -> None:
-    on_two_devices(client)
+    require_devices(client, 2)
     text = HEAD + PROGRAMS[name]
     executable = client.compile(text)
     expected = evaluate_replicas(parse_hlo(text), ROWS)
@@ -136,7 +143,7 @@ def test_devices_meet(client: Client, name: str) -> None:
 
 @pytest.mark.promise("communicator.end-releases", "communicator.failure-poisons")
 def test_the_failure_of_a_device_reaches_the_others(client: Client) -> None:
-    on_two_devices(client)
+    require_devices(client, 2)
     executable = client.compile(HEAD + PROGRAMS["all-reduce"])
     (x,), (y,) = ROWS
     broken = client.error_buffer(XlaError("broken input"), executable.parameter_shapes[0], 1)
@@ -150,7 +157,7 @@ def test_the_failure_of_a_device_reaches_the_others(client: Client) -> None:
 
 @pytest.mark.promise("platform.ordinals", "executable.many-devices")
 def test_an_assignment_chooses_the_devices(client: Client) -> None:
-    on_two_devices(client)
+    require_devices(client, 2)
     swapped = client.compile(HEAD + PROGRAMS["one after the other"], CompileOptions(device_assignment=((1,), (0,))))
     assert [device.id for device in swapped.devices] == [1, 0]
     expected = evaluate_replicas(parse_hlo(HEAD + PROGRAMS["one after the other"]), ROWS)

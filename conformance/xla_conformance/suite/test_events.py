@@ -43,6 +43,7 @@ def test_an_event_that_was_never_recorded_is_ready(stream: Stream, other: Stream
 def test_an_event_tells_when_its_point_is_reached(stream: Stream) -> None:
     """Many times, and with one event that is recorded again and again."""
     event = stream.create_event()
+    quickest = PATIENCE
     for number in range(60):
         gate = Gate()
         gate.hold(stream)
@@ -52,12 +53,17 @@ def test_an_event_tells_when_its_point_is_reached(stream: Stream) -> None:
         start = time.monotonic()
         states = [event.ready, event.error is not None, event.synchronize(0.0), event.synchronize(0.003)]
         took = time.monotonic() - start
+        quickest = min(quickest, took)
         gate.require_closed("`Event.ready` or a wait with a timeout", "event.ready-never-blocks")
         if any(states) or took < 0.002:
             raise Failure(f"An event is ready once all work before it is done, but before that it says {states}.")
         gate.open()
         if event.synchronize(PATIENCE) is not True or not event.ready:
             raise Failure("`synchronize` blocks until the event is ready and returns `ready`, but it isn't.")
+    if quickest > 0.2:
+        raise Failure(
+            f"`synchronize` blocks for `timeout` seconds at most, but 0.003 became {quickest:.2f} s each time."
+        )
 
 
 @pytest.mark.promise("event.ready-after-work", "stream.record", "stream.in-order")
@@ -79,32 +85,35 @@ def test_events_become_ready_in_order(stream: Stream) -> None:
 
 
 @pytest.mark.promise("event.wait-for-last-record", "stream.wait", "event.synchronize-timeout")
-@pytest.mark.parametrize("who", ["the host", "the host with a timeout", "a stream"])
+@pytest.mark.parametrize("who", ["the host", "the host with a timeout", "a stream", "a busy stream"])
 def test_a_wait_is_for_the_record_that_was_made_before_it(
     stream: Stream, other: Stream, executor: StreamExecutor, who: str
 ) -> None:
     """The event is recorded again, behind work that doesn't end. It doesn't prolong the wait."""
     for _ in range(10):
-        first, second = Gate(), Gate(5.0)
+        first, second, busy = Gate(), Gate(5.0), Gate()
         event = stream.create_event()
         first.hold(stream)
         stream.record(event)
         passed = threading.Event()
 
         def wait(event: Event = event, passed: threading.Event = passed) -> None:
-            if who == "a stream":
+            if "stream" in who:
                 other.synchronize()
             else:
                 event.synchronize(None if who == "the host" else PATIENCE)
             passed.set()
 
-        if who == "a stream":
+        if who == "a busy stream":
+            busy.hold(other)
+        if "stream" in who:
             other.wait(event)
         thread = threading.Thread(target=wait, daemon=True)
         thread.start()
         time.sleep(0.005)
         second.hold(stream)
         stream.record(event)
+        busy.open()  # the stream comes to its wait after the second record
         if passed.is_set():
             raise Failure("A wait lasts until the event's record, but it ended before.", promise="stream.wait")
         first.open()
@@ -115,6 +124,39 @@ def test_a_wait_is_for_the_record_that_was_made_before_it(
             raise Failure("A later record re-arms an event, but it is ready.", promise="stream.record-again")
         second.open()
         thread.join(PATIENCE)
+
+
+@pytest.mark.promise("event.wait-for-last-record", "stream.wait", "stream.record-again", "stream.concurrent")
+@pytest.mark.parametrize("count", [2, 9])
+def test_streams_wait_for_one_event(executor: StreamExecutor, stream: Stream, count: int) -> None:
+    """Each of them waits, the first half for an earlier record than the second."""
+    waiting = [executor.create_stream() for _ in range(count)]
+    early, late = set(range(count // 2)), set(range(count // 2, count))
+    for _ in range(5):
+        gates = [Gate(), Gate()]
+        called: list[int] = []
+        event = stream.create_event()
+        for gate, part in zip(gates, (early, late), strict=True):
+            gate.hold(stream)
+            stream.record(event)
+            for number in sorted(part):
+                waiting[number].wait(event)
+                waiting[number].host_callback(functools.partial(called.append, number))
+        for gate, part in zip(gates, (early, late), strict=True):
+            time.sleep(0.002)
+            before = set(called)
+            gate.require_closed("`wait`")
+            gate.open()
+            for number in part:
+                waiting[number].synchronize()
+            if part & before or not part <= set(called):
+                raise Failure(
+                    f"Every stream that waits for an event waits for its last record, but of {sorted(part)} streams "
+                    f"{sorted(part & before)} went on before it, and {sorted(part - set(called))} not after it."
+                )
+    stream.synchronize()
+    for other in waiting:
+        other.close()
 
 
 @pytest.mark.promise("stream.wait", "stream.concurrent")

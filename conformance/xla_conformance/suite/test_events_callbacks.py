@@ -81,6 +81,28 @@ def test_a_callback_is_called_once_when_the_event_is_ready(stream: Stream, gate:
             raise Failure("If the event isn't ready, a thread that is not the device's own calls the callback.")
 
 
+@pytest.mark.promise("event.when-ready-once", "stream.record-again")
+def test_a_callback_outlives_the_record(stream: Stream) -> None:
+    """The event is recorded again before it is ready, and once more when it is."""
+    for _ in range(10):
+        gate = Gate()
+        gate.hold(stream)
+        event = _recorded(stream)
+        waiting = [Calls(event)]
+        event.when_ready(waiting[0])
+        stream.record(event)
+        waiting.append(Calls(event))
+        event.when_ready(waiting[1])
+        gate.require_closed("`when_ready`")
+        gate.open()
+        for calls in waiting:
+            calls.wait()
+        stream.record(event)
+        stream.synchronize()
+        if any(len(calls.calls) != 1 for calls in waiting):
+            raise Failure(f"{ONCE} after another record it was called again.")
+
+
 @pytest.mark.promise("event.when-ready-once", "event.dropped")
 def test_a_callback_outlives_its_event(stream: Stream) -> None:
     for _ in range(20):

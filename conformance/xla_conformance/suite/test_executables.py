@@ -91,6 +91,38 @@ ENTRY e {
 """
 
 
+TRIPS = """HloModule trips
+
+condition {{
+  s = (s32[], s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=2
+  bound = s32[] {bound}
+  ROOT more = pred[] compare(i, bound), direction=LT
+}}
+
+body {{
+  s = (s32[], s32[], s32[]) parameter(0)
+  x = s32[] get-tuple-element(s), index=0
+  n = s32[] get-tuple-element(s), index=1
+  i = s32[] get-tuple-element(s), index=2
+  three = s32[] constant(3)
+  one = s32[] constant(1)
+  y = s32[] add(x, three)
+  j = s32[] add(i, one)
+  ROOT r = (s32[], s32[], s32[]) tuple(y, n, j)
+}}
+
+ENTRY e {{
+  x = s32[] parameter(0)
+  n = s32[] parameter(1)
+  zero = s32[] constant(0)
+  s = (s32[], s32[], s32[]) tuple(x, n, zero)
+  loop = (s32[], s32[], s32[]) while(s), condition=condition, body=body
+  ROOT r = s32[] get-tuple-element(loop), index=0
+}}
+"""
+
+
 @pytest.fixture(scope="module")
 def executable(client: Client) -> LoadedExecutable:
     return client.compile(PROGRAM)
@@ -110,6 +142,16 @@ def right(executable: LoadedExecutable, factor: float = 2.0) -> None:
 def test_results_are_right(executable: LoadedExecutable) -> None:
     right(executable)
     right(executable, -0.5)
+
+
+@pytest.mark.promise("executable.run")
+@pytest.mark.parametrize("known", [False, True], ids=["of an argument", "known"])
+def test_loops_of_any_length(client: Client, known: bool) -> None:
+    for trips in (0, 1, 2, 255, 256, 257, 1025, 4097):
+        text = TRIPS.format(bound=f"constant({trips})" if known else "get-tuple-element(s), index=1")
+        (result,) = client.compile(text)(np.int32(7), np.int32(trips))
+        got = int(np.asarray(result))
+        assert got == 7 + 3 * trips, f"A loop of {trips} trips adds 3 to 7 in each, which isn't {got}."
 
 
 @pytest.mark.promise("executable.run", "executable.immutable", "executable.arguments-kept")
@@ -338,10 +380,10 @@ def test_feeds_are_in_order(client: Client) -> None:
     executable = client.compile(FEEDS)
     x = np.arange(3, dtype=np.float32)
     runs = [executable(x) for _ in range(3)] if _may_wait(client) else []
-    given = [(np.full(3, 10 * i, np.float32), np.array([i, -i], np.int32)) for i in range(6)]
+    given = [(np.full(3, 10 * i, np.float32), np.array([i, -i], np.int32)) for i in range(40)]
     for value in given:
         client.transfer_to_infeed(value)
-    runs += [executable(x) for _ in range(6 - len(runs))]
+    runs += [executable(x) for _ in range(40 - len(runs))]
     for (a, b), results in zip(given, runs, strict=True):
         out = np.asarray(client.transfer_from_outfeed(timeout=SECONDS))
         require_bits("Values leave a program's outfeed in the order of its runs.", [out], [x + a])

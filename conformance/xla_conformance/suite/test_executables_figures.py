@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from xla_conformance.bench import Bench, compiled
 from xla_conformance.bits import require_bits
 from xla_conformance.programs.family import FAMILY, FamilyProgram
 from xla_core import Client, CompileOptions, parse
+from xla_core.backend import BackendSpec
 from xla_core.hlo import Opcode, evaluate
 
 NAMES = {"hlo", "buffer-assignment", "llvm-unoptimized", "llvm", "asm", "ptx", "ptxas", "object", "thunks"}
@@ -23,8 +25,19 @@ def program_of(name: str, text: str) -> FamilyProgram:
 
 
 ADD = "add {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT r = f32[] add(a, b)\n}\n\n"
-COSTS: dict[str, tuple[FamilyProgram, float, float]] = {
-    "dot": (
+
+
+class Cost(NamedTuple):
+    """What one execution of a program costs. It accesses its arguments and results `passes` times."""
+
+    program: FamilyProgram
+    flops: float = 0.0
+    transcendentals: float = 0.0
+    passes: int = 1
+
+
+COSTS = {
+    "dot": Cost(
         program_of(
             "dot",
             "ENTRY e {\n  x = f32[48,64] parameter(0)\n  y = f32[64,32] parameter(1)\n"
@@ -33,7 +46,7 @@ COSTS: dict[str, tuple[FamilyProgram, float, float]] = {
         2.0 * 48 * 64 * 32,
         0.0,
     ),
-    "elementwise": (
+    "elementwise": Cost(
         program_of(
             "elementwise",
             "ENTRY e {\n  x = f32[1000] parameter(0)\n  y = f32[1000] parameter(1)\n"
@@ -42,12 +55,12 @@ COSTS: dict[str, tuple[FamilyProgram, float, float]] = {
         2000.0,
         0.0,
     ),
-    "transcendental": (
+    "transcendental": Cost(
         program_of("transcendental", "ENTRY e {\n  x = f32[40,50] parameter(0)\n  ROOT r = f32[40,50] tanh(x)\n}\n"),
         0.0,
         2000.0,
     ),
-    "reduction": (
+    "reduction": Cost(
         program_of(
             "reduction",
             ADD + "ENTRY e {\n  x = f32[64,128] parameter(0)\n  zero = f32[] constant(0)\n"
@@ -56,7 +69,23 @@ COSTS: dict[str, tuple[FamilyProgram, float, float]] = {
         64.0 * 127,
         0.0,
     ),
-    "movement": (
+    "loop": Cost(
+        program_of(
+            "loop_of_ten",
+            "condition {\n  s = (s32[], f32[500]) parameter(0)\n  i = s32[] get-tuple-element(s), index=0\n"
+            "  ten = s32[] constant(10)\n  ROOT r = pred[] compare(i, ten), direction=LT\n}\n\n"
+            "body {\n  s = (s32[], f32[500]) parameter(0)\n  i = s32[] get-tuple-element(s), index=0\n"
+            "  x = f32[500] get-tuple-element(s), index=1\n  one = s32[] constant(1)\n  j = s32[] add(i, one)\n"
+            "  y = f32[500] multiply(x, x)\n  ROOT r = (s32[], f32[500]) tuple(j, y)\n}\n\n"
+            "ENTRY e {\n  x = f32[500] parameter(0)\n  zero = s32[] constant(0)\n"
+            "  s = (s32[], f32[500]) tuple(zero, x)\n"
+            "  loop = (s32[], f32[500]) while(s), condition=condition, body=body\n"
+            "  ROOT r = f32[500] get-tuple-element(loop), index=1\n}\n",
+        ),
+        5000.0,
+        passes=10,
+    ),
+    "movement": Cost(
         program_of(
             "movement",
             "ENTRY e {\n  x = f32[300,100] parameter(0)\n  ROOT r = f32[100,300] transpose(x), dimensions={1,0}\n}\n",
@@ -70,13 +99,14 @@ COSTS: dict[str, tuple[FamilyProgram, float, float]] = {
 @pytest.mark.promise("executable.cost")
 @pytest.mark.parametrize("name", COSTS)
 def test_costs_are_those_of_one_execution(client: Client, name: str) -> None:
-    program, flops, transcendentals = COSTS[name]
+    program, flops, transcendentals, passes = COSTS[name]
     executable = compiled(client, program)
     cost: Mapping[str, float] = executable.cost_analysis()
     for key in ("flops", "transcendentals", "bytes accessed"):
         assert key in cost, f"cost_analysis has an estimate of {key!r}."
-        assert np.isfinite(cost[key]), f"The estimate of {key!r} is a number."
-        assert cost[key] >= 0, f"The estimate of {key!r} is not negative."
+    for key, value in cost.items():
+        assert np.isfinite(value), f"The estimate of {key!r} is a number."
+        assert value >= 0, f"The estimate of {key!r} is not negative."
     said = cost["flops"]
     assert flops / 2 <= said <= 4 * flops + 40 * transcendentals, f"One execution has about {flops} flops, not {said}."
     said = cost["transcendentals"]
@@ -84,7 +114,7 @@ def test_costs_are_those_of_one_execution(client: Client, name: str) -> None:
         f"One execution has about {transcendentals} transcendentals, not {said}."
     )
     shapes = [*executable.parameter_shapes, *executable.result_shapes]
-    moved = sum(shape.byte_size for shape in shapes)
+    moved = passes * sum(shape.byte_size for shape in shapes)
     said = cost["bytes accessed"]
     assert moved / 2 <= said <= 8 * moved, f"One execution accesses about {moved} bytes, not {said}."
 
@@ -154,6 +184,12 @@ def _donated_bytes(results: list[int], aliased: set[int]) -> int:
     return sum(results[i] for i in aliased)
 
 
+def redundant() -> FamilyProgram:
+    """Computes one sum a hundred times, of which passes leave few."""
+    lines = ["ENTRY e {", "  x = f32[8] parameter(0)", *(f"  a{i} = f32[8] add(x, x)" for i in range(100))]
+    return program_of("redundant", "\n".join([*lines, "  ROOT r = (f32[8], f32[8]) tuple(a0, a50)", "}\n"]))
+
+
 @pytest.mark.promise(
     "report.counts",
     "report.instructions",
@@ -163,9 +199,9 @@ def _donated_bytes(results: list[int], aliased: set[int]) -> int:
     "report.temp-bytes",
     "report.seconds",
 )
-@pytest.mark.parametrize("name", ["temporaries", "elementwise", "loop", "several_results", "nothing"])
-def test_the_report_of_a_compilation(client: Client, name: str) -> None:
-    program = next(p for p in FAMILY if p.name == name)
+@pytest.mark.parametrize("name", ["temporaries", "elementwise", "loop", "several_results", "nothing", "redundant"])
+def test_the_report_of_a_compilation(client: Client, spec: BackendSpec, name: str) -> None:
+    program = next(p for p in (*FAMILY, redundant()) if p.name == name)
     compiled(client, program)
     start = time.perf_counter()
     executable = client.compile(program.module)
@@ -183,6 +219,8 @@ def test_the_report_of_a_compilation(client: Client, name: str) -> None:
     assert report.fusions == fusions, f"The optimized module has {fusions} fusions, not {report.fusions}."
     assert 0 <= report.kernels <= 4 * after, f"{after} instructions need no {report.kernels} kernels."
     calls = sum(report.library_calls.values())
+    if spec.kernel is not None and name != "nothing":
+        assert report.kernels + calls > 0, "A program that computes something has kernels, or calls into libraries."
     assert all(n >= 0 for n in report.library_calls.values()), "Numbers of library calls are not negative."
     assert calls <= after, f"{after} instructions need no {calls} library calls."
     assert 0 <= report.temp_bytes <= report.temp_bytes_without_reuse, "Sharing memory doesn't need more of it."

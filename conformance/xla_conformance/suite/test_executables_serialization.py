@@ -18,7 +18,7 @@ from xla_core import Client, FailedPreconditionError, InvalidArgumentError, XlaE
 ALL = [*FAMILY, *SHARDED]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # a worker of `xla conform` keeps nothing else from test to test
 def elsewhere(
     backend: str, client: Client, seed: int, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, dict[str, Any] | str]:
@@ -83,9 +83,16 @@ def test_run_after_reading_it_again(client: Client, program: FamilyProgram, rand
             )
 
 
+def donations() -> list[FamilyProgram]:
+    """Two programs that differ in what they may do with their argument."""
+    body = "\n\nENTRY e {\n  x = f32[77] parameter(0)\n  ROOT r = f32[77] negate(x)\n}\n"
+    said = {"kept": "", "donated": ", input_output_alias={ {}: (0, {}) }"}
+    return [FamilyProgram(name, f"HloModule m{text}{body}") for name, text in said.items()]
+
+
 @pytest.mark.promise("executable.fingerprint")
 def test_fingerprints_tell_programs_apart(client: Client) -> None:
-    programs = [*siblings(), *FAMILY]
+    programs = [*siblings(), *FAMILY, *donations()]
     prints = []
     for program in programs:
         executable = compiled(client, program)

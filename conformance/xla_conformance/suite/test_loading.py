@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Callable
 from functools import cache
 
 import pytest
 
+from xla_conformance.claims import not_supported
 from xla_conformance.loading import STAGES, load_in_process
 from xla_conformance.staged import Outcome
 from xla_core import Client
@@ -62,6 +64,18 @@ def test_each_stage_of_loading_ends(backend: str, stage: str) -> None:
 def test_loading_touches_no_device(backend: str, stage: str) -> None:
     touched = loaded(backend).require(stage, STAGES[stage])["touched"]
     assert not touched, f"{STAGES[stage].capitalize()} touches no device: it {' and '.join(touched)}."
+
+
+_MAY_LOG = ("open", "client", "first run", "fork", "close")
+
+
+@pytest.mark.promise("hooks.changes-nothing", "hooks.prints-nothing")
+@pytest.mark.parametrize("stage", [stage for stage in STAGES if stage != "exit"])
+def test_nothing_of_the_whole_process_changes(backend: str, stage: str) -> None:
+    """A driver may say something on the standard error stream once a device is opened."""
+    changed = loaded(backend).require(stage, STAGES[stage])["changed"]
+    found = [what for what in changed if not (what.endswith("standard error") and stage in _MAY_LOG)]
+    assert not found, f"A backend changes nothing of the whole process: {STAGES[stage]} {' and '.join(found)}."
 
 
 @pytest.mark.promise("compiler.needs-no-device", "compiler.ahead-of-time", "platform.making-touches-no-device")
@@ -231,7 +245,9 @@ def test_platform_and_executors_are_kept(platform: Platform, backend: str) -> No
 @pytest.mark.promise("platform.no-such-ordinal", "platform.device-count")
 def test_an_ordinal_that_does_not_exist(platform: Platform) -> None:
     count = platform.visible_device_count()
-    assert platform.visible_device_count() == count, "The number of devices doesn't change by itself."
+    assert {platform.visible_device_count() for _ in range(30)} == {count}, (
+        "The number of devices doesn't change by itself."
+    )
     for ordinal in (count, -1):
         with pytest.raises(InvalidArgumentError):
             platform.executor(ordinal)
@@ -262,6 +278,27 @@ def test_a_second_client_works_beside_the_first(backend: str, client: Client) ->
         assert len(second.devices) == len(client.devices)
         assert second.buffer_from_host([1, 2, 3]).to_numpy().tolist() == [1, 2, 3]
     assert client.buffer_from_host([4, 5]).to_numpy().tolist() == [4, 5]
+
+
+@pytest.mark.promise("platform.close")
+def test_closing_a_platform_closes_its_devices(spec: BackendSpec, backend: str) -> None:
+    platform = spec.platform()
+    platform.name = backend
+    closed: list[int] = []
+    for ordinal in range(platform.visible_device_count()):
+        executor = platform.executor(ordinal)
+        close = executor.close
+
+        def noted(close: Callable[[], None] = close, ordinal: int = ordinal) -> None:
+            closed.append(ordinal)
+            close()
+
+        try:
+            executor.close = noted  # type: ignore[method-assign]
+        except AttributeError:
+            not_supported("its devices take no attributes")
+    platform.close()
+    assert sorted(closed) == list(range(platform.visible_device_count())), "Platform.close closes the open devices."
 
 
 @pytest.mark.promise("platform.close", "executor.close")

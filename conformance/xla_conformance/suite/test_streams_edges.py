@@ -51,7 +51,7 @@ def _do(bench: Bench, kind: str, stream: int) -> None:
     ("first", "size"),
     [
         *(pytest.param(kind, 0, id=f"{kind}-small") for kind in KINDS),
-        *(pytest.param(kind, 300_001, id=f"{kind}-large") for kind in KINDS if kind not in _LAUNCHES),
+        *(pytest.param(kind, (2 << 20) + 1, id=f"{kind}-large") for kind in KINDS if kind not in _LAUNCHES),
     ],
 )
 def test_work_comes_after_work(bench: Bench, first: str) -> None:

@@ -41,14 +41,24 @@ def _recorded(stream: Stream) -> Event:
     return event
 
 
+POISONS = ("a callback", "a pending event", "a failed event")
+
+
 def _poison(stream: Stream, other: Stream, how: str) -> None:
     """Poisons `stream`; the cause is a Boom with the text "the cause"."""
     if how == "a callback":
         stream.host_callback(fail("the cause"))
-    else:
-        other.host_callback(fail("the cause"))
-        event = other.finish()
-        stream.wait(event)
+        return
+    gate = Gate()
+    if how == "a pending event":
+        gate.hold(other)
+    other.host_callback(fail("the cause"))
+    event = other.finish()
+    if how == "a failed event":
+        event.synchronize(PATIENCE)
+    stream.wait(event)
+    gate.require_closed("`wait` for an event of a held stream")
+    gate.open()
 
 
 @pytest.mark.promise(
@@ -57,7 +67,7 @@ def _poison(stream: Stream, other: Stream, how: str) -> None:
     "stream.host-callback-raises", "stream.synchronize-raises-nothing",
 )  # fmt: skip
 @pytest.mark.parametrize("held", [False, True], ids=["idle", "held"])
-@pytest.mark.parametrize("how", ["a callback", "an event"])
+@pytest.mark.parametrize("how", POISONS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_work_is_skipped_until_the_stream_recovers(
     stream: Stream,
@@ -203,7 +213,13 @@ def test_hundreds_of_units_of_work_of_which_some_fail(stream: Stream, gate: Gate
         if i % 3 == 0:
             stream.host_callback(fail(f"unit {i};"))
         stream.host_callback(functools.partial(called.append, -i))
-        events.append(stream.finish())
+        if i % 2:
+            events.append(stream.finish())
+        else:
+            events.append(_recorded(stream))
+            if not held and i % 3 == 0:
+                stream.synchronize()  # the host knows of the failure before it calls `recover`
+            stream.recover()
     gate.require_closed("a callback")
     gate.open()
     stream.synchronize()

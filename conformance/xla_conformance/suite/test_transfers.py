@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -114,6 +115,18 @@ def test_views_of_arrays(backend: str, client: Client, random: np.random.Generat
         require_same_bits(f"{SENTENCE} The caller may change the array at once.", got, wanted)
 
 
+@pytest.mark.promise("transfer-manager.transfer-to-device", "transfer-manager.to-device")
+@pytest.mark.parametrize("rank", [1, 2, 3, 4])
+def test_dimensions_in_every_order(backend: str, client: Client, random: np.random.Generator, rank: int) -> None:
+    """All sizes are equal, so that a wrong order has the right shape. One dimension is reversed, or none."""
+    elements = itertools.cycle(_of_each_width(backend, random))
+    for size in (2, 7, 16):
+        for order in itertools.permutations(range(rank)):
+            for backwards in (None, *range(rank)):
+                array = random_bits(next(elements), (size,) * rank, random).transpose(order)
+                _round_trip(client, array if backwards is None else np.flip(array, backwards))
+
+
 @pytest.mark.promise("transfer-manager.caller-may-change-array", "stream.upload")
 @pytest.mark.parametrize("contiguous", [True, False], ids=["contiguous", "strided"])
 @pytest.mark.parametrize("size", [1, 255, 4097, 65537, (3 << 18) + 1])
@@ -177,8 +190,8 @@ def test_many_at_once(client: Client, random: np.random.Generator) -> None:
 @pytest.mark.promise("transfer-manager.byte-size", "compiler.shape-size")
 def test_sizes_agree(backend: str, platform: Platform, random: np.random.Generator) -> None:
     for element in held_types(backend):
-        for rank in range(5):
-            shape = platform.transfer_manager.device_shape(Shape(element, random_dimensions(rank, random)))
+        for dimensions in (*(random_dimensions(rank, random) for rank in range(5)), (0,), (3, 0, 2)):
+            shape = platform.transfer_manager.device_shape(Shape(element, dimensions))
             sizes = platform.compiler.shape_size_bytes(shape), platform.transfer_manager.byte_size(shape)
             least = -(-math.prod(shape.dimensions) * element.bit_width // 8)
             if sizes[0] != sizes[1] or sizes[0] < least:

@@ -11,7 +11,7 @@ import pytest
 from xla_conformance.claims import not_supported
 from xla_conformance.device.gates import Gate
 from xla_conformance.device.memories import allocated
-from xla_conformance.device.patterns import LARGE_SIZES, SIZES, pattern, require_bytes
+from xla_conformance.device.patterns import LARGE_SIZES, PAGES_AND_MORE, SIZES, pattern, require_bytes
 from xla_conformance.failures import Failure
 from xla_core import Client
 from xla_core.backend import DeviceMemory, HostBytes, Stream, StreamExecutor
@@ -19,6 +19,7 @@ from xla_core.target import TargetConfig
 
 GUARD = 256
 _GAP = 0x5C
+_VALUES = (0xA5, 0x5A, 0, 0xFF, 1)
 
 Blocks = dict[int, DeviceMemory]
 
@@ -54,7 +55,7 @@ def _copies(
     gate: Gate | None,
 ) -> None:
     """For each size: h2d into a larger block, d2d into one that is larger still, and d2h of all, all in one queue."""
-    read: list[tuple[int, int, HostBytes, HostBytes, HostBytes]] = []
+    read: list[tuple[int, int, HostBytes, HostBytes, tuple[int, int]]] = []
     if gate is not None:
         gate.hold(stream)
     for number, size in enumerate(sizes):
@@ -64,24 +65,26 @@ def _copies(
         source = _guarded(size, odd)[0]
         source[:] = pattern(size, salt + number)
         source.flags.writeable = bool(number % 2)
-        stream.memset(first, 0xA5)
-        stream.memset(second, 0x5A)
+        values = _VALUES[number % len(_VALUES)], _VALUES[(number + 1) % len(_VALUES)]
+        for memory, value in zip((first, second), values, strict=True):
+            stream.memset(memory, value ^ 0xFF)  # so that the next one changes every byte
+            stream.memset(memory, value)
         stream.memcpy_h2d(first, source)
         stream.memcpy_d2d(second, first)
         back, whole = _guarded(size + 2 * GUARD, odd)
         stream.memcpy_d2h(back, second)
         part, around = _guarded(size, odd)
         stream.memcpy_d2h(part, second)
-        read.append((size, odd, back, whole, part))
-        read.append((size, odd, part, around, part))
+        read.append((size, odd, back, whole, values))
+        read.append((size, odd, part, around, values))
     if gate is not None:
         gate.require_closed("a copy")
         gate.open()
     stream.synchronize()
     if stream.error is not None:
         raise Failure(f"No copy failed, but the stream has {stream.error!r}.", promise="stream.error")
-    for number, (size, odd, back, whole, _) in enumerate(read):
-        wanted = np.concatenate([pattern(size, salt + number // 2), np.full(GUARD, 0xA5), np.full(GUARD, 0x5A)])
+    for number, (size, odd, back, whole, values) in enumerate(read):
+        wanted = np.concatenate([pattern(size, salt + number // 2), *(np.full(GUARD, value) for value in values)])
         sentence = f"Copies copy all of the given bytes and nothing else, but of {size} bytes"
         require_bytes(sentence, back, wanted[: back.size].astype(np.uint8), "stream.h2d")
         _require_guards(whole, back.size, odd)
@@ -92,7 +95,8 @@ def _copies(
 def test_copies_of_every_size(
     executor: StreamExecutor, stream: Stream, memories: list[DeviceMemory], random: np.random.Generator, held: bool
 ) -> None:
-    _copies(executor, stream, memories, [0, *SIZES], int(random.integers(1 << 20)), Gate() if held else None)
+    sizes = [0, *SIZES, *PAGES_AND_MORE]
+    _copies(executor, stream, memories, sizes, int(random.integers(1 << 20)), Gate() if held else None)
 
 
 @pytest.mark.promise("stream.h2d", "stream.d2h", "stream.d2d", "stream.memset")

@@ -223,10 +223,11 @@ class WritesAnArgument(TemplateExecutable):
 class ReturnsMemoryTwice(TemplateExecutable):
     def execute_async_on_stream(self, run_options, arguments):
         results = list(super().execute_async_on_stream(run_options, arguments))
-        operands = [o.name for o in self.module.entry.root.operands]
-        for i, name in enumerate(operands[: len(results)]):
-            first = operands.index(name)
-            if first != i and self.module.entry.root.opcode == "tuple":
+        root = self.module.entry.root
+        copied = [o.operand(0) if o.opcode == "copy" else o for o in root.operands]
+        for i, value in enumerate(copied[: len(results)]):
+            first = copied.index(value)
+            if first != i and root.opcode == "tuple" and results[i] not in arguments:
                 run_options.allocator.free(results[i])
                 results[i] = results[first]
         return results

@@ -14,7 +14,7 @@ from tests.conformance.zoo.parts import Executor, Stream, broken
 from xla_core.errors import InternalError
 
 MUTANTS: list[Mutant] = []
-says = broken("streams", "streams or events", MUTANTS)
+says = broken("streams", "streams or events or transfers", MUTANTS)
 _turns = itertools.count(1)
 
 

@@ -1,0 +1,111 @@
+"""What belongs to a whole process, so that a backend must leave it as it is."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import decimal
+import faulthandler
+import gc
+import locale
+import logging
+import multiprocessing
+import os
+import random
+import signal
+import socket
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+
+__all__ = ["STATE", "ProcessState"]
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _limits() -> list[tuple[int, int]]:
+    try:
+        import resource
+    except ImportError:  # not on this system
+        return []
+    return [resource.getrlimit(getattr(resource, name)) for name in dir(resource) if name.startswith("RLIMIT_")]
+
+
+def _blanket_filters() -> list[object]:
+    """Filters of all warnings. Others, of single libraries, may come with an import."""
+    return [f for f in warnings.filters if f[1] is None and f[2] in (Warning, UserWarning) and f[3] is None]
+
+
+def _functions() -> dict[str, int]:
+    """The functions and classes of modules that every program uses."""
+    return {
+        f"{m.__name__}.{name}": id(value)
+        for m in (builtins, np, os)
+        for name, value in vars(m).items()
+        if callable(value)
+    }
+
+
+STATE: Mapping[str, Callable[[], object]] = {
+    "environment variables": lambda: dict(os.environ),
+    "the working directory": os.getcwd,
+    "the umask": _umask,
+    "the limits of resources": _limits,
+    "the processors that the process may use": lambda: getattr(os, "sched_getaffinity", lambda _: ())(0),
+    "the priority": lambda: os.nice(0),
+    "the handlers of signals": lambda: {s: signal.getsignal(s) for s in signal.valid_signals()},
+    "signals that are blocked": lambda: signal.pthread_sigmask(signal.SIG_BLOCK, ()),
+    "timers": lambda: (
+        [signal.getitimer(t)[1] for t in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)]
+        + [signal.getitimer(signal.ITIMER_REAL)[0] > 0]
+    ),
+    "the standard streams": lambda: [id(f) for f in (sys.stdin, sys.stdout, sys.stderr)],
+    "the hooks of exceptions": lambda: [sys.excepthook, threading.excepthook, sys.unraisablehook],
+    "the filters of warnings": _blanket_filters,
+    "the root logger": lambda: (logging.root.level, list(logging.root.handlers), logging.root.manager.disable),
+    "functions of other modules": _functions,
+    "sys.path": lambda: list(sys.path),
+    "the recursion limit": sys.getrecursionlimit,
+    "the switch interval of threads": sys.getswitchinterval,
+    "the garbage collector": lambda: (gc.isenabled(), gc.get_threshold()),
+    "the trace function": lambda: (sys.gettrace(), sys.getprofile()),
+    "the fault handler": faulthandler.is_enabled,
+    "the locale": lambda: locale.setlocale(locale.LC_ALL),
+    "decimal's context": lambda: repr(decimal.getcontext()),
+    "the state of random": random.getstate,
+    "the state of numpy.random": lambda: repr([np.asarray(part).tobytes() for part in np.random.get_state()]),
+    "numpy's error state": lambda: (np.geterr(), np.geterrcall()),
+    "numpy's print options": lambda: repr(np.get_printoptions()),
+    "the timeout of sockets": socket.getdefaulttimeout,
+    "the start method of multiprocessing": lambda: multiprocessing.get_start_method(allow_none=True),
+}
+"""What it is -> its value now."""
+
+
+class ProcessState:
+    """The values of all of `STATE` at one moment."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, object] = {}
+        for what, value in STATE.items():
+            with contextlib.suppress(AttributeError):  # not on this system
+                self._values[what] = value()
+
+    def changes(self, after: ProcessState) -> Iterator[str]:
+        """Says what another state has that this one has not."""
+        for what, before in self._values.items():
+            now = after._values[what]
+            if now == before:
+                continue
+            names = ""
+            if isinstance(now, dict) and isinstance(before, dict):
+                keys = {*before, *now}
+                names = f" ({', '.join(sorted(str(k) for k in keys if before.get(k) != now.get(k)))})"
+            yield f"changes {what}{names}"
