@@ -176,6 +176,7 @@ def test_bytes_at_an_offset(
             (0, size) if number % 29 == 0 else (size - 1, size) if number % 31 == 0 else (start, max(end, start + 1))
         )
         start, end = min(start, size - 1), min(end, size)
+        end = start if number % 37 > 34 else end  # no bytes
         if number % 2:
             data = pattern(end - start, number + 100)
             expected = np.concatenate([expected[:start], data, expected[end:]])
@@ -252,6 +253,8 @@ def test_host_view(executor: StreamExecutor, stream: Stream, memories: list[Devi
     stream.synchronize()
     array = np.frombuffer(view, np.uint8)[:size]
     require_bytes("The host's view shows the device's bytes, but", array, pattern(size, 1), "executor.host-view")
+    if view.nbytes != memory.size:
+        raise Failure(f"The host's view is of the bytes of the memory, {memory.size}, not of {view.nbytes}.")
     view[:size] = pattern(size, 2).tobytes()
     back = np.zeros(size, np.uint8)
     stream.memcpy_d2h(back, memory)
@@ -260,8 +263,25 @@ def test_host_view(executor: StreamExecutor, stream: Stream, memories: list[Devi
     if executor.features.memory_slices and size > 1:
         part = executor.host_view(memory.slice(size // 2, size - size // 2))
         assert part is not None
-        got = np.frombuffer(part, np.uint8)[: size - size // 2]
-        require_bytes("The view of a slice begins at the slice, but", got, pattern(size, 2)[size // 2 :])
+        require_bytes(
+            "The view of a slice is of its bytes, but", np.frombuffer(part, np.uint8), pattern(size, 2)[size // 2 :]
+        )
+
+
+@pytest.mark.promise("executor.address", "features.memory-slices")
+def test_addresses(executor: StreamExecutor, memories: list[DeviceMemory]) -> None:
+    """Blocks have addresses of their own, and a slice has that of its first byte."""
+    memories += [allocated(executor, 1000) for _ in range(4)]
+    addresses = [executor.address(memory) for memory in memories]
+    if None in addresses:
+        not_supported("its memory has no addresses")
+    if len(set(addresses)) != len(addresses) or addresses != [executor.address(memory) for memory in memories]:
+        raise Failure("Each block of memory has an address of its own, always the same.")
+    if executor.features.memory_slices:
+        for memory, address in zip(memories, addresses, strict=True):
+            assert address is not None
+            if executor.address(memory.slice(100, 50)) != address + 100:
+                raise Failure("The address of a slice is that of its first byte.")
 
 
 @pytest.mark.promise("executor.wrap-memory", "executor.wrap-memory-none")
@@ -281,6 +301,8 @@ def test_foreign_memory_is_used_or_declined(client: Client, executor: StreamExec
         if wrapped is None and shared:
             raise Failure("`wrap_memory` returned None, but a buffer uses the array's memory.")
         address = None if wrapped is None else executor.address(wrapped)
+        if address not in (None, array.__array_interface__["data"][0]):
+            raise Failure("`wrap_memory` wraps the memory at an address, but `address` gives another one.")
         if not executor.features.host_addressable or address is None:
             continue
         if ctypes.string_at(address, 4 * size) != array.tobytes():
