@@ -42,6 +42,25 @@ def _reduce(p: Program, c: Choice) -> HloInstruction:
 
 @domain(
     Opcode.REDUCE,
+    variant="matrices",
+    rule=EQUAL,
+    types=(ElementType.F32, ElementType.S32),
+    empty=(),
+    places=("minor",),
+    form=(("add", "last"), ("add", "first"), ("maximum", "last"), ("maximum", "first")),
+)
+def _matrix_reduce(p: Program, c: Choice) -> HloInstruction:
+    """What programs reduce most: each form in each size of the reduced dimension, with maxima in many places."""
+    name, axis = c.form[0], 1 if c.form[1] == "last" else 0
+    others = 40 if c.size < 5000 else 3
+    sizes = [others, c.size] if axis else [c.size, others]
+    fill = fill_of(name, p.type, 1 + c.size)
+    operand, start = p.parameter(sizes, fill=fill), p.parameter((), fill=fill)
+    return p.add(Opcode.REDUCE, operand, start, dimensions=(axis,), to_apply=reducer(p, name, p.type))
+
+
+@domain(
+    Opcode.REDUCE,
     variant="variadic",
     rule=EQUAL,
     types=[t for t in ElementType if t.is_integral or t.is_floating],

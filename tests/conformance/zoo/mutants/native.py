@@ -265,11 +265,22 @@ _OTHERS: list[tuple[str, str, str, Replacement]] = [
 _VECTOR = rf"<\d+ x (?:{'|'.join(_ELEMENTS)})>"
 
 
-def _last_lane(found: re.Match[str]) -> str:
-    kind, width, value, place = found["kind"], int(found["width"]), found["value"], found["place"]
+def _repeated(name: str, kind: str, width: int, value: str) -> str:
+    """A vector whose last lane is the one before it."""
     mask = ", ".join(f"i32 {min(lane, width - 2)}" for lane in range(width))
+    return f"  {name} = shufflevector {kind} {value}, {kind} poison, <{width} x i32> <{mask}>\n"
+
+
+def _last_lane(found: re.Match[str]) -> str:
+    kind, value, place = found["kind"], found["value"], found["place"]
     name = "%lane" + re.sub(r"\W", "", place + value)
-    return f"  {name} = shufflevector {kind} {value}, {kind} poison, <{width} x i32> <{mask}>\n  store {kind} {name}, ptr {place}"
+    return f"{_repeated(name, kind, int(found['width']), value)}  store {kind} {name}, ptr {place}"
+
+
+def _reduced_lane(found: re.Match[str]) -> str:
+    name = "%lane" + re.sub(r"\W", "", found["result"])
+    repeated = _repeated(name, found["kind"], int(found["width"]), found["value"])
+    return f"{repeated}  {found['result']} = {found['call']}{found['kind']} {name})"
 
 
 _OF_VECTORS: list[tuple[str, str, str, Replacement]] = [
@@ -289,29 +300,15 @@ _OF_VECTORS: list[tuple[str, str, str, Replacement]] = [
         )
         for kind in _ELEMENTS
     ),
-    (
-        "partial-sum",
-        "A sum of vectors leaves out an accumulator.",
-        rf"(?<=%bin\.rdx)(\d* = )f(?:add|mul)(?: \w+)* ({_VECTOR}) (%\S+), (%\S+)$",
-        r"\1select i1 true, \2 \4, \2 \4",
-    ),
-    (
-        "partial-sum-integer",
-        "A reduction of integer vectors leaves out an accumulator.",
-        rf"(?<=%bin\.rdx)(\d* = )(?:add|mul|and|or|xor)(?: \w+)* ({_VECTOR}) (%\S+), (%\S+)$",
-        r"\1select i1 true, \2 \4, \2 \4",
-    ),
-    (
-        "partial-maximum",
-        "A maximum of vectors leaves out an accumulator.",
-        rf"(?<=%rdx\.minmax)(\d* = )(?:tail )?call(?: \w+)* ({_VECTOR}) @[^(]+\({_VECTOR} (%\S+), {_VECTOR} (%\S+)\)",
-        r"\1select i1 true, \2 \4, \2 \4",
-    ),
-    (
-        "start-value",
-        "A sum of vectors has no start value.",
-        r"(@llvm\.vector\.reduce\.fadd[^(]*\((?:float|double)) [^,]+, ",
-        r"\1 -0.0, ",
+    *(
+        (
+            f"reduced-lane-{op}",
+            f"`{op}` of a vector takes the last lane but one for the last.",
+            rf"^  (?P<result>%\S+) = (?P<call>(?:tail )?call .*@llvm\.vector\.reduce\.{op}\..*)"
+            rf"(?P<kind><(?P<width>\d+) x \w+>) (?P<value>%[^\s)]+)\)",
+            _reduced_lane,
+        )
+        for op in ("fadd", "fmul", "add", "mul", "and", "or", "xor", "smax", "umax", "smin", "umin", "fmax", "fmaximum")
     ),
 ]
 
