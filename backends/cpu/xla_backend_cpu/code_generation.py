@@ -112,7 +112,12 @@ def compile_module(
         if keep:  # compile one module, so that its IR can be kept as a whole
             compiled = compile_ir(texts[0], abi, level, jit=True, what=module.name)
             objects: tuple[bytes, ...] = (compiled.object(),)
-            artifacts |= {"llvm-unoptimized": texts[0], "llvm": compiled.ir(), "asm": compiled.assembly()}
+            artifacts |= {
+                "plan": emitter.plan_text(),
+                "llvm-unoptimized": texts[0],
+                "llvm": compiled.ir(),
+                "asm": compiled.assembly(),
+            }
         else:
             objects = compile_objects(texts, abi, level, jit=True, what=module.name, threads=threads)
     program = _program(assignment, emitter, objects, collective_timeout)

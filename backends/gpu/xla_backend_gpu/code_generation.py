@@ -103,7 +103,12 @@ def compile_module(
             compiled = compile_ir(text, abi, what=module.name)
             ptx = compiled.assembly()
     if kernels.count and (keep_artifacts or ModuleDump.active() is not None):
-        artifacts |= {"llvm-unoptimized": text, "llvm": compiled.ir(), "ptxas": ptxas_report(ptx, processor)}
+        artifacts |= {
+            "plan": "".join(kernels.plans),
+            "llvm-unoptimized": text,
+            "llvm": compiled.ir(),
+            "ptxas": ptxas_report(ptx, processor),
+        }
     program = GpuProgram(processor=processor, ptx=ptx, launches=kernels.launches, engine=engine, hlo=module.to_text())
     report = CompilationReport(
         kernels=kernels.count,
@@ -121,6 +126,7 @@ class _Kernels:
     ) -> None:
         self.emitter = KernelEmitter(abi)
         self.launches: dict[str, Launch] = {}
+        self.plans: list[str] = []
         self._assignment = assignment
         self._abi = abi
         self._supports = supports
@@ -154,7 +160,9 @@ class _Kernels:
     def _new(self, instruction: HloInstruction, aliasing: frozenset[tuple[int, int]]) -> Launch:
         root = instruction.attribute("calls").root if instruction.opcode == Opcode.FUSION else instruction
         self._abi.takes_scratch = root.opcode in _SCRATCH
-        name = self.emitter.emit(instruction, aliasing=aliasing).name
+        kernel = self.emitter.emit(instruction, aliasing=aliasing)
+        name = kernel.name
+        self.plans.append(f"{name}: {kernel.plan}\n")
         figures = self._abi.figures[name]
         return Launch(
             kernel=name,

@@ -69,7 +69,7 @@ class KernelEmitter:
         frame.builder.fast_math = self.abi.fast_math
         form.emit(body, plan, frame, EmissionContext(frame.builder, self.abi))
         self.abi.end_kernel(frame)
-        return EmittedKernel(name, parameters, plan.count, plan.grain, plan.per_block)
+        return EmittedKernel(name, parameters, plan.count, plan.grain, plan.per_block, f"{form.name}: {plan}")
 
     def _arrays(self, name: str, frame: KernelFrame, parameters: Sequence[KernelParameter]) -> list[IrArray]:
         """Returns the buffers, with metadata on aliasing: each result has an alias scope of its own."""

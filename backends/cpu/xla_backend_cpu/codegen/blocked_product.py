@@ -75,6 +75,10 @@ class BlockedProduct:
     right_row: int
     right_feature: int = 1
 
+    def __str__(self) -> str:
+        points = " x ".join(str(n) for n in (*(g.count for g in self.groups), self.rows[0], self.columns[0]) if n != 1)
+        return f"blocked product of {points or 1} points, {self.features} features, {self.tap_count} taps"
+
     @property
     def tap_count(self) -> int:
         return math.prod(count for count, _ in self.taps)

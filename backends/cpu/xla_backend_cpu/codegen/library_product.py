@@ -41,6 +41,9 @@ class LibraryProduct:
     right: tuple[bool, int]
     out_row: int
 
+    def __str__(self) -> str:
+        return f"{self.symbol} of {self.m} x {self.n} x {self.k}"
+
     @staticmethod
     def of(
         element_type: ElementType,

@@ -93,6 +93,10 @@ class ModuleEmitter:
         self._computation(self.hlo.entry, ENTRY)
         return self.module
 
+    def plan_text(self) -> str:
+        """Returns a line for each kernel: its name, its form and its loops."""
+        return self._kernels.plan_text()
+
     @property
     def kernel_count(self) -> int:
         return len(self._kernels)

@@ -39,6 +39,7 @@ class NativeKernel:
         grain: the fewest units of work that a thread takes at a time.
         nanoseconds: an estimate of its time on one core.
         routine: the BLAS or LAPACK routine that it calls, or "".
+        plan: how it is computed, for people.
     """
 
     name: str
@@ -46,6 +47,7 @@ class NativeKernel:
     grain: int
     nanoseconds: float
     routine: str = ""
+    plan: str = ""
 
 
 class NativeKernels:
@@ -80,6 +82,10 @@ class NativeKernels:
     def __len__(self) -> int:
         return len(self._kernels)
 
+    def plan_text(self) -> str:
+        """Returns a line for each kernel: its name, its form and its loops."""
+        return "".join(f"{kernel.name}: {kernel.plan}\n" for kernel in self._kernels.values())
+
     def of(self, instruction: HloInstruction) -> NativeKernel:
         """The kernel of an instruction. Instructions that differ only in the addresses of their buffers share it."""
         aliasing = self._aliasing(instruction)
@@ -104,12 +110,14 @@ class NativeKernels:
             emit_lapack(lapack, frame, self._abi)
             self._abi.end_kernel(frame)
             nanoseconds = lapack.batch * (_CALL_NANOSECONDS + 10.0 * instruction.operand(0).shape.dimensions[-1] ** 3)
-            return NativeKernel(name, lapack.batch, 1, nanoseconds, lapack.symbol)
+            return NativeKernel(
+                name, lapack.batch, 1, nanoseconds, lapack.symbol, f"{lapack.symbol}: {lapack.batch} units"
+            )
         emitted = self._emitter.emit(instruction, name, aliasing=aliasing)
         cost = self._costs.instruction(instruction)
         operations = cost.flops + _TRANSCENDENTAL_FLOPS * cost.transcendentals
         nanoseconds = max(operations / _FLOPS_PER_NANOSECOND, cost.bytes_accessed / _BYTES_PER_NANOSECOND)
-        return NativeKernel(name, emitted.partition_count, emitted.grain, nanoseconds)
+        return NativeKernel(name, emitted.partition_count, emitted.grain, nanoseconds, plan=emitted.plan)
 
     def _product(self, instruction: HloInstruction) -> BlockedProduct | RowProduct | LibraryProduct | None:
         product: BlockedProduct | RowProduct | LibraryProduct | None = None
@@ -145,7 +153,8 @@ class NativeKernels:
             else:
                 emitter.emit(frame, VectorOps(frame.builder, instruction, self._isa))
         self._abi.end_kernel(frame)
-        return NativeKernel(name, emitter.pieces, 1, product.flops / flops_per_nanosecond, routine)
+        plan = f"{product}: {emitter.pieces} units"
+        return NativeKernel(name, emitter.pieces, 1, product.flops / flops_per_nanosecond, routine, plan)
 
     def _aliasing(self, instruction: HloInstruction) -> set[tuple[int, int]]:
         """The pairs (leaf of the result, leaf of the operands) whose buffers overlap."""

@@ -35,6 +35,9 @@ class RowProduct:
     taps: int
     columns: tuple[int, int]
 
+    def __str__(self) -> str:
+        return f"row product of {self.rows[0]} x {self.columns[0]} elements, {self.taps} taps"
+
     @property
     def flops(self) -> float:
         return 2.0 * math.prod(g.count for g in self.groups) * self.rows[0] * self.columns[0] * self.taps

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from xla_core.analysis.indexing import delinearized, looped, operand_accesses
 from xla_core.codegen.llvm.elements.accumulators import Reducer
 from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
-from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, Plan
+from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, KernelPlan
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
@@ -38,11 +38,11 @@ def _matches(body: KernelBody) -> bool:
     return bool(wide) and wide[-1] in reduced and _extent(body.root) >= _LEAST and all(dims)
 
 
-def _plan(body: KernelBody) -> Plan:
-    return Plan(next(body.root.shape.leaves()).num_elements, 1, per_block=True)
+def _plan(body: KernelBody) -> KernelPlan:
+    return KernelPlan(next(body.root.shape.leaves()).num_elements, 1, per_block=True)
 
 
-def _emit(body: KernelBody, plan: Plan, frame: KernelFrame, context: EmissionContext) -> None:
+def _emit(body: KernelBody, plan: KernelPlan, frame: KernelFrame, context: EmissionContext) -> None:
     b, abi = context.builder, context.abi
     indices = IndexValues(context)
     emitter = ElementEmitter(context, body.bindings, indices, plan.loops)
@@ -103,4 +103,4 @@ def _emit(body: KernelBody, plan: Plan, frame: KernelFrame, context: EmissionCon
     context.close_loop(loop)
 
 
-BLOCK_REDUCTION = KernelForm(_matches, _plan, _emit)
+BLOCK_REDUCTION = KernelForm("block reduction", _matches, _plan, _emit)

@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
-from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, Plan
+from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, KernelPlan
 from xla_core.codegen.llvm.forms.sections import Section, planned, sections
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
@@ -53,10 +53,13 @@ def _units(body: KernelBody, section: Section) -> int:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _ElementsPlan(Plan):
+class _ElementsPlan(KernelPlan):
     """Attributes: the sections."""
 
     sections: Sequence[Section] = ()
+
+    def describe_loops(self) -> str:
+        return "".join(f"; {section.shape.num_elements} elements" for section in self.sections)
 
 
 def _plan(body: KernelBody) -> _ElementsPlan:
@@ -89,4 +92,4 @@ def _emit_section(
     context.each(frame.begin, end, thread, step=frame.step, name="unit")
 
 
-ELEMENTS = KernelForm(_matches, _plan, _emit)
+ELEMENTS = KernelForm("elements", _matches, _plan, _emit)

@@ -25,6 +25,7 @@ class EmittedKernel:
             range in any way. A kernel of 0 units need not be called.
         grain: the least number of units for each thread, so that threads don't write to the same cache line.
         per_block: whether a unit belongs to a block of threads.
+        plan: the form and the plan of the kernel, for people.
     """
 
     name: str
@@ -32,10 +33,11 @@ class EmittedKernel:
     partition_count: int
     grain: int = 1
     per_block: bool = False
+    plan: str = ""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Plan:
+class KernelPlan:
     """How a kernel is written, decided before it is emitted. A form may add to it.
 
     Attributes:
@@ -47,6 +49,14 @@ class Plan:
     grain: int = 1
     per_block: bool = False
     loops: Loops = one_loop
+
+    def __str__(self) -> str:
+        units = f"{self.count} {'unit' if self.count == 1 else 'units'}"
+        return units + (", each of a block of threads" if self.per_block else "") + self.describe_loops()
+
+    def describe_loops(self) -> str:
+        """Returns what the form adds: its loops, for people."""
+        return ""
 
 
 class KernelBody:
@@ -111,7 +121,7 @@ class KernelBody:
         return -1
 
 
-P = TypeVar("P", bound=Plan)
+P = TypeVar("P", bound=KernelPlan)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -119,12 +129,14 @@ class KernelForm(Generic[P]):
     """One way in which a kernel is written.
 
     Attributes:
+        name: for people.
         matches: whether the form can write a kernel.
         plan: decides how. Nothing is emitted yet.
         emit: writes the body as planned.
         opcodes: those that only this form can write.
     """
 
+    name: str
     matches: Callable[[KernelBody], bool]
     plan: Callable[[KernelBody], P]
     emit: Callable[[KernelBody, P, KernelFrame, EmissionContext], None]

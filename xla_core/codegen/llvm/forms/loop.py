@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from xla_core.analysis.indexing import IndexExpr, Variable
 from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
-from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, Plan
+from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, KernelPlan
 from xla_core.codegen.llvm.forms.sections import Section, planned, sections
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
@@ -35,12 +35,25 @@ class _Nest:
     partition: Partition
     cuts: Sequence[Sequence[int]]
 
+    def __str__(self) -> str:
+        texts = []
+        for position, variable in enumerate(self.variables):
+            cuts = f" (cut at {', '.join(map(str, self.cuts[position]))})" if self.cuts[position] else ""
+            across = self.partition.across
+            tiled = " (tiled)" if across >= 0 and position in (across, len(self.variables) - 1) else ""
+            texts.append(f"{variable.extent}{cuts}{tiled}")
+        chunks = f", rows in {self.partition.chunks} chunks" if self.partition.chunks > 1 else ""
+        return f"loops {' x '.join(texts)}{chunks}"
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _LoopKernelPlan(Plan):
+class _LoopKernelPlan(KernelPlan):
     """Attributes: the loops of each section."""
 
     nests: Sequence[_Nest] = ()
+
+    def describe_loops(self) -> str:
+        return "".join(f"; {nest}" for nest in self.nests)
 
 
 def _plan(body: KernelBody) -> _LoopKernelPlan:
@@ -90,4 +103,4 @@ def _share(context: EmissionContext, frame: KernelFrame, count: int, total: int)
     return begin, end
 
 
-LOOP = KernelForm(lambda body: True, _plan, _emit)
+LOOP = KernelForm("loop", lambda body: True, _plan, _emit)

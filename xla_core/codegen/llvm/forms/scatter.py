@@ -20,7 +20,7 @@ from xla_core.analysis.indexing import (
     memory_position,
 )
 from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter, call_computation
-from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, Plan
+from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, KernelPlan
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
@@ -100,7 +100,7 @@ class _Form:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _ScatterPlan(Plan):
+class _ScatterPlan(KernelPlan):
     """Attributes: the loops over the window, and how they are divided; None where there are no updates."""
 
     form: _Form = dataclasses.field(kw_only=True)
@@ -203,4 +203,4 @@ def _update(body: KernelBody, form: _Form, emitter: ElementEmitter, batch: Index
         result.store(emitter.b, place, elemental.convert(value, type_, result.shape.element_type))
 
 
-SCATTER = KernelForm(_matches, _plan, _emit, (Opcode.SCATTER,))
+SCATTER = KernelForm("scatter", _matches, _plan, _emit, (Opcode.SCATTER,))

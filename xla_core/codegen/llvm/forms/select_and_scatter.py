@@ -9,7 +9,7 @@ from typing import cast
 from xla_core.analysis.indexing import Index, IndexExpr, delinearized, linearized, windowed
 from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter, call_computation
 from xla_core.codegen.llvm.elements.registers import parts, unflatten
-from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, Plan
+from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, KernelPlan
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
@@ -33,12 +33,12 @@ def _outer(instruction: HloInstruction) -> int:
     return count
 
 
-def _plan(body: KernelBody) -> Plan:
+def _plan(body: KernelBody) -> KernelPlan:
     dims = body.root.operand(0).shape.dimensions
-    return Plan(math.prod(dims[: _outer(body.root)]) if math.prod(dims) else 0)
+    return KernelPlan(math.prod(dims[: _outer(body.root)]) if math.prod(dims) else 0)
 
 
-def _emit(body: KernelBody, plan: Plan, frame: KernelFrame, context: EmissionContext) -> None:
+def _emit(body: KernelBody, plan: KernelPlan, frame: KernelFrame, context: EmissionContext) -> None:
     root, b, indices = body.root, context.builder, IndexValues(context)
     emitter = ElementEmitter(context, body.bindings, indices, plan.loops)
     operand, source, init = root.operands
@@ -114,4 +114,4 @@ def _selected(emitter: ElementEmitter, root: HloInstruction, place: Index) -> tu
     return position, any_
 
 
-SELECT_AND_SCATTER = KernelForm(_matches, _plan, _emit, (Opcode.SELECT_AND_SCATTER,))
+SELECT_AND_SCATTER = KernelForm("select-and-scatter", _matches, _plan, _emit, (Opcode.SELECT_AND_SCATTER,))

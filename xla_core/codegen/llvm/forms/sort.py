@@ -13,7 +13,7 @@ from typing import cast
 from xla_core.analysis.indexing import Index, delinearized
 from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter, call_computation
 from xla_core.codegen.llvm.elements.registers import parts, unflatten
-from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, Plan
+from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, KernelPlan
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.ir.types import register_type, type_bits
@@ -36,11 +36,11 @@ def _dimension(body: KernelBody) -> int:
     return cast(int, dimension)
 
 
-def _plan(body: KernelBody) -> Plan:
+def _plan(body: KernelBody) -> KernelPlan:
     dims = body.root.operand(0).shape.dimensions
     if not math.prod(dims):
-        return Plan(0)
-    return Plan(math.prod(dims) // dims[_dimension(body)])
+        return KernelPlan(0)
+    return KernelPlan(math.prod(dims) // dims[_dimension(body)])
 
 
 class _Half:
@@ -60,7 +60,7 @@ class _Half:
             self.b.store_register(value, array, position)
 
 
-def _emit(body: KernelBody, plan: Plan, frame: KernelFrame, context: EmissionContext) -> None:
+def _emit(body: KernelBody, plan: KernelPlan, frame: KernelFrame, context: EmissionContext) -> None:
     root, b = body.root, context.builder
     dims, dimension = root.operand(0).shape.dimensions, _dimension(body)
     if not math.prod(dims):
@@ -186,4 +186,4 @@ def _merge_runs(context: EmissionContext, source: _Half, target: _Half, length: 
     context.each(b.int_(0), b.int_(length), pair, step=twice, name="pairs")
 
 
-SORT = KernelForm(_matches, _plan, _emit, (Opcode.SORT,))
+SORT = KernelForm("sort", _matches, _plan, _emit, (Opcode.SORT,))

@@ -27,7 +27,7 @@ from xla_core.analysis.indexing import (
 )
 from xla_core.codegen.llvm.elements.accumulators import Accumulator, accumulator, is_empty
 from xla_core.codegen.llvm.elements.element_emitter import Binding, ElementEmitter
-from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, Plan
+from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, KernelPlan
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext, minor_loop_metadata
 from xla_core.codegen.llvm.loops.index_values import IndexValues
@@ -45,11 +45,15 @@ _UNROLL = 4  # steps in each pass over the tile
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _TilePlan(Plan):
+class _TilePlan(KernelPlan):
     """Attributes: the partition of the loops, and their variables, of which the last runs over the tile."""
 
     partition: Partition = dataclasses.field(kw_only=True)
     variables: Sequence[Variable] = dataclasses.field(kw_only=True)
+
+    def describe_loops(self) -> str:
+        loops = " x ".join(str(v.extent) for v in self.variables)
+        return f"; loops {loops}, of which the last is accumulated in tiles of {self.partition.chunk}"
 
 
 def _accumulated(body: KernelBody) -> list[HloInstruction]:
@@ -278,4 +282,4 @@ def _at(accesses: Sequence[Access], variable: Variable, place: IndexExpr) -> lis
     return [dataclasses.replace(a, index=tuple(e.substitute({variable: place}) for e in a.index)) for a in accesses]
 
 
-TILES = KernelForm(_matches, _plan, _emit)
+TILES = KernelForm("tiles", _matches, _plan, _emit)

@@ -12,7 +12,7 @@ import math
 
 from xla_core.analysis.indexing import delinearized
 from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
-from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, Plan
+from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, KernelPlan
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import IrFunction, Value
 from xla_core.codegen.llvm.ir.types import type_bits
@@ -38,11 +38,11 @@ def _matches(body: KernelBody) -> bool:
     return body.root.opcode == Opcode.TOPK
 
 
-def _plan(body: KernelBody) -> Plan:
-    return Plan(math.prod(body.root.operand(0).shape.dimensions[:-1]) if body.root.attribute("k") else 0)
+def _plan(body: KernelBody) -> KernelPlan:
+    return KernelPlan(math.prod(body.root.operand(0).shape.dimensions[:-1]) if body.root.attribute("k") else 0)
 
 
-def _emit(body: KernelBody, plan: Plan, frame: KernelFrame, context: EmissionContext) -> None:
+def _emit(body: KernelBody, plan: KernelPlan, frame: KernelFrame, context: EmissionContext) -> None:
     root, b = body.root, context.builder
     operand, k = root.operand(0), root.attribute("k")
     dims, element_type = operand.shape.dimensions, operand.shape.element_type
@@ -201,4 +201,4 @@ class _Heap:
         b.ret()
 
 
-TOP_K = KernelForm(_matches, _plan, _emit, (Opcode.TOPK,))
+TOP_K = KernelForm("top-k", _matches, _plan, _emit, (Opcode.TOPK,))

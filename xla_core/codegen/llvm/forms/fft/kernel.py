@@ -10,7 +10,7 @@ from xla_core.codegen.llvm.forms.fft.bluestein import Tables, bluestein, compute
 from xla_core.codegen.llvm.forms.fft.complex_code import FftCode, Interleaved, Real, Source, View, padded
 from xla_core.codegen.llvm.forms.fft.real import join, mirror, separate
 from xla_core.codegen.llvm.forms.fft.stockham import factors_of, stockham
-from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, Plan
+from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, KernelPlan
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.target_abi import KernelFrame, TargetAbi
@@ -26,11 +26,11 @@ def _matches(body: KernelBody) -> bool:
     return all(s.layout is None or s.layout.is_row_major for s in (fft.shape, fft.operand(0).shape))
 
 
-def _plan(body: KernelBody) -> Plan:
-    return Plan(math.prod(body.root.shape.dimensions[:-1]))
+def _plan(body: KernelBody) -> KernelPlan:
+    return KernelPlan(math.prod(body.root.shape.dimensions[:-1]))
 
 
-def _emit(body: KernelBody, plan: Plan, frame: KernelFrame, context: EmissionContext) -> None:
+def _emit(body: KernelBody, plan: KernelPlan, frame: KernelFrame, context: EmissionContext) -> None:
     _Transform(body.root).emit(frame, context.abi)
 
 
@@ -120,4 +120,4 @@ class _Transform:
                 transform(spectrum, Real(code, target), True, 1.0 / n)
 
 
-FFT = KernelForm(_matches, _plan, _emit, (Opcode.FFT,))
+FFT = KernelForm("fft", _matches, _plan, _emit, (Opcode.FFT,))

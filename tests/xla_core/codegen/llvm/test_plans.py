@@ -1,0 +1,41 @@
+"""The plan of a kernel, in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.xla_core.codegen.llvm.kernels import emit, f32, fuse, host_abi, scalar, scalar_body
+from xla_core.codegen.llvm import LoopAbi
+from xla_core.hlo import HloComputation, HloInstruction
+from xla_core.hlo.attributes import PaddingDimension
+
+
+def transposed(c: HloComputation, x: HloInstruction) -> HloInstruction:
+    return c.add("transpose", x, dimensions=(1, 0))
+
+
+def padded(c: HloComputation, x: HloInstruction) -> HloInstruction:
+    edges = (PaddingDimension(0, 0), PaddingDimension(2, 3))
+    return c.add("negate", c.add("pad", x, scalar(c, 1), padding=edges))
+
+
+def summed(c: HloComputation, x: HloInstruction) -> HloInstruction:
+    return c.add("reduce", x, scalar(c, 0), dimensions=(0,), to_apply=scalar_body("add"))
+
+
+@pytest.mark.parametrize(
+    ("build", "plan"),
+    [
+        (transposed, "loop: 8 units; loops 64 (tiled) x 128 (tiled)"),
+        (padded, "loop: 128 units; loops 128 x 69 (cut at 2, 66)"),
+        (summed, "tiles: 1 unit; loops 1 x 64, of which the last is accumulated in tiles of 64"),
+    ],
+)
+def test_plans_name_form_units_and_loops(build, plan: str) -> None:
+    assert emit(fuse(build, f32(128, 64)))[0].plan == plan
+
+
+def test_the_plan_of_a_grid() -> None:
+    flat = LoopAbi(host_abi().triple)
+    flat.flatten = True
+    assert emit(fuse(transposed, f32(128, 64)), flat)[0].plan.startswith("elements: ")
