@@ -213,12 +213,12 @@ def test_hundreds_of_units_of_work_of_which_some_fail(stream: Stream, gate: Gate
         if i % 3 == 0:
             stream.host_callback(fail(f"unit {i};"))
         stream.host_callback(functools.partial(called.append, -i))
+        if not held and i % 3 == 0:
+            stream.synchronize()  # the host knows of the failure, and the stream is idle
         if i % 2:
             events.append(stream.finish())
         else:
             events.append(_recorded(stream))
-            if not held and i % 3 == 0:
-                stream.synchronize()  # the host knows of the failure before it calls `recover`
             stream.recover()
     gate.require_closed("a callback")
     gate.open()

@@ -71,6 +71,14 @@ class RecoversThreeTimes(Stream):
             super().recover()
 
 
+@streams("stream.finish-event", "`finish` of a poisoned stream that is idle gives an event without the error.")
+class FinishForgetsTheFailure(Stream):
+    def finish(self):
+        if not self._queue:
+            self._forget()
+        return super().finish()
+
+
 @streams("stream.in-order", "A `memset` overtakes a copy on the device of more than 1 MiB.")
 class OvertakesLargeCopies(Stream):
     def memcpy_d2d(self, destination, source):
