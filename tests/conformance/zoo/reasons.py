@@ -87,6 +87,8 @@ NO_FAULT = {
     "values/scan/all-minus-zero": "sums may give zeros of any sign",
     "values/scatter/all-minus-zero": "sums, minima and maxima may give zeros of any sign",
     "values/select-and-scatter/all-minus-zero": "sums, minima and maxima may give zeros of any sign",
+    "values/ragged-dot/all-infinity": "zeros that mask the other groups may spread infinities",
+    "values/ragged-dot/all-nan": "zeros that mask the other groups may spread NaNs",
     "values/iota/nan-payload": "it gives no NaN",
 }  # fmt: skip
 """The pattern of a mutant's name -> the reason."""

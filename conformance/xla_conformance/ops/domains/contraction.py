@@ -296,6 +296,7 @@ _SCALED = [t for t in ElementType if (t.is_floating and t.has_zero) or t.is_comp
     result=("wider", "f32", "f64"),
     scale=(_T.F8E8M0FNU, _T.BF16, _T.F32),
     blocks=("contracting", "every", "whole", "none"),
+    free=("both", "left", "right"),
     batch=(1, 0, 2),
     contracting=(1, 2, 0),
     numbers=_NUMBERS,
@@ -315,6 +316,7 @@ def _scaled_dot(p: Program, c: Choice) -> HloInstruction:
     of_lhs, of_rhs = ([c.size if c.large == side else n] for side, n in (("left", 9), ("right", 7)))
     if c.large == "every":
         of_lhs = of_rhs = sizes["f"]
+    of_lhs, of_rhs = ([] if c.free == "right" else of_lhs), ([] if c.free == "left" else of_rhs)
     lhs, lhs_at = _arranged(c.lhs, {**sizes, "f": of_lhs}, c.numbers == "lhs crossed")
     rhs, rhs_at = _arranged(c.rhs, {**sizes, "f": of_rhs}, c.numbers == "rhs crossed")
     made = {"wider": wider(p.type), "f32": _T.F32, "f64": _T.F64}[c.result]

@@ -113,7 +113,7 @@ def _reduce_precision(p: Program, c: Choice) -> HloInstruction:
     Opcode.STOCHASTIC_CONVERT,
     rule=EXACT,
     types=[t for t in ElementType if t.is_floating and t.bit_width in (8, 16, 32, 64) and t.has_zero],
-    rank=RANKS[:3],
+    rank=RANKS,
     target=(
         Group(_T.S2, _T.S4, _T.U2, _T.U4),
         Group(_T.S8, _T.U8, _T.S16, _T.U16),

@@ -128,7 +128,7 @@ def _operand_sizes(c: Choice, roles: str) -> list[int]:
 
 def _slice_sizes(c: Choice, roles: str, operand: Sequence[int], most: int) -> list[int]:
     """How much of each dimension a slice takes; together at most so many elements."""
-    takes = [("half", "all")[d % 2] if c.taken == "mixed" else c.taken for d in range(len(operand))]
+    takes = [("all", "half")[d % 2] if c.taken == "mixed" else c.taken for d in range(len(operand))]
     of_window = [{"half": (n + 1) // 2, "one": min(n, 1), "all": n}[t] for t, n in zip(takes, operand, strict=True)]
     taken = [of_window[d] if roles[d] == "w" else min(1, n) for d, n in enumerate(operand)]
     while math.prod(taken) > most:

@@ -22,7 +22,7 @@ _T = ElementType
 _FLOATS = (_T.F32, _T.F64, _T.BF16, _T.F16)
 _COMPLEX = (_T.C64, _T.C128)
 _ORDERS = (*MEDIUM, Group(255, 256, 257))
-_BATCHES = ((), (2,), (3, 2), (65,), (0,))
+_BATCHES = ((), (2,), (3, 2), (65,), (0,), (2, 1, 3, 2))
 
 
 def _whole(shape: Shape, random: np.random.Generator, low: int, high: int) -> np.ndarray:
@@ -102,9 +102,9 @@ def _triangular(lower: bool, unit: bool) -> Fill:
     transpose=("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"),
 )
 def _triangular_solve(p: Program, c: Choice) -> HloInstruction:
-    batch = c.batch if c.size <= 65 else c.batch[:0]
+    batch = c.batch if c.size <= 65 and c.size != 1 else c.batch[:0]
     a = p.parameter((*batch, c.size, c.size), fill=_triangular(c.lower, c.unit))
-    columns = c.size if c.columns == "equal" else c.columns
+    columns = c.size if c.columns == "equal" or c.size == 1 else c.columns
     sizes = (c.size, columns) if c.left else (columns, c.size)
     b = p.parameter((*batch, *sizes), fill=lambda shape, random: _uneven(shape, random).astype(shape.dtype))
     return p.add(
