@@ -120,8 +120,9 @@ def _set_value_ir(b: IrBuilder, op: Instruction, x: Value, y: Value) -> Value:
     return b.cast("sext", holds, op.type.ir)
 
 
-define("set.cmp.ftz?.to=u32/s32/f32.any d, a:U, b:U", _set_value, _set_value_ir)
-define("set.cmp.to=u32/s32/f32.scalarfloat d, a:U, b:U", _set_value, _set_value_ir)
+define("set.cmp.ftz.to=u32/s32/f32.f32 d, a:U, b:U", _set_value, _set_value_ir)
+for _types in ("any", "scalarfloat"):
+    define(f"set.cmp.to=u32/s32/f32.{_types} d, a:U, b:U", _set_value, _set_value_ir)
 
 
 define(

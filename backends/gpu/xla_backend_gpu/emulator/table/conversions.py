@@ -59,7 +59,7 @@ _ROUNDINGS: dict[str, tuple[Callable[[Array], Array], str]] = {
 
 def _to_integer(op: Instruction, x: Array) -> Array:
     to, source = op.types
-    if op.has("ftz"):
+    if op.has("ftz") and source.name == "f32":
         x = rounding.flush(x, source)
     rounded = _ROUNDINGS[op.modifiers["irnd"]][0](x.astype(np.float64))
     low, high = _range(to)
@@ -73,7 +73,7 @@ def _to_integer_ir(b: IrBuilder, op: Instruction, x: Value) -> Value:
     to, source = op.types
     if source.bits == 16:
         x = ir_floats.widen(b, source, x, "float")
-    if op.has("ftz"):
+    if op.has("ftz") and source.name == "f32":
         x = ir_floats.flush(b, source, x)
     rounded = b.intrinsic(_ROUNDINGS[op.modifiers["irnd"]][1], x)
     mangled = {"float": "f32", "double": "f64"}[x.type]
@@ -112,7 +112,8 @@ def _from_integer_ir(b: IrBuilder, op: Instruction, x: Value) -> Value:
     return b.select(positive, one or ir_floats.constant(result.type, 1.0), zero)
 
 
-define("cvt.rnd.sat?.scalarfloat.int8 d, a:U", _from_integer, _from_integer_ir)
+define("cvt.rnd.sat?.to=f16/bf16/f32.int8 d, a:U", _from_integer, _from_integer_ir)
+define("cvt.rnd=rn.sat?.f64.int8 d, a:U", _from_integer, _from_integer_ir)
 
 # -- floats ------------------------------------------------------------------------------------------------------------
 
@@ -146,7 +147,7 @@ def _from_float_ir(b: IrBuilder, op: Instruction, x: Value) -> Value:
     if mode in _ROUNDINGS:
         x, mode = b.intrinsic(_ROUNDINGS[mode][1], x), "rn"
     if op.has("relu"):
-        x = b.select(b.fcmp("olt", x, zero), zero, x)
+        x = b.select(b.fcmp("ugt", x, zero), x, zero)
     if op.has("sat"):
         x = b.select(b.fcmp("ogt", x, zero), x, zero)
         x = b.select(b.fcmp("olt", x, one), x, one)
@@ -154,7 +155,8 @@ def _from_float_ir(b: IrBuilder, op: Instruction, x: Value) -> Value:
     return ir_floats.flush(b, to, result) if op.has("ftz") and to.name == "f32" else result
 
 
-define("cvt.anyrnd?.ftz?.relu?.sat?.scalarfloat.scalarfloat d, a:U", _from_float, _from_float_ir)
+define("cvt.anyrnd?.ftz?.sat?.scalarfloat.scalarfloat d, a:U", _from_float, _from_float_ir)
+define("cvt.anyrnd=rn/rz.relu.to=f16/bf16.f32 d, a:U", _from_float, _from_float_ir)
 
 
 def _paired(op: Instruction, upper: Array, lower: Array) -> Array:
@@ -166,7 +168,7 @@ def _paired_ir(b: IrBuilder, op: Instruction, upper: Value, lower: Value) -> Val
     return ir_floats.pack(b, op.type, [_from_float_ir(b, op, lower), _from_float_ir(b, op, upper)])
 
 
-define("cvt.anyrnd.relu?.to=f16x2/bf16x2.f32 d, a:U, b:U", _paired, _paired_ir)
+define("cvt.anyrnd=rn/rz.relu?.to=f16x2/bf16x2.f32 d, a:U, b:U", _paired, _paired_ir)
 
 
 def _to_tf32(op: Instruction, x: Array) -> Array:

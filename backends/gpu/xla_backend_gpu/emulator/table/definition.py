@@ -142,7 +142,7 @@ CLASSES: dict[str, tuple[str, ...]] = {
     # modifiers
     "rnd": ("rn", "rz", "rm", "rp"),
     "irnd": ("rni", "rzi", "rmi", "rpi"),
-    "anyrnd": ("rn", "rz", "rm", "rp", "rna", "rni", "rzi", "rmi", "rpi"),
+    "anyrnd": ("rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi"),
     "cmp": (
         *("eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"),
         *("equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"),
@@ -193,7 +193,7 @@ def _nothing(*_: object) -> None:
 def _slot(text: str) -> Slot:
     text, optional = text.removesuffix("?"), text.endswith("?")
     name, _, listed = text.partition("=")
-    choices = CLASSES.get(name) or tuple((listed or name).split("/"))
+    choices = tuple(listed.split("/")) if listed else CLASSES.get(name, (name,))
     return Slot(name, frozenset(choices), optional, name in _TYPE_CLASSES or all(c in TYPES for c in choices))
 
 

@@ -65,7 +65,7 @@ def _product_ir(b: IrBuilder, op: Instruction, x: Value, y: Value) -> Value:
 
 def _fma(op: Instruction, x: Array, y: Array, z: Array) -> Array:
     result = rounding.fma(x, y, z, op.type, _mode(op))
-    return np.where(result > 0, result, np.zeros_like(result)) if op.has("relu") else result
+    return np.where((result > 0) | np.isnan(result), result, np.zeros_like(result)) if op.has("relu") else result
 
 
 def _fma_ir(b: IrBuilder, op: Instruction, x: Value, y: Value, z: Value) -> Value:
@@ -73,7 +73,7 @@ def _fma_ir(b: IrBuilder, op: Instruction, x: Value, y: Value, z: Value) -> Valu
     if op.type.bits // op.type.lanes == 16:
         result = ir_floats.odd_sum(b, b.fmul(x, y), z)
         zero = ir_floats.constant("double", 0.0)
-        return b.select(b.fcmp("ole", result, zero), zero, result) if op.has("relu") else result
+        return b.select(b.fcmp("ugt", result, zero), result, zero) if op.has("relu") else result
     if _mode(op) == "rn":
         return b.intrinsic("fma", x, y, z)
     x, y, z = (b.cast("fpext", v, "double") for v in (x, y, z))

@@ -102,8 +102,12 @@ def canonical(b: IrBuilder, type_: PtxType, result: Value, tested: Value | None 
     if name == "f64":
         return result
     tested = tested or result
-    nan = b.bitcast(b.int_(0x7FFFFFFF, "i32"), "float") if name == "f32" else b.int_(0x7FFF, "i16")
-    return b.select(b.fcmp("uno", tested, tested), nan, result)
+    bits, infinity = ("i64", 0x7FF << 52) if tested.type == "double" else ("i32", 0xFF << 23)
+    magnitude = b.binary("and", b.bitcast(tested, bits), b.int_((1 << int(bits[1:]) - 1) - 1, bits))
+    missing = b.icmp("ugt", magnitude, b.int_(infinity, bits))  # not by fcmp: LLVM may drop a choice between two NaNs
+    if name != "f32":
+        return b.select(missing, b.int_(0x7FFF, "i16"), result)
+    return b.bitcast(b.select(missing, b.int_(0x7FFFFFFF, "i32"), b.bitcast(result, "i32")), "float")
 
 
 def odd_sum(b: IrBuilder, x: Value, y: Value) -> Value:

@@ -125,7 +125,7 @@ def _exact_fma(a: float, b: float, c: float) -> float:
     try:
         return float(exact)
     except OverflowError:
-        return math.copysign(math.inf, exact)
+        return math.inf if exact > 0 else -math.inf
 
 
 def from_integers(x: Array, type_: PtxType, mode: str = "rn") -> Array:

@@ -1,0 +1,103 @@
+"""Whole kernels on both engines, against numpy; and rounding, against exact fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from xla_backend_gpu.emulator.ptx.types import TYPES
+from xla_backend_gpu.emulator.table import rounding
+
+from tests.backends.gpu.emulator.running import ENGINES, accepted_by_ptxas, kernel, run
+
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(a=FLOATS, b=FLOATS, c=FLOATS)
+@settings(max_examples=200, deadline=None)
+def test_fma_of_f64_is_rounded_once(a: float, b: float, c: float) -> None:
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    with np.errstate(all="ignore"):
+        found = float(rounding.fma(np.array([a]), np.array([b]), np.array([c]), TYPES["f64"])[0])
+    try:
+        assert found == float(exact)
+    except OverflowError:
+        assert np.isinf(found)
+
+
+@given(a=st.floats(width=32, allow_nan=False, allow_infinity=False), b=st.floats(-1e10, 1e10, width=32))
+@settings(max_examples=200, deadline=None)
+def test_directed_sums_of_f32_enclose_the_exact_one(a: float, b: float) -> None:
+    exact = Fraction(a) + Fraction(b)
+    odd = rounding.odd_sum(np.array([a]), np.array([b]))
+    with np.errstate(all="ignore"):
+        down, up, zero = (float(rounding.narrow(odd, TYPES["f32"], mode)[0]) for mode in ("rm", "rp", "rz"))
+    if np.isfinite([down, up]).all():
+        assert Fraction(down) <= exact <= Fraction(up)
+        assert np.nextafter(np.float32(down), np.float32(np.inf)) >= np.float32(up)
+        assert zero == (down if exact >= 0 else up)
+
+
+WARP_SUM = """add.u64 %rd3, %rd1, %rd20; ld.global.f32 %r3, [%rd3];
+shfl.sync.bfly.b32 %r4, %r3, 16, 31, -1; add.f32 %r3, %r3, %r4;
+shfl.sync.bfly.b32 %r4, %r3, 8, 31, -1; add.f32 %r3, %r3, %r4;
+shfl.sync.bfly.b32 %r4, %r3, 4, 31, -1; add.f32 %r3, %r3, %r4;
+shfl.sync.bfly.b32 %r4, %r3, 2, 31, -1; add.f32 %r3, %r3, %r4;
+shfl.sync.bfly.b32 %r4, %r3, 1, 31, -1; add.f32 %r3, %r3, %r4;
+add.u64 %rd4, %rd2, %rd20; st.global.f32 [%rd4], %r3;"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_sum_over_the_lanes_of_a_warp(engine: str) -> None:
+    text = kernel(WARP_SUM, 2)
+    accepted_by_ptxas(text)
+    x = np.arange(256, dtype=np.float32)
+    (_, sums), _ = run(text, [x, np.zeros_like(x)], engine=engine, grid=2, block=128)
+    assert (sums == x.reshape(-1, 32).sum(1).repeat(32)).all()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_threads_turn_a_block_around_through_shared_memory(engine: str) -> None:
+    body = """mov.u64 %rd9, s; mul.wide.u32 %rd5, %r1, 4; add.u64 %rd10, %rd9, %rd5; add.u64 %rd3, %rd1, %rd20;
+ld.global.u32 %r3, [%rd3]; st.shared.u32 [%rd10], %r3; bar.sync 0; sub.u32 %r4, 95, %r1; mul.wide.u32 %rd6, %r4, 4;
+add.u64 %rd11, %rd9, %rd6; ld.shared.u32 %r5, [%rd11]; st.global.u32 [%rd3], %r5;"""
+    text = kernel(body, declare=".shared .align 4 .b8 s[384];")
+    accepted_by_ptxas(text)
+    x = np.arange(288, dtype=np.uint32)
+    (turned,), _ = run(text, [x], engine=engine, grid=3, block=96)
+    assert (turned == x.reshape(3, 96)[:, ::-1].ravel()).all()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_call_of_a_device_function(engine: str) -> None:
+    before = """.func (.param .b32 out) twice(.param .b32 in) { .reg .b32 %a<3>; ld.param.b32 %a1, [in];
+add.u32 %a2, %a1, %a1; st.param.b32 [out], %a2; ret; }"""
+    body = """{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r2; call.uni (b), twice, (a); ld.param.b32 %r3, [b]; }
+add.u64 %rd3, %rd1, %rd20; st.global.u32 [%rd3], %r3;"""
+    text = kernel(body, before=before)
+    accepted_by_ptxas(text)
+    (found,), _ = run(text, [np.zeros(64, np.uint32)], engine=engine, grid=2)
+    assert (found == 2 * np.arange(64)).all()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_atomics_and_constants_of_the_module(engine: str) -> None:
+    before = ".global .align 4 .u32 table[4] = {10, 20, 30, 40};"
+    body = """and.b32 %r3, %r2, 3; mul.wide.u32 %rd3, %r3, 4; mov.u64 %rd4, table; add.u64 %rd4, %rd4, %rd3;
+ld.global.u32 %r4, [%rd4]; red.global.add.u32 [%rd1], %r4; atom.global.max.u32 %r5, [%rd1+4], %r2;"""
+    text = kernel(body, before=before)
+    accepted_by_ptxas(text)
+    (found,), _ = run(text, [np.zeros(2, np.uint32)], engine=engine, grid=4, block=64)
+    assert found.tolist() == [256 * 25, 255]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_guarded_instruction_before_a_label(engine: str) -> None:
+    body = """setp.lt.u32 %p1, %r2, 7; mov.u32 %r3, 1;
+@%p1 mov.u32 %r3, 2;
+done: add.u64 %rd3, %rd1, %rd20; st.global.u32 [%rd3], %r3; setp.eq.u32 %p2, %r3, 99; @%p2 bra done;"""
+    (found,), _ = run(kernel(body), [np.zeros(32, np.uint32)], engine=engine)
+    assert found.tolist() == [2] * 7 + [1] * 25
