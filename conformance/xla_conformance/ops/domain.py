@@ -45,7 +45,8 @@ class Domain:
         places: where the chosen dimension is among the others.
         scalar: whether rank 0 is a choice too.
         rule: how near the results have to be, by element type.
-        pairs: whether all pairs of values meet, or each value of an axis only is once or more.
+        pairs: whether all pairs of values meet, and each type is once or more; or each value of an axis, with types
+            that are alike in turns.
     """
 
     opcode: Opcode
@@ -69,6 +70,7 @@ class Domain:
         groups = [Group(*(t for t in group if self.accepts(t))) for group in TYPES]
         types = [t for group in groups for t in group] if every_type else [group for group in groups if group]
         seen: set[str] = set()
+        met: set[ElementType] = set()
         axes: Axes = {"type": types, **self.axes}
         for number, (is_paired, sizes, places) in enumerate(self._passes(every_type)):
             sized = {**axes, "size": sizes, "place": places} if sizes else axes
@@ -82,7 +84,16 @@ class Domain:
             for choice in _with_single(chosen) if sizes is self.empty and "every" in places else chosen:
                 if str(choice) not in seen:
                     seen.add(str(choice))
+                    met |= {choice.type} if sizes is self.sizes else set()
                     yield choice
+        if self.pairs and (others := [t for t in _members(types) if t not in met]):
+            yield from self._choices_of(others, seed)
+
+    def _choices_of(self, types: Sequence[ElementType], seed: int) -> Iterator[Choice]:
+        """Yields a choice for each of the types, in which the other values take turns."""
+        sized = {"size": self.sizes, "place": self.places} if self.sizes else {}
+        rest = {axis: [Group(*_members(values))] for axis, values in {**self.axes, **sized}.items()}
+        yield from choose_each({"type": types, **rest}, seed, f"{self.name}-types")
 
     def _passes(self, every_type: bool) -> Iterator[tuple[bool, Sequence[Any], Sequence[str]]]:
         """Yields (whether all pairs meet, sizes, places) of each array of choices."""

@@ -1,8 +1,9 @@
 """Cases in which the special values of an elementwise op's operands meet. They are made from the op table alone.
 
 An op of one operand gets all values of a type of 8 or 16 bits, and for wider types each exponent, the ranges of its
-formula and its edges. An op of several operands gets every combination of their special values. Arrays have more than
-65,536 elements and an odd number of them, so that a vector's last elements have values that matter.
+formula and its edges. An op of several operands gets every combination of their special values, and each of them for
+all operands at once. Arrays have an odd number of elements, so that a vector's last elements have values that matter,
+and in most cases more than 65,536.
 
 The variants of an op are its attributes, the types of a conversion, operands that are scalars (`scalar`), and operands
 that are scalar constants (`constant`), which compilers simplify by value.
@@ -15,7 +16,7 @@ import functools
 import itertools
 import math
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,17 +60,20 @@ class Form:
     Attributes:
         operands: the element type of each operand.
         attributes: the op's attributes; the module has an instruction for each entry.
-        result: the element type of the result, where the operands don't determine it.
+        results: the element types of results, where the operands don't determine it; the module has an instruction
+            for each.
         scalars: the operands that are scalars.
         constant: the operand that is a scalar constant, of several values.
+        repeats: whether the module also has instructions whose operands are one array.
     """
 
     opcode: Opcode
     operands: tuple[ElementType, ...]
     attributes: tuple[Attributes, ...] = ((),)
-    result: ElementType | None = None
+    results: tuple[ElementType, ...] = ()
     scalars: frozenset[int] = frozenset()
     constant: int | None = None
+    repeats: bool = False
 
     @property
     def op(self) -> OpDef:
@@ -81,7 +85,7 @@ class Form:
         if len(self.attributes) > 1:
             first, last = ("_".join(str(v) for _, v in self.attributes[i]) for i in (0, -1))
             parts.append(f"{first}.to.{last}")
-        parts += [f"to.{self.result}"] if self.result is not None else []
+        parts += [f"to.{t}" for t in dict.fromkeys((*self.results[:1], *self.results[-1:]))]
         parts += ["scalar." + ".".join(map(str, sorted(self.scalars)))] if self.scalars else []
         parts += [f"constant.{self.constant}"] if self.constant is not None else []
         return "-".join(parts)
@@ -90,12 +94,16 @@ class Form:
         """Makes the module, with some element types replaced by others."""
         types = [(change or {}).get(t, t) for t in self.operands]
         module, entry = HloModule(self.opcode), HloComputation("main")
-        inner, result = self.shapes(tuple(dimensions))
+        inner, declared = self.shapes(tuple(dimensions))
         results: list[HloInstruction] = []
         if self.constant is None:
             shapes = [Shape(t, () if i in self.scalars else inner) for i, t in enumerate(types)]
             operands = [entry.parameter(i, shape) for i, shape in enumerate(shapes)]
-            results = [entry.add(self.opcode, *operands, shape=result, **dict(some)) for some in self.attributes]
+            results = [
+                entry.add(self.opcode, *(operands[i] for i in chosen), shape=shape, **dict(some))
+                for chosen, some in self.instructions
+                for shape in declared
+            ]
         else:
             x = entry.parameter(0, Shape(types[1 - self.constant], inner))
             shape = Shape(types[self.constant], inner)
@@ -107,17 +115,34 @@ class Form:
         module.add_computation(entry, entry=True)
         return module
 
-    def shapes(self, dimensions: tuple[int, ...]) -> tuple[tuple[int, ...], Shape | None]:
-        """Returns the dimensions of operands, and the declared result if the operands don't determine it."""
-        if self.result is None:
-            return dimensions, None
-        before, after = self.operands[0].bit_width, self.result.bit_width
-        if Trait.BITWISE in self.op.traits and before != after:  # the last dimension has the parts of wider elements
-            ratio = max(before, after) // min(before, after)
-            if before < after:
-                return (*dimensions, ratio), Shape(self.result, dimensions)
-            return dimensions, Shape(self.result, (*dimensions, ratio))
-        return dimensions, Shape(self.result, dimensions)
+    @property
+    def instructions(self) -> list[tuple[tuple[int, ...], Attributes]]:
+        """The numbers of each instruction's operands, and its attributes.
+
+        If operands repeat, some instructions have one array for all operands of its type, such as x - x.
+        """
+        every, last = tuple(range(len(self.operands))), len(self.operands) - 1
+        alike = tuple(last if t is self.operands[last] else i for i, t in enumerate(self.operands))
+        repeated = self.attributes[::3] if self.repeats and alike != every and not self.scalars else ()
+        return [*((every, some) for some in self.attributes), *((alike, some) for some in repeated)]
+
+    def shapes(self, dimensions: tuple[int, ...]) -> tuple[tuple[int, ...], Sequence[Shape | None]]:
+        """Returns the dimensions of operands, and the declared results: None if the operands determine it."""
+        if not self.results:
+            return dimensions, [None]
+        before, after = self.operands[0].bit_width, self.results[0].bit_width
+        wider, narrower = dimensions, dimensions
+        if Trait.BITWISE in self.op.traits:  # the last dimension has the parts of wider elements
+            wider = (*dimensions, after // before) if after > before else dimensions
+            narrower = (*dimensions, before // after) if after < before else dimensions
+        return wider, [Shape(t, narrower) for t in self.results]
+
+    def without(self, held: Container[ElementType]) -> Form | None:
+        """Returns the form for results of the types that a device holds, if it holds those of the operands too."""
+        kept = tuple(t for t in self.results if t in held)
+        if not all(t in held for t in self.operands) or (self.results and not kept):
+            return None
+        return dataclasses.replace(self, results=kept)
 
     @property
     def is_valid(self) -> bool:
@@ -165,12 +190,12 @@ def forms(op: OpDef, element: ElementType, *, every_pair: bool = True) -> Iterat
         types = (element, random)
     for attributes in _attributes(op, element, every_pair):
         plain = Form(op.opcode, types, attributes)
-        for result in _results(plain):
-            form = dataclasses.replace(plain, result=result)
+        for results in _results(plain):
+            form = dataclasses.replace(plain, results=results)
             if not form.is_valid:
                 continue
             yield form
-            if result is not None:
+            if results:
                 continue
             for count in range(1, len(types)):
                 for scalars in itertools.combinations(range(len(types)), count):
@@ -181,8 +206,8 @@ def forms(op: OpDef, element: ElementType, *, every_pair: bool = True) -> Iterat
                 yield from (dataclasses.replace(form, constant=i) for i in range(2))
 
 
-def _results(form: Form) -> Sequence[ElementType | None]:
-    """Returns the types to declare for the result: None alone if the operands determine it."""
+def _results(form: Form) -> Sequence[tuple[ElementType, ...]]:
+    """Returns the types to declare for results, each tuple in a module: () if the operands determine the type."""
     shapes = [Shape(t, (3,)) for t in form.operands]
     attributes = form.op.complete(dict(form.attributes[0]))
 
@@ -194,17 +219,26 @@ def _results(form: Form) -> Sequence[ElementType | None]:
         return True
 
     if accepts(None):
-        return (None,)
+        return [()]
     own = form.operands[0]
     others = [t for t in _T if t.is_array and t is not own]
-    return others if any(map(accepts, (own, *others))) else ()
+    if form.opcode == Opcode.STOCHASTIC_CONVERT:
+        others = [t for t in others if t.is_signed or t.is_unsigned]
+    if not any(map(accepts, (own, *others))):
+        return []
+    groups: dict[object, list[ElementType]] = {}
+    for t in others:
+        if dataclasses.replace(form, results=(t,)).is_valid:
+            kind = t.bit_width if Trait.BITWISE in form.op.traits else (t.is_integral, t.bit_width > 8)
+            groups.setdefault(kind, []).append(t)
+    return [tuple(group) for group in groups.values()]
 
 
 @functools.cache
 def _simple_forms(opcode: Opcode, element: ElementType) -> tuple[Form, ...]:
     some = [f for f in forms(OPS[opcode], element) if f.constant is None]
-    single = [dataclasses.replace(f, attributes=(one,)) for f in some for one in f.attributes]
-    return tuple(single)
+    each = [dataclasses.replace(f, results=(t,)) for f in some for t in f.results] + [f for f in some if not f.results]
+    return tuple(dataclasses.replace(f, attributes=(one,)) for f in each for one in f.attributes)
 
 
 def simple_forms(op: OpDef, element: ElementType) -> Sequence[Form]:
@@ -262,6 +296,7 @@ class ValueCase:
     form: Form
     context: Context
     seed: int
+    is_large: bool = True
 
     @property
     def opcode(self) -> Opcode:
@@ -315,27 +350,37 @@ class ValueCase:
     def _operands(self, arguments: Sequence[np.ndarray], number: int) -> Sequence[np.ndarray]:
         """Returns the operands of the instruction that computes a result."""
         if self.form.constant is None:
-            return arguments
+            chosen, _ = self.form.instructions[number // max(len(self.form.results), 1)]
+            return [arguments[i] for i in chosen]
         (x,) = arguments
         constant = np.broadcast_to(constants(self.element_type)[number], x.shape)
         return (x, constant) if self.form.constant else (constant, x)
 
     def _without_nan(self, expected: list[Expected], arguments: Sequence[np.ndarray]) -> list[Expected]:
         """Makes free what is NaN in a wide type, if the result's type has no NaN."""
-        element = ElementType.from_numpy(expected[0].value.dtype)
-        if not element.is_floating or format_of(element).has_nan:
+        elements = [ElementType.from_numpy(e.value.dtype) for e in expected]
+        without = [t.is_floating and not format_of(t).has_nan for t in elements]
+        if not any(without):
             return expected
-        wide = {t: wide_type(t) for t in self.form.operands} if self.form.result is None else None
-        broad = dataclasses.replace(self.form, result=None if wide else _T.F64)
+        wide = {t: wide_type(t) for t in self.form.operands} if not self.form.results else None
+        broad = dataclasses.replace(self.form, results=(_T.F64,) * len(self.form.results))
         module = broad.module(self._data.dimensions, wide)
         with np.errstate(all="ignore"):
             given = [a.astype(s.dtype) for a, s in zip(arguments, module.parameter_shapes, strict=True)]
             results = evaluate(module, *given)
-        return [dataclasses.replace(e, free=np.isnan(r)) for e, r in zip(expected, results, strict=True)]
+        return [
+            dataclasses.replace(e, free=np.isnan(r)) if is_free else e
+            for is_free, e, r in zip(without, expected, results, strict=True)
+        ]
 
     @property
     def _data(self) -> _Data:
-        return _data(self.form, self.context.layouts == "mixed", self.seed)
+        return _data(self.form, self.context.layouts == "mixed", self.seed, self.is_large)
+
+    def without(self, held: Container[ElementType]) -> ValueCase | None:
+        """Returns what remains of the case on a device that holds some element types only."""
+        form = self.form.without(held)
+        return dataclasses.replace(self, form=form) if form is not None else None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -345,13 +390,13 @@ class _Data:
 
 
 @functools.lru_cache(8)
-def _data(form: Form, square: bool, seed: int) -> _Data:
+def _data(form: Form, square: bool, seed: int, is_large: bool) -> _Data:
     """Returns the operands of a form: flat, or with as many rows as columns."""
     random = np.random.default_rng([seed, zlib.crc32(f"{form.opcode} {form.operands} {form.variant}".encode())])
     arrays = [i for i in range(len(form.operands)) if i not in form.scalars and i != form.constant]
     inner, _ = form.shapes((1,))
     columns = inner[1:]
-    given = _operands(form, [form.operands[i] for i in arrays], random)
+    given = _operands(form, [form.operands[i] for i in arrays], random, (1 << 16) * is_large)
     rows = -(-len(given[0]) // math.prod(columns))
     side = math.isqrt(rows - 1) + 1 | 1
     dimensions = (side, side) if square else (rows | 1,)
@@ -369,21 +414,22 @@ def _data(form: Form, square: bool, seed: int) -> _Data:
     return _Data(dimensions, runs)
 
 
-def _operands(form: Form, types: Sequence[ElementType], random: np.random.Generator) -> list[np.ndarray]:
-    """Returns arrays of one dimension for the operands that aren't scalars."""
+def _operands(form: Form, types: Sequence[ElementType], random: np.random.Generator, least: int) -> list[np.ndarray]:
+    """Returns arrays of one dimension, of more than `least` elements, for the operands that aren't scalars."""
     if form.constant is not None or len(types) < len(form.operands):
         return values.product(types, random)
-    count = (1 << 16) + int(random.integers(1, 300))
+    count = least + int(random.integers(1, 300))
     name = form.opcode.value.replace("-", "_")
-    if len(types) == 1 and form.result is not None and Trait.BITWISE in form.op.traits:
+    if len(types) == 1 and form.results and Trait.BITWISE in form.op.traits:
         some = values.special_values(types[0])
-        return [np.concatenate([some, values.patterns(Shape(types[0], (count - len(some),)), random)])]
+        rest = max(count - len(some), 300)
+        return [np.concatenate([some, values.patterns(Shape(types[0], (rest,)), random)])]
     if len(types) == 1:
 
         def function(x: np.ndarray) -> np.ndarray:
             return evaluate(form.module((len(x),)), x)[0]
 
-        return [points(name, types[0], count, function, random, form.result)]
+        return [points(name, types[0], count, function, random, form.results)]
     made = [values.product(types, random)]
     known = next((f for f in FUNCTIONS if f.name == name and f.pairs is not None), None)
     rest = max(count - len(made[0][0]), 0)
@@ -436,8 +482,8 @@ def value_cases(*, seed: int = 0, every_type: bool = False) -> Iterator[ValueCas
     """Yields the cases of all elementwise ops in the op table's order.
 
     Args:
-        every_type: whether each element type has cases, in several contexts each. Otherwise the types of a group take
-            turns, and a form is in one context, or in two for the first group that the op accepts.
+        every_type: whether each element type has all forms, in several contexts each. Otherwise the types of a group
+            take turns in that, and the others have the plain form alone.
     """
     for opcode, op in OPS.items():
         if op.is_elementwise and isinstance(op.arity, int) and opcode is not Opcode.COPY:
@@ -449,21 +495,41 @@ def _cases_of(op: OpDef, seed: int, every_type: bool) -> Iterator[ValueCase]:
     first = True
     for turn, group in enumerate(_OPERAND_GROUPS):
         found = {t: list(forms(op, t, every_pair=every_type)) for t in _turned(group, number + turn)}
-        accepted = {t: some for t, some in found.items() if some}
-        if not every_type:
-            accepted = dict(list(accepted.items())[:1])
-        for some in accepted.values():
-            chosen = some if every_type else _turned_results(some, number)
-            for form in chosen:
+        accepted = [some for some in found.values() if some]
+        in_turns = len(group) > 2 or group[0].is_complex
+        if Trait.TRANSCENDENTAL in op.traits and not every_type and in_turns:
+            accepted = accepted[:1]  # they have one formula for all types of the group
+        whole = accepted if every_type else accepted[:1]
+        for some in whole:
+            for form in some:
                 if form.constant is not None and not (every_type or first):
                     continue
-                count = 2 if first and form.result is None else 1
-                if every_type:
-                    count = 1 if form.constant is not None or form.result is not None else len(CONTEXTS) if first else 2
-                for context in _contexts(form, number, count):
-                    yield ValueCase(form, context, seed)
+                for context in _contexts(form, number, (len(CONTEXTS) if first else 2) if every_type else 1 + first):
+                    yield ValueCase(dataclasses.replace(form, repeats=True), context, seed)
                 number += 1
             first = False
+        for some in accepted[len(whole) :]:
+            for form in _plain(some, turned=None if len(group) == 2 else number):
+                yield ValueCase(form, _alone(number), seed, is_large=len(group) == 2)
+                number += 1
+
+
+def _plain(some: Sequence[Form], turned: int | None) -> Iterator[Form]:
+    """Yields the forms of whole arrays with the first attributes. With `turned`, types of results take turns."""
+    arrays = [form for form in some if form.constant is None and not form.scalars]
+    for form in arrays:
+        if form.attributes != arrays[0].attributes:
+            continue
+        if turned is not None:
+            groups = [
+                [t for t in _turned(group, turned + n) if t in form.results] for n, group in enumerate(TYPE_GROUPS)
+            ]
+            form = dataclasses.replace(form, results=tuple(group[0] for group in groups if group))
+        yield form
+
+
+def _alone(number: int) -> Context:
+    return Context(level=0) if number % 2 else ALONE
 
 
 def _turned(group: Sequence[ElementType], number: int) -> list[ElementType]:
@@ -471,24 +537,11 @@ def _turned(group: Sequence[ElementType], number: int) -> list[ElementType]:
     return [*group[start:], *group[:start]]
 
 
-def _turned_results(some: Sequence[Form], number: int) -> list[Form]:
-    """Returns the forms with one result type of each group; other forms are all kept."""
-    chosen = []
-    for form in some:
-        if form.result is None:
-            chosen.append(form)
-    for turn, group in enumerate(TYPE_GROUPS):
-        for t in _turned(group, number + turn):
-            matching = [f for f in some if f.result is t]
-            if matching:
-                chosen += matching
-                break
-    return chosen
-
-
 def _contexts(form: Form, number: int, count: int) -> list[Context]:
-    if form.constant is not None:
-        return [ALONE]
+    if form.constant == 1:
+        return [ALONE, Context(level=0)]
+    if form.constant is not None or form.results:  # several instructions, which take long to compile in a context
+        return [_alone(number)]
     if form.scalars:  # they differ from run to run
         return [c for c in CONTEXTS if c.operands == "arguments" and c.layouts == "default"][:count]
     return contexts_for(number, count)

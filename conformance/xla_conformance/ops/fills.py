@@ -11,7 +11,7 @@ from xla_conformance.accuracy.real_functions.formats import format_of
 from xla_conformance.ops.values import magnitudes, patterns
 from xla_core.hlo import ElementType, Shape
 
-__all__ = ["Fill", "exactly", "factors", "indices", "mostly", "numbers", "odd", "terms", "units", "with_ends"]
+__all__ = ["Fill", "exactly", "factors", "huge", "indices", "mostly", "numbers", "odd", "terms", "units", "with_ends"]
 
 Fill = Callable[[Shape, np.random.Generator], np.ndarray]
 
@@ -58,6 +58,11 @@ def numbers(shape: Shape, random: np.random.Generator) -> np.ndarray:
     return values
 
 
+def huge(shape: Shape, random: np.random.Generator) -> np.ndarray:
+    """Makes an array of one number whose square is the first power of two beyond the type's range."""
+    return np.full(shape.dimensions, 2.0 ** (1 << (shape.element_type.exponent_bits - 2))).astype(shape.dtype)
+
+
 def odd(shape: Shape, random: np.random.Generator) -> np.ndarray:
     """Makes an array of odd integers, whose products are never zero."""
     return np.asarray(patterns(shape, random) | shape.dtype.type(1)).astype(shape.dtype)
@@ -101,13 +106,17 @@ def terms(count: int, accumulator: ElementType | None = None) -> Fill:
     return fill
 
 
-def factors(count: int, accumulator: ElementType) -> tuple[Fill, Fill]:
-    """Returns what makes two arrays of whole numbers: sums of `count` products are exact in the accumulator."""
+def factors(count: int, accumulator: ElementType, bits: str = "even") -> tuple[Fill, Fill]:
+    """Returns what makes two arrays of whole numbers: sums of `count` products are exact in the accumulator.
+
+    Args:
+        bits: whether the arrays have numbers of equally many bits ("even"), or "lhs" or "rhs" has most of them.
+    """
     if accumulator is ElementType.PRED:
         return mostly(False, count), patterns
     largest = _capacity(accumulator) / max(count, 1) if not accumulator.is_integral else 1.0
     largest /= 4 if accumulator.is_complex else 1
-    first = max(1.0, math.floor(math.sqrt(largest)))
+    first = max(1.0, math.floor(largest ** {"even": 0.5, "lhs": 0.9, "rhs": 0.1}[bits]))
 
     def left(shape: Shape, random: np.random.Generator) -> np.ndarray:
         return _whole(shape, min(first, largest), random)

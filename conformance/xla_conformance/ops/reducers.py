@@ -12,9 +12,10 @@ from xla_conformance.ops.program import Program
 from xla_conformance.ops.values import patterns
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode
 
-__all__ = ["REDUCERS", "fill_of", "known_reducer", "reducer", "several", "wider"]
+__all__ = ["NAMES", "REDUCERS", "fill_of", "known_reducer", "reducer", "several", "wider"]
 
-REDUCERS = ("add", Group("maximum", "minimum"), "multiply", Group("and", "or", "xor"), "clamped")
+NAMES = ("add", "maximum", "minimum", "multiply", "and", "or", "xor")
+REDUCERS = (*NAMES[:4], Group(*NAMES[4:]), "clamped")
 _WIDER = {"s2": "s8", "s4": "s8", "s8": "s32", "s16": "s32", "s32": "s64", "u2": "u8", "u4": "u8", "u8": "u32"}
 _WIDER |= {"u16": "u32", "u32": "u64", "bf16": "f32", "f16": "f32", "f32": "f64", "c64": "c128"}
 

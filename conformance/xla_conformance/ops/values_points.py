@@ -8,7 +8,7 @@ new function needs no list of them.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -35,14 +35,14 @@ def points(
     count: int,
     function: Function,
     random: np.random.Generator,
-    result: ElementType | None = None,
+    results: Sequence[ElementType] = (),
 ) -> np.ndarray:
     """Returns at least `count` arguments of a function: all values of a type of 8 or 16 bits, if they are not more.
 
     Args:
         name: the function's name in the table of `xla accuracy`, which says where it is hardest.
         function: computes the results that edges are searched in.
-        result: for a conversion, the type that values are rounded to.
+        results: for a conversion, the types that values are rounded to.
     """
     if element is ElementType.PRED or element.bit_width <= 16:
         return _at_least(all_values(element), element, count, random)
@@ -51,8 +51,8 @@ def points(
         given = [special_values(element), special_points(dtype), finite_corners(dtype)]
         return np.concatenate([*given, complex_points(dtype, max(count - sum(map(len, given)), 600), seed)])
     given = [special_values(element)]
-    if result is not None:
-        given.append(halfway(element, result, random))
+    given += [halfway(element, result, random) for result in results if not result.is_integral]
+    given += [halfway(element, result, random) for result in results if result.is_integral][:1]
     if element.is_floating:
         known = next((f for f in FUNCTIONS if f.name == name), None)
         spans = (known.ranges, known.near) if known is not None else ((), ())
@@ -85,11 +85,12 @@ def _each_rounding(element: ElementType) -> np.ndarray:
     return np.concatenate([numbers, -numbers, numbers * element.dtype.type(2.0**-14)])
 
 
-_HALFWAY = 20_000
+_HALFWAY = 6000
 
 
 def halfway(element: ElementType, result: ElementType, random: np.random.Generator) -> np.ndarray:
     """Returns values of a wide type around those that are halfway between two values of the result's type."""
+    result = result.component
     if result.is_floating and element.is_floating:
         values = np.unique(_finite(result, random).astype(np.float64))
         middle = (values[:-1] + (values[1:] - values[:-1]) / 2)[random.permutation(len(values) - 1)[:_HALFWAY]]

@@ -1,4 +1,4 @@
-"""Domains of dot, ragged-dot and scaled-dot."""
+"""Domains of dot, by its dimension numbers, of ragged-dot and of scaled-dot."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from xla_conformance.ops.reducers import wider
 from xla_conformance.ops.sizes import SIZES, equal_size
 from xla_core.hlo import ElementType, HloInstruction, Opcode, Shape
 
-__all__ = ["PRECISIONS", "result_type"]
+__all__ = ["BITS", "OTHERS", "PRECISIONS", "other_type", "result_type"]
 
 _T = ElementType
 PRECISIONS = ((), ("default", "default"), ("high", "high"), ("highest", "highest"), ("highest", "default"))
+BITS = ("even", "lhs", "rhs")
 _ORDERS = ("bfc", "bcf", "fbc", "cfb", "fcb", "cbf")
 _NUMBERS = ("ascending", "rhs crossed", "lhs crossed")
 _AXES: dict[str, Any] = {
@@ -34,6 +35,7 @@ _AXES: dict[str, Any] = {
     "numbers": _NUMBERS,
     "large": ("contracting", "left", "right", "batch", "every"),
     "precision": PRECISIONS,
+    "bits": BITS,
 }
 """What dots vary.
 
@@ -42,6 +44,7 @@ dimensions of one kind in descending order, so that lhs_contracting_dims={0,1} g
 """
 
 _TYPES = [t for t in ElementType if t.is_array and t.has_zero]
+OTHERS = ("same", "narrower", "alike")
 
 
 def result_type(name: str, element_type: ElementType) -> ElementType:
@@ -89,23 +92,31 @@ class _Dimensions:
     types=_TYPES,
     places=("minor",),
     result=("same", "wider"),
-    other=("same", "narrower"),
+    other=OTHERS,
     ends=(False, True),
     **_AXES,
 )
 def _dot(p: Program, c: Choice) -> HloInstruction:
     d, made = _Dimensions(c), result_type(c.result, p.type)
-    left, right = factors(d.terms, made)
+    left, right = factors(d.terms, made, c.bits)
     lhs = p.parameter(d.lhs, fill=with_ends(left) if c.ends else left)
-    rhs = p.parameter(d.rhs, _narrower(p.type) if c.other == "narrower" else p.type, right)
+    rhs = p.parameter(d.rhs, other_type(c.other, p.type), right)
     shape = p.shape(d.result(), made)
     return p.add(Opcode.DOT, lhs, rhs, shape=shape, operand_precision=c.precision, **d.attributes())
 
 
-def _narrower(element_type: ElementType) -> ElementType:
-    """Returns a narrower type of the same category, if there is one."""
-    names = {"f64": "f32", "f32": "bf16", "f16": "f8e5m2", "s64": "s32", "s32": "s8", "u64": "u32", "u32": "u8"}
-    return ElementType({**names, "c128": "c64", "s16": "s8", "u16": "u8"}.get(element_type.value, element_type.value))
+_NARROWER = {"f64": "f32", "f32": "bf16", "f16": "f8e5m2", "s64": "s32", "s32": "s8", "u64": "u32", "u32": "u8"}
+_NARROWER |= {"c128": "c64", "s16": "s8", "u16": "u8"}
+_ALIKE = {"f8e4m3fn": "f8e5m2", "f8e5m2": "f8e4m3fn", "f8e4m3fnuz": "f8e5m2fnuz", "f8e5m2fnuz": "f8e4m3fnuz"}
+_ALIKE |= {"bf16": "f16", "f16": "bf16", "f4e2m1fn": "f6e3m2fn", "f6e2m3fn": "f6e3m2fn"}
+
+
+def other_type(name: str, element_type: ElementType) -> ElementType:
+    """Returns the type of the other operand: a narrower one or one of the same width, if the category has one."""
+    if name == "alike" and element_type.is_integral and element_type is not _T.PRED:
+        return ElementType(("u" if element_type.is_signed else "s") + element_type.value[1:])
+    names = {"narrower": _NARROWER, "alike": _ALIKE, "same": {}}[name]
+    return ElementType(names.get(element_type.value, element_type.value))
 
 
 @domain(
@@ -124,51 +135,6 @@ def _narrower(element_type: ElementType) -> ElementType:
 def _square_dot(p: Program, c: Choice) -> HloInstruction:
     """Dimensions of one size, so that each can be taken for another."""
     return _dot(p, c)
-
-
-_EDGES = (Group(7, 8, 9), Group(15, 16, 17, 31, 32, 33), Group(63, 64, 65), Group(127, 128, 129))
-
-
-@domain(
-    Opcode.DOT,
-    variant="matrices",
-    rule=EQUAL,
-    types=(_T.F32, _T.BF16, _T.S8, _T.S32, _T.F64, _T.C64, _T.F16, _T.F8E4M3FN, _T.U8),
-    sizes=(),
-    rows=(*_EDGES, 1, Group(255, 257)),
-    columns=(*_EDGES, 1, Group(256, 257)),
-    depth=(*_EDGES, 1, Group(255, 256, 513)),
-    lhs=("fc", "cf"),
-    rhs=("cf", "fc"),
-    result=("same", "wider"),
-)
-def _matrices(p: Program, c: Choice) -> HloInstruction:
-    made = result_type(c.result, p.type)
-    left, right = factors(c.depth, made)
-    sizes = {"c": c.depth, "f": c.rows}
-    lhs = p.parameter([sizes[k] for k in c.lhs], fill=left)
-    rhs = p.parameter([{**sizes, "f": c.columns}[k] for k in c.rhs], fill=right)
-    dims = {"lhs_contracting_dims": (c.lhs.index("c"),), "rhs_contracting_dims": (c.rhs.index("c"),)}
-    return p.add(Opcode.DOT, lhs, rhs, shape=p.shape((c.rows, c.columns), made), **dims)
-
-
-_ALGORITHMS = (
-    *(f"dot_bf16_bf16_f32{suffix}" for suffix in ("", "_x3", "_x6", "_x9")),
-    *("dot_tf32_tf32_f32", "dot_tf32_tf32_f32_x3", "dot_f32_f32_f32", "dot_f64_f64_f64", "dot_any_f8_any_f8_f32"),
-    *("dot_any_f8_any_f8_f32_fast_accum", "dot_f16_f16_f16", "dot_f16_f16_f32", "dot_bf16_bf16_bf16"),
-)
-
-
-@domain(Opcode.DOT, variant="algorithm", rule=EQUAL, types=(_T.F32,), sizes=(), algorithm=_ALGORITHMS, depth=(5, 65))
-def _algorithm(p: Program, c: Choice) -> HloInstruction:
-    """Whole numbers of few bits, whose sums of products every algorithm computes exactly."""
-    accumulator = next(
-        ElementType(name) for name in ("bf16", "f16", "f32", "f64") if f"_{name}" in c.algorithm[-5:] + "_f32"
-    )
-    left, right = factors(c.depth, accumulator)
-    lhs, rhs = p.parameter((7, c.depth), fill=left), p.parameter((c.depth, 9), fill=right)
-    dims = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (0,)}
-    return p.add(Opcode.DOT, lhs, rhs, shape=p.shape((7, 9)), algorithm=c.algorithm, **dims)
 
 
 # -- ragged-dot -------------------------------------------------------------------------------------------------------
@@ -212,7 +178,7 @@ def _ragged_dot(p: Program, c: Choice) -> HloInstruction:
     before = {"free": batch, "contracting": [*batch, *contracting[:-1]], "batch": batch[:-1]}[c.mode]
     prefix = before if c.prefix else []
     parts = _groups(ragged, c.groups, c.filled)
-    counts = [part for _ in range(math.prod(prefix)) for part in parts]
+    counts = [parts[(i + n) % len(parts)] for n in range(math.prod(prefix)) for i in range(len(parts))]
     attributes = {
         "lhs_batch_dims": lhs_at["b"],
         "rhs_batch_dims": rhs_at["b"],
@@ -305,6 +271,7 @@ _SCALED = [t for t in ElementType if (t.is_floating and t.has_zero) or t.is_comp
     large=("contracting", "left", "right", "every"),
     precision=PRECISIONS,
     algorithm=(None, "dot_f32_f32_f32"),
+    terms=("whole", "special"),
 )
 def _scaled_dot(p: Program, c: Choice) -> HloInstruction:
     sizes = {"b": [2, 3][: c.batch], "f": [5], "c": [6, 4][: c.contracting]}
@@ -335,7 +302,7 @@ def _scaled_dot(p: Program, c: Choice) -> HloInstruction:
         Opcode.SCALED_DOT,
         p.parameter(lhs, fill=left),
         p.parameter(rhs, fill=right),
-        *(p.parameter(s, c.scale, _scales) for s in scales),
+        *(p.parameter(s, c.scale, with_ends(_scales) if c.terms == "special" else _scales) for s in scales),
         shape=p.shape(result, made),
         operand_precision=c.precision,
         algorithm=c.algorithm,

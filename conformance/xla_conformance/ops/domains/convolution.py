@@ -8,9 +8,9 @@ import math
 from xla_conformance.ops.choices import Choice
 from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
-from xla_conformance.ops.domains.contraction import PRECISIONS, result_type
+from xla_conformance.ops.domains.contraction import BITS, OTHERS, PRECISIONS, other_type, result_type
 from xla_conformance.ops.domains.window import WINDOW_AXES, window_of
-from xla_conformance.ops.fills import factors
+from xla_conformance.ops.fills import factors, with_ends
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.sizes import SIZES
 from xla_core.hlo import ConvolutionDimensionNumbers, ElementType, HloInstruction, Opcode, WindowDimension
@@ -37,6 +37,9 @@ _OTHER_WINDOWS = (WindowDimension(size=2, padding_low=1), WindowDimension(size=3
     groups=_GROUPS,
     reversal=(False, True),
     result=("same", "wider"),
+    other=OTHERS,
+    bits=BITS,
+    terms=("whole", "special"),
     precision=PRECISIONS,
     kind=(None, "fprop", "dgrad", "wgrad"),
     **{axis: values for axis, values in WINDOW_AXES.items() if axis != "window"},
@@ -73,15 +76,15 @@ def _convolution(p: Program, c: Choice) -> HloInstruction:
     for n, w, of_lhs, of_rhs in zip(space, windows, numbers.input_spatial, numbers.kernel_spatial, strict=True):
         lhs[of_lhs], rhs[of_rhs] = n, w.size
     made = result_type(c.result, p.type)
-    left, right = factors(own["input_feature"] * math.prod(w.size for w in windows), made)
+    left, right = factors(own["input_feature"] * math.prod(w.size for w in windows), made, c.bits)
     result = [0] * (2 + c.spatial)
     result[numbers.output_batch], result[numbers.output_feature] = own["batch"], output_features
     for n, w, at in zip(space, windows, numbers.output_spatial, strict=True):
         result[at] = w.output_size(n)
     return p.add(
         Opcode.CONVOLUTION,
-        p.parameter(lhs, fill=left),
-        p.parameter(rhs, fill=right),
+        p.parameter(lhs, fill=with_ends(left) if c.terms == "special" else left),
+        p.parameter(rhs, other_type(c.other, p.type), right),
         shape=p.shape(result, made),
         window=tuple(windows),
         dim_labels=numbers,

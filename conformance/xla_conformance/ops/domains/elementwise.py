@@ -27,7 +27,7 @@ def _define(op: OpDef) -> None:
     names = [name for name in op.attributes if name == "result_accuracy"]
     axes: dict[str, Any] = dict.fromkeys(names, (None, "{mode=highest}", "{mode=default}"))
 
-    @domain(op.opcode, rank=RANKS, pairs=False, rule=lambda element_type: rule_for(op, element_type), **axes)
+    @domain(op.opcode, rank=RANKS, pairs=False, rule=lambda t: rule_for(op, t), **axes)
     def _elementwise(p: Program, c: Choice) -> HloInstruction:
         assert isinstance(op.arity, int)
         fill = moderate if p.type.is_complex else special
@@ -41,9 +41,9 @@ def _define(op: OpDef) -> None:
 
 
 def _alike(size: int) -> Sequence[int]:
-    """Returns the sizes of a size's group, each of which an instruction of the module has; large ones are alone."""
+    """Returns the size and its neighbours in its group, each of which an instruction of the module has."""
     group = next((g for g in SIZES if size in g), (size,))
-    return group if max(group) <= _TOGETHER else (size,)
+    return [n for n in group if abs(n - size) <= 2] if size <= _TOGETHER else (size,)
 
 
 for _op in OPS.values():

@@ -12,7 +12,7 @@ import numpy as np
 from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
-from xla_conformance.ops.domains.movement import INDEX_TYPES
+from xla_conformance.ops.domains.movement import INDEX_TYPES, far_indices
 from xla_conformance.ops.fills import Fill
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.reducers import REDUCERS, fill_of, known_reducer, reducer, several, wider
@@ -212,7 +212,11 @@ def _starts(
     high = [operand[d] - slices[d] + 2 for d in mapped]
     columns = [random.integers(a, b, count, endpoint=True) for a, b in zip(low, high, strict=True)]
     rows = np.stack(columns, -1) if columns else np.zeros((count, 0), np.int64)
-    return np.clip(rows, least, min(most, (1 << 62))), False, False
+    rows = np.clip(rows, least, min(most, (1 << 62)))
+    far = np.array(far_indices(c.index), np.uint64 if c.index is ElementType.U64 else np.int64).astype(np.int64)
+    flat = rows[2::5].reshape(-1)
+    rows[2::5] = np.resize(far, flat.shape).reshape(rows[2::5].shape)
+    return rows, False, False
 
 
 def _given(values: np.ndarray) -> Fill:

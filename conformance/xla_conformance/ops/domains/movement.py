@@ -8,18 +8,19 @@ import numpy as np
 
 from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.domain import domain
-from xla_conformance.ops.fills import indices
+from xla_conformance.ops.fills import exactly
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.sizes import dimensions, position
+from xla_conformance.ops.values import patterns
 from xla_core.hlo import ElementType, HloInstruction, Opcode, PaddingDimension, SliceDimension
 
-__all__ = ["INDEX_TYPES", "RANKS", "START_ROLES", "start"]
+__all__ = ["INDEX_TYPES", "RANKS", "START_ROLES", "far_indices", "start"]
 
 RANKS = (3, 1, 2, 4, 5, 6)
 _T = ElementType
 INDEX_TYPES = (_T.S32, Group(_T.S64, _T.U64), Group(_T.U32, _T.S16, _T.U16), Group(_T.S8, _T.U8))
 PERMUTATIONS = ("reversed", "left", "right", "swap last", "swap first", "swap ends", "identity")
-START_ROLES = ("within", "zero", "last", "below", "above")
+START_ROLES = ("within", "zero", "last", "below", "above", "far below", "far above")
 
 
 @domain(Opcode.SLICE, rank=RANKS, start=(1, 0, "half"), limit=("size", "less", "half more"), stride=(1, 2, 3, 7))
@@ -41,7 +42,9 @@ def _empty_slice(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.SLICE, p.parameter((3, c.size)), slice=(whole, SliceDimension(c.start, c.start)))
 
 
-@domain(Opcode.PAD, rank=RANKS, low=(1, 0, 3, -1, -2), high=(2, 0, 5, -1, -3), interior=(0, 1, 2, 4))
+@domain(
+    Opcode.PAD, rank=RANKS, low=(1, 0, 3, -1, -2), high=(2, 0, 5, -1, -3), interior=(0, 1, 2, 4), value=("any", "zero")
+)
 def _pad(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place)
     edges = ((0, 0, 0), (1, 0, 0), (0, 2, 0), (0, 0, 1))
@@ -51,7 +54,8 @@ def _pad(p: Program, c: Choice) -> HloInstruction:
         inner = sizes[at] + max(sizes[at] - 1, 0) * c.interior
         low = max(c.low, -inner)
         padding[at] = PaddingDimension(low, max(c.high, -inner - low), c.interior)
-    return p.add(Opcode.PAD, p.parameter(sizes), p.parameter(), padding=tuple(padding))
+    fill = {"any": patterns, "zero": exactly(-0.0 if p.type.is_floating else 0)}[c.value]
+    return p.add(Opcode.PAD, p.parameter(sizes), p.parameter(fill=fill), padding=tuple(padding))
 
 
 @domain(
@@ -137,10 +141,16 @@ def _iota(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.IOTA, shape=p.shape(sizes), iota_dimension=position(c.place, c.rank))
 
 
-@domain(Opcode.IOTA, variant="other", sizes=(7, 300), empty=(), rank=RANKS[2:], along=("major", "middle", "minor"))
+@domain(Opcode.IOTA, variant="other", sizes=(7,), empty=(), rank=RANKS[2:], along=("major", "middle", "minor"))
 def _iota_along(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place)
     return p.add(Opcode.IOTA, shape=p.shape(sizes), iota_dimension=position(c.along, c.rank))
+
+
+@domain(Opcode.IOTA, variant="long", sizes=(), rank=(1,))
+def _long_iota(p: Program, c: Choice) -> HloInstruction:
+    """More numbers than types of 8 bits have, and than those of 16 bits hold exactly."""
+    return p.add(Opcode.IOTA, shape=p.shape((300 if p.type.bit_width <= 8 else 66001,)), iota_dimension=0)
 
 
 @domain(
@@ -183,19 +193,21 @@ def reshaped(sizes: Sequence[int], form: str) -> tuple[int, ...]:
     along=("chosen", "first", "last"),
     largest=("first", "last"),
     hollow=(False, True),
-    parts=("different", "equal"),
+    parts=("different", "equal", "repeated"),
 )
 def _concatenate(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place)
     axis = {"chosen": position(c.place, c.rank), "first": 0, "last": c.rank - 1}[c.along]
     parts = [sizes[axis], *(2 + i % 3 for i in range(c.count - 1))]
-    if c.parts == "equal":
+    if c.parts != "different":
         parts = [sizes[axis]] * c.count
     elif c.hollow and c.count > 2:
         parts[1] = 0
     if c.largest == "last":
         parts.reverse()
     operands = [p.parameter([*sizes[:axis], n, *sizes[axis + 1 :]]) for n in parts]
+    if c.parts == "repeated":
+        operands = [operands[0], *operands[:-1]]
     return p.add(Opcode.CONCATENATE, *operands, dimensions=(axis,))
 
 
@@ -242,19 +254,28 @@ def _starts(p: Program, c: Choice, sizes: Sequence[int], taken: Sequence[int]) -
     """Adds the start indices: the chosen dimension starts as the choice says, the others at the next roles."""
     first = START_ROLES.index(c.start) - (position(c.place, c.rank) if sizes else 0)
     starts = [
-        start(START_ROLES[(first + d) % len(START_ROLES)], n - k)
+        start(START_ROLES[(first + d) % len(START_ROLES)], n - k, c.index)
         for d, (n, k) in enumerate(zip(sizes, taken, strict=True))
     ]
     least, most = c.index.integer_range
     starts = [min(max(s, least), most) for s in starts]
     if c.form == "vector" and sizes:
         return [p.parameter((len(sizes),), c.index, lambda shape, random: np.asarray(starts, shape.dtype))]
-    return [p.parameter((), c.index, indices(s, s)) for s in starts]
+    return [p.parameter((), c.index, exactly(s)) for s in starts]
 
 
-def start(role: str, last: int) -> int:
+def start(role: str, last: int, index: ElementType) -> int:
     """Returns a start index; `last` is the largest that needs no clamping."""
-    return {"within": (last + 1) // 2, "zero": 0, "last": last, "below": -3, "above": last + 2}[role]
+    far = far_indices(index)
+    ends = {"far below": min(far), "far above": max(far) if last % 2 else far[0]}
+    return {"within": (last + 1) // 2, "zero": 0, "last": last, "below": -3, "above": last + 2, **ends}[role]
+
+
+def far_indices(index: ElementType) -> tuple[int, ...]:
+    """Returns indices that are other ones in a type of half the width, or of the other signedness."""
+    least, most = index.integer_range
+    half = (1 << (index.bit_width // 2)) + 1
+    return (half, most, max(least, -half), least)
 
 
 @domain(Opcode.COPY, rank=RANKS, pairs=False)

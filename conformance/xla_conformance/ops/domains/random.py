@@ -14,7 +14,7 @@ import numpy as np
 from xla_conformance.ops.choices import Choice
 from xla_conformance.ops.comparison import EXACT
 from xla_conformance.ops.domain import domain
-from xla_conformance.ops.fills import exactly
+from xla_conformance.ops.fills import Fill, exactly
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.sizes import dimensions
 from xla_core.hlo import ElementType, HloInstruction, Opcode, Shape, SliceDimension
@@ -29,13 +29,26 @@ _T = ElementType
     rank=(2, 1, 3, 4),
     algorithm=("rng_three_fry", "rng_philox", "rng_default"),
     state=("u64[2]", "u64[3]", "u32[4]"),
+    counter=("any", "low carries", "all carry"),
 )
 def _rng_bit_generator(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place, 1 << 16)
     form = "u64[2]" if c.algorithm == "rng_three_fry" and c.state == "u64[3]" else c.state
-    state = p.parameter((int(form[4]),), ElementType(form[:3]))
+    state = p.parameter((int(form[4]),), ElementType(form[:3]), _state(c.counter))
     shape = Shape.tuple([state.shape, p.shape(sizes)])
     return p.add(Opcode.RNG_BIT_GENERATOR, state, shape=shape, algorithm=c.algorithm)
+
+
+def _state(counter: str) -> Fill:
+    """Makes a state whose counter, the words after the key, is about to carry from a word to the next."""
+
+    def fill(shape: Shape, random: np.random.Generator) -> np.ndarray:
+        words = np.frombuffer(random.bytes(shape.num_elements * shape.element_type.byte_width), np.uint32).copy()
+        if counter != "any":
+            words[2 : 3 if counter == "low carries" else None] = 0xFFFFFFFF
+        return words.view(shape.dtype)
+
+    return fill
 
 
 _COUNT = 40_000

@@ -10,7 +10,7 @@ from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.movement import RANKS, subset
 from xla_conformance.ops.fills import terms, with_ends
 from xla_conformance.ops.program import Program
-from xla_conformance.ops.reducers import REDUCERS, fill_of, known_reducer, reducer, several, wider
+from xla_conformance.ops.reducers import NAMES, REDUCERS, fill_of, known_reducer, reducer, several, wider
 from xla_conformance.ops.sizes import MEDIUM, SIZES, dimensions, position
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Shape
 
@@ -38,6 +38,18 @@ def _reduce(p: Program, c: Choice) -> HloInstruction:
     operand, start = p.parameter(sizes, fill=fill), p.parameter((), total, fill)
     ordered = axes if c.order == "ascending" else axes[::-1]
     return p.add(Opcode.REDUCE, operand, start, dimensions=ordered, to_apply=reducer(p, name, total))
+
+
+@domain(Opcode.REDUCE, variant="reducers", rule=EQUAL, sizes=(), reduced=(0, 1))
+def _every_reducer(p: Program, c: Choice) -> HloInstruction:
+    """Reductions by every reducer that the type has."""
+    results = []
+    for name in dict.fromkeys(known_reducer(name, p.type) for name in NAMES):
+        fill = fill_of(name, p.type, 1 + 65, ends=True)
+        operand, start = p.parameter((33, 65), fill=fill), p.parameter((), fill=fill)
+        to_apply = reducer(p, name, p.type)
+        results.append(p.add(Opcode.REDUCE, operand, start, dimensions=(c.reduced,), to_apply=to_apply))
+    return p.add(Opcode.TUPLE, *results)
 
 
 @domain(

@@ -11,7 +11,7 @@ from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.fills import with_ends
 from xla_conformance.ops.program import Program
-from xla_conformance.ops.reducers import REDUCERS, fill_of, known_reducer, reducer, several, wider
+from xla_conformance.ops.reducers import NAMES, REDUCERS, fill_of, known_reducer, reducer, several, wider
 from xla_conformance.ops.sizes import SIZES, dimensions, position
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, WindowDimension
 
@@ -82,6 +82,19 @@ def _reduce_window(p: Program, c: Choice) -> HloInstruction:
     fill = fill_of(name, total, 1 + count, ends=c.ends)
     operand, start = p.parameter(sizes, fill=fill), p.parameter((), total, fill)
     return p.add(Opcode.REDUCE_WINDOW, operand, start, window=window, to_apply=reducer(p, name, total))
+
+
+@domain(Opcode.REDUCE_WINDOW, variant="reducers", rule=EQUAL, sizes=(), stride=(1, 2))
+def _every_reducer(p: Program, c: Choice) -> HloInstruction:
+    """Windows that every reducer of the type combines."""
+    window = (WindowDimension(), WindowDimension(size=5, stride=c.stride, padding_low=1, padding_high=3))
+    results = []
+    for name in dict.fromkeys(known_reducer(name, p.type) for name in NAMES):
+        fill = fill_of(name, p.type, 1 + 5, ends=True)
+        operand, start = p.parameter((9, 65), fill=fill), p.parameter((), fill=fill)
+        to_apply = reducer(p, name, p.type)
+        results.append(p.add(Opcode.REDUCE_WINDOW, operand, start, window=window, to_apply=to_apply))
+    return p.add(Opcode.TUPLE, *results)
 
 
 @domain(
