@@ -140,7 +140,7 @@ def shows(opcode: str, kind: Callable[[np.ndarray], bool], wrong: Fault) -> bool
         return any(kind(np.zeros(1, leaf.dtype)) for leaf in _float_results(opcode))
     for element in (ElementType.BF16, ElementType.F32, ElementType.S32, ElementType.C64):
         for form in simple_forms(op, element):
-            if form.scalars or (form.result is not None and Trait.BITWISE in op.traits):
+            if form.scalars or (form.results and Trait.BITWISE in op.traits):
                 continue
             arguments = product(form.operands, 0)
             root = form.module(arguments[0].shape).entry.root

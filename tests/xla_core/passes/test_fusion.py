@@ -180,3 +180,12 @@ ENTRY e {
     copy = create_fusion([fusion], [fusion], name="again")
     assert copy.name == "again"
     assert _inside(copy) == _inside(fusion)
+
+
+def test_the_start_indices_of_a_dynamic_slice_may_be_a_vector() -> None:
+    made = _entry("""
+      c = f32[2,4] parameter(0)
+      i = s16[2] parameter(1)
+      j = s16[2] add(i, i)
+      ROOT r = f32[2,1] dynamic-slice(c, j), dynamic_slice_sizes={2,1}""")
+    assert made[-1].shape.dimensions == (2, 1)
