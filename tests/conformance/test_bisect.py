@@ -223,6 +223,17 @@ def test_a_whole_program_is_reduced(put_backend: Put, tmp_path: Path, fault: str
     assert not np.allclose(expected, np.load(folder / "reduced" / "result_0.npy"))
 
 
+def test_a_program_with_a_right_result_beside_the_wrong_one_is_reduced(put_backend: Put, tmp_path: Path) -> None:
+    path, folder = tmp_path / "both.mlir", tmp_path / "out"
+    path.write_text(
+        PROGRAM.replace("-> tensor<3x5xf32> {", "-> (tensor<i32>, tensor<3x5xf32>) {", 1).replace(
+            "return %r#1 : tensor", "return %r#0, %r#1 : tensor<i32>, tensor"
+        )
+    )
+    assert bisect(put_backend("wrong", WRONG_TANH), path, "--output", folder) == 1
+    assert "tanh" in (folder / "reduced" / "program.hlo").read_text()
+
+
 def test_a_fault_between_instructions_is_reduced_too(put_backend: Put, tmp_path: Path) -> None:
     path, folder = tmp_path / "twice.mlir", tmp_path / "out"
     path.write_text(TWICE)

@@ -34,7 +34,7 @@ _GIVEN = (Opcode.PARAMETER, Opcode.CONSTANT, Opcode.TUPLE)
 def shrink(
     module: HloModule, arguments: Sequence[np.ndarray], result: int | None, fails: Fails, *, any_result: bool = False
 ) -> tuple[HloModule, list[np.ndarray]]:
-    """Returns the smallest program found, and its arguments; those given if this result shows no difference.
+    """Returns the smallest program found, and its arguments; the program of the result if it shows no difference.
 
     Args:
         result: the number of the result to keep; None for all.
@@ -50,7 +50,7 @@ def shrink(
         module.entry.set_root(module.entry.add(Opcode.TUPLE, _leaves(module.entry.root)[result]))
     state = _tidy(module, list(arguments))
     if not fails(*state):
-        return module, list(arguments)
+        return state
     if any_result:
         for place in range(len(state[0].entry.post_order())):
             ended = _end_at(state[0], state[1], place)
