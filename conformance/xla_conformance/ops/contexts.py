@@ -85,6 +85,16 @@ class Placed:
     arguments: list[np.ndarray]
     context: Context
 
+    def with_each(self, runs: Sequence[Sequence[np.ndarray]]) -> list[Placed]:
+        """Returns the executions of the module: itself for one run, whose operands may have become constants.
+
+        Args:
+            runs: arguments of the module before it was placed; those that its context added stay.
+        """
+        if len(runs) == 1:
+            return [self]
+        return [dataclasses.replace(self, arguments=[*run, *self.arguments[len(run) :]]) for run in runs]
+
 
 # -- placing -----------------------------------------------------------------------------------------------------------
 
@@ -207,30 +217,20 @@ def _mix_layouts(module: HloModule, rules: LayoutRules) -> None:
 # -- running -----------------------------------------------------------------------------------------------------------
 
 
-def run(
-    client: Client,
-    placed: Placed,
-    runs: Sequence[Sequence[np.ndarray]] = (),
-    *,
-    deterministic: bool = True,
-) -> list[list[np.ndarray]]:
+def run(client: Client, executions: Sequence[Placed], *, deterministic: bool = True) -> list[list[np.ndarray]]:
     """Compiles a placed module, executes it twice with the same buffers, and returns the results of the first time.
 
     Args:
-        runs: arguments of the module before it was placed, for one execution after the other; default: those of
-            `placed`. Constants keep the values that `placed` gave them.
+        executions: the module with its arguments, for one execution after the other (`Placed.with_each`).
         deterministic: whether both executions must give the same bits.
 
     Raises:
         Failure: an argument changed, or the second execution differs from the first.
     """
-    context = placed.context
+    module, context = executions[0].module, executions[0].context
     options = CompileOptions(optimization_level=context.level, use_entry_layouts=context.layouts == "mixed", donate=())
-    executable = client.compile(placed.module, options)
-    every = []
-    for given in [[*run, *placed.arguments[len(run) :]] for run in runs] if len(runs) > 1 else [placed.arguments]:
-        every.append(_run_twice(client, executable, dataclasses.replace(placed, arguments=given), deterministic))
-    return every
+    executable = client.compile(module, options)
+    return [_run_twice(client, executable, placed, deterministic) for placed in executions]
 
 
 def _run_twice(client: Client, executable: LoadedExecutable, placed: Placed, deterministic: bool) -> list[np.ndarray]:

@@ -23,7 +23,10 @@ from typing import Any, Literal
 
 from xla_conformance.results import suite_files
 
-__all__ = ["Events", "Suite", "WorkerProcess", "folder_name", "stage_limit"]
+__all__ = ["PROGRAM_FILE", "Events", "Suite", "WorkerProcess", "folder_name", "keep_program", "stage_limit"]
+
+PROGRAM_FILE = "program.hlo"
+"""The name of the file in a worker's folder that has the program compiled last."""
 
 _TAIL_LINES = 60
 _TAIL_BYTES = 1 << 16
@@ -205,12 +208,16 @@ class WorkerProcess:
 
     def keep_program(self, folder: Path) -> list[str]:
         """Copies the program that was compiled last into a folder. Returns the file's name."""
-        program = self._folder / "program.hlo"
-        if not program.exists():
-            return []
-        folder.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(program, folder / "module.hlo")
-        return ["module.hlo"]
+        return keep_program(self._folder / PROGRAM_FILE, folder)
+
+
+def keep_program(program: Path, folder: Path) -> list[str]:
+    """Copies a program, if there is one, into the folder of a failure. Returns the file's name."""
+    if not program.exists():
+        return []
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(program, folder / "module.hlo")
+    return ["module.hlo"]
 
 
 def stage_limit(stage: str, seconds: float) -> float:

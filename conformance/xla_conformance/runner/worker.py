@@ -28,7 +28,7 @@ from xla_conformance.failures import Failure
 from xla_conformance.plugin import CLIENT, settle_devices
 from xla_conformance.results import State
 from xla_conformance.runner.explanation import explain, save_failure
-from xla_conformance.runner.process import folder_name, stage_limit
+from xla_conformance.runner.process import PROGRAM_FILE, folder_name, keep_program, stage_limit
 from xla_core import parse
 from xla_core.errors import XlaError
 from xla_core.hlo import Opcode
@@ -81,7 +81,7 @@ class _Worker:
         self._commands: IO[str] = os.fdopen(descriptor)
         scratch = Path(config.getoption("xla_scratch"))
         self._stacks = (scratch / "stacks").open("w")
-        self._program = scratch / "program.hlo"
+        self._program = scratch / PROGRAM_FILE
         faulthandler.enable(self._stacks)
         _end_with_parent()
         self._client: ClaimingClient | None = None
@@ -253,10 +253,15 @@ class _Worker:
         return report
 
     def _save(self, id: str, error: BaseException) -> None:
-        folder = self._config.getoption("xla_artifacts")
-        if folder and isinstance(error, Failure):
-            name = folder_name(id)
-            self._entry["failure"] |= {"folder": name, "files": save_failure(error, Path(folder) / name)}
+        """Writes what the failure carries; of another exception, such as a compiler's, the program compiled last."""
+        artifacts = self._config.getoption("xla_artifacts")
+        if not artifacts:
+            return
+        name = folder_name(id)
+        folder = Path(artifacts) / name
+        files = save_failure(error, folder) if isinstance(error, Failure) else keep_program(self._program, folder)
+        if files:
+            self._entry["failure"] |= {"folder": name, "files": files}
 
     def pytest_unconfigure(self) -> None:
         if self._client is not None:

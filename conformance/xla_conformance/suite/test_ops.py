@@ -43,7 +43,7 @@ def test_op(
     if case.element_type not in held_types(backend):
         not_supported(f"the device holds no {case.element_type}")
     placed = place(case.module(), context, case.arguments(), layouts=target.layouts)
-    (results,) = run(client, placed, deterministic=Trait.NONDETERMINISTIC not in OPS[case.opcode].traits)
+    (results,) = run(client, [placed], deterministic=Trait.NONDETERMINISTIC not in OPS[case.opcode].traits)
     largest = check(
         f"{case.opcode} of {case.element_type} must be the reference evaluator's result by the rule {case.rule}:",
         results,

@@ -36,15 +36,15 @@ def test_values(
         not_supported(f"the device doesn't hold {', '.join(map(str, case.form.operands))} and a type of the results")
     case = held
     runs = case.arguments()
-    placed = place(case.module(), case.context, runs[0], layouts=target.layouts)
+    executions = place(case.module(), case.context, runs[0], layouts=target.layouts).with_each(runs)
     largest = 0.0
-    for arguments, results in zip(runs, run(client, placed, runs), strict=True):
+    for arguments, placed, results in zip(runs, executions, run(client, executions), strict=True):
         ulp = check(
             f"{case.opcode} of {case.element_type} must be the reference evaluator's result by the rule {case.rule}:",
             results,
             case.expected(arguments),
             module=placed.module,
-            arguments=arguments,
+            arguments=placed.arguments,
             seed=seed,
         )
         largest = max(largest, ulp)

@@ -86,4 +86,4 @@ def test_executions_must_repeat_and_keep_their_arguments(changes_arguments: bool
     with _WrongClient("template") as client:
         client.changes_arguments = changes_arguments
         with pytest.raises(Failure, match=sentence):
-            run(client, place(module, Context(), [np.ones(4, np.float32)]))
+            run(client, [place(module, Context(), [np.ones(4, np.float32)])])

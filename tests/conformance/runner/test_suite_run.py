@@ -18,6 +18,7 @@ from xla_conformance.report.document import read_document
 from xla_conformance.results import GROUPS, STABLEHLO_GROUP, Result, Run, State, group_of, suite_files
 from xla_conformance.runner import Limits, run_suite
 
+from xla_core import evaluate, parse
 from xla_core.errors import UnavailableError
 
 Put = Callable[[str, str], str]
@@ -31,6 +32,15 @@ class Kernel(HloKernel):
         super().__init__(instruction, *rest)
 
 put(kernel=Kernel)
+"""
+RAISING = """
+class Compiler(TemplateCompiler):
+    def run_hlo_passes(self, module, options, executor=None):
+        if any(i.opcode == "cbrt" for c in module.computations for i in c.instructions):
+            raise ValueError("no root today")
+        return super().run_hlo_passes(module, options, executor)
+
+put(compiler=Compiler)
 """
 ALIASING = """
 class Stream(TemplateStream):
@@ -198,6 +208,28 @@ def test_a_wrong_op_is_found(put_backend: Put, tmp_path: Path) -> None:
     assert argument.shape == result.shape
     assert result.tobytes() != (-argument).tobytes()
     assert "assert" not in wrong.message + wrong.details, "no Python source"
+
+
+def test_a_failure_leaves_the_program_that_ran_with_its_arguments(put_backend: Put, tmp_path: Path) -> None:
+    run = run_suite(put_backend("wrong", WRONG_NEGATE), expression="test_values[negate-f32", artifacts=tmp_path)
+    assert run.wrong
+    for result in run.wrong:
+        folder = tmp_path / result.failure["folder"]
+        module = parse((folder / "module.hlo").read_text())
+        kinds = {kind: sorted(folder.glob(f"{kind}_*.npy")) for kind in ("argument", "expected")}
+        arguments, expected = ([np.load(f) for f in files] for files in kinds.values())
+        assert len(arguments) == len(module.parameter_shapes), result.name
+        for got, wanted in zip(evaluate(module, *arguments), expected, strict=True):
+            np.testing.assert_array_equal(got, wanted)
+
+
+def test_a_compiler_that_raises_leaves_the_program(put_backend: Put, tmp_path: Path) -> None:
+    run = run_suite(put_backend("raising", RAISING), expression="test_op[cbrt-f32", artifacts=tmp_path)
+    assert run.wrong
+    for result in run.wrong:
+        assert "no root today" in result.message
+        assert result.failure["files"] == ["module.hlo"]
+        assert "cbrt(" in (tmp_path / result.failure["folder"] / "module.hlo").read_text()
 
 
 def test_an_aliased_array_is_found(put_backend: Put) -> None:
