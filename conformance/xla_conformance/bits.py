@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xla_conformance.failures import Failure
+from xla_conformance.failures import Failure, snapshot
 from xla_core.hlo import ElementType, HloModule
 
 __all__ = ["require_bits", "same_bits", "split_parts"]
@@ -21,6 +21,7 @@ def require_bits(
     arguments: Sequence[np.ndarray] = (),
 ) -> None:
     """Raises Failure unless each result has the type, the shape and the bits of the expected one."""
+    results = snapshot(results)
 
     def wrong(what: str, number: int = 0, index: Sequence[int] | None = None) -> Failure:
         return Failure(

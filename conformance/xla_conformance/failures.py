@@ -8,7 +8,7 @@ import numpy as np
 
 from xla_core.hlo import HloModule, Tolerance, compare_arrays
 
-__all__ = ["Failure", "require_equal"]
+__all__ = ["Failure", "require_equal", "snapshot"]
 
 
 class Failure(AssertionError):
@@ -81,6 +81,11 @@ class Failure(AssertionError):
         return f"{self.sentence} Result {self.number}{at}: got {self.got}, wanted {self.wanted}."
 
 
+def snapshot(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Copies a device's results before they are compared: a late copy may change them before they are reported."""
+    return [np.array(array) for array in arrays]
+
+
 def _element(arrays: Sequence[np.ndarray], number: int, index: Sequence[int] | None) -> str:
     if number >= len(arrays) or index is None or len(index) != arrays[number].ndim:
         return ""
@@ -101,6 +106,7 @@ def require_equal(
     tolerances: Sequence[Tolerance | None] = (),
 ) -> None:
     """Raises Failure unless the device's results are the expected ones, within tolerances if there are any."""
+    results = snapshot(results)
 
     def wrong(what: str, number: int = 0, index: Sequence[int] | None = None, ulp: float | None = None) -> Failure:
         return Failure(

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
+from xla_conformance.bits import require_bits
+from xla_conformance.device.arrays import require_same_bits
+from xla_conformance.device.patterns import require_bytes
 from xla_conformance.failures import Failure, require_equal
+from xla_conformance.ops.comparison import Expected, check
 
 MODULE = "HloModule m\n\nENTRY e {\n  x = f32[2] parameter(0)\n  ROOT y = f32[2] negate(x)\n}\n"
 
@@ -36,3 +42,25 @@ def test_results_that_are_missing() -> None:
 
 def test_equal_results_raise_nothing() -> None:
     require_equal("negate is wrong.", [np.arange(3)], [np.arange(3)])
+
+
+@pytest.mark.parametrize(
+    "compare",
+    [
+        lambda got, wanted: require_equal("late.", [got], [wanted]),
+        lambda got, wanted: require_bits("late.", [got], [wanted]),
+        lambda got, wanted: require_same_bits("late.", got, wanted),
+        lambda got, wanted: require_bytes("late.", got, wanted),
+        lambda got, wanted: check("late.", [got], [Expected(wanted)]),
+    ],
+    ids=["equal", "bits", "same bits", "bytes", "rule"],
+)
+def test_a_late_copy_changes_no_message(compare: Callable[[np.ndarray, np.ndarray], None]) -> None:
+    """The array has the expected values only after the comparison."""
+    got, wanted = np.zeros(4, np.uint8), np.arange(1, 5, dtype=np.uint8)
+    with pytest.raises(Failure) as caught:
+        compare(got, wanted)
+    before = str(caught.value)
+    got[:] = wanted
+    assert str(caught.value) == before
+    assert "got 0, wanted" in before

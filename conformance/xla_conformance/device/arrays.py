@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from xla_conformance.failures import Failure
+from xla_conformance.failures import Failure, snapshot
 from xla_core.hlo import ElementType, Shape
 
 __all__ = ["random_bits", "random_dimensions", "random_view", "require_same_bits"]
@@ -76,6 +76,7 @@ def random_view(element: ElementType, random: np.random.Generator, most: int) ->
 
 def require_same_bits(sentence: str, got: np.ndarray, wanted: np.ndarray) -> None:
     """Raises Failure unless both have the same type, shape and bits. Bits beside a narrow element have no meaning."""
+    (got,) = snapshot([got])
     if got.dtype != wanted.dtype or got.shape != wanted.shape:
         raise Failure(
             f"{sentence} It is {got.dtype}{list(got.shape)}, expected {wanted.dtype}{list(wanted.shape)}.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xla_conformance.failures import Failure
+from xla_conformance.failures import Failure, snapshot
 from xla_core.backend import HostBytes
 
 __all__ = ["LARGE_SIZES", "PAGES_AND_MORE", "SIZES", "pattern", "require_bytes"]
@@ -33,6 +33,7 @@ def pattern(size: int, salt: int = 0) -> HostBytes:
 
 def require_bytes(sentence: str, got: HostBytes, wanted: HostBytes, promise: str = "") -> None:
     """Raises Failure unless the bytes are equal."""
+    (got,) = snapshot([got])
     if np.array_equal(got, wanted):
         return
     if got.size != wanted.size:

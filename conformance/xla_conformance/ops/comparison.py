@@ -23,7 +23,7 @@ import numpy as np
 from xla_conformance.accuracy.bounds import bound
 from xla_conformance.accuracy.real_functions.formats import format_of
 from xla_conformance.bits import same_bits, split_parts
-from xla_conformance.failures import Failure
+from xla_conformance.failures import Failure, snapshot
 from xla_core import evaluate
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import ElementType, HloModule, OpDef, Trait, ulp_distance
@@ -232,6 +232,7 @@ def check(
     Raises:
         Failure: `sentence`, with the first wrong element of the first wrong result.
     """
+    results = snapshot(results)
 
     def failure(what: str, number: int = 0, index: Sequence[int] | None = None, ulp: float | None = None) -> Failure:
         return Failure(
