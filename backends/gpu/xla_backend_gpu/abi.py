@@ -10,40 +10,19 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from xla_backend_gpu.processors import ALIGNMENT, check_processor
 from xla_backend_gpu.remainder import remainder
 from xla_core.codegen.llvm import GridAbi, IrBuilder, IrModule, KernelFrame, KernelParameter, Value
-from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import ElementType, Shape
 
-__all__ = ["PROCESSORS", "KernelFigures", "PtxAbi", "check_processor"]
+__all__ = ["KernelFigures", "PtxAbi"]
 
-PROCESSORS = (
-    *("sm_75", "sm_80", "sm_86", "sm_87", "sm_88", "sm_89"),
-    *("sm_90", "sm_90a"),
-    *("sm_100", "sm_100a", "sm_100f", "sm_103", "sm_103a", "sm_103f", "sm_110", "sm_110a", "sm_110f"),
-    *("sm_120", "sm_120a", "sm_120f", "sm_121", "sm_121a", "sm_121f"),
-)
-"""The processors for which PTX is made, by LLVM's names. "a" has what only this one has, "f" what its family has."""
-
-ALIGNMENT = 128
 _WARP = 32
 _THREADS = 256  # of a block
 _MOST_BLOCKS = 1 << 16  # the threads of more work stride over it
 _MOST_SCRATCH = 64 << 20  # bytes for all threads of a kernel, if one thread needs no more
 _STACK = 1 << 10  # bytes; more scratch memory of a thread lies in a buffer
 _GLOBAL, _SHARED = 1, 3
-
-
-def check_processor(name: str) -> str:
-    """Returns the name of a processor.
-
-    Raises:
-        InvalidArgumentError: for a name that isn't in PROCESSORS.
-    """
-    if name not in PROCESSORS:
-        known = ", ".join(PROCESSORS)
-        raise InvalidArgumentError(f"there is no PTX for {name!r}", hint=f"processors are {known}")
-    return name
 
 
 @dataclasses.dataclass(slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xla_backend_gpu.abi import ALIGNMENT
+from xla_backend_gpu.processors import ALIGNMENT
 from xla_core.analysis import BufferAssignment, assign_buffers
 from xla_core.codegen.llvm import may_share_buffer
 from xla_core.hlo import HloInstruction, HloModule

@@ -10,9 +10,8 @@ import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from xla_backend_gpu.abi import ALIGNMENT, check_processor
-from xla_backend_gpu.assignment import assign
 from xla_backend_gpu.executable import GpuExecutable
+from xla_backend_gpu.processors import ALIGNMENT, check_processor
 from xla_backend_gpu.program import Engine, GpuProgram, Processor
 from xla_core.backend import BackendOptions, CompileOptions, Compiler, Executable, StreamExecutor
 from xla_core.errors import InvalidArgumentError, XlaError
@@ -94,6 +93,8 @@ class GpuCompiler(Compiler):
         """Restores a program from its PTX. LLVM is not needed."""
         program = GpuProgram.from_bytes(data)
         try:
+            from xla_backend_gpu.assignment import assign
+
             return GpuExecutable(program, assign(parse_hlo(program.hlo)))
         except XlaError as error:
             raise InvalidArgumentError(f"the serialized GPU program is damaged: {error.message}") from error

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xla_backend_gpu.driver import Driver, Function, LaunchArguments
-from xla_backend_gpu.emulator import Counters, Memory, Module
+from xla_backend_gpu.emulator import Counters, Memory
 from xla_backend_gpu.program import Engine
 from xla_core.backend import HostBytes, StreamExecutor
 from xla_core.errors import InternalError, XlaError
 from xla_core.runtime import HostEvent, HostStream
 from xla_core.target import DeviceDescription
+
+if TYPE_CHECKING:
+    from xla_backend_gpu.emulator import Module
 
 __all__ = ["EmulatedDriver"]
 
@@ -130,5 +133,7 @@ class EmulatedDriver(Driver):
     # -- code --------------------------------------------------------------------------------------------------------
 
     def load(self, ptx: str, engine: Engine) -> Mapping[str, Function]:
+        from xla_backend_gpu.emulator import Module
+
         module = Module(ptx, engine=engine)
         return {name: Function(name, module) for name in module.kernels}

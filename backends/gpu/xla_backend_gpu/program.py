@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from xla_backend_gpu.abi import check_processor
+from xla_backend_gpu.processors import check_processor
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import HloInstruction
 

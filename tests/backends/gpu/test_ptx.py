@@ -9,8 +9,8 @@ import pytest
 
 pytest.importorskip("xla_backend_gpu", reason="xla-backend-gpu is not installed")
 
-from xla_backend_gpu.abi import PROCESSORS
 from xla_backend_gpu.compiler import GpuCompiler
+from xla_backend_gpu.processors import PROCESSORS
 from xla_backend_gpu.ptx import entry_names, processor_of_ptx
 from xla_backend_gpu.ptxas import assemble, find_ptxas
 from xla_conformance.ops import generate

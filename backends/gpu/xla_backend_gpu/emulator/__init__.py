@@ -10,9 +10,24 @@ both engines. `checked` runs threads in lockstep with numpy, raises `EmulatorFau
 counts what it does. `fast` translates a kernel to LLVM IR and runs native code on the host's cores.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from xla_backend_gpu.emulator.counters import Counters
 from xla_backend_gpu.emulator.faults import EmulatorFault, FaultKind
 from xla_backend_gpu.emulator.memory import Memory
-from xla_backend_gpu.emulator.module import KernelInfo, Module, Parameter
+
+if TYPE_CHECKING:
+    from xla_backend_gpu.emulator.module import KernelInfo, Module, Parameter
 
 __all__ = ["Counters", "EmulatorFault", "FaultKind", "KernelInfo", "Memory", "Module", "Parameter"]
+
+
+def __getattr__(name: str) -> Any:
+    """Loads the reader and the engines when the first module is made, so that a device opens without a compiler."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from xla_backend_gpu.emulator import module
+
+    return getattr(module, name)

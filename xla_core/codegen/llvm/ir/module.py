@@ -28,16 +28,18 @@ class Value:
 
     @property
     def integer(self) -> int | None:
-        """The value of an integer constant, else None."""
+        """The value of an integer constant, signed except for i1; else None."""
         first = self.name[0]
         if first in "%@" or self.type[0] != "i":
             return None
         if self.name in ("true", "false"):
             return int(self.name == "true")
         try:
-            return int(self.name)
+            value = int(self.name)
         except ValueError:  # poison, undef
             return None
+        half = 1 << (int(self.type[1:]) - 1)
+        return (value + half) % (2 * half) - half if half > 1 else value
 
     def __str__(self) -> str:
         return f"{self.type} {self.name}"

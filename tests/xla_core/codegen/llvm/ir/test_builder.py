@@ -16,6 +16,7 @@ from xla_core.codegen.llvm import (
     IrModule,
     KernelEmitter,
     LoopAbi,
+    Value,
     compile_ir,
     compile_objects,
 )
@@ -202,3 +203,12 @@ def test_a_kernel_has_no_name_that_the_module_declares() -> None:
     emitter.module.declare("fmod", "double", ["double", "double"])
     kernel = emitter.emit(fuse(lambda c, x: c.add("negate", x), f32(8)), "fmod")
     assert kernel.name == "fmod_1"
+
+
+def test_constants_are_folded_alike_whether_written_signed_or_unsigned() -> None:
+    b = new_builder()
+    for text in ("-7", str(2**32 - 7)):
+        value = Value("i32", text)
+        assert b.cast("sext", value, "i64").integer == -7
+        assert b.cast("zext", value, "i64").integer == 2**32 - 7
+        assert b.icmp("slt", value, b.int_(0, "i32")).name == "true"
