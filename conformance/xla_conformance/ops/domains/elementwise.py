@@ -8,19 +8,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from xla_conformance.ops.choices import Choice
-from xla_conformance.ops.comparison import rule_for
+from xla_conformance.ops.comparison import EXACT, rule_for
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.movement import RANKS
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.sizes import SIZES, dimensions
 from xla_conformance.ops.values import moderate, special
-from xla_core.hlo import OPS, HloInstruction, Opcode, OpDef
+from xla_core.hlo import OPS, ElementType, HloInstruction, Opcode, OpDef
 
 _OF_THEIR_OWN = {Opcode.MAP, Opcode.COPY, Opcode.CONVERT, Opcode.BITCAST_CONVERT, Opcode.COMPARE, Opcode.SELECT}
 _OF_THEIR_OWN |= {Opcode.CLAMP, Opcode.REDUCE_PRECISION, Opcode.STOCHASTIC_CONVERT}
 
 _TOGETHER = 4097
+
+_DIVISORS = (3, 7, 10, 25, 100, 127, 641, 1000, 65535, 1_000_003, 0x7FFF_FFFF, 6_700_417_000_003)
+"""Divisors that compilers replace with multiplications, by other constants and shifts for each."""
 
 
 def _define(op: OpDef) -> None:
@@ -49,3 +54,30 @@ def _alike(size: int) -> Sequence[int]:
 for _op in OPS.values():
     if _op.is_elementwise and isinstance(_op.arity, int) and _op.opcode not in _OF_THEIR_OWN:
         _define(_op)
+
+
+def _define_division(opcode: Opcode, *, signed: bool) -> None:
+    types = [t for t in ElementType if t.is_integral and t.bit_width >= 8 and t.is_signed == signed]
+
+    @domain(
+        opcode,
+        variant=f"by-constants-{'signed' if signed else 'unsigned'}",
+        types=types,
+        sizes=(300,),
+        places=("every",),
+        rule=EXACT,
+    )
+    def _by_constants(p: Program, c: Choice) -> HloInstruction:
+        x = p.parameter((c.size,), fill=special)
+        divisors = [d for d in _DIVISORS if d < 1 << (p.type.bit_width - signed)]
+        results = []
+        for divisor in (*divisors, *(-d for d in divisors if signed)):
+            constant = p.entry.constant(np.asarray(divisor).astype(x.shape.dtype))
+            wide = p.add(Opcode.BROADCAST, constant, shape=x.shape, dimensions=())
+            results.append(p.add(opcode, x, wide))
+        return p.add(Opcode.TUPLE, *results)
+
+
+for _opcode in (Opcode.DIVIDE, Opcode.REMAINDER):
+    for _signed in (True, False):
+        _define_division(_opcode, signed=_signed)
