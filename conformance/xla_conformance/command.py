@@ -25,7 +25,8 @@ def conform(
         str, typer.Option("-k", metavar="EXPR", help="Run only tests that match, as with pytest -k.")
     ] = "",
     test: Annotated[
-        list[str] | None, typer.Option("--test", metavar="ID", help="Run only this test; may be repeated.")
+        list[str] | None,
+        typer.Option("--test", metavar="ID", help="Run only the test of this id or name; may be repeated."),
     ] = None,
     last_failed: Annotated[
         bool, typer.Option("--lf", help="Run only the tests that were wrong in the last report.")

@@ -63,7 +63,8 @@ class TestRun:
         run = self._results(folder, only)
         if self._selection and not run.results and not run.problem:
             raise InvalidArgumentError(
-                f"{self._selection} matches no test", hint=_naming(self.stablehlo_tests is not None)
+                f"{self._selection} matches no test",
+                hint=_naming(self.stablehlo_tests is not None, by_id=bool(self.tests)),
             )
         run.selection = self._selection
         self._waive(run, waivers)
@@ -248,8 +249,10 @@ def _require_files(folder: Path) -> None:
         )
 
 
-def _naming(stablehlo: bool) -> str:
-    """A hint for -k: how tests are named."""
+def _naming(stablehlo: bool, *, by_id: bool = False) -> str:
+    """A hint for --test or -k: how tests are named."""
+    if by_id:
+        return "--test takes the id or the name of one test, as a failure prints them, with its profile and seed"
     if stablehlo:
         return (
             'words match parts of names of folders and files: -k "interpret and reduce"; parts of a file are counted '

@@ -8,7 +8,18 @@ import importlib.resources
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = ["GROUPS", "STABLEHLO_GROUP", "Result", "Run", "State", "group_of", "suite_files"]
+__all__ = [
+    "CAUSES",
+    "GROUPS",
+    "STABLEHLO_GROUP",
+    "Result",
+    "Run",
+    "State",
+    "by_cause",
+    "group_of",
+    "name_of",
+    "suite_files",
+]
 
 GROUPS = (
     "loading",
@@ -24,6 +35,20 @@ GROUPS = (
 )
 """The parts of the suite, each the files `suite/test_GROUP.py` and `suite/test_GROUP_*.py`, in the order they run."""
 
+CAUSES = (
+    "loading",
+    "events",
+    "streams",
+    "memory",
+    "transfers",
+    "executables",
+    "claims",
+    "collectives",
+    "ops",
+    "programs",
+)
+"""The groups, each after those that it depends on, whose failures may be the cause of its own."""
+
 STABLEHLO_GROUP = "stablehlo"
 """The group of StableHLO's test files, which runs instead of the others."""
 
@@ -31,6 +56,16 @@ STABLEHLO_GROUP = "stablehlo"
 def group_of(file: str) -> str:
     """The group of a file of the suite: "streams" for "test_streams.py" and for "test_streams_order.py"."""
     return file.removeprefix("test_").removesuffix(".py").partition("_")[0]
+
+
+def name_of(id: str) -> str:
+    """The name of a test without its file."""
+    return id.partition("::")[2] or id
+
+
+def by_cause(group: str) -> int:
+    """The key that sorts groups so that those that others depend on come first."""
+    return CAUSES.index(group) if group in CAUSES else len(CAUSES)
 
 
 def suite_files(groups: Sequence[str] = GROUPS) -> list[str]:
@@ -105,7 +140,7 @@ class Result:
     @property
     def name(self) -> str:
         """The test's name without its file."""
-        return self.id.partition("::")[2] or self.id
+        return name_of(self.id)
 
 
 @dataclasses.dataclass
@@ -140,7 +175,8 @@ class Run:
 
     @property
     def wrong(self) -> list[Result]:
-        return [r for r in self.results if r.state.is_wrong]
+        """The wrong results, first those that may be the cause of others."""
+        return sorted((r for r in self.results if r.state.is_wrong), key=lambda r: by_cause(r.group))
 
     @property
     def groups(self) -> tuple[str, ...]:

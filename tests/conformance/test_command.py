@@ -107,9 +107,12 @@ def test_a_failure_is_found_again_and_explained(
     assert main([*words, "--explain", "no such test"]) == 2
     assert "has no test 'no such test'" in capfd.readouterr().err
 
-    assert main([*words, "--test", wrong[0]["id"]]) == 1
-    alone = json.loads((tmp_path / "report" / "report.json").read_text())
-    assert [r["id"] for r in alone["results"]] == [wrong[0]["id"]]
+    for named in (wrong[0]["id"], wrong[0]["id"].partition("::")[2]):  # a failure is printed with its name alone
+        assert main([*words, "--test", named]) == 1
+        alone = json.loads((tmp_path / "report" / "report.json").read_text())
+        assert [r["id"] for r in alone["results"]] == [wrong[0]["id"]]
+    assert main([*words, "--test", "test_op[negate]"]) == 2
+    assert "--test takes the id or the name of one test" in capfd.readouterr().err
 
 
 def test_last_failures_need_a_report(capfd: pytest.CaptureFixture[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from xla_conformance.results import Result, Run, State
+from xla_conformance.results import CAUSES, GROUPS, Result, Run, State
 
 PAGE = Path(__file__).parents[2] / "docs" / "conformance.md"
 
@@ -34,3 +34,7 @@ def test_groups_are_in_the_suites_order() -> None:
         "ops",
         "waivers",
     )
+
+
+def test_causes_are_all_groups() -> None:
+    assert sorted(CAUSES) == sorted(GROUPS)

@@ -9,7 +9,7 @@ import jinja2
 
 from xla_conformance.report.badge import badge
 from xla_conformance.report.compare import compare
-from xla_conformance.results import State
+from xla_conformance.results import State, by_cause
 from xla_core.hlo import ElementType
 
 __all__ = ["page"]
@@ -24,7 +24,7 @@ def page(document: dict[str, Any], earlier: dict[str, Any] | None = None) -> str
         report=document,
         badge=badge(document),
         states=[(s.value, s.title, s.meaning) for s in State],
-        wrong=[r for r in document["results"] if r["state"] in _WRONG],
+        wrong=sorted((r for r in document["results"] if r["state"] in _WRONG), key=lambda r: by_cause(r["group"])),
         waived=[r for r in document["results"] if r["state"] == State.WAIVED.value],
         types=[t.value for t in ElementType if t.value in types],
         matrix={op: {kind: _cell(m) for kind, m in e["types"].items()} for op, e in document["ops"].items()},

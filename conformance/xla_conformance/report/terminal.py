@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from pathlib import Path
 
 from rich.console import Console
@@ -10,14 +12,14 @@ from rich.table import Table
 
 from xla_conformance.levels import conforms, scores
 from xla_conformance.report.failure import lines_of
-from xla_conformance.results import STABLEHLO_GROUP, Result, Run, State
+from xla_conformance.results import STABLEHLO_GROUP, Result, Run, State, by_cause
 from xla_conformance.roots import find_roots
 from xla_conformance.stablehlo import report as stablehlo_report
 
 __all__ = ["is_right", "print_report", "verdict"]
 
 _WHOLE_FAILURES = 3
-_SHOWN_FAILURES = 20
+_SHOWN_OF_A_GROUP = 5
 _ALWAYS = (State.PASS, State.FAIL, State.NOT_SUPPORTED)
 _COLORS = {State.PASS: "green", State.NOT_SUPPORTED: "yellow", State.WAIVED: "yellow", State.FILE_WRONG: "yellow"}
 
@@ -50,12 +52,18 @@ def print_report(console: Console, run: Run, folder: Path | None = None) -> None
 
 
 def _print_failures(console: Console, run: Run, folder: Path | None) -> None:
-    """Prints failures: those that others depend on first, and of those others only the names."""
+    """Prints a few failures of each group: those that others depend on first, and of those others only the names."""
     roots = find_roots(run.results)
     of_roots = {id for root in roots for id in root.dependents}
     first = {id for root in roots for id in root.tests}
-    shown = sorted((r for r in run.wrong if r.id not in of_roots), key=lambda r: r.id not in first)
-    for number, result in enumerate(shown[:_SHOWN_FAILURES]):
+    own = sorted((r for r in run.wrong if r.id not in of_roots), key=lambda r: (by_cause(r.group), r.id not in first))
+    shown: list[Result] = []
+    rest: Counter[str] = Counter()
+    for group, results in itertools.groupby(own, key=lambda r: r.group):
+        several = list(results)
+        shown += several[:_SHOWN_OF_A_GROUP]
+        rest[group] += len(several[_SHOWN_OF_A_GROUP:])
+    for number, result in enumerate(shown):
         console.print(f"[red]{result.state.value}[/] {result.group}: {escape(result.name)}", soft_wrap=True)
         for line in lines_of(run, result, roots, folder, brief=number >= _WHOLE_FAILURES):
             console.print(f"    {line}", markup=False, soft_wrap=True)
@@ -65,8 +73,11 @@ def _print_failures(console: Console, run: Run, folder: Path | None) -> None:
             f"{len(names)} more tests are wrong whose programs were compiled to {root.opcode}, which is wrong itself:"
         )
         console.print(f"[red]{text}[/] {escape(', '.join(names))}", soft_wrap=True)
-    if len(shown) > _SHOWN_FAILURES:
-        console.print(f"... and {len(shown) - _SHOWN_FAILURES} more; the report's folder has them all")
+    if rest.total():
+        counts = ", ".join(f"{count} of {group}" for group, count in rest.items() if count)
+        console.print(f"... and {rest.total()} more: {counts}; the report's folder has them all", soft_wrap=True)
+    if any("module" in result.failure for result in shown[_WHOLE_FAILURES:]):
+        console.print(f"Only the first {_WHOLE_FAILURES} failures show their HLO; --explain ID shows that of any.")
 
 
 def _name(run: Run, id: str) -> str:
@@ -105,6 +116,8 @@ def verdict(run: Run) -> str:
         return f"{run.backend} does not conform ({run.profile}{marks}): it reaches no level. {passing}"
     incomplete = "not all tests ran" if run.problem or run.not_run else "no test passes"
     reason = f"{wrong} of {total} tests are wrong" if wrong else incomplete
+    if run.selection:
+        return f"{run.backend} does not pass ({run.profile}{marks}, of a selection: {run.selection}): {reason}{tail}."
     return f"{run.backend} does not conform ({run.profile}{marks}): {reason}{tail}."
 
 

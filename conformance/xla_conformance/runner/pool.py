@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Collection
 from typing import Any
 
-from xla_conformance.results import Result, State
+from xla_conformance.results import Result, State, name_of
 from xla_conformance.runner.process import Events, Suite, WorkerProcess, folder_name
 
 __all__ = ["Limits", "Pool"]
@@ -99,7 +99,9 @@ class Pool:
     def _start(self) -> None:
         """Starts a worker that collects the files of the tests that are left."""
         chosen = self._pending if self._pending is not None else self._only or ()
-        suite = dataclasses.replace(self.suite, files=frozenset(id.partition("::")[0] for id in chosen))
+        whole = all("::" in id for id in chosen)  # a name alone may be in any file
+        files = frozenset(id.partition("::")[0] for id in chosen) if whole else frozenset[str]()
+        suite = dataclasses.replace(self.suite, files=files)
         self._workers.append(WorkerProcess(suite, self._events, self._limits.test, self._limits.stage))
 
     def _next_event(self, end: float) -> tuple[WorkerProcess | None, dict[str, Any]]:
@@ -165,7 +167,8 @@ class Pool:
     def _collected(self, worker: WorkerProcess, event: dict[str, Any]) -> None:
         if self._pending is None:
             self.collected = event["ids"]
-            chosen = [id for id in event["ids"] if self._only is None or id in self._only]
+            only = None if self._only is None else set(self._only)
+            chosen = [id for id in event["ids"] if only is None or id in only or name_of(id) in only]
             if self._count > 1:  # those that need the device for themselves come last, on one worker
                 self._alone = set(event["alone"])
             self._pending = deque(sorted(chosen, key=self._alone.__contains__))

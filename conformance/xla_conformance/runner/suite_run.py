@@ -40,7 +40,7 @@ def run_suite(
         backend: its name; None for the default one.
         profile: "quick", "full" or "stress".
         expression: selects tests as pytest's -k does.
-        only: the ids of the tests to run.
+        only: the ids of the tests to run, or their names.
         workers: the number of processes that share the tests.
         stablehlo_tests: run StableHLO's own test files of this folder instead of the suite's.
         evaluator: run StableHLO's files on the reference evaluator; no backend is loaded.

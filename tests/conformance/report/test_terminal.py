@@ -7,6 +7,8 @@ import dataclasses
 import pytest
 from rich.console import Console
 from xla_conformance.promises import PROMISES
+from xla_conformance.report.document import to_json
+from xla_conformance.report.page import page
 from xla_conformance.report.terminal import is_right, print_report, verdict
 from xla_conformance.results import Result, Run, State
 
@@ -21,6 +23,12 @@ def test_verdicts() -> None:
     expected = "chip passes (quick, simulated, of a selection: -k 'dot'): 2 tests pass, 1 not supported, in 2 s."
     assert verdict(some) == expected
     assert is_right(some)
+    some = run_of(*RESULTS)
+    some.selection = "-k 'dot'"
+    expected = (
+        "chip does not pass (quick, simulated, of a selection: -k 'dot'): 2 of 5 tests are wrong, 1 not supported."
+    )
+    assert verdict(some) == expected
     assert verdict(run_of()) == "No test was chosen."
     assert verdict(Run("chip", "quick", problem="no pytest")) == "The suite could not run on 'chip'."
 
@@ -91,6 +99,28 @@ def test_what_depends_on_a_wrong_op_is_named_only(capsys: pytest.CaptureFixture[
         "1 more tests are wrong whose programs were compiled to convert, which is wrong itself: test_op[tanh-bf16]"
         in " ".join(out.split())
     )
+
+
+def test_causes_come_first_and_a_few_of_each_group(capsys: pytest.CaptureFixture[str]) -> None:
+    counts = {"ops": 7, "transfers": 9, "streams": 3, "events": 1}
+    wrong = [
+        Result(f"test_{group}.py::test_{number}", State.FAIL, failure=FAILURE)
+        for group, count in counts.items()
+        for number in range(count)
+    ]
+    out = shown(run_of(*wrong), capsys)
+    groups = [line.split()[1].rstrip(":") for line in out.splitlines() if line.startswith("FAIL ")]
+    assert groups == ["events"] + ["streams"] * 3 + ["transfers"] * 5 + ["ops"] * 5
+    assert "... and 6 more: 4 of transfers, 2 of ops; the report's folder has them all" in out
+    assert out.count("HLO:") == 3
+    assert "Only the first 3 failures show their HLO; --explain ID shows that of any." in out
+
+
+def test_the_html_page_has_the_same_order() -> None:
+    wrong = [Result(f"test_{group}.py::test_it", State.FAIL) for group in ("ops", "streams", "loading")]
+    text = page(to_json(run_of(*wrong)))
+    places = [text.index(f"<code>{result.id}</code>") for result in wrong]
+    assert places == sorted(places, reverse=True)
 
 
 def test_levels_are_scored(capsys: pytest.CaptureFixture[str]) -> None:
