@@ -16,8 +16,8 @@ from xla_core import Client, CompileOptions, parse
 from xla_core.backend import BackendSpec
 from xla_core.hlo import Opcode, evaluate
 
-NAMES = {"hlo", "buffer-assignment", "llvm-unoptimized", "llvm", "asm", "ptx", "ptxas", "object", "thunks"}
-TEXT = {"hlo", "buffer-assignment", "llvm-unoptimized", "llvm", "asm", "ptx", "ptxas", "thunks"}
+NAMES = {"hlo", "buffer-assignment", "plan", "llvm-unoptimized", "llvm", "asm", "ptx", "ptxas", "object", "thunks"}
+TEXT = {"hlo", "buffer-assignment", "plan", "llvm-unoptimized", "llvm", "asm", "ptx", "ptxas", "thunks"}
 
 
 def program_of(name: str, text: str) -> FamilyProgram:
