@@ -21,6 +21,7 @@ class Failure(AssertionError):
         promise: the id of the contract's sentence, if the test names several.
         module: the HLO module that ran, or its text.
         arguments: the module's arguments.
+        operands: the operands of the instruction under test that computed the wrong result, if the test has one.
         results: all results of the device.
         expected: all results as they should be.
         number: which result is wrong.
@@ -36,6 +37,7 @@ class Failure(AssertionError):
         promise: str = "",
         module: HloModule | str = "",
         arguments: Sequence[np.ndarray] = (),
+        operands: Sequence[np.ndarray] = (),
         results: Sequence[np.ndarray] = (),
         expected: Sequence[np.ndarray] = (),
         number: int = 0,
@@ -47,6 +49,7 @@ class Failure(AssertionError):
         self.sentence, self.promise = sentence, promise
         self.module = module if isinstance(module, str) else module.to_text()
         self.arguments, self.results, self.expected = list(arguments), list(results), list(expected)
+        self._operands = list(operands)
         self.number, self.index = number, None if index is None else tuple(int(i) for i in index)
         self.ulp, self.seed = ulp, seed
 
@@ -62,16 +65,16 @@ class Failure(AssertionError):
 
     @property
     def operands(self) -> list[str]:
-        """The arguments' elements at that index; an argument of another shape is shown if it is a scalar."""
+        """The operands' elements at that index; an operand of another shape is shown if it is a scalar."""
         if self.number >= len(self.results) or self.index is None:
             return []
         dimensions = self.results[self.number].shape
         shown = []
-        for i, argument in enumerate(self.arguments):
-            if argument.shape in (dimensions, ()):
-                shown.append(_element(self.arguments, i, self.index if argument.shape == dimensions else ()))
+        for i, operand in enumerate(self._operands):
+            if operand.shape in (dimensions, ()):
+                shown.append(_element(self._operands, i, self.index if operand.shape == dimensions else ()))
             else:
-                shown.append(f"{argument.dtype}{list(argument.shape)}")
+                shown.append(f"{operand.dtype}{list(operand.shape)}")
         return shown
 
     def __str__(self) -> str:

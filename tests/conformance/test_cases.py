@@ -12,13 +12,21 @@ from xla_conformance.programs import PROGRAMS
 import xla_core
 from tests.conformance.stored_programs import manifest_entry, without_locations
 from tests.programs import PROGRAMS as EXPORTED
-from xla_core.hlo import ElementType
+from xla_core.hlo import OPS, ElementType, Trait
 
 CASES = list(generate())
 
 
 def test_names_are_unique() -> None:
     assert len({case.name for case in CASES}) == len(CASES)
+
+
+def test_operands_are_those_of_the_op_under_test() -> None:
+    """An elementwise op has as many as it takes, whatever computes them."""
+    for case in CASES:
+        op = OPS[case.opcode]
+        if Trait.ELEMENTWISE in op.traits and isinstance(op.arity, int):
+            assert len(case.operands(0)) == op.arity, case.name
 
 
 def test_common_types_are_covered() -> None:

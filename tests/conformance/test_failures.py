@@ -17,8 +17,9 @@ MODULE = "HloModule m\n\nENTRY e {\n  x = f32[2] parameter(0)\n  ROOT y = f32[2]
 
 def test_a_wrong_element_is_shown_with_its_operands() -> None:
     x = np.float32([1, 2])
+    operands = [x, np.float32(3), np.zeros((2, 3))]
     with pytest.raises(Failure) as caught:
-        require_equal("negate is wrong.", [x], [-x], module=MODULE, arguments=[x, np.float32(3), np.zeros((2, 3))])
+        check("negate is wrong.", [x], [Expected(-x)], module=MODULE, arguments=[-x], operands=lambda number: operands)
     failure = caught.value
     assert failure.sentence == "negate is wrong. 2 of 2 elements are wrong."
     assert (failure.index, failure.number, failure.module) == ((1,), 0, MODULE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import zlib
+from collections import deque
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -14,9 +15,11 @@ from xla_conformance.ops.choices import Choice
 from xla_conformance.ops.comparison import Expected, Rule, expected_results
 from xla_conformance.ops.domain import DOMAINS, Domain
 from xla_conformance.ops.program import Program
+from xla_core import evaluate
 from xla_core.hlo import (
     OPS,
     ElementType,
+    HloInstruction,
     HloModule,
     Opcode,
 )
@@ -51,6 +54,19 @@ class OpCase:
         random = np.random.default_rng([self.seed, zlib.crc32(self.name.encode())])
         return self.build(self.element_type).arguments(random)
 
+    def operands(self, number: int) -> list[np.ndarray]:
+        """Returns the arrays from which the instruction under test computes a result."""
+        module, arguments = self.module(), self.arguments()
+        root = module.entry.root
+        several = root.opcode is Opcode.TUPLE and number < len(root.operands)
+        under_test = _nearest(root.operands[number] if several else root, self.opcode)
+        found: list[np.ndarray] = []
+        for operand in under_test.operands if under_test is not None else ():
+            if operand.shape.is_array:
+                module.entry.set_root(operand)
+                found += evaluate(module, *arguments)
+        return found
+
     def expected(self) -> list[Expected]:
         """What each result should be."""
 
@@ -58,6 +74,19 @@ class OpCase:
             return self.build(element_type).module
 
         return expected_results(build, self.element_type, self.arguments(), self.rule)
+
+
+def _nearest(instruction: HloInstruction, opcode: Opcode) -> HloInstruction | None:
+    """Returns the instruction of an opcode from which this one is computed, itself or the nearest."""
+    nearest = deque([instruction])
+    seen = set(nearest)
+    while nearest:
+        found = nearest.popleft()
+        if found.opcode is opcode:
+            return found
+        nearest.extend(o for o in found.operands if o not in seen)
+        seen.update(found.operands)
+    return None
 
 
 def generate(*, seed: int = 0, every_type: bool = False) -> Iterator[OpCase]:

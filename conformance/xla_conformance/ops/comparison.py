@@ -224,10 +224,13 @@ def check(
     *,
     module: HloModule | str = "",
     arguments: Sequence[np.ndarray] = (),
+    operands: Callable[[int], Sequence[np.ndarray]] = lambda number: (),
     promise: str = "",
     seed: int | None = None,
 ) -> float:
     """Compares results with the expected ones and returns the largest difference in units in the last place.
+
+    `operands` gives those of the instruction under test that computes a result, for messages.
 
     Raises:
         Failure: `sentence`, with the first wrong element of the first wrong result.
@@ -240,6 +243,7 @@ def check(
             promise=promise,
             module=module,
             arguments=arguments,
+            operands=operands(number),
             results=results,
             expected=[e.value for e in expected],
             number=number,

@@ -343,11 +343,11 @@ class ValueCase:
         widened = [a.astype(s.dtype) for a, s in zip(arguments, module.parameter_shapes, strict=True)]
         types = [s.element_type for s in self.module().result_shape.leaves()]
         return [
-            expected_of_complex(self.opcode.value, self._operands(arguments, number), wide, t, rule)
+            expected_of_complex(self.opcode.value, self.operands(arguments, number), wide, t, rule)
             for number, (wide, t) in enumerate(zip(evaluate(module, *widened), types, strict=True))
         ]
 
-    def _operands(self, arguments: Sequence[np.ndarray], number: int) -> Sequence[np.ndarray]:
+    def operands(self, arguments: Sequence[np.ndarray], number: int) -> Sequence[np.ndarray]:
         """Returns the operands of the instruction that computes a result."""
         if self.form.constant is None:
             chosen, _ = self.form.instructions[number // max(len(self.form.results), 1)]

@@ -87,7 +87,7 @@ def case_of(opcode: Opcode, backend: str, seed: int) -> OpCase:
 
 
 def compare(sentence: str, case: OpCase, results: list[np.ndarray]) -> None:
-    check(sentence, results, case.expected(), module=case.module(), arguments=case.arguments())
+    check(sentence, results, case.expected(), module=case.module(), arguments=case.arguments(), operands=case.operands)
 
 
 # -- a compiler that refuses an op -----------------------------------------------------------------------------------

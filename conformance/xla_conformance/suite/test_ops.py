@@ -50,6 +50,7 @@ def test_op(
         case.expected(),
         module=placed.module,
         arguments=placed.arguments,
+        operands=case.operands,
         seed=seed,
     )
     record_property("max_ulp", largest)

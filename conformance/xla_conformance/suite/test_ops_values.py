@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 import pytest
@@ -45,6 +46,7 @@ def test_values(
             case.expected(arguments),
             module=placed.module,
             arguments=placed.arguments,
+            operands=functools.partial(case.operands, arguments),
             seed=seed,
         )
         largest = max(largest, ulp)

@@ -56,7 +56,14 @@ def test_a_failure_is_saved(tmp_path: Path) -> None:
     x = np.float32([[1, 2]]).T
     b = np.array([1.5], ml_dtypes.bfloat16)
     failure = Failure(
-        "wrong.", module="HloModule m\n", arguments=[x, b], results=[x], expected=[-x], index=(1, 0), ulp=np.inf
+        "wrong.",
+        module="HloModule m\n",
+        arguments=[x, b],
+        operands=[x, b],
+        results=[x],
+        expected=[-x],
+        index=(1, 0),
+        ulp=np.inf,
     )
     assert explain(failure).failure == {
         "module": "HloModule m\n",

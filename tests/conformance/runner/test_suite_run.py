@@ -219,6 +219,7 @@ def test_a_failure_leaves_the_program_that_ran_with_its_arguments(put_backend: P
         kinds = {kind: sorted(folder.glob(f"{kind}_*.npy")) for kind in ("argument", "expected")}
         arguments, expected = ([np.load(f) for f in files] for files in kinds.values())
         assert len(arguments) == len(module.parameter_shapes), result.name
+        assert len(result.failure["operands"]) == 1, "what its context adds is no operand"
         for got, wanted in zip(evaluate(module, *arguments), expected, strict=True):
             np.testing.assert_array_equal(got, wanted)
 
