@@ -82,6 +82,20 @@ class Kernel(HloKernel):
 
 put(kernel=Kernel)
 """
+ROUNDING_TOWARD_ZERO = """
+from xla_core.target import to_device_layout
+from xla_core.hlo import Opcode
+
+class Kernel(HloKernel):
+    def _run(self, stream, arguments):
+        super()._run(stream, arguments)
+        if self.computation.root.opcode == Opcode.MULTIPLY:
+            (shape,) = self.result_shapes
+            lower = np.nextafter(self._load(stream, arguments[-1], shape), np.float32(0))
+            stream.write(arguments[-1], to_device_layout(lower, shape))
+
+put(kernel=Kernel)
+"""
 TWICE = """
 func.func @main(%a: tensor<3x4xf32>) -> (tensor<4x3xf32>, tensor<3x4xf32>) {
   %0 = stablehlo.cosine %a : tensor<3x4xf32>
@@ -207,6 +221,19 @@ func.func @main(%a: tensor<4x6xf32>, %b: tensor<4x6xf32>) -> (tensor<6x4xf32>, t
   return %6, %1 : tensor<6x4xf32>, tensor<4x6xf32>
 }
 """
+
+
+def test_an_exact_instruction_is_compared_exactly(
+    put_backend: Put, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, folder = tmp_path / "long.mlir", tmp_path / "out"
+    path.write_text(LONG)
+    backend = put_backend("rounding", ROUNDING_TOWARD_ZERO)
+    assert bisect(backend, path, "--output", folder) == 1
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "wrongly: the rule of multiply is exact. 24 of 24 elements are wrong" in printed
+    assert "Tolerance of whole programs: f32 within 4 ULP" in printed
+    assert "multiply(" in (folder / "program.hlo").read_text()
 
 
 @pytest.mark.parametrize("fault", ["WRONG_TANH", "WRONG_PASS"])

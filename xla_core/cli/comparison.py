@@ -33,6 +33,14 @@ def tolerance_for(element_type: ElementType) -> Tolerance:
     return Tolerance(ulp=4, rtol=relative, scaled=relative)
 
 
+def describe_tolerances(results: Sequence[np.ndarray]) -> str:
+    """Says for each element type of the results how much they may differ."""
+    from xla_core.hlo import ElementType
+
+    types = dict.fromkeys(ElementType.from_numpy(r.dtype) for r in results)
+    return "; ".join(f"{t} {tolerance_for(t)}" for t in types)
+
+
 def check_results(
     console: Console,
     actual: Sequence[np.ndarray],
@@ -77,6 +85,8 @@ def check_results(
             table.add_row(*figures, f"[red]{difference.wrong} of {difference.elements} wrong: {where}")
             right = False
     console.print(table)
+    if expected:
+        console.print(f"tolerance: {describe_tolerances(expected)}", markup=False, highlight=False, soft_wrap=True)
     if not right:
         console.print("[red]differs from the reference evaluator")
     elif drawn == len(actual) > 0:

@@ -30,10 +30,28 @@ class Tolerance:
     atol: float | np.ndarray = 0.0
     scaled: float = 0.0
 
+    def __str__(self) -> str:
+        parts = [
+            f"{factor:.3g}{of}"
+            for factor, of in (
+                (self.ulp, " ULP"),
+                (float(np.max(self.atol)), ""),
+                (self.rtol, " of the element"),
+                (self.scaled, " of the largest element"),
+            )
+            if factor
+        ]
+        if not parts:
+            return "equal"
+        return "within " + " or ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Difference:
-    """The result of `compare_arrays`. `index`, `actual` and `expected` describe the worst wrong element, if any."""
+    """The result of `compare_arrays`. `index`, `actual` and `expected` describe the worst wrong element, if any.
+
+    `max_absolute` leaves out infinities for finite numbers that are within the tolerance, at the limit of overflow.
+    """
 
     elements: int
     wrong: int
@@ -83,7 +101,8 @@ def compare_arrays(actual: np.ndarray, expected: np.ndarray, tolerance: Toleranc
         margin = np.maximum(tolerance.atol + tolerance.rtol * magnitude, scale)
         right = (ulps <= tolerance.ulp) | ((absolute <= margin) & np.isfinite(absolute))
     wrong = int(right.size - np.count_nonzero(right))
-    result = Difference(actual.size, wrong, float(absolute.max()), float(ulps.max()))
+    counted = np.where(right & np.isinf(absolute), 0.0, absolute)
+    result = Difference(actual.size, wrong, float(counted.max()), float(ulps.max()))
     if not wrong:
         return result
     where = np.unravel_index(int(np.argmax(np.where(right, -1.0, ulps))), actual.shape)

@@ -41,12 +41,13 @@ def bisect(
 
     The reference evaluator runs the program, and the module after the passes. If a pass is at fault, it is named. If
     not, each instruction of the optimized module runs alone on the device, on the device's own inputs, and is compared
-    with the evaluator.
+    with the evaluator by the rule of its op in the conformance suite.
     """
     import xla_core as xla
     from xla_conformance.bisect.passes import compile_in_steps, find_wrong_pass
     from xla_conformance.bisect.programs import DeviceRunner
     from xla_core.cli import console, programs
+    from xla_core.cli.comparison import describe_tolerances
 
     if output is not None:
         programs.make_directory(output)
@@ -60,6 +61,10 @@ def bisect(
         expected = xla.evaluate(module, *arguments)
         executable, steps = compile_in_steps(client, module, compile_options)
         out.print(f"{module.name} on {client.platform_name}: {len(steps)} passes changed the module", markup=False)
+        out.print(f"Tolerance of whole programs: {describe_tolerances(expected)}", markup=False, soft_wrap=True)
+        out.print(
+            "Tolerance of an instruction alone: its op's rule; for fusions, sums and loops that of whole programs"
+        )
         difference = _run(executable, arguments, expected)
         found = find_wrong_pass(steps, arguments, expected)
         if found is not None:

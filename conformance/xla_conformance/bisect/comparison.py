@@ -1,4 +1,4 @@
-"""Compares results as `xla run --check` does."""
+"""Compares the results of whole programs as `xla run --check` does, and those of an instruction by its op's rule."""
 
 from __future__ import annotations
 
@@ -6,14 +6,33 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from xla_conformance.accuracy.real_functions.formats import format_of
+from xla_conformance.failures import Failure
+from xla_conformance.ops import domains as _domains
+from xla_conformance.ops.comparison import Expected, Rule, check, wide_type, within
+from xla_conformance.ops.comparison_complex import expected_of_complex
+from xla_conformance.ops.domain import DOMAINS
 from xla_core.cli import comparison
-from xla_core.hlo import ElementType, compare_arrays
+from xla_core.hlo import (
+    ElementType,
+    EvaluationContext,
+    HloComputation,
+    HloInstruction,
+    Value,
+    compare_arrays,
+    flatten_value,
+)
 
-__all__ = ["first_difference"]
+__all__ = ["first_difference", "instruction_difference", "rule_of"]
+
+assert _domains is not None  # importing it fills DOMAINS
+
+_FOR_ANY_VALUES = ("bits", "exact", "ulp")
+"""The kinds of rules that hold for all operands. The others suit the operands that the suite chooses."""
 
 
 def first_difference(actual: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> str:
-    """Describes the first result that differs by more than roundings; "" if none does."""
+    """Describes the first result that differs by more than the tolerance of whole programs; "" if none does."""
     if len(actual) != len(expected):
         return f"there are {len(actual)} results, {len(expected)} are expected"
     for number, (got, wanted) in enumerate(zip(actual, expected, strict=True)):
@@ -23,3 +42,77 @@ def first_difference(actual: Sequence[np.ndarray], expected: Sequence[np.ndarray
         if not difference.equal:
             return f"result {number}: {difference}"
     return ""
+
+
+def rule_of(instruction: HloInstruction) -> Rule | None:
+    """Returns the rule by which the suite compares the op; None where that depends on the operands, as for sums."""
+    element_type = _element_type(instruction)
+    if element_type is None:
+        return None
+    rules = {domain.rule(element_type) for domain in DOMAINS.get(instruction.opcode, ())}
+    if len(rules) != 1:
+        return None
+    (rule,) = rules
+    return rule if rule.kind in _FOR_ANY_VALUES else None
+
+
+def instruction_difference(
+    instruction: HloInstruction,
+    operands: Sequence[Value],
+    actual: Sequence[np.ndarray],
+    expected: Sequence[np.ndarray],
+) -> str:
+    """Describes the first result of an instruction alone that its op's rule doesn't allow; "" if there is none.
+
+    Where an op has no rule for all operands, its results have the tolerance of whole programs.
+
+    Args:
+        actual: the leaves of the device's result.
+        expected: those of the evaluator's.
+    """
+    rule = rule_of(instruction)
+    if rule is None:
+        return first_difference(actual, expected)
+    try:
+        right = _expected(instruction, operands, expected, rule)
+        check(f"the rule of {instruction.opcode} is {rule}.", actual, right)
+    except Failure as failure:
+        return str(failure)
+    return ""
+
+
+def _element_type(instruction: HloInstruction) -> ElementType | None:
+    """Returns the type of the operands, without a predicate of other operands; an iota's is that of its result."""
+    shapes = [o.shape for i, o in enumerate(instruction.operands) if i != instruction.op.predicate_operand]
+    leaves = [leaf for shape in (*shapes, instruction.shape) for leaf in shape.leaves() if leaf.is_array]
+    return leaves[0].element_type if leaves else None
+
+
+def _expected(
+    instruction: HloInstruction, operands: Sequence[Value], values: Sequence[np.ndarray], rule: Rule
+) -> list[Expected]:
+    if rule.is_exact:
+        made = [Expected(v, nan_bits=rule.kind == "bits") for v in values]
+        result = instruction.shape.element_type if instruction.shape.is_array else None
+        if rule.kind == "bits" or result is None or not result.is_floating or format_of(result).has_nan:
+            return made
+        return [Expected(made[0].value, free=np.isnan(_in_wide_types(instruction, operands, {result})))]
+    source, result = _element_type(instruction), instruction.shape.element_type
+    assert source is not None
+    wide = _in_wide_types(instruction, operands, {source, result})
+    if source.is_complex:
+        return [expected_of_complex(instruction.opcode.value, [np.asarray(o) for o in operands], wide, result, rule)]
+    return [within(wide, rule, result)]
+
+
+def _in_wide_types(instruction: HloInstruction, operands: Sequence[Value], types: set[ElementType]) -> np.ndarray:
+    """Evaluates an instruction of arrays with these element types replaced by their wide types."""
+    change = {t: wide_type(t) for t in types}
+    shapes = [o.shape for o in (*instruction.operands, instruction)]
+    *inner, outer = [s.with_element_type(change.get(s.element_type, s.element_type)) for s in shapes]
+    entry = HloComputation("wide")
+    parameters = [entry.parameter(number, shape) for number, shape in enumerate(inner)]
+    with np.errstate(all="ignore"):
+        widened = [np.asarray(o).astype(shape.dtype) for o, shape in zip(operands, inner, strict=True)]
+        (value,) = flatten_value(EvaluationContext().evaluate(instruction.clone(parameters, shape=outer), widened))
+    return np.asarray(value)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from xla_conformance.bisect.comparison import first_difference
+from xla_conformance.bisect.comparison import instruction_difference
 from xla_conformance.bisect.programs import DeviceRunner
 from xla_core.errors import XlaError
 from xla_core.hlo import (
@@ -63,7 +63,7 @@ def find_wrong_instruction(
         progress: is called before each instruction of the entry, with its number, how many there are, and its name.
 
     Returns:
-        The first instruction whose result differs by more than roundings; None if each one is right alone.
+        The first instruction whose result its op's rule doesn't allow; None if each one is right alone.
     """
     search = _Search(runner, progress)
     leaves = iter(arguments)
@@ -110,7 +110,7 @@ class _Search:
         results: list[np.ndarray] = []
         try:
             results = self._runner.run(instruction, operands)
-            difference = first_difference(results, expected)
+            difference = instruction_difference(instruction, operands, results, expected)
         except XlaError as error:
             difference = f"{error.code.name}: {error.message}"
         if not difference:

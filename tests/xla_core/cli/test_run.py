@@ -19,6 +19,7 @@ def test_random_arguments_and_check(xla: Callable[..., Any], program: Path) -> N
     assert result.code == 0, result.err
     assert "f32[2,3]" in result.out
     assert "agrees with the reference evaluator" in result.out
+    assert "tolerance: f32 within 4 ULP, 0.000119 of the element or 0.000119 of the largest element" in result.out
     again = xla("run", program, "--backend", "toy", "--seed", 0)
     other = xla("run", program, "--backend", "toy", "--seed", 1)
     first = [line for line in result.out.splitlines() if "f32[2,3]" in line]

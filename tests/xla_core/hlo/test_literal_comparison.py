@@ -59,6 +59,21 @@ def test_complex() -> None:
     assert ulp_distance(np.complex64([np.nan]), np.complex64([1])) == [np.inf]
 
 
+def test_an_infinite_difference_within_the_tolerance_is_not_counted() -> None:
+    a, b = np.float32([np.inf, np.finfo(np.float32).max, 1]), np.float32([np.inf, np.inf, 1.5])
+    difference = compare_arrays(a, b, Tolerance(ulp=4, rtol=1))
+    assert (difference.equal, difference.max_absolute) == (True, 0.5)
+    assert compare_arrays(a, b).max_absolute == np.inf
+
+
+def test_a_tolerance_says_what_it_lets_through() -> None:
+    assert str(Tolerance()) == "equal"
+    assert str(Tolerance(ulp=4, rtol=1e-3, scaled=1e-4)) == (
+        "within 4 ULP, 0.001 of the element or 0.0001 of the largest element"
+    )
+    assert str(Tolerance(atol=0.5)) == "within 0.5"
+
+
 def test_each_tolerance_alone_lets_through() -> None:
     expected = np.float32([100, 1e-3])
     actual = np.float32([100, 1.01e-3])
