@@ -174,6 +174,15 @@ def test_right_backends_agree(backend: str, program: Path, capsys: pytest.Captur
     assert "agrees with the reference evaluator" in printed
 
 
+def test_parts_of_a_tuple_keep_their_layouts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "bits.hlo"
+    path.write_text(
+        "HloModule m\n\nENTRY e {\n  s = u64[3] parameter(0)\n"
+        "  ROOT r = (u64[3], u2[5]) rng-bit-generator(s), algorithm=rng_default\n}\n"
+    )
+    assert bisect("template", path) == 0, capsys.readouterr().out
+
+
 def test_a_wrong_instruction_is_found_within_a_loop(
     put_backend: Put, program: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

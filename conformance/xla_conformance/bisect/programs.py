@@ -10,7 +10,7 @@ from xla_core import Client, CompileOptions, LoadedExecutable
 from xla_core.hlo import HloComputation, HloInstruction, HloModule, Opcode, Shape, Value, flatten_value
 from xla_core.passes import scheduling_pipeline
 
-__all__ = ["DeviceRunner", "module_of"]
+__all__ = ["DeviceRunner", "module_of", "tuple_of"]
 
 
 def module_of(instruction: HloInstruction, name: str = "") -> HloModule:
@@ -30,7 +30,7 @@ def module_of(instruction: HloInstruction, name: str = "") -> HloModule:
     operands = [_join(entry, operand.shape, parameters) for operand in instruction.operands]
     copy = entry.add_instruction(instruction.clone(operands))
     results = list(_split(entry, copy))
-    entry.set_root(results[0] if len(results) == 1 else entry.add(Opcode.TUPLE, *results))
+    entry.set_root(results[0] if len(results) == 1 else tuple_of(entry, results))
     _adopt(module, entry, {})
     module.add_computation(entry, entry=True)
     module.entry_layouts_fixed = True
@@ -40,15 +40,20 @@ def module_of(instruction: HloInstruction, name: str = "") -> HloModule:
 def _join(entry: HloComputation, shape: Shape, leaves: Iterator[HloInstruction]) -> HloInstruction:
     if not shape.is_tuple:
         return next(leaves)
-    return entry.add(Opcode.TUPLE, *[_join(entry, part, leaves) for part in shape.tuple_shapes])
+    return tuple_of(entry, [_join(entry, part, leaves) for part in shape.tuple_shapes])
+
+
+def tuple_of(computation: HloComputation, parts: Sequence[HloInstruction]) -> HloInstruction:
+    """Adds a tuple of values in the layouts that they have."""
+    return computation.add(Opcode.TUPLE, *parts, shape=Shape.tuple([part.shape for part in parts]))
 
 
 def _split(entry: HloComputation, value: HloInstruction) -> Iterator[HloInstruction]:
     if not value.shape.is_tuple:
         yield value
         return
-    for index in range(len(value.shape.tuple_shapes)):
-        yield from _split(entry, entry.add(Opcode.GET_TUPLE_ELEMENT, value, index=index))
+    for index, part in enumerate(value.shape.tuple_shapes):
+        yield from _split(entry, entry.add(Opcode.GET_TUPLE_ELEMENT, value, shape=part, index=index))
 
 
 def _adopt(module: HloModule, computation: HloComputation, copies: dict[HloComputation, HloComputation]) -> None:

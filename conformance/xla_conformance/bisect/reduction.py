@@ -9,7 +9,7 @@ import numpy as np
 
 from xla_conformance.bisect.comparison import first_difference
 from xla_conformance.bisect.instructions import Finding
-from xla_conformance.bisect.programs import DeviceRunner
+from xla_conformance.bisect.programs import DeviceRunner, tuple_of
 from xla_core import evaluate
 from xla_core.errors import XlaError
 from xla_core.hlo import EvaluationContext, HloComputation, HloInstruction, HloModule, Opcode, flatten_value
@@ -101,7 +101,7 @@ def _beginning(module: HloModule, order: Sequence[HloInstruction], last: str) ->
     entry = copy.entry
     mine = [i for i in entry.instructions if i.name in kept]
     unused = [i for i in mine if not any(u.name in kept for u in i.users) and not i.shape.is_tuple]
-    entry.set_root(entry.add(Opcode.TUPLE, *unused))
+    entry.set_root(tuple_of(entry, unused))
     copy.input_output_aliases, copy.buffer_donors, copy.schedule = [], [], None
     for instruction in reversed(entry.post_order()):
         if instruction is not entry.root and instruction.name not in kept:
