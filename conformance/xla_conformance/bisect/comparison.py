@@ -28,7 +28,7 @@ __all__ = ["first_difference", "instruction_difference", "rule_of"]
 assert _domains is not None  # importing it fills DOMAINS
 
 _FOR_ANY_VALUES = ("bits", "exact", "ulp")
-"""The kinds of rules that hold for all operands. The others suit the operands that the suite chooses."""
+"""The kinds of rules that hold for all operands, the strictest first. The others suit the suite's own operands."""
 
 
 def first_difference(actual: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> str:
@@ -49,11 +49,12 @@ def rule_of(instruction: HloInstruction) -> Rule | None:
     element_type = _element_type(instruction)
     if element_type is None:
         return None
-    rules = {domain.rule(element_type) for domain in DOMAINS.get(instruction.opcode, ())}
-    if len(rules) != 1:
+    domains = DOMAINS.get(instruction.opcode, [])
+    fitting = [d for d in domains if d.types is None or element_type in d.types] or domains
+    rules = [domain.rule(element_type) for domain in fitting]
+    if not rules or any(rule.kind not in _FOR_ANY_VALUES for rule in rules):
         return None
-    (rule,) = rules
-    return rule if rule.kind in _FOR_ANY_VALUES else None
+    return max(rules, key=lambda rule: (_FOR_ANY_VALUES.index(rule.kind), rule.factor))
 
 
 def instruction_difference(
