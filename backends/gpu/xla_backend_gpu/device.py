@@ -210,7 +210,7 @@ class GpuStream(Stream):
 
     @property
     def error(self) -> XlaError | None:
-        return self._order.error or self.driver.lost
+        return self._order.error or self.driver.loss()
 
     def recover(self) -> None:
         self._order.recover()

@@ -11,7 +11,7 @@ from typing import Any
 
 from xla_backend_gpu.program import Engine
 from xla_core.backend import HostBytes, StreamExecutor
-from xla_core.errors import FailedPreconditionError, XlaError
+from xla_core.errors import FailedPreconditionError, UnavailableError, XlaError
 from xla_core.target import DeviceDescription
 
 __all__ = ["Driver", "Function", "LaunchArguments"]
@@ -118,10 +118,22 @@ class Driver(abc.ABC):
 
     # -- failures ----------------------------------------------------------------------------------------------------
 
+    def loss(self) -> XlaError | None:
+        """Returns what work that comes after the loss of the device fails with, or None."""
+        if self.lost is None or isinstance(self.lost, FailedPreconditionError):  # after a fork, it says so itself
+            return self.lost
+        loss = UnavailableError(
+            f"the device is lost since an earlier failure: {self.lost.message}",
+            hint="make a new xla_core.Client, which opens the device again",
+        )
+        loss.__cause__ = self.lost
+        return loss
+
     def require_alive(self) -> None:
-        """Raises `lost`, if the device is lost."""
-        if self.lost is not None:
-            raise self.lost.with_traceback(None)
+        """Raises `loss()`, if the device is lost."""
+        loss = self.loss()
+        if loss is not None:
+            raise loss
 
 
 _drivers: weakref.WeakSet[Driver] = weakref.WeakSet()

@@ -184,8 +184,10 @@ def test_a_fault_of_a_kernel_ends_the_device_and_not_the_process() -> None:
     assert later.synchronize(60)
     assert "kernel wild" in str(later.error)
     assert "kernel wild" in str(stream.error)
-    with pytest.raises(EmulatorFault):
+    with pytest.raises(xla.UnavailableError, match=r"device is lost since an earlier failure.*kernel wild") as caught:
         executor.allocate(64)
+    assert isinstance(caught.value.__cause__, EmulatorFault)
+    assert "new xla_core.Client" in str(caught.value)
     executor.deallocate(memory)
     stream.close()
     executor.close()
