@@ -29,6 +29,8 @@ def test_verdicts() -> None:
         "chip does not pass (quick, simulated, of a selection: -k 'dot'): 2 of 5 tests are wrong, 1 not supported."
     )
     assert verdict(some) == expected
+    ended = dataclasses.replace(run_of(*RESULTS[:3]), selection="-k 'dot'", problem="Ctrl-C", not_run=2)
+    assert "does not pass (quick, simulated, of a selection: -k 'dot'): not all tests ran" in verdict(ended)
     assert verdict(run_of()) == "No test was chosen."
     assert verdict(Run("chip", "quick", problem="no pytest")) == "The suite could not run on 'chip'."
 
