@@ -46,8 +46,7 @@ def bisect(
     import xla_core as xla
     from xla_conformance.bisect.passes import compile_in_steps, find_wrong_pass
     from xla_conformance.bisect.programs import DeviceRunner
-    from xla_core.cli import console, programs
-    from xla_core.cli.comparison import describe_tolerances
+    from xla_core.cli import comparison, console, programs
 
     if output is not None:
         programs.make_directory(output)
@@ -61,7 +60,8 @@ def bisect(
         expected = xla.evaluate(module, *arguments)
         executable, steps = compile_in_steps(client, module, compile_options)
         out.print(f"{module.name} on {client.platform_name}: {len(steps)} passes changed the module", markup=False)
-        out.print(f"Tolerance of whole programs: {describe_tolerances(expected)}", markup=False, soft_wrap=True)
+        tolerances = comparison.describe_tolerances(expected)
+        out.print(f"Tolerance of whole programs: {tolerances}", markup=False, soft_wrap=True)
         out.print(
             "Tolerance of an instruction alone: its op's rule; for fusions, sums and loops that of whole programs"
         )
