@@ -1,4 +1,4 @@
-"""The GPU backend of xla-core: programs become PTX by LLVM, for NVIDIA's GPUs and for an emulated device.
+"""The GPU backend of xla-core: compiles programs to PTX with LLVM, for NVIDIA's GPUs and for an emulated device.
 
 Its entry point is this module; its hook is `xla_backend`.
 """

@@ -1,4 +1,4 @@
-"""PtxAbi: how the shared emitter's kernels look in PTX.
+"""PtxAbi: kernel parameters, thread indices, barriers and memory of the shared emitter's kernels in PTX.
 
 A kernel is `.entry name(buffer, ..., [scratch])`. Its threads stride over the units of work, or the threads of a block
 work on a unit together. The module is `nvptx64-nvidia-cuda`; LLVM chooses the least version of PTX that has the
@@ -27,11 +27,11 @@ _GLOBAL, _SHARED = 1, 3
 
 @dataclasses.dataclass(slots=True)
 class KernelFigures:
-    """What a launch of a kernel must know.
+    """The properties of a kernel on which its launch depends.
 
     Attributes:
-        units: units of work; with `per_block`, each belongs to a block.
-        threads: threads of a block.
+        units: the number of units of work; with `per_block`, each belongs to one block.
+        threads: the number of threads of a block.
         per_block: whether the threads of a block work on a unit together.
         takes_scratch: whether the kernel's last parameter is scratch memory.
         scratch_bytes: scratch memory of one thread.
@@ -45,7 +45,7 @@ class KernelFigures:
 
     @property
     def blocks(self) -> int:
-        """Blocks of the grid."""
+        """The number of blocks of the grid."""
         wanted = self.units if self.per_block else -(-self.units // self.threads)
         if self.scratch_bytes:
             wanted = min(wanted, max(1, _MOST_SCRATCH // (self.scratch_bytes * self.threads)))
@@ -53,21 +53,21 @@ class KernelFigures:
 
     @property
     def all_scratch_bytes(self) -> int:
-        """Scratch memory of all threads."""
+        """The scratch memory of all threads, in bytes."""
         return self.blocks * self.threads * self.scratch_bytes
 
 
 class PtxAbi(GridAbi):
-    """A grid of threads in PTX.
+    """The target of the shared emitter for PTX: a grid of blocks of threads.
 
     Args:
         processor: one of PROCESSORS.
-        fast_math: LLVM flags on the program's own floating operations.
+        fast_math: LLVM's fast-math flags of the program's own floating-point operations.
 
     Attributes:
-        takes_scratch: whether the kernels that are emitted next have a parameter of scratch memory. It is needed for
-            what `allocate` can't put on a thread's stack.
-        figures: those of each kernel that was emitted, by name.
+        takes_scratch: whether kernels that are emitted from now on have a parameter of scratch memory, which holds
+            what is too large for a thread's stack.
+        figures: the figures of each emitted kernel, by its name.
     """
 
     triple = "nvptx64-nvidia-cuda"
@@ -126,7 +126,7 @@ class PtxAbi(GridAbi):
         return Value(f"ptr {space}", f"@{name}")
 
     def allocate(self, builder: IrBuilder, size: int) -> Value:
-        """Memory on the thread's stack if it is small, else the thread's part of the scratch buffer."""
+        """Allocates small memory on the thread's stack, and other memory in the thread's part of the scratch buffer."""
         if self._scratch is None or size <= _STACK:
             return super().allocate(builder, size)
         figures = self.figures[builder.function.name]
@@ -143,10 +143,10 @@ class PtxAbi(GridAbi):
     # -- math --------------------------------------------------------------------------------------------------------
 
     def math(self, builder: IrBuilder, name: str, arguments: Sequence[Value]) -> Value | None:
-        """An exact remainder: LLVM expands its own to x - trunc(x / y) * y, which rounds."""
+        """Emits an exact remainder. LLVM would expand its own to x - trunc(x / y) * y, which rounds."""
         return remainder(builder, *arguments) if name == "remainder" else None
 
 
 def _register(builder: IrBuilder, name: str) -> Value:
-    """A special register, extended to i64."""
+    """Reads a special register, extended to i64."""
     return builder.cast("zext", builder.call(f"llvm.nvvm.read.ptx.sreg.{name}", "i32", []), "i64")

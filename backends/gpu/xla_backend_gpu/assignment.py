@@ -1,4 +1,4 @@
-"""The buffers of a program. A serialized program has none, since its optimized module gives the same ones again."""
+"""Buffer assignment. Serialized programs don't contain it: the optimized module gives the same assignment again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["assign", "may_share"]
 
 
 def may_share(instruction: HloInstruction, operand: int, leaf: int) -> bool:
-    """Whether a kernel may write a leaf of its result over an operand, an array."""
+    """Tells whether a kernel may write a leaf of its result to the buffer of an operand."""
     before = sum(s.is_array for o in instruction.operands[:operand] for s in o.shape.leaves())
     return may_share_buffer(instruction, leaf, before)
 

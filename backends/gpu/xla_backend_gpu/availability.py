@@ -1,4 +1,4 @@
-"""What the backend finds on this machine, without opening a device."""
+"""Finds out which devices this machine has, without opening one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LIBRARIES = ("libcuda.so.1", "nvcuda.dll")
 
 @functools.cache
 def cuda_missing() -> str:
-    """Why there is no GPU to be used, or "" if one may be."""
+    """Returns why no GPU can be used, or "" if one may be usable."""
     if not any(map(_loads, _LIBRARIES)):
         return "no NVIDIA driver found"
     if importlib.util.find_spec("cuda") is None or importlib.util.find_spec("cuda.bindings") is None:
@@ -32,7 +32,7 @@ def _loads(library: str) -> bool:
 
 
 def probe() -> Availability:
-    """Devices are always there: without a GPU they are emulated, and the requirement says so."""
+    """Reports that devices are available. Without a GPU they are emulated, and the requirement says so."""
     missing = cuda_missing()
     if missing:
         return Availability.of(Requirement("emulator", met=True, detail=missing))

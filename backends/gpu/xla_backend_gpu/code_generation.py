@@ -59,7 +59,7 @@ def capabilities() -> Capabilities:
 
 
 def fusion_preferences() -> FusionPreferences:
-    """A reduction or a product ends a kernel."""
+    """Refuses to fuse reductions and products into their users."""
     return FusionPreferences(should_fuse=_should_fuse)
 
 
@@ -119,7 +119,7 @@ def compile_module(
 
 
 class _Kernels:
-    """The kernels of one module, and their launches by the instructions' places."""
+    """Emits the kernels of a module, and records their launches by `place_of` the instruction."""
 
     def __init__(
         self, assignment: BufferAssignment, abi: PtxAbi, supports: Callable[[HloInstruction], object] | None

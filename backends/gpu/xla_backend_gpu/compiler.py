@@ -1,4 +1,4 @@
-"""GpuCompiler: runs the core's pipeline with a few passes of the GPU's, then makes PTX with LLVM.
+"""GpuCompiler: runs the core's pipeline and a few passes for GPUs, and generates PTX with LLVM.
 
 The compilation itself is in `code_generation`, which is imported at the first compilation, so that a serialized
 program runs where LLVM is not installed.
@@ -32,9 +32,9 @@ class GpuOptions(BackendOptions):
     """Options of the GPU backend.
 
     Attributes:
-        sm: the processor to compile for, such as "sm_90"; None takes the device's.
-        engine: how an emulated device runs kernels: "fast" as native code, "checked" with checks of every access to
-            memory and counts of what kernels do. A GPU ignores it.
+        sm: the processor to compile for, such as "sm_90"; by default, that of the device.
+        engine: how an emulated device runs kernels. "fast" runs native code; "checked" checks every memory access and
+            counts instructions. A GPU ignores it.
         math: "strict" rounds each operation, "contract" allows fused multiply-add in place of a product and a sum.
     """
 
@@ -44,7 +44,7 @@ class GpuOptions(BackendOptions):
 
 
 class GpuCompiler(Compiler):
-    """Compiles for one processor; a program's option `sm` chooses another."""
+    """Compiles for one processor. The option `sm` of a program chooses another."""
 
     host_fallback = True
 
@@ -65,7 +65,7 @@ class GpuCompiler(Compiler):
         )
 
     def hlo_stages(self, options: CompileOptions) -> Mapping[str, HloPass]:
-        """The `target` and `scheduling` stages."""
+        """Returns the `target` and `scheduling` stages."""
         from xla_backend_gpu import code_generation
 
         return code_generation.hlo_stages(self.target_config)
@@ -73,7 +73,7 @@ class GpuCompiler(Compiler):
     def run_backend(
         self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None
     ) -> Executable:
-        """Assigns buffers, and makes one module of PTX of the kernels of all instructions."""
+        """Assigns buffers, and compiles the kernels of all instructions to one module of PTX."""
         from xla_backend_gpu import code_generation
 
         own: Any = options.backend

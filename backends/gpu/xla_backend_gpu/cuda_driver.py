@@ -1,4 +1,4 @@
-"""CudaDriver: a GPU by CUDA's driver (cuda-bindings), in the device's primary context."""
+"""CudaDriver: a GPU, used through CUDA's driver (cuda-bindings) in its primary context."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ _SPIN_SECONDS, _SLEEP_SECONDS = 20e-6, 200e-6
 
 
 def check(call: str, result: tuple[Any, ...], *, kernel: str = "", recent: tuple[str, ...] = ()) -> Any:
-    """The value that a function of the driver returned besides its status.
+    """Checks the status that a driver function returned, and returns the other result.
 
     Raises:
-        XlaError: the status is not success; it names the call and the kernel.
+        XlaError: the function failed. The error names the function and the kernel.
     """
     status, *values = result
     if status != cuda.CUresult.CUDA_SUCCESS:
@@ -56,7 +56,7 @@ def _initialize() -> None:
 
 
 def count_devices() -> int:
-    """How many GPUs there are; 0 where the driver can't be used."""
+    """Returns the number of GPUs, which is 0 where the driver can't be used."""
     try:
         _initialize()
         return int(call("cuDeviceGetCount"))
@@ -70,7 +70,7 @@ def _attribute(device: Any, name: str) -> int:
 
 
 def processor_of(ordinal: int) -> str:
-    """LLVM's name of a device's processor."""
+    """Returns LLVM's name of a device's processor."""
     _initialize()
     device = call("cuDeviceGet", ordinal)
     major, minor = (_attribute(device, f"COMPUTE_CAPABILITY_{part}") for part in ("MAJOR", "MINOR"))
@@ -78,7 +78,7 @@ def processor_of(ordinal: int) -> str:
 
 
 class CudaEvent:
-    """An event of the driver, destroyed with its last reference."""
+    """An event of the driver. It is destroyed when its last reference is dropped."""
 
     __slots__ = ("handle",)
 
@@ -91,7 +91,7 @@ class CudaEvent:
 
 
 class _Chunk:
-    """Pinned memory of the host, and the event of the last copy that used it."""
+    """A piece of pinned host memory, with the event of the last copy that used it."""
 
     def __init__(self) -> None:
         self.address = int(call("cuMemHostAlloc", _CHUNK, cuda.CU_MEMHOSTALLOC_PORTABLE))
@@ -208,7 +208,7 @@ class CudaDriver(Driver):
                     self._chunks.append(chunk)
 
     def read(self, stream: Any, destination: HostBytes, address: int) -> None:
-        """Two pieces are under way at a time: one is copied by the device, the other by the host."""
+        """Copies through two pieces of pinned memory: while the device fills one, the host copies from the other."""
         pending: deque[tuple[HostBytes, _Chunk]] = deque()
         with self._current():
             try:
@@ -232,7 +232,7 @@ class CudaDriver(Driver):
             self._chunks.append(chunk)
 
     def _take_chunk(self) -> _Chunk:
-        """Pinned memory that no copy uses."""
+        """Returns pinned memory that no copy uses."""
         while True:
             with contextlib.suppress(IndexError):
                 chunk = self._chunks.popleft()
@@ -296,7 +296,7 @@ class CudaDriver(Driver):
             return self._reached(event, seconds)
 
     def _reached(self, event: CudaEvent, seconds: float) -> bool:
-        """Asks for the event again and again: a call that blocks would hold up Ctrl-C."""
+        """Polls the event, because a driver call that blocks would delay Ctrl-C."""
         start = time.monotonic()
         while True:
             result = cuda.cuEventQuery(event.handle)
@@ -338,7 +338,7 @@ class CudaDriver(Driver):
 def kernel_parameters(
     addresses: tuple[int, ...],
 ) -> tuple[ctypes.Array[ctypes.c_uint64], ctypes.Array[ctypes.c_void_p]]:
-    """The values of a kernel's parameters, and the array of pointers to them that cuLaunchKernel takes."""
+    """Returns the values of a kernel's parameters, and the array of pointers to them that cuLaunchKernel takes."""
     values = (ctypes.c_uint64 * len(addresses))(*addresses)
     base, size = ctypes.addressof(values), ctypes.sizeof(ctypes.c_uint64)
     pointers = (ctypes.c_void_p * len(addresses))(*(base + size * i for i in range(len(addresses))))

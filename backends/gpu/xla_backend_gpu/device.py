@@ -2,7 +2,7 @@
 
 A stream has two queues. The host's queue, a `HostStream`, decides what is enqueued on the device: it runs callbacks,
 skips work after a failure, and waits for events that aren't recorded yet. The device's queue runs copies and kernels.
-Work passes through an idle host's queue at once, so the caller's thread enqueues it on the device and goes on.
+If the host's queue is idle, the caller's thread enqueues the work on the device at once.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class _Point:
     """One record of an event.
 
     Attributes:
-        passed: ready when the host's queue has come to the record.
-        mark: the driver's event; None until then, and after a failure, when nothing is on the device.
+        passed: an event that is ready when the host's queue has reached the record.
+        mark: the driver's event. None before that, and after a failure, when no work is on the device.
     """
 
     __slots__ = ("_error", "driver", "mark", "passed")
@@ -48,7 +48,7 @@ class _Point:
         self._error: XlaError | None = None
 
     def reached(self, seconds: float) -> bool:
-        """Whether the work before the record is done or skipped. Waits for it, at most for `seconds`."""
+        """Tells whether the work before the record is done or skipped. Waits for it for at most `seconds`."""
         end = time.monotonic() + seconds
         if not self.passed.ready and not (seconds > 0 and self.passed.synchronize(seconds)):
             return False
@@ -66,7 +66,7 @@ class _Point:
 
 
 class GpuEvent(Event):
-    """A point in a stream of the device. Each record is a new event of the driver, `point`."""
+    """A point in a stream of the device. Each record makes a new driver event, `point`."""
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
@@ -109,9 +109,9 @@ class GpuStream(Stream):
         self._order.name = name
 
     def _enqueue(self, work: Callable[[Any], None], microseconds: float = 0.0) -> None:
-        """Enqueues on the device, in the host queue's turn. `microseconds` is the time that this takes the host.
+        """Enqueues, on the host's queue, a call that enqueues work on the device and takes about `microseconds`.
 
-        A failure ends what comes before on the device too: what is done after it may free memory.
+        After a failure it waits for the device's earlier work, because later work on the host may free memory.
         """
 
         def in_turn() -> None:
@@ -125,7 +125,7 @@ class GpuStream(Stream):
         self._order.enqueue(in_turn, microseconds)
 
     def _drain(self) -> None:
-        """Waits for the work on the device, unless that is lost."""
+        """Waits for the work on the device, unless the device is lost."""
         if self.driver.lost is None:
             mark = self.driver.record(self._queue)
             while not self.driver.reached(mark, _SIGNAL_SECONDS):
@@ -227,7 +227,7 @@ class GpuStream(Stream):
 
 
 class GpuExecutor(StreamExecutor):
-    """One GPU. A memory's handle is its address on the device."""
+    """One GPU. The handle of device memory is its address."""
 
     features = DeviceFeatures(memory_slices=True, callbacks_may_enqueue=True)
 

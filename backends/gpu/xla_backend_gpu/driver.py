@@ -1,4 +1,4 @@
-"""Driver: what the backend needs of a device. CUDA's driver and the emulator implement it."""
+"""Driver: the operations of a device that the backend uses. CUDA's driver and the emulator implement it."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class Function:
 
 
 class Driver(abc.ABC):
-    """One device, as a driver presents it. Handles of streams and events are the driver's own.
+    """A device. Each driver has its own types of streams and events.
 
     Streams are in-order queues on the device. The methods that take a stream enqueue work there and return, and may be
-    called from any thread. A method raises an XlaError for its own failure, and for an earlier one that the device told
-    of meanwhile. After a failure that the device doesn't recover from, `lost` is that failure, and every method but
+    called from any thread. A method raises an XlaError for its own failure, and for an earlier one that the device has
+    reported since. After a failure that the device doesn't recover from, `lost` is that failure, and every method but
     `free` raises it.
     """
 
@@ -51,13 +51,13 @@ class Driver(abc.ABC):
     @property
     @abc.abstractmethod
     def description(self) -> DeviceDescription:
-        """The device's figures."""
+        """Describes the device."""
 
     # -- memory ------------------------------------------------------------------------------------------------------
 
     @abc.abstractmethod
     def allocate(self, size: int) -> int | None:
-        """The address of new memory, aligned to 256 bytes; None if there isn't enough."""
+        """Returns the address of new memory, aligned to 256 bytes, or None if there isn't enough."""
 
     @abc.abstractmethod
     def free(self, address: int) -> None:
@@ -67,11 +67,11 @@ class Driver(abc.ABC):
 
     @abc.abstractmethod
     def create_stream(self, executor: StreamExecutor) -> Any:
-        """A new stream. `executor` has the device's name for messages."""
+        """Creates a stream. Error messages name the device of `executor`."""
 
     @abc.abstractmethod
     def close_stream(self, stream: Any) -> None:
-        """Frees a stream, whose work is done."""
+        """Frees a stream. Its work must be done."""
 
     @abc.abstractmethod
     def write(self, stream: Any, address: int, source: HostBytes) -> None:
@@ -105,7 +105,7 @@ class Driver(abc.ABC):
 
     @abc.abstractmethod
     def reached(self, event: Any, seconds: float) -> bool:
-        """Whether the work before an event is done. Waits for that, at most for `seconds`."""
+        """Tells whether the work before an event is done. Waits for it for at most `seconds`."""
 
     # -- code --------------------------------------------------------------------------------------------------------
 
@@ -114,12 +114,12 @@ class Driver(abc.ABC):
         """Loads a module of PTX; returns its kernels by name. An emulated device runs them with `engine`."""
 
     def close(self) -> None:  # noqa: B027  (nothing to give back is the common case)
-        """Gives the device back."""
+        """Releases the device."""
 
     # -- failures ----------------------------------------------------------------------------------------------------
 
     def loss(self) -> XlaError | None:
-        """Returns what work that comes after the loss of the device fails with, or None."""
+        """Returns the error of work that comes after the loss of the device, or None if it is not lost."""
         if self.lost is None or isinstance(self.lost, FailedPreconditionError):  # after a fork, it says so itself
             return self.lost
         loss = UnavailableError(

@@ -1,4 +1,4 @@
-"""EmulatedDriver: a device in this process, which reads PTX. Its memory is its own, and each stream has a thread."""
+"""EmulatedDriver: an emulated device in this process. It runs PTX in its own memory, on a thread for each stream."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _ALIGNMENT = 256
 class EmulatedDriver(Driver):
     """An emulated device with `memory_bytes` of memory.
 
-    As on a GPU, a kernel's fault ends the device: `lost` names the kernel, the line of PTX and the thread.
+    As on a GPU, the device is lost after a fault of a kernel. `lost` names the kernel, the line of PTX and the thread.
 
     Attributes:
-        counters: what all launches did, as the checked engine counts it.
+        counters: the counts of all launches with the checked engine.
     """
 
     def __init__(self, memory_bytes: int) -> None:
@@ -67,7 +67,7 @@ class EmulatedDriver(Driver):
         stream.enqueue(functools.partial(self._run, work))
 
     def _run(self, work: Callable[[], None]) -> None:
-        """Runs work on the stream's thread. A failure is the device's end."""
+        """Runs work on the stream's thread. After a failure the device is lost."""
         self.require_alive()
         try:
             work()

@@ -1,4 +1,4 @@
-"""GpuExecutable: a program of kernels, run as a schedule of thunks."""
+"""GpuExecutable: a compiled program, which runs as a schedule of thunks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Slices = tuple[BufferSlice, ...]
 
 
 class GpuExecutable(Executable):
-    """A program whose kernels are in one module of PTX. `artifacts` are the texts to show besides HLO and PTX."""
+    """A compiled program whose kernels are in one module of PTX. `artifacts` has more texts besides HLO and PTX."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class GpuExecutable(Executable):
         return self._program.to_bytes()
 
     def artifacts(self) -> Mapping[str, str | bytes]:
-        """The optimized HLO, the PTX and the thunks; and what the compilation kept: LLVM IR and ptxas's report."""
+        """Returns the optimized HLO, the PTX, the thunks, and LLVM IR and ptxas's report if they were kept."""
         thunks = "\n".join(f"{type(thunk).__name__} {thunk.name}" for thunk in walk(self._thunks.thunks)) + "\n"
         return {**super().artifacts(), **self._artifacts, "ptx": self._program.ptx, "thunks": thunks}
 
@@ -64,7 +64,7 @@ class GpuExecutable(Executable):
 
 
 def make_thunks(program: GpuProgram, assignment: BufferAssignment) -> ThunkProgram:
-    """The thunks of a module whose kernels are compiled. Instructions without a kernel run on the host.
+    """Makes the thunks of a compiled module. Instructions without a kernel run on the host.
 
     Raises:
         InvalidArgumentError: the launches don't fit the module.
@@ -86,7 +86,9 @@ def make_thunks(program: GpuProgram, assignment: BufferAssignment) -> ThunkProgr
 
     made = emit_thunks(assignment, thunk)
     if launches:
-        raise InvalidArgumentError(f"the serialized GPU program is damaged: it has no {next(iter(launches))}")
+        raise InvalidArgumentError(
+            f"the serialized GPU program is damaged: its module has no instruction {next(iter(launches))}"
+        )
     if any(launch.takes_scratch for launch in program.launches.values()):
         made = dataclasses.replace(made, allocations=(*made.allocations, scratch))
     return made

@@ -1,4 +1,4 @@
-"""Kernels: functions of a module of PTX, which each device loads when the first of them is launched there."""
+"""Kernels: functions in a module of PTX. A device loads the module when a kernel of it is first launched there."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["DeviceCode", "GpuKernel"]
 
 
 class DeviceCode:
-    """A module of PTX, with what each device made of it."""
+    """A module of PTX, and its kernels as each device has loaded them."""
 
     def __init__(self, ptx: str, engine: Engine) -> None:
         self.ptx = ptx
@@ -30,7 +30,7 @@ class DeviceCode:
         return driver in self._loaded
 
     def function(self, driver: Driver, name: str) -> Any:
-        """The driver's handle of a kernel."""
+        """Returns the driver's handle of a kernel."""
         functions = self._loaded.get(driver)
         if functions is None:
             with self._lock:
@@ -43,7 +43,7 @@ class DeviceCode:
 
 
 class GpuKernel(Kernel):
-    """One kernel. Its arguments are addresses: the operands', the results', and that of the scratch memory."""
+    """One kernel. Its arguments are the addresses of the operands, of the results, and of the scratch memory."""
 
     def __init__(self, code: DeviceCode, name: str) -> None:
         self.code = code
@@ -51,5 +51,5 @@ class GpuKernel(Kernel):
 
     def launch(self, stream: Stream, arguments: Sequence[DeviceMemory], dimensions: LaunchDimensions) -> None:
         if not isinstance(stream, GpuStream):
-            raise InternalError(f"{self.name} runs on a GpuStream, not on a {type(stream).__name__}")
+            raise InternalError(f"{self.name} can run only on a GpuStream, not on a {type(stream).__name__}")
         stream.launch(self, arguments, dimensions)

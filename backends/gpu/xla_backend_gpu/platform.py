@@ -17,7 +17,7 @@ __all__ = ["GpuFlags", "GpuPlatform"]
 
 
 class GpuFlags(BaseModel):
-    """Flags in XLA_CORE_FLAGS: whether to emulate where a GPU is, and the number and memory of emulated devices."""
+    """Flags in XLA_CORE_FLAGS: whether to emulate devices despite a GPU, their number, and their memory."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
@@ -37,7 +37,7 @@ class GpuPlatform(Platform):
 
     @functools.cached_property
     def _gpus(self) -> int:
-        """How many GPUs are used; 0 where devices are emulated."""
+        """Returns the number of GPUs to use, which is 0 if devices are emulated."""
         if self._flags.xla_gpu_emulate or cuda_missing():
             return 0
         from xla_backend_gpu.cuda_driver import count_devices

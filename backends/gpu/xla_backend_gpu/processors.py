@@ -25,5 +25,5 @@ def check_processor(name: str) -> str:
     """
     if name not in PROCESSORS:
         known = ", ".join(PROCESSORS)
-        raise InvalidArgumentError(f"there is no PTX for {name!r}", hint=f"processors are {known}")
+        raise InvalidArgumentError(f"cannot generate PTX for {name!r}", hint=f"processors are {known}")
     return name

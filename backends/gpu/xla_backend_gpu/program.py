@@ -1,4 +1,4 @@
-"""GpuProgram: a compiled program as data, which is what a serialized executable holds."""
+"""GpuProgram: a compiled program as data, which serialized executables contain."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STRICT = ConfigDict(frozen=True, extra="forbid", strict=True, ser_json_bytes="u
 
 
 class Launch(BaseModel):
-    """How an instruction's kernel is launched: its name in the PTX, the grid, and the scratch memory that it takes."""
+    """The launch of an instruction's kernel: the kernel's name in the PTX, the grid, and the size of scratch memory."""
 
     model_config = _STRICT
 
@@ -33,10 +33,10 @@ class Launch(BaseModel):
 
 
 class GpuProgram(BaseModel):
-    """The kernels of a program, and the optimized module that says in which order they run.
+    """The kernels of a program, and its optimized module, which has the schedule.
 
     Attributes:
-        processor: the processor that the PTX is for, or later ones.
+        processor: the oldest processor that the PTX runs on.
         ptx: one module of PTX.
         launches: the launch of each instruction that has a kernel, by `place_of`. The host runs the others.
         engine: how an emulated device runs the kernels.
@@ -70,5 +70,5 @@ class GpuProgram(BaseModel):
 
 
 def place_of(instruction: HloInstruction) -> str:
-    """Names an instruction of a module; names of HLO have no spaces."""
+    """Returns a unique name of an instruction in its module. HLO's names have no spaces."""
     return f"{instruction.name} in {instruction.parent.name if instruction.parent is not None else ''}"

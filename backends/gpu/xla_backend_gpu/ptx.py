@@ -1,4 +1,4 @@
-"""What the text of PTX says of itself."""
+"""Reads the kernel names and the processor from PTX text."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ __all__ = ["entry_names", "processor_of_ptx"]
 
 
 def entry_names(ptx: str) -> list[str]:
-    """The names of the kernels."""
+    """Returns the names of the kernels."""
     return re.findall(r"^\s*(?:\.visible\s+)?\.entry\s+([\w$]+)", ptx, re.MULTILINE)
 
 
 def processor_of_ptx(ptx: str) -> str:
-    """The processor that the text is for."""
+    """Returns the processor that the text is for."""
     found = re.search(r"^\s*\.target\s+(\w+)", ptx, re.MULTILINE)
     if found is None:
         raise InvalidArgumentError("the PTX names no target")

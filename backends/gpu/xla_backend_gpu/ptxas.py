@@ -1,4 +1,4 @@
-"""ptxas: NVIDIA's assembler, which tells what a kernel needs. It is on the PATH, or in the wheel nvidia-cuda-nvcc."""
+"""Runs ptxas, NVIDIA's assembler, which reports the resources of kernels. It comes with nvidia-cuda-nvcc."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["assemble", "find_ptxas", "ptxas_report"]
 
 @functools.cache
 def find_ptxas() -> str | None:
-    """The path of ptxas, or None."""
+    """Returns the path of ptxas, from PATH or the wheel nvidia-cuda-nvcc, or None."""
     on_path = shutil.which("ptxas")
     if on_path is not None:
         return on_path
@@ -29,14 +29,14 @@ def find_ptxas() -> str | None:
 
 
 def assemble(ptx: str, processor: str) -> tuple[bytes, str]:
-    """The machine code of PTX, and what ptxas says of each kernel: registers, spills, shared memory.
+    """Returns machine code, and ptxas's report on each kernel: registers, spills, shared memory.
 
     Raises:
         InternalError: ptxas is missing, or it refuses the PTX.
     """
     path = find_ptxas()
     if path is None:
-        raise InternalError("there is no ptxas", hint="pip install xla-backend-gpu[ptxas], or put ptxas on the PATH")
+        raise InternalError("ptxas was not found", hint="pip install xla-backend-gpu[ptxas], or put ptxas on the PATH")
     with tempfile.TemporaryDirectory(prefix="xla-ptxas-") as folder:
         source, target = Path(folder, "kernels.ptx"), Path(folder, "kernels.cubin")
         source.write_text(ptx)
@@ -49,7 +49,7 @@ def assemble(ptx: str, processor: str) -> tuple[bytes, str]:
 
 
 def ptxas_report(ptx: str, processor: str) -> str:
-    """What ptxas says of the kernels, or why it says nothing."""
+    """Returns ptxas's report on the kernels, or the reason why there is none."""
     try:
         return assemble(ptx, processor)[1]
     except InternalError as error:

@@ -11,7 +11,7 @@ _FORMATS = {"float": ("i32", 23), "double": ("i64", 52)}
 
 
 def remainder(builder: IrBuilder, x: Value, y: Value) -> Value:
-    """C's fmod of two f32 or two f64, without rounding. The function that computes it is added to the module once."""
+    """Emits C's fmod of two f32 or two f64, without rounding. The module gets the function that computes it once."""
     module, key = builder.module, f"remainder {x.type}"
     if key not in module.helpers:
         parameters = [(x.type, "", "x"), (x.type, "", "y")]
@@ -24,7 +24,7 @@ def remainder(builder: IrBuilder, x: Value, y: Value) -> Value:
 
 
 def _remainder(b: IrBuilder, x: Value, y: Value) -> Value:
-    """Divides the mantissas in 64 bits, as many bits of the quotient at a time as there is room for."""
+    """Emits the function. It divides the mantissas in 64 bits, several bits of the quotient in each step."""
     bits_type, mantissa_bits = _FORMATS[x.type]
     width = int(bits_type[1:])
     infinity = b.int_(((1 << (width - 1 - mantissa_bits)) - 1) << mantissa_bits, bits_type)
@@ -34,7 +34,10 @@ def _remainder(b: IrBuilder, x: Value, y: Value) -> Value:
     left, right = b.and_(x_bits, rest), b.and_(y_bits, rest)  # absolute values
 
     def parts(value: Value) -> tuple[Value, Value]:
-        """The mantissa with its leading bit, in 64 bits, and the exponent; a denormal has that of the least normal."""
+        """Returns the mantissa with its leading bit, in 64 bits, and the exponent.
+
+        A denormal has the exponent of the smallest normal number.
+        """
         exponent = b.lshr(value, mantissa_bits)
         fraction = b.and_(value, b.int_((1 << mantissa_bits) - 1, bits_type))
         denormal = b.icmp("eq", exponent, b.int_(0, bits_type))

@@ -1,4 +1,4 @@
-"""What the statuses of CUDA's driver mean: the kind of error, and whether the device goes on."""
+"""The meanings of the statuses of CUDA's driver: the kind of error, and whether the device still works."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ STICKY = frozenset(
 
 
 def status_error(call: str, status: str, text: str, *, kernel: str = "", recent: tuple[str, ...] = ()) -> XlaError:
-    """The error for a status.
+    """Returns the error for a status.
 
     Args:
-        call: the driver's function.
+        call: the function of the driver that failed.
         status: the status's name.
         text: the driver's explanation.
         kernel: the kernel that the call launches.
-        recent: the kernels that were launched last, for a sticky status, which may be any earlier kernel's.
+        recent: the kernels that were launched last. Any of them may have caused a sticky status.
     """
     what = f"{call} of kernel {kernel}" if kernel else call
     message = f"{what} returned {status}: {text}"

@@ -5,9 +5,9 @@
     module = Module(ptx_text, engine="checked")
     counters = module.launch("kernel", grid=(4, 1, 1), block=(64, 1, 1), arguments=[address], memory=memory)
 
-One reader makes kernels of PTX text; its instructions are the entries of one table, which gives the meaning of each to
-both engines. `checked` runs threads in lockstep with numpy, raises `EmulatorFault` for what a kernel does wrong, and
-counts what it does. `fast` translates a kernel to LLVM IR and runs native code on the host's cores.
+One reader makes kernels from PTX text. One table defines every instruction for both engines. The engine `checked` runs
+threads in lockstep with numpy, raises `EmulatorFault` for errors of a kernel, and counts instructions and memory
+accesses. The engine `fast` translates a kernel to LLVM IR and runs native code on the host's cores.
 """
 
 from __future__ import annotations

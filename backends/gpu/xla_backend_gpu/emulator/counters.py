@@ -1,4 +1,4 @@
-"""Counters: what launches did, counted by the checked engine."""
+"""Counters: the instructions and memory accesses of launches, as the checked engine counts them."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ SECTOR_BYTES = 32
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Counters:
-    """Counts of one launch, or of several: counters can be added.
+    """The counts of one or more launches. Counters can be added.
 
     Attributes:
-        launches: kernels launched.
-        blocks, threads: how many ran.
-        instructions: executed instructions, summed over threads. This and what follows is 0 in the fast engine.
-        warp_instructions: executed instructions, where the threads of a warp that execute one together count once.
-        global_load_bytes, global_store_bytes: bytes that threads asked for; atomics count as stores.
-        global_sectors: 32-byte sectors that the warps' accesses touch, each counted once an access of a warp.
-        global_transactions: 128-byte lines that they touch, counted likewise.
-        shared_accesses: accesses of shared memory, counted once a warp.
-        shared_bank_conflicts: additional passes that shared memory needs, as two threads use different words of a bank.
+        launches: the number of launches.
+        blocks, threads: the numbers of blocks and threads that ran.
+        instructions: executed instructions, summed over threads. In the fast engine, this and what follows is 0.
+        warp_instructions: like `instructions`, but threads of a warp that execute one together count once.
+        global_load_bytes, global_store_bytes: bytes that threads loaded and stored; atomics count as stores.
+        global_sectors: 32-byte sectors that were accessed. Each access of a warp counts a sector once.
+        global_transactions: 128-byte lines that were accessed, counted in the same way.
+        shared_accesses: accesses of shared memory by a warp.
+        shared_bank_conflicts: additional passes of shared memory, because threads use different words of one bank.
         local_bytes: bytes of thread-local memory that threads loaded or stored.
-        barriers: barriers of blocks that were passed.
+        barriers: how many times blocks passed a barrier.
     """
 
     launches: int = 0
@@ -47,10 +47,13 @@ class Counters:
 
     @property
     def global_bytes(self) -> int:
-        """Bytes of global memory that threads loaded and stored."""
+        """The bytes of global memory that threads loaded and stored."""
         return self.global_load_bytes + self.global_store_bytes
 
     @property
     def coalescing(self) -> float:
-        """The part of the moved sectors that threads asked for: 1 is full coalescing. A shared byte counts twice."""
+        """The bytes that threads asked for, divided by the bytes of the sectors that were moved.
+
+        1 means that all accesses coalesce. A byte that two threads load counts twice.
+        """
         return self.global_bytes / (SECTOR_BYTES * self.global_sectors) if self.global_sectors else 1.0

@@ -1,4 +1,4 @@
-"""EmulatorFault: what a kernel did wrong, and where."""
+"""EmulatorFault: the error of a kernel that an engine found, with its place."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["EmulatorFault", "FaultKind"]
 
 
 class FaultKind(enum.StrEnum):
-    """What an engine finds. The fast engine finds out-of-bounds, misaligned, barrier divergence, endless and trap."""
+    """The kinds of faults. The fast engine finds out-of-bounds, misaligned, barrier divergence, endless and trap."""
 
     OUT_OF_BOUNDS = "out-of-bounds"
     MISALIGNED = "misaligned"

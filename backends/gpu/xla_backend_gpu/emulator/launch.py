@@ -31,8 +31,8 @@ class Launch:
 
     Attributes:
         parameters: the bytes of the arguments.
-        addresses: of variables in global and constant memory.
-        shared_bytes: of a block, its dynamic part included.
+        addresses: the addresses of variables in global and constant memory.
+        shared_bytes: shared memory of a block, including its dynamic part.
         limit: how many instructions a thread may execute before it counts as endless.
     """
 
@@ -47,7 +47,7 @@ class Launch:
 
     @property
     def threads(self) -> int:
-        """Threads of a block."""
+        """The number of threads of a block."""
         return math.prod(self.block)
 
     @property
@@ -59,17 +59,17 @@ class Launch:
         return self.kernel.shared_bytes + self.dynamic_shared
 
     def address(self, symbol: Symbol) -> int:
-        """The address of a variable in its space."""
+        """Returns the address of a variable in its space."""
         variable = symbol.variable
         return self.addresses.get(variable, variable.address) + symbol.offset
 
     def place(self, thread: int) -> tuple[Triple, Triple]:
-        """The block and the thread of a number that counts all threads of the grid, block by block."""
+        """Returns the block and the thread of a number. Threads are numbered through the grid, block by block."""
         block, inner = divmod(thread, self.threads)
         return _unravel(block, self.grid), _unravel(inner, self.block)
 
     def fault(self, kind: FaultKind, detail: str, thread: int, instruction: Instruction | None = None) -> EmulatorFault:
-        """A fault of a thread, by its number in the grid."""
+        """Returns a fault of the thread with this number in the grid."""
         block, inner = self.place(thread)
         return EmulatorFault(
             kind,
@@ -88,13 +88,13 @@ def _unravel(number: int, sizes: Triple) -> Triple:
 
 
 class GlobalVariables:
-    """The variables of a module in the memories that it ran in. They are freed when the module is no longer used."""
+    """The global variables of a module, in each memory in which it ran. They are freed together with the module."""
 
     def __init__(self) -> None:
         self._places: weakref.WeakKeyDictionary[Memory, dict[Variable, int]] = weakref.WeakKeyDictionary()
 
     def addresses(self, kernel: Kernel, memory: Memory) -> Mapping[Variable, int]:
-        """The addresses of the variables that a kernel uses; those that are new are allocated and initialized."""
+        """Returns the addresses of the variables that a kernel uses. New variables are allocated and initialized."""
         if not kernel.globals:
             return {}
         places = self._places.setdefault(memory, {})
@@ -104,7 +104,7 @@ class GlobalVariables:
             address = memory.allocate(variable.size, max(variable.align, 16))
             if address is None:
                 raise ResourceExhaustedError(
-                    f"no memory is left for {variable.name}, {variable.size} bytes that kernel {kernel.name} uses"
+                    f"there is no memory for {variable.name}, which has {variable.size} bytes; {kernel.name} uses it"
                 )
             memory.write(address, (variable.data or b"").ljust(variable.size, b"\0"))
             weakref.finalize(self, memory.free, address)
@@ -122,7 +122,7 @@ def launch_of(
     dynamic_shared: int,
     limit: int,
 ) -> Launch:
-    """Checks what a driver checks at a launch, and packs the arguments."""
+    """Checks a launch as a driver does, and packs its arguments."""
     g, b = _triple("grid", grid), _triple("block", block)
     threads = math.prod(b)
     if threads > _MOST_THREADS or b[2] > 64:
@@ -133,7 +133,7 @@ def launch_of(
         raise InvalidArgumentError(f"{kernel.name} takes blocks of {kernel.maxntid} at most, not {b}", op=kernel.name)
     if kernel.shared_bytes + dynamic_shared > _SHARED_BYTES:
         raise InvalidArgumentError(
-            f"{kernel.name} asks for {kernel.shared_bytes + dynamic_shared} bytes of shared memory, more than "
+            f"{kernel.name} needs {kernel.shared_bytes + dynamic_shared} bytes of shared memory, more than "
             f"{_SHARED_BYTES}",
             op=kernel.name,
         )
@@ -151,7 +151,7 @@ def launch_of(
 def _triple(what: str, sizes: Sequence[int]) -> Triple:
     x, y, z = (*map(int, sizes), 1, 1)[:3]
     if len(sizes) > 3 or min(x, y, z) < 1 or x >= 1 << 31 or max(y, z) >= 1 << 16:
-        raise InvalidArgumentError(f"a {what} has three sizes from 1 on, below 2^31, 2^16 and 2^16; not {sizes}")
+        raise InvalidArgumentError(f"a {what} needs three sizes from 1 to 2^31 - 1, 2^16 - 1 and 2^16 - 1, not {sizes}")
     return x, y, z
 
 

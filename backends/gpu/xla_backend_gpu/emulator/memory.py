@@ -20,11 +20,11 @@ Bytes = npt.NDArray[np.uint8]
 
 
 class Memory:
-    """Bytes at addresses from `base` on, of which blocks are allocated.
+    """Device memory with addresses from `base` on, and an allocator of blocks in it.
 
-    A process gets memory from its operating system as it touches it, so a large device costs nothing at first.
-    `initialized` has a byte for each byte of memory: whether anything was written there since its block was allocated.
-    The fast engine doesn't record that; after one of its launches, every byte counts as initialized.
+    The operating system provides pages when they are first used, so a large unused memory costs nothing. `initialized`
+    tells for each byte whether it was written since its block was allocated. The fast engine doesn't record that: after
+    one of its launches, every byte counts as initialized.
     """
 
     base = 0x7_0000_0000
@@ -40,9 +40,9 @@ class Memory:
         self._bounds: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]] | None = None
 
     def allocate(self, size: int, align: int = 256) -> int | None:
-        """The address of a new block, or None where no gap is large enough. A block of 0 bytes takes 1."""
+        """Returns the address of a new block, or None if no gap is large enough. A block of 0 bytes takes 1 byte."""
         if align < 1 or align & (align - 1):
-            raise InvalidArgumentError(f"an alignment is a power of two, not {align}")
+            raise InvalidArgumentError(f"an alignment must be a power of two, not {align}")
         size = max(size, 1)
         with self._lock:
             gap_starts = [0, *self._ends]
@@ -69,12 +69,12 @@ class Memory:
             self._bounds = None
 
     def blocks(self) -> list[tuple[int, int]]:
-        """(address, size) of every allocated block, in order."""
+        """Returns (address, size) of every allocated block, in order."""
         with self._lock:
             return [(self.base + s, e - s) for s, e in zip(self._starts, self._ends, strict=True)]
 
     def bounds(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
-        """The first address of each block, and the first after it, in order."""
+        """Returns the start addresses and the end addresses of all blocks, in order."""
         with self._lock:
             if self._bounds is None:
                 starts, ends = np.array(self._starts, np.uint64), np.array(self._ends, np.uint64)
@@ -82,31 +82,31 @@ class Memory:
             return self._bounds
 
     def view(self, address: int, size: int) -> Bytes:
-        """The bytes themselves, to read. Raises InvalidArgumentError if they don't lie in one block."""
+        """Returns a view of bytes. Raises InvalidArgumentError if they are not within one block."""
         offset = address - self.base
         with self._lock:
             position = bisect.bisect_right(self._starts, offset) - 1
             if size and (position < 0 or offset + size > self._ends[position]):
-                raise InvalidArgumentError(f"{size} bytes at {address:#x} lie in no block of the emulated memory")
+                raise InvalidArgumentError(f"{size} bytes at {address:#x} are not within allocated memory")
         return self.data[offset : offset + size]
 
     def read(self, address: int, size: int) -> bytes:
         return self.view(address, size).tobytes()
 
     def write(self, address: int, data: bytes | Bytes) -> None:
-        """Copies bytes to an address; they count as initialized."""
+        """Copies bytes to an address, and marks them as initialized."""
         source = np.frombuffer(data, np.uint8) if not isinstance(data, np.ndarray) else data.reshape(-1).view(np.uint8)
         self.view(address, source.size)[...] = source
         self.mark_initialized(address, source.size)
 
     def mark_initialized(self, address: int, size: int) -> None:
-        """Says that bytes were written through `view`."""
+        """Marks bytes as initialized, after they were written through `view`."""
         if self.tracks_initialization:
             self.initialized[address - self.base : address - self.base + size] = True
 
 
 def _aligned_zeros(size: int) -> Bytes:
-    """Zeros at an address that is a multiple of the page size, so that aligned device addresses are aligned here."""
+    """Returns zeros at a multiple of the page size, so that aligned device addresses are aligned on the host too."""
     raw = np.zeros(size + _PAGE, np.uint8)
     first = -raw.ctypes.data % _PAGE
     return raw[first : first + size]

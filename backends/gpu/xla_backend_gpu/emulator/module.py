@@ -1,4 +1,4 @@
-"""Module: PTX text, ready to run."""
+"""Module: the kernels of a PTX text, ready to run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LIMITS = {"checked": 1 << 24, "fast": 1 << 32}
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a kernel: its name, its bytes, and its offset among the arguments' bytes."""
+    """A parameter of a kernel: its name, its size in bytes, and its offset among the bytes of all arguments."""
 
     name: str
     size: int
@@ -38,9 +38,10 @@ class KernelInfo:
 
     Attributes:
         reqntid: the threads of a block (x, y, z) that the kernel asks for, or None.
-        shared_bytes, local_bytes: of a block, without dynamic shared memory; and of a thread.
-        registers: virtual registers; ptxas assigns fewer.
-        instructions: after inlining.
+        shared_bytes: shared memory of a block, without its dynamic part.
+        local_bytes: local memory of a thread.
+        registers: the number of virtual registers; ptxas assigns fewer.
+        instructions: the number of instructions after inlining.
         lines: the first and the last line of the kernel in the text.
     """
 
@@ -58,7 +59,7 @@ class Module:
     """The kernels of a PTX text, run by one of two engines.
 
     Args:
-        ptx_text: what LLVM's NVPTX target writes, or a person.
+        ptx_text: the text, from LLVM's NVPTX target or written by hand.
         engine: `checked` runs all threads in lockstep, finds faults and counts; `fast` runs native code.
 
     Raises:
@@ -87,15 +88,15 @@ class Module:
         """Runs a kernel to its end.
 
         Args:
-            name: of the kernel.
-            grid, block: up to three sizes: blocks of the grid, threads of a block.
+            name: the name of the kernel.
+            grid, block: up to three sizes each: the blocks of the grid, and the threads of a block.
             arguments: one for each parameter: an address or another integer, a float, a numpy scalar, or bytes.
             memory: the device's global memory.
             dynamic_shared: bytes of shared memory beyond those that the kernel declares.
             limit: how many instructions a thread may execute.
 
         Raises:
-            EmulatorFault: a thread did what it must not.
+            EmulatorFault: the kernel has an error.
             NotFoundError: the module has no such kernel.
             InvalidArgumentError: the sizes or the arguments don't fit the kernel.
         """

@@ -1,4 +1,4 @@
-"""State spaces: where they lie among generic addresses."""
+"""State spaces and their windows in the generic address space."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ WINDOW_BYTES = 1 << 32
 
 
 def window(space: str) -> int:
-    """The generic address of a space's address 0. Global memory and constants have generic addresses."""
+    """Returns the generic address of a space's address 0. Global and constant addresses are generic already."""
     return {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}.get(space, 0)

@@ -39,7 +39,7 @@ FAULTS = {
         "mov.u64 %rd3, 0;\nld.u32 %r3, [%rd3];",
         "ld.u32 %r3, [%rd3];",
         0,
-        "lie in no block",
+        "are not within allocated memory",
         fast=True,
     ),
     "a load behind shared memory": Fault(
@@ -120,7 +120,7 @@ FAULTS = {
         "setp.lt.u32 %p1, %r1, 16;\n@%p1 bra low;\nbar.sync 0;\nlow:\nshfl.sync.idx.b32 %r3, %r1, 0, 31, -1;",
         "shfl.sync.idx.b32 %r3, %r1, 0, 31, -1;",
         0,
-        "don't come",
+        "never reach the instruction",
     ),
     "an endless loop": Fault(FaultKind.ENDLESS, "again:\nbra again;", "bra again;", 0, "more than 5000", fast=True),
     "a trap": Fault(FaultKind.TRAP, "setp.ne.u32 %p1, %r1, 3;\n@%p1 exit;\ntrap;", "trap;", 3, "trapped", fast=True),

@@ -51,7 +51,7 @@ def test_a_freed_block_is_uninitialized_when_it_is_allocated_again() -> None:
 def test_bytes_outside_of_a_block_are_refused(offset: int, size: int) -> None:
     memory = Memory(1 << 16)
     address = memory.allocate(64)
-    with pytest.raises(InvalidArgumentError, match="lie in no block"):
+    with pytest.raises(InvalidArgumentError, match="are not within allocated memory"):
         memory.read(address + offset, size)
 
 

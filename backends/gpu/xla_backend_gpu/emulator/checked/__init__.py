@@ -1,8 +1,8 @@
-"""The checked engine: all threads of several blocks in lockstep, as numpy arrays.
+"""The checked engine runs all threads of several blocks in lockstep. A register is a numpy array over the threads.
 
-`engine` schedules groups of threads, `state` holds their registers, `accesses` checks every access of memory, `races`
-finds races in shared memory, `undefined` follows values from uninitialized memory, `waiting` has the barriers, and
-`counting` counts.
+`engine` schedules groups of threads, `state` holds their registers, `accesses` checks every memory access, `races`
+finds races in shared memory, `undefined` follows values from uninitialized memory, `waiting` implements barriers, and
+`counting` counts instructions and memory accesses.
 """
 
 from xla_backend_gpu.emulator.checked.engine import run_checked

@@ -1,4 +1,4 @@
-"""Loads, stores and atomics of many threads, with every check."""
+"""Runs the loads, stores and atomics of many threads, and checks every access."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Fault = Callable[[FaultKind, str, int, Instruction], EmulatorFault]
 
 @dataclasses.dataclass(frozen=True)
 class _Space:
-    """Bytes of a state space: of all blocks or threads, one after the other, `stride` apart."""
+    """The memory of a state space. The parts of the blocks or threads follow each other, `stride` bytes apart."""
 
     data: Array
     initialized: Array
@@ -52,7 +52,7 @@ class Accesses:
         self.races = RaceDetector(threads, shared) if shared else None
 
     def execute(self, instruction: Instruction, indices: Indices) -> None:
-        """An instruction whose effect is LOAD, STORE or ATOMIC."""
+        """Executes an instruction whose effect is LOAD, STORE or ATOMIC."""
         place = next(i for i, o in enumerate(instruction.operands) if isinstance(o, Address))
         address = instruction.operands[place]
         assert isinstance(address, Address)
@@ -142,7 +142,7 @@ class Accesses:
         inside[inside] &= last[inside] <= ends[block[inside]]
         if not inside.all():
             first = int(np.flatnonzero(~inside)[0])
-            detail = f"{size} bytes at {int(where[first]):#x} lie in no block of memory"
+            detail = f"{size} bytes at {int(where[first]):#x} are not within allocated memory"
             near = int(block[first])
             if near >= 0:
                 beyond = int(where[first]) - int(ends[near])
@@ -200,7 +200,7 @@ class Accesses:
                 self._race(instruction, self.races.store(indices, octets, changes, space.data, written))
 
     def _atomic(self, instruction: Instruction, name: str, space: _Space, offsets: Indices, indices: Indices) -> None:
-        """Threads with the same address follow each other, in the order of their numbers."""
+        """Executes an atomic. Threads that use the same address take turns, in the order of their numbers."""
         type_ = instruction.type
         if name == "shared" and self.races is not None:
             self._race(instruction, self.races.atomic(indices, offsets[:, None] + np.arange(type_.size)))
@@ -211,7 +211,7 @@ class Accesses:
         missing = initialized[places] != complete if self._tracks(name) else np.zeros(indices.size, np.bool_)
         if missing.any():
             first = int(np.flatnonzero(missing)[0])
-            detail = f"an atomic reads {name} memory that nothing was written to"
+            detail = f"an atomic reads uninitialized {name} memory"
             raise self.fault(FaultKind.UNINITIALIZED, detail, int(indices[first]), instruction)
         self.undefined.check_operands(instruction, indices)
         sources = [np.broadcast_to(s, (indices.size, *s.shape[1:])) for s in self.threads.sources(instruction, indices)]

@@ -1,4 +1,4 @@
-"""Counts what threads do: instructions, bytes, sectors, conflicts of banks."""
+"""Counts the instructions, bytes, sectors and bank conflicts of a launch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WORD = 4
 
 
 class Tally:
-    """Counts of one launch while it runs."""
+    """The counts of a launch that is running."""
 
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
@@ -27,14 +27,17 @@ class Tally:
         return Counters(launches=1, blocks=blocks, threads=threads, **self.counts)
 
     def global_access(self, threads: Threads, indices: Indices, addresses: Array, size: int, *, store: bool) -> None:
-        """An access of `size` bytes by each thread of `indices`, aligned to its size."""
+        """Counts an access of `size` bytes by each thread of `indices`. The addresses are multiples of the size."""
         self.add("global_store_bytes" if store else "global_load_bytes", addresses.size * size)
         warp = threads.warp[indices].astype(np.uint64) << np.uint64(48)
         for name, unit in (("global_sectors", SECTOR_BYTES), ("global_transactions", _LINE_BYTES)):
             self.add(name, _distinct(warp + addresses // np.uint64(unit)))
 
     def shared_access(self, threads: Threads, indices: Indices, offsets: Array, size: int) -> None:
-        """An access of shared memory. A warp moves 128 bytes a pass, so wide accesses take two or four anyway."""
+        """Counts an access of shared memory.
+
+        A warp moves 128 bytes in one pass, so wide accesses take two or four passes without any conflict.
+        """
         warp = threads.warp[indices]
         self.add("shared_accesses", _distinct(warp))
         phases = max(1, size // _WORD)
@@ -50,7 +53,7 @@ class Tally:
 
 
 def _distinct(keys: Array) -> int:
-    """How many distinct keys there are; they often come in order."""
+    """Returns the number of distinct keys. It is fast for sorted keys, which are frequent."""
     if keys.size < 2:
         return keys.size
     if (keys[1:] >= keys[:-1]).all():

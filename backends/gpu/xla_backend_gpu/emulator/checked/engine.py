@@ -1,4 +1,4 @@
-"""Runs the threads of some blocks in lockstep: always the group of threads at the lowest instruction."""
+"""Runs the threads of some blocks in lockstep. The group of threads at the lowest instruction runs next."""
 
 from __future__ import annotations
 
@@ -23,11 +23,13 @@ _THREADS_AT_ONCE = 8192
 
 
 def run_checked(launch: Launch) -> Counters:
-    """Runs all blocks, and counts. Raises EmulatorFault for what the kernel does wrong."""
+    """Runs all blocks and returns the counts. Raises EmulatorFault for the first error of the kernel."""
     for instruction in launch.kernel.instructions:
         if instruction.definition.effect is Effect.UNSUPPORTED:
             base = instruction.definition.base
-            raise UnimplementedError(f"the emulator runs no {base} yet", op=launch.kernel.name, hint=instruction.text)
+            raise UnimplementedError(
+                f"the emulator does not implement {base} yet", op=launch.kernel.name, hint=instruction.text
+            )
     tally = Tally()
     at_once = max(1, _THREADS_AT_ONCE // launch.threads)
     with np.errstate(all="ignore"):
@@ -37,7 +39,7 @@ def run_checked(launch: Launch) -> Counters:
 
 
 class _Blocks:
-    """`groups` are the threads that may go on, by the instruction that they execute next."""
+    """Runs some blocks. `groups` maps an instruction to the threads that execute it next."""
 
     def __init__(self, launch: Launch, first_block: int, blocks: int, tally: Tally) -> None:
         self.launch, self.tally = launch, tally
@@ -78,7 +80,7 @@ class _Blocks:
             self.groups[position] = indices if there is None else np.sort(np.concatenate([there, indices]))
 
     def _released(self) -> bool:
-        """Lets threads go on that wait at barriers. False when all have ended."""
+        """Releases threads that wait at barriers. Returns False when all threads have ended."""
         for position, indices in self.barriers.release(self.instructions):
             self._join(position + 1, indices)
             blocks = np.unique(self.threads.block[indices])
@@ -89,7 +91,7 @@ class _Blocks:
             return True
         if self.lanes_waiting:
             position, indices = next(iter(self.lanes_waiting.items()))
-            detail = "lanes of its warp that its mask names don't come"
+            detail = "lanes in its mask never reach the instruction"
             raise self.fault(FaultKind.BARRIER_DIVERGENCE, detail, int(indices[0]), self.instructions[position])
         stuck = self.barriers.stuck(self.instructions)
         if stuck is not None:
@@ -99,7 +101,10 @@ class _Blocks:
     # -- instructions ------------------------------------------------------------------------------------------------
 
     def _execute(self, position: int, indices: Indices) -> int | None:
-        """Executes an instruction. Returns where all threads go on, or None if they part or wait."""
+        """Executes an instruction.
+
+        Returns the next instruction of all threads, or None if they diverge or wait.
+        """
         instruction = self.instructions[position]
         effect = instruction.definition.effect
         acting = indices

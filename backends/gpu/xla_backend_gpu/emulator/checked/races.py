@@ -1,8 +1,8 @@
 """Finds races in shared memory: two threads use a byte between two barriers, and one of them writes it.
 
-For each byte, the last thread that wrote it and the threads that read it since the last barrier are remembered.
-Instructions of a warp such as shuffles order its lanes too: each warp has a clock that they advance, and what a lane
-did before the last of them is ordered before what the others do after it.
+For each byte, this module records the last thread that wrote it and the threads that read it since the last barrier.
+Warp instructions such as shuffles order the lanes of their warp too. Each warp has a clock that these instructions
+advance: accesses before an advance are ordered before the other lanes' accesses after it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NOBODY, _LANES, _WARPS = -1, -2, -3
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Race:
-    """A thread, the byte that it uses, and the thread that used it before (-1 if there are several)."""
+    """A race: a thread, the byte that it uses, and the thread that used it before (-1 if there are several)."""
 
     thread: int
     byte: int
@@ -31,7 +31,7 @@ class Race:
 
 class RaceDetector:
     def __init__(self, threads: Threads, shared_bytes: int) -> None:
-        """`shared_bytes` of each block; a byte's place counts through all blocks."""
+        """Each block has `shared_bytes` of shared memory. Bytes are numbered through all blocks."""
         self.threads, self.size = threads, shared_bytes
         total = shared_bytes * threads.blocks
         self.writer = np.full(total, _NOBODY, np.int32)
@@ -43,7 +43,7 @@ class RaceDetector:
         self.clock = np.zeros(threads.warps, np.int32)
 
     def barrier(self, blocks: Indices) -> None:
-        """All that the threads of some blocks did is ordered before what they will do."""
+        """Orders all earlier accesses of the threads of some blocks before their later ones."""
         for block in blocks:
             part = slice(block * self.size, (block + 1) * self.size)
             self.writer[part] = _NOBODY
@@ -62,8 +62,10 @@ class RaceDetector:
         return None
 
     def store(self, indices: Indices, places: Indices, changes: Array, memory: Array, data: Array) -> Race | None:
-        """`changes` says which bytes a thread would change; equal bytes written twice are no race. `memory` has the
-        bytes after the store, of which `data` are what each thread wrote.
+        """Records a store, and returns a race if there is one.
+
+        `changes` says which bytes each thread changes: writing the same value twice is no race. `memory` has the bytes
+        after the store; `data` has the bytes that each thread wrote.
         """
         race = self._after_writer(indices, places, atomic=False, only=changes) or self._after_readers(indices, places)
         if race is not None:
@@ -84,7 +86,7 @@ class RaceDetector:
     # -- what came before --------------------------------------------------------------------------------------------
 
     def _ordered(self, indices: Indices, other_warp: Array, clock: Array) -> Array:
-        """Whether an instruction of the warp came between: one boolean for each byte of each thread."""
+        """Tells, for each byte of each thread, whether a warp instruction orders the two accesses."""
         warp = self.threads.warp[indices][:, None]
         return np.asarray((other_warp == warp) & (self.clock[warp] > clock))
 

@@ -1,4 +1,4 @@
-"""The threads of some blocks as arrays: registers, indices, and the memory of blocks and threads."""
+"""The state of the threads of some blocks, as arrays: registers, indices, and the memory of blocks and threads."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _LANES = 32
 
 
 class Threads:
-    """The threads of the blocks from `first_block` on; a thread's place in the arrays is its number among them.
+    """The threads of the blocks from `first_block` on, numbered from 0. The arrays are indexed by that number.
 
     Attributes:
-        count: of threads.
-        block, warp, lane: of each thread; blocks and warps are numbered among these threads.
-        alive: whether it hasn't ended.
+        count: the number of threads.
+        block, warp, lane: the indices of each thread. Blocks and warps are numbered among these threads.
+        alive: whether each thread is still running.
     """
 
     def __init__(self, launch: Launch, first_block: int, blocks: int) -> None:
@@ -92,11 +92,11 @@ class Threads:
     # -- operands ----------------------------------------------------------------------------------------------------
 
     def register(self, register: Register) -> Array:
-        """The bits of a register in every thread, writable."""
+        """Returns a writable array of the bits of a register in every thread."""
         found = self._registers[register.index]
         if found is None:
             if register.bits == 128:
-                raise UnimplementedError("the checked engine has no registers of 128 bits")
+                raise UnimplementedError("the checked engine does not support registers of 128 bits")
             found = np.zeros(self.count, register_type(register.bits).dtype)
             self._registers[register.index] = found
         return found
@@ -105,7 +105,7 @@ class Threads:
         return indices.size == self.count
 
     def get(self, operand: Operand, type_: PtxType, indices: Indices) -> Array:
-        """The values of an operand in a type: one for each thread of `indices`, or one for all of them."""
+        """Returns the values of an operand in a type: one for each thread of `indices`, or one for all of them."""
         if isinstance(operand, Register):
             bits = self.register(operand)
             bits = bits if self._all(indices) else bits[indices]
@@ -117,17 +117,17 @@ class Threads:
             bits = np.array([self.launch.address(operand)], np.uint64)
         elif isinstance(operand, SpecialRegister):
             if operand.name not in self._special:
-                raise UnimplementedError(f"the checked engine has no special register {operand.name}")
+                raise UnimplementedError(f"the checked engine does not support special register {operand.name}")
             bits = self._special[operand.name]
             bits = bits if bits.size == 1 else bits[indices]
         elif isinstance(operand, Vector):
             bits = self._packed(operand, type_, indices)
         else:
-            raise UnimplementedError(f"the checked engine reads no operand {operand}")
+            raise UnimplementedError(f"the checked engine cannot read operand {operand}")
         return _as_type(bits, type_)
 
     def _packed(self, vector: Vector, type_: PtxType, indices: Indices) -> Array:
-        """The elements of a vector in one integer, the first one lowest."""
+        """Packs the elements of a vector into one integer. The first element has the lowest bits."""
         element = register_type(type_.bits // len(vector.elements))
         whole = register_type(type_.bits).dtype
         result = np.zeros(1, whole)
@@ -137,7 +137,10 @@ class Threads:
         return result
 
     def put(self, operand: Operand, type_: PtxType, value: Array, indices: Indices) -> None:
-        """Writes a result in the threads of `indices`. A wider register gets it extended by its type's sign."""
+        """Writes a result to a register of the threads of `indices`.
+
+        In a wider register it is extended with zeros or with its sign, depending on its type.
+        """
         if operand is None:
             return
         value = value if value.dtype == type_.dtype else value.astype(type_.dtype)
@@ -163,7 +166,7 @@ class Threads:
             self.register(register)[indices] = bits
 
     def sources(self, instruction: Instruction, indices: Indices) -> list[Array]:
-        """The values of the operands that an instruction reads."""
+        """Returns the values of the operands that an instruction reads."""
         return [
             self.get(operand, spec.type_of(instruction.types), indices)
             for spec, operand in zip(instruction.definition.operands, instruction.operands, strict=True)
@@ -185,7 +188,7 @@ class Threads:
             self.put(operand, type_, value, indices)
 
     def guarded(self, instruction: Instruction, indices: Indices) -> tuple[Indices, Indices]:
-        """The threads whose guard holds, and the others."""
+        """Returns the threads whose guard holds, and the others."""
         if instruction.guard is None:
             return indices, indices[:0]
         holds = self.register(instruction.guard)[indices] != instruction.guard_negated
@@ -193,7 +196,7 @@ class Threads:
 
 
 def _as_type(bits: Array, type_: PtxType) -> Array:
-    """Bits of registers as values of a type that is as wide, or narrower. Packed pairs get a last axis."""
+    """Returns the bits of registers as values of a type that is not wider. Packed pairs get another axis at the end."""
     plain = register_type(type_.bits).dtype
     if bits.dtype != plain:
         bits = bits.astype(plain)

@@ -1,8 +1,8 @@
-"""Follows values that come from memory which nothing was written to, until something depends on them.
+"""Follows undefined values, which come from uninitialized memory, until something depends on them.
 
-To load such memory is no fault, as compilers load early what they may not need. A branch, an address, an atomic, the
-operand of a warp's instruction, and a store to global memory depend on the value: there the fault is raised. A store to
-shared or local memory leaves the bytes uninitialized.
+A load of uninitialized memory is no fault, because compilers load values early that they may not need. The fault is
+raised where the kernel depends on the value: in a branch, an address, an atomic, an operand of a warp instruction, or a
+store to global memory. A store to shared or local memory marks the stored bytes as uninitialized.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Fault = Callable[[FaultKind, str, int, Instruction], EmulatorFault]
 
 
 class UndefinedValues:
-    """For each register that has an undefined value in some thread, in which."""
+    """Records, for each register, the threads in which its value is undefined."""
 
     def __init__(self, threads: Threads, fault: Fault) -> None:
         self.threads, self.fault = threads, fault
@@ -48,7 +48,7 @@ class UndefinedValues:
                 self._mark(register, missing, indices)
 
     def computed(self, instruction: Instruction, indices: Indices) -> None:
-        """The results are undefined where an operand is; those of selp where the chosen one is."""
+        """Marks the results as undefined where an operand is; for selp, only where the selected operand is."""
         if not self.marks:
             return
         sources = list(reads(instruction))
@@ -64,7 +64,7 @@ class UndefinedValues:
             self._mark(register, undefined, indices)
 
     def stored(self, instruction: Instruction, indices: Indices, space: str) -> Array | None:
-        """Which threads store an undefined value, or None if none does."""
+        """Returns the threads that store an undefined value, or None if there are none."""
         if not self.marks:
             return None
         undefined = self._of(reads(instruction), indices)
@@ -75,7 +75,7 @@ class UndefinedValues:
         return undefined
 
     def check_operands(self, instruction: Instruction, indices: Indices) -> None:
-        """A fault if any register that the instruction reads is undefined."""
+        """Raises a fault if any register that the instruction reads is undefined."""
         self._check(instruction, reads(instruction), indices, "depends on")
 
     def check_guard(self, instruction: Instruction, indices: Indices) -> None:
@@ -94,5 +94,5 @@ class UndefinedValues:
 
     def _raise(self, instruction: Instruction, undefined: Array, indices: Indices, what: str) -> None:
         first = int(indices[np.flatnonzero(undefined)[0]])
-        detail = f"the thread {what} a value that it loaded from memory which nothing was written to"
+        detail = f"the thread {what} a value that it loaded from uninitialized memory"
         raise self.fault(FaultKind.UNINITIALIZED, detail, first, instruction)

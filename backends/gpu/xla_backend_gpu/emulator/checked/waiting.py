@@ -1,4 +1,4 @@
-"""Threads that wait: for the lanes of their warp, or at a barrier for their block."""
+"""Threads that wait for lanes of their warp, or at a barrier for other threads of their block."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BARRIERS = 16
 
 
 class Lanes:
-    """The warps of threads that execute an instruction together, as its meaning sees them."""
+    """The warps that execute an instruction together. The numpy function of a warp instruction gets this object."""
 
     def __init__(self, threads: Threads, indices: Indices, mask: Array) -> None:
         self._threads, self._indices = threads, indices
@@ -36,7 +36,10 @@ class Lanes:
 
 
 def split_complete(threads: Threads, indices: Indices, mask: Array) -> tuple[Indices, Indices]:
-    """The threads of whose warp all lanes that their mask names are here, unless they have ended; and the others."""
+    """Splits threads into those that can execute a warp instruction and those that must wait.
+
+    A thread must wait until all lanes in its mask have arrived. Lanes that have ended do not count.
+    """
     lanes = Lanes(threads, indices, mask)
     alive = np.zeros((threads.warps, LANES), np.bool_)
     alive[threads.warp, threads.lane] = threads.alive
@@ -47,7 +50,7 @@ def split_complete(threads: Threads, indices: Indices, mask: Array) -> tuple[Ind
 
 
 class Barriers:
-    """Which threads wait at which barrier of their block, and for how many."""
+    """The threads that wait at each barrier of their block, and how many threads each barrier waits for."""
 
     def __init__(self, threads: Threads, fault: Fault) -> None:
         self.threads, self.fault = threads, fault
@@ -62,7 +65,7 @@ class Barriers:
         self.expected[indices] = everyone if count is None else count
 
     def release(self, instructions: tuple[Instruction, ...]) -> Iterator[tuple[int, Indices]]:
-        """(instruction, threads) that may go on, for each barrier where all that it expects have arrived.
+        """Yields (barrier instruction, threads) for each barrier at which all expected threads have arrived.
 
         Raises EmulatorFault where lanes of a warp wait at different instructions.
         """
@@ -85,7 +88,7 @@ class Barriers:
             yield int(position), open_[positions == position]
 
     def stuck(self, instructions: tuple[Instruction, ...]) -> EmulatorFault | None:
-        """The fault of the first thread that waits, when no thread can go on."""
+        """Returns the fault of the first waiting thread, for the case that no thread can continue."""
         waiting = np.flatnonzero(self.position >= 0)
         if not waiting.size:
             return None

@@ -1,8 +1,8 @@
-"""The fast engine: kernels as native code.
+"""The fast engine: runs kernels as native code.
 
-A kernel becomes a module of LLVM IR: a function of one thread (`thread_function`), which waits at barriers by returning
-to its driver (`driver`), and the driver's rules of who may go on (`releases`). `native` compiles and caches it, and
-divides the blocks of a launch between the host's cores.
+A kernel becomes a module of LLVM IR with three parts. `thread_function` runs one thread, and returns where the thread
+waits at a barrier. `driver` calls it for all threads of a block. `releases` has the functions that decide which waiting
+threads continue. `native` compiles and caches the module, and divides the blocks of a launch between the host's cores.
 """
 
 from xla_backend_gpu.emulator.fast.native import run_fast

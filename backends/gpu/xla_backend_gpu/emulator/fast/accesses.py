@@ -1,4 +1,4 @@
-"""Loads, stores and atomics in native code, with checks of bounds and alignment."""
+"""Emits loads, stores and atomics with checks of bounds and alignment."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["Accesses"]
 
 
 class Accesses:
-    """Translates accesses of memory in the function of a thread.
+    """Emits the memory accesses of a thread function.
 
     Args:
         shared, local: the block's shared memory, and the thread's own.
-        fault: writes code that reports a fault if a condition (an i1) holds: (condition, kind, address).
+        fault: (condition, kind, address) -> emits code that reports a fault if the condition (an i1) holds.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Accesses:
         )
 
     def emit(self, instruction: Instruction) -> None:
-        """An instruction whose effect is LOAD, STORE or ATOMIC."""
+        """Emits an instruction whose effect is LOAD, STORE or ATOMIC."""
         effect = instruction.definition.effect
         if effect is Effect.LOAD:
             self._load(instruction)
@@ -48,7 +48,7 @@ class Accesses:
             self._atomic(instruction)
 
     def _pointer(self, instruction: Instruction, size: int) -> Value:
-        """Where the address operand points on the host, after checks."""
+        """Emits the checks of an address operand, and returns the address on the host."""
         b = self.b
         address = next(o for o in instruction.operands if isinstance(o, Address))
         base = address.base
@@ -78,7 +78,7 @@ class Accesses:
         return b.gep("i8", start, offset)
 
     def _region(self, where: Value, space: str) -> tuple[Value, Value, Value]:
-        """The memory that an address lies in: where it starts on the host, the offset there, and its size."""
+        """Returns the memory that an address lies in: its start on the host, the offset of the address, its size."""
         b, context = self.b, self.operands.context
         if space == "shared":
             return self.shared, where, context_word(b, context, Context.SHARED_BYTES)
@@ -118,7 +118,7 @@ class Accesses:
             b.store(value, place, align=type_.size)
 
     def _atomic(self, instruction: Instruction) -> None:
-        """Compares and exchanges until no other thread came between."""
+        """Emits an atomic as a loop of compare-and-exchange, which ends when no other thread changed the value."""
         b, type_ = self.b, instruction.type
         integer = f"i{type_.bits}"
         pointer = self._pointer(instruction, type_.size)

@@ -1,8 +1,8 @@
-"""The function that runs blocks of a grid: `void @run(ptr context, ptr scratch, i64 first, i64 last)`.
+"""Emits the driver, which runs blocks of a grid: `void @run(ptr context, ptr scratch, i64 first, i64 last)`.
 
-Without barriers and warp instructions it is a loop over the threads of each block. Otherwise each thread has a state in
-the scratch memory, behind the shared memory, and the driver runs in rounds all threads that may go on: the lanes of a
-warp until they wait for the block, then the next warp; then it releases the barriers at which all have arrived.
+If the kernel has no barriers and no warp instructions, the driver is a loop over the threads of each block. Otherwise,
+each thread has a state in the scratch memory, after the shared memory, and the driver works in rounds. A round runs the
+lanes of each warp until they all wait for the block or have ended, and then releases the barriers that are complete.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["emit_driver"]
 
 
 def emit_driver(module: IrModule, kernel: Kernel, layout: StateLayout) -> None:
-    """Adds `@run` to a module that has the function of a thread."""
+    """Adds `@run` to a module that has the thread function."""
     if layout.sites:
         emit_warp_release(module, kernel, layout)
         emit_block_release(module, layout)
@@ -74,7 +74,7 @@ class _Driver:
             b.close_loop(loop)
 
     def _call(self, thread: Sequence[Value], block: Sequence[Value], state: Value) -> Value:
-        """Calls the function of a thread, and ends everything after a fault."""
+        """Emits a call of the thread function. After a fault, the driver returns."""
         b = self.b
         indices = [b.cast("trunc", v, "i32") for v in thread]
         result = b.call("thread", "i32", [self.context, self.scratch, state, *indices, *block])
@@ -110,7 +110,7 @@ class _Driver:
         b.block = over
 
     def _warp(self, states: Value, sizes: Sequence[Value], block: Sequence[Value], first: Value, last: Value) -> None:
-        """Runs the lanes of a warp until none may go on."""
+        """Emits the function that runs the lanes of a warp until none can continue."""
         b, layout = self.b, self.layout
         again = b.function.add_block("lanes")
         b.branch(again)
@@ -137,7 +137,10 @@ class _Driver:
             b.block = done
 
     def _report_divergence(self, states: Value, threads: Value, released: Value, block: Sequence[Value]) -> None:
-        """`released` is -1 minus the number of the first thread that waits in vain."""
+        """Emits the report of a barrier that can never complete.
+
+        `released` is -1 minus the number of the first thread that waits there.
+        """
         b, layout = self.b, self.layout
         thread = b.cast("zext", b.not_(released), "i64")
         state = b.gep("i8", states, b.mul(thread, b.int_(layout.stride)))

@@ -1,4 +1,4 @@
-"""Where the native code finds what it needs: the context of a launch, and the state of a thread that waits."""
+"""The layout of the context of a launch, and of the state of a thread that waits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Context", "Faults", "StateLayout"]
 
 
 class Context(enum.IntEnum):
-    """Places in the context, an array of 64-bit words. The addresses of global variables follow the last one."""
+    """Indices of words in the context, an array of 64-bit words. The addresses of global variables follow them."""
 
     MEMORY_BASE = 0  # the first device address
     MEMORY_SIZE = 1
@@ -35,7 +35,7 @@ class Context(enum.IntEnum):
 
 
 class Faults(enum.IntEnum):
-    """What native code may find."""
+    """The faults that native code reports."""
 
     NONE = 0
     OUT_OF_BOUNDS = 1
@@ -47,17 +47,21 @@ class Faults(enum.IntEnum):
 
 @dataclasses.dataclass(frozen=True)
 class StateLayout:
-    """The state of a thread while others run.
+    """The layout of a thread's state, which keeps it while other threads run. In this order, the state has:
 
-    An i32 `site`: 0 before the start, the number of the barrier or warp instruction where the thread waits, -1 after
-    its end. An i32 `waits_for`: 0 if it may run, 1 for the block, 2 for its warp. An i64 of fuel. Then eight bytes for
-    each operand and each result of the instruction where it waits, and for each register that is live there; at last
-    its local memory.
+    - `site`, an i32: 0 before the start, the number of the barrier or warp instruction where the thread waits, or -1
+      after its end.
+    - `waits_for`, an i32: 0 if the thread can run, 1 if it waits for its block, 2 if it waits for its warp.
+    - the fuel, an i64.
+    - 8 bytes for each operand and each result of the instruction where it waits.
+    - 8 bytes for each register that is live there.
+    - the local memory.
 
     Attributes:
-        sites: the instructions at which threads wait; a site's number is its place here, from 1.
-        live: the registers that each of them keeps.
-        operands, results, registers, local, stride: offsets in bytes, and the size.
+        sites: the instructions at which threads wait. The first one has number 1.
+        live: the registers that are live at each site.
+        operands, results, registers, local: offsets in bytes.
+        stride: the size of a state in bytes.
     """
 
     sites: tuple[int, ...]

@@ -48,7 +48,7 @@ class _Native:
 
 
 def kernel_ir(kernel: Kernel) -> tuple[str, StateLayout]:
-    """A kernel as LLVM IR.
+    """Translates a kernel to LLVM IR.
 
     Raises:
         UnimplementedError: the kernel has an instruction that the engine doesn't run.

@@ -1,4 +1,4 @@
-"""Operands of PTX as LLVM values: registers, constants, special registers, addresses of variables."""
+"""Makes LLVM values of PTX operands: registers, constants, special registers, addresses of variables."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ __all__ = ["Operands", "context_word"]
 
 
 def context_word(b: IrBuilder, context: Value, place: int, type_: str = "i64") -> Value:
-    """A word of the context, which no kernel changes."""
+    """Loads a word of the context. No kernel changes the context, so the load is marked invariant."""
     facts = f", !invariant.load {b.module.metadata('!{}')}"
     return b.load(type_, b.gep("i64", context, b.int_(place)), align=8, metadata=facts)
 
 
 class Operands:
-    """Reads and writes the operands of instructions in the function of a thread.
+    """Reads and writes the operands of instructions in a thread function.
 
-    A register is stack memory, which LLVM turns into values. `indices` are the thread's and the block's (x, y, z).
+    A register is stack memory, which LLVM promotes to values. `indices` are the (x, y, z) of the thread and the block.
     """
 
     def __init__(self, b: IrBuilder, kernel: Kernel, context: Value, indices: Mapping[str, Value]) -> None:
@@ -50,7 +50,7 @@ class Operands:
     # -- values ------------------------------------------------------------------------------------------------------
 
     def get(self, operand: Operand, type_: PtxType) -> Value:
-        """The value of an operand in a type."""
+        """Returns the value of an operand in a type."""
         if isinstance(operand, Vector):
             return self.b.bitcast(self._packed(operand, type_), type_.ir)
         value = self._bits(operand, type_)
@@ -69,10 +69,10 @@ class Operands:
             return b.resize(self.address_of(operand), f"i{type_.bits}", signed=False)
         if isinstance(operand, SpecialRegister):
             return b.resize(self._special(operand.name), f"i{type_.bits}", signed=False)
-        raise UnimplementedError(f"the fast engine reads no operand {operand}")
+        raise UnimplementedError(f"the fast engine cannot read operand {operand}")
 
     def _packed(self, vector: Vector, type_: PtxType) -> Value:
-        """The elements of a vector in one integer, the first one lowest."""
+        """Packs the elements of a vector into one integer. The first element has the lowest bits."""
         b, whole = self.b, f"i{type_.bits}"
         element = register_type(type_.bits // len(vector.elements))
         result = b.int_(0, whole)
@@ -82,7 +82,7 @@ class Operands:
         return result
 
     def address_of(self, symbol: Symbol) -> Value:
-        """The address of a variable in its space."""
+        """Returns the address of a variable in its space."""
         place = self.globals.get(symbol.variable)
         if place is None:
             return self.b.int_(symbol.variable.address + symbol.offset)
@@ -113,7 +113,7 @@ class Operands:
             return b.int_(0, "i32")
         if base in ("nsmid", "nclusterid", "cluster_nctaid"):
             return b.int_(1, "i32")
-        raise UnimplementedError(f"the fast engine has no special register {name}")
+        raise UnimplementedError(f"the fast engine does not support special register {name}")
 
     def _lane_mask(self, kind: str, lane: Value) -> Value:
         b = self.b
@@ -125,7 +125,7 @@ class Operands:
     # -- results -----------------------------------------------------------------------------------------------------
 
     def put(self, operand: Operand, type_: PtxType, value: Value) -> None:
-        """Writes a result. A wider register gets it extended by its type's sign."""
+        """Writes a result. In a wider register it is extended with zeros or with its sign, depending on its type."""
         b = self.b
         if operand is None:
             return
@@ -139,7 +139,7 @@ class Operands:
             self.store_register(operand, b.resize(bits, f"i{operand.bits}", signed=type_.is_signed))
 
     def sources(self, instruction: Instruction) -> list[Value]:
-        """The values of the operands that an instruction reads."""
+        """Returns the values of the operands that an instruction reads."""
         return [
             self.get(operand, spec.type_of(instruction.types))
             for spec, operand in zip(instruction.definition.operands, instruction.operands, strict=True)

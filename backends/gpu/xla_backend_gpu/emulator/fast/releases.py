@@ -1,7 +1,7 @@
-"""The functions that let waiting threads go on: the lanes of a warp, and the threads of a block.
+"""Emits the functions that release waiting threads: the lanes of a warp, and the threads of a block.
 
-i32 @release_warp(ptr states, i32 lanes)     how many lanes go on
-i32 @release_block(ptr states, i64 threads)  how many threads go on; 0 if all have ended; -1 - T if thread T can't
+i32 @release_warp(ptr states, i32 lanes)     returns how many lanes continue
+i32 @release_block(ptr states, i64 threads)  returns how many continue; 0: all have ended; -1 - T: thread T never can
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _increment(b: IrBuilder, counter: Value, by: int = 1) -> None:
 
 
 class _Lane:
-    """The warp, as the meaning of an instruction sees it while it computes one lane's result."""
+    """A warp while one lane's result of a warp instruction is computed, for the instruction's IR function."""
 
     def __init__(
         self, b: IrBuilder, layout: StateLayout, types: list[str], states: Value, lane: Value, members: Value
@@ -123,8 +123,9 @@ def _release_site(
     alive: Value,
     arrived: Value,
 ) -> None:
-    """If all lanes that the mask of a waiting lane names have arrived, computes their results, and makes `arrived`
-    those lanes; else 0.
+    """Emits code that releases the lanes that wait at one site, if all lanes in their mask have arrived.
+
+    It computes their results, and sets `arrived` to these lanes, or to 0 if some lane has not arrived.
     """
     types = [
         spec.type_of(instruction.types)
@@ -159,7 +160,10 @@ def _release_site(
 
 
 def emit_block_release(module: IrModule, layout: StateLayout) -> None:
-    """A barrier lets go when as many threads have arrived as it asks for, or all that haven't ended."""
+    """Emits `@release_block`.
+
+    A barrier releases its threads when as many have arrived as it asks for, or all threads that haven't ended.
+    """
     function = IrFunction(
         "release_block",
         "i32",

@@ -1,9 +1,9 @@
-"""The function of a thread: a kernel's instructions as LLVM IR.
+"""Emits the thread function: the instructions of a kernel as LLVM IR.
 
     i32 @NAME.thread(ptr context, ptr shared, ptr state, i32 thread, i32 tid.x, ..., i32 ctaid.z)
 
-returns 0 at the thread's end, -1 after a fault, and the number of a site where it waits for other threads. It is then
-called again and goes on behind the site, with the registers that it kept in its state.
+returns 0 at the thread's end, -1 after a fault, and the number of the site where the thread waits for others. The
+driver calls it again later. It then restores the registers from the thread's state and continues after the site.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ INDICES = ("thread", "tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z")
 
 
 def emit_thread_function(module: IrModule, kernel: Kernel, layout: StateLayout) -> IrFunction:
-    """Adds the function to a module.
+    """Adds the thread function to a module.
 
     Raises:
         UnimplementedError: the kernel has an instruction that the engine doesn't run.
@@ -76,7 +76,7 @@ class _ThreadFunction:
         return bool(lines) and lines[-1].startswith(("br ", "ret ", "switch ", "unreachable"))
 
     def _enter(self) -> None:
-        """Goes to the first instruction, or behind the site where the thread waited."""
+        """Emits the branch to the first instruction, or to the instruction after the site where the thread waited."""
         b, layout = self.b, self.layout
         if not layout.sites:
             b.branch(self.blocks[0])
@@ -117,7 +117,9 @@ class _ThreadFunction:
         effect = instruction.definition.effect
         if effect is Effect.UNSUPPORTED:
             raise UnimplementedError(
-                f"the emulator runs no {instruction.definition.base} yet", op=self.kernel.name, hint=instruction.text
+                f"the emulator does not implement {instruction.definition.base} yet",
+                op=self.kernel.name,
+                hint=instruction.text,
             )
         if effect is Effect.BRANCH:
             self._branch(instruction)
@@ -169,14 +171,14 @@ class _ThreadFunction:
             self._branch_on_guard(instruction, blocks[0], self.blocks[self.position + 1])
 
     def _burn(self, instructions: int) -> None:
-        """Takes fuel for a loop's iteration; without any left, the thread counts as endless."""
+        """Emits code that consumes fuel in each iteration of a loop. A thread without fuel is reported as endless."""
         b = self.b
         left = b.sub(b.load("i64", self.fuel), b.int_(instructions))
         b.store(left, self.fuel)
         self._fault_if(b.icmp("slt", left, b.int_(0)), Faults.ENDLESS, b.int_(0))
 
     def _wait(self, instruction: Instruction) -> None:
-        """Saves what is live, and returns to the driver."""
+        """Emits code that saves the live registers and returns to the driver."""
         b, layout = self.b, self.layout
         number = layout.sites.index(self.position) + 1
         for place, value in enumerate(self.operands.sources(instruction)):
@@ -218,7 +220,7 @@ def value_bits(value: Value) -> int:
 
 
 def emit_report(module: IrModule) -> None:
-    """`@report`: writes a fault to the context, unless another thread did before."""
+    """Emits `@report`, which writes a fault to the context unless another thread has done so."""
     parameters = [("ptr", "", "context"), *(("i64", "", n) for n in ("kind", "instruction", "thread", "address"))]
     parameters += [("i32", "", name) for name in ("x", "y", "z")]
     function = IrFunction("report", "void", parameters, prefix="internal", attributes="noinline cold nounwind")

@@ -1,1 +1,1 @@
-"""PTX text as data: types, tokens, programs, and the reader that makes one from the other."""
+"""PTX as data: types, tokens, programs, and the reader that makes programs from text."""

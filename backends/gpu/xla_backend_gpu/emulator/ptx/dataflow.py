@@ -1,4 +1,4 @@
-"""What instructions read and write, where control goes, and which registers are live."""
+"""Dataflow of PTX: reads and writes of instructions, control flow, and live registers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _registers(operand: Operand) -> Iterator[Register]:
 
 
 def reads(instruction: Instruction) -> Iterator[Register]:
-    """The registers that an instruction reads, its guard among them."""
+    """Returns the registers that an instruction reads, including its guard."""
     if instruction.guard is not None:
         yield instruction.guard
     for spec, operand in zip(instruction.definition.operands, instruction.operands, strict=True):
@@ -47,7 +47,7 @@ def writes(instruction: Instruction) -> Iterator[Register]:
 
 
 def targets(instruction: Instruction) -> list[int]:
-    """Where a branch may go; nothing for another instruction."""
+    """Returns the targets of a branch. Other instructions have none."""
     labels = [o for o in instruction.operands if isinstance(o, Label | Vector)]
     if instruction.definition.effect is not Effect.BRANCH:
         return []
@@ -59,7 +59,7 @@ def targets(instruction: Instruction) -> list[int]:
 
 
 def successors(instructions: Sequence[Instruction], position: int) -> list[int]:
-    """The instructions that may follow one."""
+    """Returns the instructions that may follow an instruction."""
     instruction = instructions[position]
     effect = instruction.definition.effect
     always_leaves = effect in (Effect.BRANCH, Effect.EXIT, Effect.TRAP) and instruction.guard is None
@@ -70,7 +70,7 @@ _ENDS = (Effect.BRANCH, Effect.EXIT, Effect.TRAP, Effect.BARRIER, Effect.WARP)
 
 
 def leaders(kernel: Kernel) -> list[int]:
-    """The first instructions of basic blocks, in order. Barriers end blocks too."""
+    """Returns the first instructions of all basic blocks, in order. A barrier also ends a basic block."""
     found = {0}
     for position, instruction in enumerate(kernel.instructions):
         found.update(targets(instruction))
@@ -80,7 +80,7 @@ def leaders(kernel: Kernel) -> list[int]:
 
 
 def live_after(kernel: Kernel) -> dict[int, list[Register]]:
-    """The registers that are read later, after each barrier and each instruction of a warp."""
+    """Returns the live registers after each barrier and each warp instruction."""
     instructions = kernel.instructions
     starts = leaders(kernel)
     ends = [*starts[1:], len(instructions)]

@@ -1,4 +1,4 @@
-"""Makes kernels that are ready to run: calls are inlined, variables placed, labels resolved."""
+"""Links kernels: inlines calls, places variables in memory, and resolves labels."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _MOST_INSTRUCTIONS = 1_000_000
 
 
 def link(entry: Function, functions: Mapping[str, Function]) -> Kernel:
-    """A kernel from an entry and the functions that it calls.
+    """Makes a kernel of an entry and the functions that it calls.
 
     Raises:
-        InvalidArgumentError: a branch to a label that isn't there, or a call of a function that isn't.
-        UnimplementedError: recursion, or more instructions than a million after inlining.
+        InvalidArgumentError: a branch names a label that doesn't exist, or a call a function that doesn't.
+        UnimplementedError: a function calls itself, or there are more than a million instructions after inlining.
     """
     return _Linker(entry, functions).link()
 
@@ -70,13 +70,13 @@ class _Linker:
         )
 
     def _place(self, variable: Variable, space: str) -> Variable:
-        """A variable at the next address of a space."""
+        """Places a variable at the next address of a space."""
         start = -(-self.sizes[space] // variable.align) * variable.align
         self.sizes[space] = start + variable.size
         return dataclasses.replace(variable, space=space, address=start)
 
     def _storage(self, variable: Variable, places: dict[Variable, Variable]) -> Variable:
-        """Where a variable lies: an instance of its own in each function's use, but one for each module's variable."""
+        """Returns the placed variable. A function's own variables have an instance for each inlined call."""
         if variable in places:
             return places[variable]
         if variable.space in ("global", "const"):
@@ -87,7 +87,7 @@ class _Linker:
         raise InvalidArgumentError(f"{variable.name} is not declared in {self.entry.name}")
 
     def _shared_variables(self, function: Function, visited: set[str]) -> dict[Variable, None]:
-        """The variables in shared memory that a function and those that it calls use."""
+        """Returns the variables in shared memory that a function and its callees use."""
         found = {v: None for v in function.variables if v.space == "shared"}
         visited.add(function.name)
         for item in function.body:
@@ -164,7 +164,7 @@ class _Linker:
         )
 
     def _mapped(self, instruction: Instruction, places: dict[Variable, Variable], base: int) -> Instruction:
-        """An instruction with this instance's registers and variables."""
+        """Returns an instruction with the registers and variables of this inlined call."""
 
         def mapped(operand: Operand) -> Operand:
             if isinstance(operand, Register):

@@ -1,4 +1,4 @@
-"""Reads the operands of an instruction, in the scopes of names that are open there."""
+"""Reads the operands of an instruction, and finds the names in them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SPECIAL = re.compile(
 
 
 class Scopes:
-    """Names of registers and variables, innermost scope last."""
+    """Scopes with the names of registers and variables. The innermost scope is the last one."""
 
     def __init__(self, variables: dict[str, Variable]) -> None:
         self.names: list[dict[str, Register | Variable]] = [dict(variables)]
@@ -44,7 +44,7 @@ class Scopes:
 
 
 def immediate(tokens: TokenStream) -> Immediate:
-    """A number: an integer, or a float whose bits the token gives."""
+    """Reads a number: an integer, or a float given by its bits."""
     negative = tokens.accept("-")
     token = tokens.token
     if token.kind == "integer":
@@ -82,7 +82,9 @@ def read_operand(tokens: TokenStream, scopes: Scopes) -> Operand:
         if isinstance(base, Symbol):
             return Address(Symbol(base.variable, base.offset + offset))
         if not isinstance(base, Register | Immediate):
-            raise tokens.error("an address is a register, a variable or a number, and an offset", token)
+            raise tokens.error(
+                "an address must be a register, a variable or a number, with or without an offset", token
+            )
         return Address(base, offset)
     named = _named(tokens, scopes)
     if isinstance(named, Symbol):
@@ -110,5 +112,7 @@ def _named(tokens: TokenStream, scopes: Scopes) -> Register | Symbol | SpecialRe
     if _SPECIAL.fullmatch(name):
         return SpecialRegister(name)
     if name.startswith("%"):
-        raise tokens.error(f"{name} is neither a declared register nor a special register that the emulator has", token)
+        raise tokens.error(
+            f"{name} is neither a declared register nor a special register that the emulator supports", token
+        )
     return Label(name)

@@ -1,4 +1,4 @@
-"""A program as data: operands, instructions, variables, functions, and kernels that are ready to run."""
+"""A PTX program as data: operands, instructions, variables, functions and linked kernels."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Immediate:
     bits: int = 0
 
     def bits_in(self, type_: PtxType) -> int:
-        """The bits of the constant in a type. A float of the other width is converted."""
+        """Returns the bits of the constant in a type. A float of another width is converted."""
         value = self.value
         if type_.is_float and self.bits == 32 and type_.bits == 64:
             value = _reinterpreted(_reinterpreted(value, "I", "f"), "d", "Q")
@@ -126,16 +126,16 @@ Operand = Register | Immediate | SpecialRegister | Symbol | Negation | Label | A
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Instruction:
-    """An instruction: its entry in the table, and what this use of it says.
+    """An instruction: its definition in the table, with modifiers, types and operands.
 
     Attributes:
         modifiers: the chosen modifier of each slot of the table's syntax, by the slot's name.
         types: the types that the mnemonic names, in order.
         operands: as many as the table's syntax has; None for an optional one that is absent.
         guard, guard_negated: the predicate that must hold (or must not) for a thread to execute it.
-        space: the state space that a memory access uses.
-        line, text: where it stands in the PTX text.
-        location: what the last `.loc` before it says.
+        space: the state space of a memory access.
+        line, text: its line of the PTX text.
+        location: the place that the last `.loc` before it names.
     """
 
     definition: Definition
@@ -159,7 +159,7 @@ class Instruction:
 
     @property
     def vector_length(self) -> int:
-        """How many elements a memory access moves."""
+        """The number of elements that a memory access moves."""
         return int(self.modifiers.get("vec", "v1")[1:])
 
 
@@ -176,7 +176,7 @@ class Call:
 
 @dataclasses.dataclass(slots=True, eq=False)
 class Function:
-    """An entry or a device function, as it was read. `body` has labels where they stand."""
+    """An entry or a device function, before linking. `body` has instructions, calls and labels."""
 
     name: str
     is_entry: bool
@@ -196,10 +196,11 @@ class Kernel:
     """An entry that is ready to run: calls inlined, labels resolved, variables placed.
 
     Attributes:
-        instructions: the last one ends the thread.
-        registers: every register; `index` is its place here.
+        instructions: all instructions; the last one ends the thread.
+        registers: all registers, each at its `index`.
         parameters: the entry's parameters, with their offsets among the argument bytes.
-        parameter_bytes, shared_bytes, local_bytes: sizes; shared memory without its dynamic part, which starts there.
+        parameter_bytes, local_bytes: sizes.
+        shared_bytes: the size of shared memory without its dynamic part, which begins at this offset.
         globals: the variables in global and constant memory that the kernel uses.
     """
 

@@ -30,10 +30,10 @@ _ONE_LINE = (".version", ".target", ".address_size", ".pragma", ".noreturn", ".e
 
 
 def read(text: str) -> dict[str, Function]:
-    """The functions of a PTX text, entries among them, by name.
+    """Returns the functions of a PTX text by name, including the entries.
 
     Raises:
-        InvalidArgumentError: something the emulator doesn't know, with its line.
+        InvalidArgumentError: the text has something that the emulator doesn't know; the error has the line.
     """
     reader = _Reader(text)
     reader.module()
@@ -69,10 +69,10 @@ class _Reader:
             elif word in _ONE_LINE:
                 self._skip_line(tokens.token.line)
             else:
-                raise tokens.error(f"{word or 'this'!r} is not a directive of a PTX module that the emulator knows")
+                raise tokens.error(f"{word or 'this'!r} is not a directive that the emulator supports")
 
     def _skip_line(self, line: int) -> None:
-        """Skips what is left of a line."""
+        """Skips the rest of the line."""
         while self.tokens.token.line == line and self.tokens.token.kind != "end":
             self.tokens.take()
 
@@ -94,7 +94,7 @@ class _Reader:
         return Variable(variable.name, variable.space, variable.size, variable.align, data)
 
     def _declaration(self) -> Variable:
-        """A variable's or a parameter's declaration, without what follows it."""
+        """Reads the declaration of a variable or a parameter, up to its initializer."""
         tokens = self.tokens
         space = _SPACES.get(tokens.token.text)
         if space is None:
@@ -114,9 +114,9 @@ class _Reader:
                 elif word in TYPES:
                     element = TYPES[word]
                 elif word not in ("global", "shared", "local", "const", "attribute"):
-                    raise tokens.error(f".{word} is not known in a declaration", first)
+                    raise tokens.error(f".{word} is not supported in a declaration", first)
         if element is None:
-            raise tokens.error("a declaration names a type")
+            raise tokens.error("the declaration has no type")
         name = tokens.word()
         self._element = element
         size = element.size * count
@@ -179,7 +179,7 @@ class _Reader:
     # -- for bodies --------------------------------------------------------------------------------------------------
 
     def read_location(self) -> None:
-        """`.loc file line column`, with what may follow it."""
+        """Reads `.loc file line column` and its options."""
         tokens = self.tokens
         here = tokens.token.line
         file, line, column = tokens.integer(), tokens.integer(), tokens.integer()
@@ -187,7 +187,7 @@ class _Reader:
         self._skip_line(here)
 
     def declare(self, function: Function, scopes: Scopes) -> None:
-        """A variable of a function."""
+        """Declares a variable of a function."""
         variable = self._variable()
         function.variables.append(variable)
         scopes.add(variable.name, variable)
@@ -256,7 +256,7 @@ class _Body:
         token = tokens.token
         type_ = TYPES.get(tokens.word().removeprefix("."))
         if type_ is None:
-            raise tokens.error(f"{token.text!r} is not a type of registers", token)
+            raise tokens.error(f"{token.text!r} is not the type of a register", token)
         while True:
             name = tokens.word()
             if tokens.accept("<"):
@@ -281,7 +281,7 @@ class _Body:
             negated = tokens.accept("!")
             found = self.scopes.find(tokens.word())
             if not isinstance(found, Register) or found.bits != 1:
-                raise tokens.error("a guard is a predicate register", start)
+                raise tokens.error("a guard must be a predicate register", start)
             guard = found
         mnemonic_token = tokens.token
         mnemonic = tokens.word()
@@ -293,7 +293,7 @@ class _Body:
         found_entry = find(mnemonic, count)
         if found_entry is None:
             raise tokens.error(
-                f"the emulator knows no instruction {mnemonic} with {count} operands",
+                f"the emulator does not support {mnemonic} with {count} operands",
                 mnemonic_token,
                 hint="its instructions are the entries of xla_backend_gpu.emulator.table",
             )
@@ -330,7 +330,7 @@ class _Body:
         self.function.body.append(instruction)
 
     def _operands(self) -> list[list[Operand]]:
-        """The operands up to the semicolon, in groups that `|` joins."""
+        """Reads the operands up to the semicolon, in groups that `|` joins."""
         tokens = self.tokens
         groups: list[list[Operand]] = []
         while not tokens.accept(";"):
@@ -352,7 +352,7 @@ class _Body:
         arguments = self._call_variables() if tokens.accept(",") else ()
         tokens.expect(";")
         if name not in self.reader.functions and self.scopes.find(name) is not None:
-            raise tokens.error("the emulator knows no indirect calls", token)
+            raise tokens.error("the emulator does not support indirect calls", token)
         self.function.body.append(Call(name, results, arguments, token.line, guard))
 
     def _call_variables(self) -> tuple[Variable, ...]:
@@ -363,7 +363,7 @@ class _Body:
             token = tokens.token
             operand = read_operand(tokens, self.scopes)
             if not isinstance(operand, Symbol):
-                raise tokens.error("the emulator passes arguments of calls in variables of the space param", token)
+                raise tokens.error("arguments of a call must be variables in the space param", token)
             found.append(operand.variable)
             tokens.accept(",")
         return tuple(found)

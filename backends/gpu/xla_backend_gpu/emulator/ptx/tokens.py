@@ -22,7 +22,7 @@ _TOKEN = re.compile(
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Token:
-    """A token: its kind (`word`, `integer`, `float`, `string`, `mark`, `end`), its text, and its place."""
+    """A token: its kind (`word`, `integer`, `float`, `string`, `mark`, `end`), its text, and its position."""
 
     kind: str
     text: str
@@ -31,7 +31,7 @@ class Token:
 
 
 class TokenStream:
-    """The tokens of a text, one ahead."""
+    """The tokens of a text, read one after the other."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -46,7 +46,7 @@ class TokenStream:
             match = _TOKEN.match(self.text, position)
             if match is None:
                 token = Token("mark", self.text[position], position, line)
-                raise self.error(f"PTX has no character {self.text[position]!r} here", token)
+                raise self.error(f"unexpected character {self.text[position]!r}", token)
             kind, text = match.lastgroup, match.group()
             if kind != "space" and kind is not None:
                 tokens.append(Token(kind, text, position, line))
@@ -97,7 +97,7 @@ class TokenStream:
         return " ".join(self.lines[line - 1].split())
 
     def error(self, message: str, token: Token | None = None, *, hint: str | None = None) -> InvalidArgumentError:
-        """An error at a token (the next one, unless given), with its line."""
+        """Returns an error at a token, which is the next one by default. The error has the line."""
         token = token or self.token
         column = token.position - (self.text.rfind("\n", 0, token.position) + 1) + 1
         return InvalidArgumentError(

@@ -1,4 +1,4 @@
-"""The types of PTX: what an instruction's bits mean, in numpy and in LLVM IR."""
+"""The types of PTX, and the types of numpy and LLVM IR that stand for them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class PtxType:
     """A fundamental type.
 
     Attributes:
-        name: as PTX writes it, without the dot.
+        name: its name in PTX, without the dot.
         kind: `b` (bits), `u`, `s` (integers), `f` (floats), `p` (predicate).
-        bits: of the whole value.
+        bits: the width of the whole value.
         lanes: 2 for packed pairs such as f16x2.
     """
 
@@ -36,7 +36,7 @@ class PtxType:
 
     @property
     def size(self) -> int:
-        """Bytes in memory."""
+        """The size in memory, in bytes."""
         return max(1, self.bits // 8)
 
     @property
@@ -46,7 +46,7 @@ class PtxType:
 
     @property
     def ir(self) -> str:
-        """The LLVM type of a value. Floats of 16 bits are integers there, which arithmetic widens and narrows."""
+        """The LLVM type of a value. A float of 16 bits is an integer; arithmetic converts it to `float` and back."""
         return _IR_FLOATS.get(self.name, f"i{self.bits}")
 
     @property
@@ -94,5 +94,5 @@ _DTYPES: dict[str, np.dtype[np.generic]] = {
 
 
 def register_type(bits: int) -> PtxType:
-    """The untyped bits that a register of a width holds."""
+    """Returns the untyped bits (`b32`) of a register of this width."""
     return PRED if bits == 1 else TYPES[f"b{bits}"]

@@ -32,7 +32,7 @@ _UNTYPED: dict[str, tuple[type | types.UnionType, str]] = {
 
 
 def verify(instruction: Instruction) -> str | None:
-    """What is wrong with an instruction's operands, or None."""
+    """Says what is wrong with an instruction's operands. Returns None if they are valid."""
     for spec, operand in zip(instruction.definition.operands, instruction.operands, strict=True):
         problem = _operand(instruction, spec, operand)
         if problem is not None:
@@ -67,7 +67,7 @@ def _scalar(instruction: Instruction, spec: OperandSpec, operand: Operand, type_
     if operand is None:
         return None
     if spec.written and not isinstance(operand, Register):
-        return "the result goes to a register"
+        return "the result must be a register"
     register = operand.register if isinstance(operand, Negation) else operand
     if isinstance(register, Register):
         may_be_wider = instruction.definition.effect in _WIDE_REGISTERS or instruction.definition.base == "cvt"

@@ -1,4 +1,4 @@
-"""The table of instructions: one entry for each way to write an instruction, with its meaning to both engines."""
+"""The table of instructions: an entry for each form of an instruction, with its implementations for both engines."""
 
 from xla_backend_gpu.emulator.table import (
     bits,

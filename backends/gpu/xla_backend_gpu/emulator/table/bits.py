@@ -27,7 +27,7 @@ define(
 
 
 def _table_rows(op: Instruction, table: int, ands: Callable[..., Any], ors: Callable[..., Any], inverses: Any) -> Any:
-    """The or of the rows of a truth table of three inputs whose bit is set."""
+    """Evaluates a truth table of three inputs (lop3), as the or of the rows whose bit is set."""
     rows = []
     for row in range(8):
         if table >> row & 1:
@@ -109,7 +109,7 @@ define("shf.direction=l/r.mode=wrap/clamp.b32 d, a, b, c:u32", _funnel, _funnel_
 
 
 def _extract(op: Instruction, x: Array, position: Array, length: Array) -> Array:
-    """The field moved up to the highest bit, and down again. Positions and lengths count modulo 256."""
+    """Shifts the field up to the highest bit, and down again. Positions and lengths are modulo 256."""
     bits = op.type.bits
     position, length = position & 255, length & 255
     end = np.minimum(position + length, bits)
@@ -169,7 +169,9 @@ define("bfi.bits32 d, a, b, c:u32, e:u32", _insert, _insert_ir)
 
 
 def _leading_zeros(op: Instruction, x: Array) -> Array:
-    """From the exponent of the value as a float; of 64 bits, each half is converted, so that nothing is rounded."""
+    """Counts leading zeros by the exponent of the value as a float. A 64-bit value is converted in halves, so that the
+    conversion is exact.
+    """
     bits = op.type.bits
     wide = x.astype(np.uint64)
     high, low = (wide >> np.uint64(32)).astype(np.float64), (wide & np.uint64(0xFFFFFFFF)).astype(np.float64)
@@ -186,7 +188,7 @@ define("clz.bits32 d:u32, a", _leading_zeros, _counted_ir("ctlz", Value("i1", "f
 
 
 def _highest(op: Instruction, x: Array) -> Array:
-    """The place of the highest bit that differs from the sign; all ones if there is none."""
+    """Returns the position of the highest bit that differs from the sign, or all ones if there is none."""
     bits = op.type.bits
     unsigned = np.dtype(f"u{bits // 8}")
     magnitude = np.where(x < 0, ~x, x).view(unsigned) if op.type.is_signed else x

@@ -27,7 +27,7 @@ _UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 
 
 def _compared(op: Instruction, x: Array, y: Array) -> Array:
-    """The comparison. One whose name ends in u is true of NaN, the others are false."""
+    """Compares. With a NaN operand, a comparison whose name ends in u is true, any other one is false."""
     name = _UNSIGNED.get(op.modifiers["cmp"], op.modifiers["cmp"])
     source = op.types[-1]
     if not source.is_float:
@@ -84,7 +84,7 @@ for _ftz, _types in (("", "any"), (".ftz", "f32"), ("", "f16"), ("", "bf16")):
 
 
 def _set_pair(op: Instruction, x: Array, y: Array, other: Array | None = None) -> tuple[Array, Array]:
-    """A predicate for each half of packed operands, the lower one first."""
+    """Returns a predicate for each half of packed operands, the lower one first."""
     holds = _compared(op, x, y)
     if other is None:
         return holds[..., 0], holds[..., 1]
@@ -107,7 +107,7 @@ for _type in ("f16x2", "bf16x2"):
 
 
 def _set_value(op: Instruction, x: Array, y: Array) -> Array:
-    """All ones, or 1.0, where the comparison holds; else 0."""
+    """Returns all ones (or 1.0) where the comparison holds, else 0."""
     holds, type_ = _compared(op, x, y), op.type
     true = np.array(1, type_.dtype) if type_.is_float else ~np.zeros((), type_.dtype)
     return np.where(holds, true, np.zeros((), type_.dtype))

@@ -1,4 +1,4 @@
-"""Branches, ends, barriers and fences; and what the engines refuse."""
+"""Branches, exits, barriers and fences, and the instructions that the engines refuse."""
 
 from __future__ import annotations
 

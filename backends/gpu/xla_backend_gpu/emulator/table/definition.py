@@ -1,4 +1,4 @@
-"""An entry of the instruction table: how an instruction is written, and what it means to each engine."""
+"""An entry of the instruction table: the syntax of an instruction, and its implementation for each engine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["TABLE", "Definition", "Effect", "OperandSpec", "define", "find"]
 
 
 class Effect(enum.Enum):
-    """What an instruction does beside computing a value; the engines schedule by it."""
+    """The effect of an instruction besides computing a value. The engines schedule threads by it."""
 
     VALUE = enum.auto()  # computes its results from its operands
     LOAD = enum.auto()
@@ -33,7 +33,7 @@ class Effect(enum.Enum):
 class OperandSpec:
     """An operand of a definition: its name, its kind, whether it is written, and whether it may be absent.
 
-    The kind is a type's name, or
+    The kind is the name of a type, or one of these:
       T, U, V   the first, second or third type that the mnemonic names
       W         an integer of twice the width of T
       mem       an address in brackets
@@ -66,7 +66,7 @@ _POSITIONS = {"T": 0, "U": 1, "V": 2, "X": 3}
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Slot:
-    """A modifier of a syntax: the choices there, and whether it may be left out."""
+    """A modifier in a syntax: its choices, and whether it is optional."""
 
     name: str
     choices: frozenset[str]
@@ -79,11 +79,12 @@ class Definition:
     """An instruction of the table.
 
     Attributes:
-        syntax: how it is written; see `define`.
-        numpy: its meaning to the checked engine: a function of the instruction and arrays over threads, one for each
-            operand that is read, in order. It returns an array for each operand that is written.
-        ir: its meaning to the fast engine: a function of an IrBuilder, the instruction, and LLVM values likewise.
-        effect: what else it does.
+        syntax: its syntax; see `define`.
+        numpy: its implementation for the checked engine: a function of the instruction and of arrays over the threads,
+            one for each operand that is read, in order. It returns an array for each operand that is written.
+        ir: its implementation for the fast engine: a function of an IrBuilder, the instruction, and an LLVM value for
+            each operand that is read. It returns LLVM values.
+        effect: its other effect.
     """
 
     syntax: str
@@ -95,7 +96,7 @@ class Definition:
     ir: Callable[..., Any]
 
     def match(self, modifiers: list[str], operand_count: int) -> tuple[dict[str, str], tuple[PtxType, ...]] | None:
-        """The chosen modifiers and types if this is how the instruction is written, else None."""
+        """Returns the chosen modifiers and types if an instruction has this syntax, else None."""
         chosen: dict[str, str] = {}
         types: list[PtxType] = []
         position = 0
@@ -168,10 +169,10 @@ def define(
 ) -> None:
     """Adds an instruction to the table.
 
-    The syntax is written as in PTX's manual: `add.rnd?.ftz?.float d, a, b`. A modifier is a class of `CLASSES`, a
-    type, named alternatives `name=a/b`, or itself; `?` marks one that may be left out. An operand is a name, with
-    `:kind` if its kind is not the first type, and `?` if it may be left out; `d|p` is two operands. The operands named
-    d, p, q are written.
+    The syntax is similar to that of PTX's manual: `add.rnd?.ftz?.float d, a, b`. A modifier is the name of a class in
+    `CLASSES`, a type, named alternatives `name=a/b`, or a word that stands for itself. An operand is a name, with
+    `:kind` unless its kind is the first type. `d|p` is two operands. `?` marks an optional modifier or operand. The
+    operands named d, p and q are results.
     """
     mnemonic, _, rest = syntax.partition(" ")
     base, *parts = mnemonic.split(".")
@@ -187,7 +188,7 @@ def define(
 
 
 def _nothing(*_: object) -> None:
-    """The meaning of an instruction whose effect says all."""
+    """The implementation of an instruction that has an effect and no result."""
 
 
 def _slot(text: str) -> Slot:
@@ -205,7 +206,7 @@ def _operand(text: str, after_bar: bool) -> OperandSpec:
 
 @functools.lru_cache(maxsize=4096)
 def find(mnemonic: str, operand_count: int) -> tuple[Definition, dict[str, str], tuple[PtxType, ...]] | None:
-    """The definition of an instruction, its modifiers and types; None if the table has none that fits."""
+    """Returns the definition of an instruction, its modifiers and types. Returns None if the table doesn't have it."""
     base, *modifiers = mnemonic.split(".")
     for definition in TABLE.get(base, ()):
         matched = definition.match(modifiers, operand_count)

@@ -1,4 +1,4 @@
-"""Floating-point arithmetic that is rounded correctly, and what only moves or changes a sign."""
+"""Floating-point instructions with correctly rounded results, and those that only move a value or change its sign."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Array = npt.NDArray[Any]
 
 
 def on_arrays(compute: Callable[..., Array], *, keep_nan: bool = False) -> Callable[..., Array]:
-    """The meaning on arrays: `.ftz` of operands and result, `.sat`, and the device's NaN."""
+    """Makes the numpy implementation of an instruction: `compute` with `.ftz`, `.sat` and the device's NaN."""
 
     def numpy(op: Instruction, *values: Array) -> Array:
         if op.has("ftz"):
@@ -69,7 +69,7 @@ def _fma(op: Instruction, x: Array, y: Array, z: Array) -> Array:
 
 
 def _fma_ir(b: IrBuilder, op: Instruction, x: Value, y: Value, z: Value) -> Value:
-    """In hardware where nothing is rounded twice; else the product is exact in double, and the sum rounded to odd."""
+    """Uses the host's fma where it rounds only once. Else it adds to the exact double product, rounding to odd."""
     if op.type.bits // op.type.lanes == 16:
         result = ir_floats.odd_sum(b, b.fmul(x, y), z)
         zero = ir_floats.constant("double", 0.0)

@@ -1,4 +1,4 @@
-"""Approximate functions. The device's results differ in their last bits; these are rounded from double precision."""
+"""Approximate functions, computed in double precision and rounded. A device's results may differ in their last bits."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ for _syntax, _numpy, _ir in _FUNCTIONS:
 
 
 def _upper_word(x: Array) -> Array:
-    """The upper 32 bits of a double; the approximate functions of f64 read and write no others."""
+    """Keeps the upper 32 bits of a double. The approximate functions of f64 read and write only these."""
     return (x.view(np.uint64) & np.uint64(0xFFFFFFFF00000000)).view(np.float64)
 
 

@@ -16,17 +16,17 @@ Array = npt.NDArray[Any]
 
 
 def plain(ufunc: Callable[..., Any]) -> Callable[..., Any]:
-    """A numpy function of the operands as the meaning of an instruction."""
+    """Makes the numpy implementation of an instruction from a function of its operands."""
     return lambda op, *values: ufunc(*values)
 
 
 def binary(opcode: str) -> Callable[..., Value]:
-    """An LLVM instruction of two operands as the meaning of an instruction."""
+    """Makes the IR implementation of an instruction from an LLVM instruction of two operands."""
     return lambda b, op, x, y: b.binary(opcode, x, y)
 
 
 def by_sign(signed: str, unsigned: str) -> Callable[..., Value]:
-    """An LLVM intrinsic for signed types, and another for unsigned ones."""
+    """Makes an IR implementation from an LLVM intrinsic for signed types and one for unsigned types."""
     return lambda b, op, x, y: b.intrinsic(signed if op.type.is_signed else unsigned, x, y)
 
 
@@ -51,7 +51,7 @@ define(
 
 
 def _high(op: Instruction, x: Array, y: Array) -> Array:
-    """The upper half of a product. That of 64 bits is summed from products of 32-bit halves."""
+    """Returns the upper half of a product. For 64 bits, it is a sum of products of 32-bit halves."""
     bits = op.type.bits
     if bits < 64:
         wide = np.dtype(f"{x.dtype.kind}{x.dtype.itemsize * 2}")
@@ -108,7 +108,7 @@ define(
 
 
 def _divided(op: Instruction, x: Array, y: Array) -> tuple[Array, Array]:
-    """Quotient, rounded towards zero, and remainder. The least integer by -1 is itself."""
+    """Returns the quotient, rounded towards zero, and the remainder. The least integer divided by -1 is itself."""
     zero = np.zeros((), x.dtype)
     by_zero = y == 0
     safe = np.where(by_zero, np.ones((), x.dtype), y)

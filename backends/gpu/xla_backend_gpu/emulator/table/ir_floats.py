@@ -14,12 +14,12 @@ Compute = Callable[..., Value]
 
 
 def constant(type_: str, value: float) -> Value:
-    """A float constant; `value` may be infinite."""
+    """Returns a float constant; `value` may be infinite."""
     return IrBuilder.float_(value, type_)
 
 
 def lanes(b: IrBuilder, type_: PtxType, value: Value) -> list[Value]:
-    """The 16-bit halves of a packed value, the lower one first; or the value alone."""
+    """Returns the 16-bit halves of a packed value, the lower one first. A value that is not packed is the only lane."""
     if type_.lanes == 1:
         return [value]
     return [b.cast("trunc", value, "i16"), b.cast("trunc", b.lshr(value, 16), "i16")]
@@ -33,7 +33,7 @@ def pack(b: IrBuilder, type_: PtxType, values: list[Value]) -> Value:
 
 
 def widen(b: IrBuilder, type_: PtxType, value: Value, wide: str) -> Value:
-    """A lane as a float or a double; exact."""
+    """Converts a lane to float or double. The conversion is exact."""
     name = type_.lane.name
     if name == "f16":
         return b.cast("fpext", b.bitcast(value, "half"), wide)
@@ -43,9 +43,9 @@ def widen(b: IrBuilder, type_: PtxType, value: Value, wide: str) -> Value:
 
 
 def narrow(b: IrBuilder, type_: PtxType, value: Value, mode: str = "rn") -> Value:
-    """A float or a double rounded to a lane of a type, with the device's NaN.
+    """Rounds a float or a double to a lane of a type. A NaN becomes the device's NaN.
 
-    A double that isn't exact must be rounded to odd.
+    A double that is not an exact result must have been rounded to odd.
     """
     name = type_.lane.name
     wide = value
@@ -68,7 +68,7 @@ def narrow(b: IrBuilder, type_: PtxType, value: Value, mode: str = "rn") -> Valu
 
 
 def _odd_float(b: IrBuilder, x: Value) -> Value:
-    """A double rounded to a float, to odd."""
+    """Rounds a double to a float, to odd."""
     f = b.cast("fptrunc", x, "float")
     back = b.cast("fpext", f, "double")
     grown = b.fcmp("ogt", b.intrinsic("fabs", back), b.intrinsic("fabs", x))
@@ -97,7 +97,7 @@ def _directed(b: IrBuilder, type_: PtxType, nearest: Value, exact: Value, mode: 
 
 
 def canonical(b: IrBuilder, type_: PtxType, result: Value, tested: Value | None = None) -> Value:
-    """The device's NaN where `tested` is NaN."""
+    """Replaces a value by the device's NaN where `tested` is NaN."""
     name = type_.lane.name
     if name == "f64":
         return result
@@ -111,7 +111,7 @@ def canonical(b: IrBuilder, type_: PtxType, result: Value, tested: Value | None 
 
 
 def odd_sum(b: IrBuilder, x: Value, y: Value) -> Value:
-    """X + y in double, rounded to odd."""
+    """Adds in double, and rounds to odd."""
     s = b.fadd(x, y)
     t = b.fsub(s, x)
     error = b.fadd(b.fsub(x, b.fsub(s, t)), b.fsub(y, t))
@@ -126,16 +126,16 @@ def odd_sum(b: IrBuilder, x: Value, y: Value) -> Value:
 
 
 def flush(b: IrBuilder, type_: PtxType, value: Value) -> Value:
-    """A subnormal float becomes a zero of its sign."""
+    """Replaces a subnormal float by a zero of the same sign."""
     small = b.fcmp("olt", b.intrinsic("fabs", value), constant("float", 2.0**-126))
     return b.select(small, b.intrinsic("copysign", constant("float", 0.0), value), value)
 
 
 def on_floats(compute: Compute, wide: str = "float", *, keep_nan: bool = False) -> Compute:
-    """The meaning of an instruction on floats, from its meaning on `float` and `double`.
+    """Makes the IR implementation of an instruction on floats of any type from one on `float` and `double`.
 
-    `compute` gets the builder, the instruction and its operands, widened to `wide` if the type has 16 bits. `.ftz` and
-    `.sat` are applied here, and NaNs made canonical, unless `keep_nan`.
+    `compute` gets the builder, the instruction and its operands; those of 16 bits are converted to `wide` before. This
+    function applies `.ftz` and `.sat`, and replaces NaNs by the device's NaN unless `keep_nan`.
     """
 
     def ir(b: IrBuilder, op: Instruction, *values: Value) -> Value:
@@ -167,7 +167,7 @@ def _saturated(b: IrBuilder, op: Instruction, value: Value) -> Value:
 
 
 def computed_in(name: str) -> Compute:
-    """A function of C's library of one double, as `compute` for `on_floats`: the result is rounded once more."""
+    """Makes a `compute` for `on_floats` of a function of C's library on doubles. Its result is rounded to the type."""
 
     def compute(b: IrBuilder, op: Instruction, x: Value) -> Value:
         wide = x if x.type == "double" else b.cast("fpext", x, "double")

@@ -1,4 +1,4 @@
-"""Loads, stores and atomics. The meaning of an atomic is the new value, from the old one and the operands."""
+"""Loads, stores and atomics. An atomic's implementation computes the new value of memory from the old one."""
 
 from __future__ import annotations
 

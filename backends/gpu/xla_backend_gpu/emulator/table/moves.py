@@ -1,4 +1,4 @@
-"""Moves, and addresses of one state space as generic addresses."""
+"""Moves, and conversions between generic addresses and those of a state space."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Exact floating-point arithmetic on numpy arrays, rounded once.
 
-A sum is computed in float64, rounded to odd: inexact results end in a one bit, so that a second rounding, to a type of
-at most 50 bits, gives what one rounding of the exact result would (Boldo and Melquiond, "Emulation of FMA and correctly
-rounded sums").
+A sum is computed in float64 and rounded to odd: the last bit of an inexact result is one. A second rounding, to a type
+with a mantissa of at most 50 bits, then gives the correctly rounded exact result (Boldo and Melquiond, "Emulation of
+FMA and correctly rounded sums").
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def odd_sum(a: F64, b: F64) -> F64:
 
 
 def narrow(x: F64, type_: PtxType, mode: str = "rn") -> Array:
-    """A float64 rounded to a type's lane: to nearest even, towards zero (rz), down (rm) or up (rp)."""
+    """Rounds a float64 to a lane of a type: to nearest even, towards zero (rz), down (rm) or up (rp)."""
     if type_.bits // type_.lanes == 64:
         return x
     nearest: Array = _to_bfloat16(x) if type_.dtype == ml_dtypes.bfloat16 else x.astype(type_.dtype)
@@ -60,7 +60,7 @@ def narrow(x: F64, type_: PtxType, mode: str = "rn") -> Array:
 
 
 def _to_bfloat16(x: F64) -> Array:
-    """Rounds to float32 to odd, and that to nearest even."""
+    """Rounds to float32, to odd, and then to bfloat16, to nearest even."""
     f = x.astype(np.float32)
     back = f.astype(np.float64)
     bits = f.view(np.uint32)
@@ -112,7 +112,7 @@ def _split(a: F64) -> tuple[F64, F64]:
 
 
 def _moderate(a: F64) -> npt.NDArray[np.bool_]:
-    """Whether products neither overflow nor lose bits."""
+    """Tells where products neither overflow nor underflow."""
     magnitude = np.abs(a)
     return (magnitude > 2.0**-400) & (magnitude < 2.0**400)
 
@@ -129,7 +129,7 @@ def _exact_fma(a: float, b: float, c: float) -> float:
 
 
 def from_integers(x: Array, type_: PtxType, mode: str = "rn") -> Array:
-    """Integers as floats, rounded once."""
+    """Converts integers to floats, with one rounding."""
     if x.dtype.itemsize < 8:
         return narrow(x.astype(np.float64), type_, mode)
     low = x & np.array(0xFFFFFFFF, x.dtype)
@@ -139,7 +139,7 @@ def from_integers(x: Array, type_: PtxType, mode: str = "rn") -> Array:
 
 
 def flush(x: Array, type_: PtxType) -> Array:
-    """Subnormal numbers become zeros of their sign."""
+    """Replaces subnormal numbers by zeros of the same sign."""
     small = np.abs(x) < np.array(_SMALLEST_NORMAL[type_.lane.name], np.float64).astype(x.dtype)
     return np.where(small, np.copysign(np.zeros_like(x), x), x)
 
@@ -151,7 +151,7 @@ def saturate(x: Array) -> Array:
 
 
 def canonical_nan(x: Array, type_: PtxType) -> Array:
-    """NaNs become the one that the device's arithmetic gives."""
+    """Replaces NaNs by the NaN that the device's arithmetic returns."""
     nan = _NANS.get(type_.lane.name)
     if nan is None:
         return x

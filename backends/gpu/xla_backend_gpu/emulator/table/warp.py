@@ -1,7 +1,7 @@
 """Instructions that the lanes of a warp execute together.
 
-Their meaning gets, after the instruction, the warp. To numpy functions it is a `WarpArrays`, to IR functions a
-`WarpValues`: both give the operands of other lanes, and say which lanes take part.
+Their implementations take the warp as an argument after the instruction: numpy functions a `WarpArrays`, IR functions a
+`WarpValues`. Both give the operands of other lanes, and say which lanes take part.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ class WarpArrays(Protocol):
 
     @property
     def lane(self) -> Array:
-        """Each thread's lane."""
+        """The lane of each thread."""
 
     @property
     def members(self) -> Array:
-        """For each thread, 32 booleans: which lanes of its warp take part."""
+        """Has 32 booleans for each thread, which say which lanes of its warp take part."""
 
     def gather(self, values: Array) -> Array:
-        """For each thread, the values of the 32 lanes of its warp."""
+        """Returns, for each thread, the values of the 32 lanes of its warp."""
 
 
 class WarpValues(Protocol):
-    """A warp, while one lane's result is computed."""
+    """A warp while the result of one lane is computed."""
 
     @property
     def lane(self) -> Value:
-        """The lane, an i32."""
+        """The number of the lane, an i32."""
 
     @property
     def members(self) -> Value:
-        """An i32 with a bit for each lane that takes part."""
+        """An i32 that has the bits of the lanes that take part."""
 
     def fetch(self, operand: int, lane: Value) -> Value:
-        """The value of an operand in another lane."""
+        """Returns the value of an operand in another lane."""
 
 
 # -- shuffles ----------------------------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ _WEIGHTS = np.uint32(1) << np.arange(LANES, dtype=np.uint32)
 
 
 def _bits(lanes: Array) -> Array:
-    """A word with a bit for each lane."""
+    """Returns an integer with a bit for each lane."""
     return np.asarray(np.sum(lanes * _WEIGHTS, axis=1, dtype=np.uint32))
 
 
