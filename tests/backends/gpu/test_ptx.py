@@ -17,7 +17,7 @@ from xla_conformance.ops import generate
 
 import xla_core as xla
 
-needs_ptxas = pytest.mark.skipif(find_ptxas() is None, reason="there is no ptxas: install nvidia-cuda-nvcc")
+needs_ptxas = pytest.mark.skipif(find_ptxas() is None, reason="ptxas was not found: install nvidia-cuda-nvcc")
 
 OLD, USUAL, NEW = "sm_75", "sm_90", "sm_100"
 CASES = {case.opcode: case for case in generate()}
@@ -127,7 +127,7 @@ ENTRY main {
 
 
 def test_an_unknown_processor() -> None:
-    with pytest.raises(xla.InvalidArgumentError, match=r"(?s)no PTX for 'sm_12'.*sm_75, sm_80"):
+    with pytest.raises(xla.InvalidArgumentError, match=r"(?s)cannot generate PTX for 'sm_12'.*sm_75, sm_80"):
         ptx_of(SOFTMAX, sm="sm_12")
     with pytest.raises(xla.InvalidArgumentError, match="sm_99"):
         GpuCompiler("sm_99")

@@ -41,7 +41,7 @@ def test_what_a_module_says_of_its_kernels() -> None:
         ("ld.global.v2.u32 {%r1}, [%rd1];", "a vector of 2 elements is needed, not of 1"),
         ("mov.b32 %r1, 'c';", "unexpected character"),
         ("@%r1 bra done; done:", "a guard must be a predicate register"),
-        (".reg .b33 %x;", "is not a type of registers"),
+        (".reg .b33 %x;", "is not the type of a register"),
         ("mov.b32 %r1, missing;", "missing is not declared"),
         ("add.u32 %r1|%r2, %r1, %r2;", "no operand after the bar"),
     ],
