@@ -1,4 +1,4 @@
-"""Indexing maps: which element of each operand an instruction reads for an element of its result.
+"""Indexing maps: the elements of its operands that an instruction reads to compute an element of its result.
 
 An index is a tuple of affine expressions (`IndexExpr`), one for each dimension of an array, over variables: the indices
 of a result, the loops of a reduction or a window, and values known only at run time, such as the start of a dynamic

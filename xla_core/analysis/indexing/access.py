@@ -1,4 +1,4 @@
-"""Access: the element of an operand that is read, and when."""
+"""Access: the index and the conditions of a read of an operand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Condition:
 
     @staticmethod
     def of(expr: IndexExpr, low: int, high: int) -> Condition:
-        """The condition low <= expr <= high; a condition on a quotient becomes one on what is divided."""
+        """Returns the condition low <= expr <= high. A condition on a quotient becomes one on its dividend."""
         while len(expr.terms) == 1:
             ((atom, factor),) = expr.terms.items()
             if not isinstance(atom, FloorDiv) or factor != 1:
@@ -30,12 +30,12 @@ class Condition:
 
     @property
     def is_true(self) -> bool:
-        """Whether it holds for all values of the variables."""
+        """Whether the condition holds for all values of the variables."""
         return self.low <= self.expr.low and self.expr.high <= self.high
 
     @property
     def is_false(self) -> bool:
-        """Whether it holds for no values of the variables."""
+        """Whether the condition holds for no values of the variables."""
         return self.expr.high < self.low or self.high < self.expr.low or self.high < self.low
 
     def __str__(self) -> str:
@@ -44,11 +44,11 @@ class Condition:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Access:
-    """How an operand is read.
+    """A read of one element of an operand, for each value of some variables.
 
     Attributes:
-        index: the element that is read, for each value of `variables`.
-        variables: those that the instruction adds to the index at which it is computed, such as the loops over reduced
+        index: the index of the element that is read, an expression of `variables` and those of the result.
+        variables: the variables that the instruction adds to those of its result, such as the loops over reduced
             dimensions.
         conditions: the element is read only where all of them hold.
     """
@@ -79,7 +79,7 @@ AccessRule = Callable[[HloInstruction, Index], Sequence[Access]]
 
 
 def whole_operand(instruction: HloInstruction, number: int) -> Access:
-    """The access to every element of an operand."""
+    """Returns the access to every element of an operand."""
     operand = instruction.operands[number]
     if not operand.shape.is_array:
         return Access(())
@@ -88,14 +88,14 @@ def whole_operand(instruction: HloInstruction, number: int) -> Access:
 
 
 def whole_operands(instruction: HloInstruction, first: int = 0) -> list[Access]:
-    """The accesses to every element of each operand from `first` on."""
+    """Returns the accesses to every element of each operand from `first` on."""
     return [whole_operand(instruction, number) for number in range(first, len(instruction.operands))]
 
 
 def whole_dimensions(
     instruction: HloInstruction, index: Sequence[IndexExpr], dimensions: Iterable[int], number: int = 0
 ) -> Access:
-    """The access to all elements along `dimensions` of an operand, at `index` in the other dimensions."""
+    """Returns the access to all elements along `dimensions` of an operand, at `index` in the other dimensions."""
     operand = instruction.operands[number]
     place, variables = list(index), []
     for d in dimensions:

@@ -120,6 +120,6 @@ def _cholesky(instruction: HloInstruction, index: Index) -> Sequence[Access]:
 
 @access_rule(Opcode.SCATTER)
 def _scatter(instruction: HloInstruction, index: Index) -> Sequence[Access]:
-    """An operand is read at the result's index; any update may be written there."""
+    """Returns the accesses of a scatter: the operand at the result's index, and all elements of the updates."""
     count = len(instruction.operands) // 2
     return [*[Access(index)] * count, *whole_operands(instruction, count)]

@@ -1,8 +1,9 @@
 """IndexExpr: an integer expression of index variables, in a canonical form with a known range.
 
 An expression is a constant plus a sum of atoms times coefficients. An atom is a variable or the floor of an expression
-divided by a positive constant. A remainder is not an atom: `x mod c` is `x - c * (x floordiv c)`, so that the digits of
-an index, put together again, cancel to the index itself. (XLA: xla/hlo/analysis/indexing_map.h, on MLIR's AffineExpr.)
+divided by a positive constant. A remainder is not an atom: `x mod c` is written as `x - c * (x floordiv c)`. An index
+that is delinearized and linearized again is therefore equal to itself. (XLA: xla/hlo/analysis/indexing_map.h, on
+MLIR's AffineExpr.)
 """
 
 from __future__ import annotations
@@ -91,14 +92,14 @@ class IndexExpr:
 
     @property
     def low(self) -> int:
-        """The least value."""
+        """A lower bound of the value."""
         if self._bounds is None:
             self._bounds = _range(self.terms, self.constant)
         return self._bounds[0]
 
     @property
     def high(self) -> int:
-        """The greatest value."""
+        """An upper bound of the value."""
         if self._bounds is None:
             self._bounds = _range(self.terms, self.constant)
         return self._bounds[1]
@@ -112,7 +113,7 @@ class IndexExpr:
 
     @staticmethod
     def of(value: IndexExpr | Atom | int) -> IndexExpr:
-        """The value as an expression."""
+        """Converts a number or a variable to an expression."""
         if isinstance(value, IndexExpr):
             return value
         if isinstance(value, int):
@@ -166,7 +167,7 @@ class IndexExpr:
         return self.low if self.low == self.high else None
 
     def substitute(self, values: Mapping[Variable, IndexExpr]) -> IndexExpr:
-        """The expression with other expressions in place of variables."""
+        """Returns the expression with variables replaced by other expressions."""
         if self.variables.isdisjoint(values):
             return self
         result = IndexExpr.of(self.constant)
@@ -179,7 +180,7 @@ class IndexExpr:
         return result
 
     def evaluate(self, values: Mapping[Variable, int]) -> int:
-        """The value for given values of all variables."""
+        """Returns the value for given values of all variables."""
         total = self.constant
         for atom, coefficient in self.terms.items():
             if isinstance(atom, Variable):
@@ -218,7 +219,7 @@ Remainder = tuple[int, IndexExpr, int]
 
 
 def split_remainders(terms: Mapping[Atom, int]) -> tuple[list[Remainder], Mapping[Atom, int]]:
-    """Finds remainders in a sum of terms; returns them, and the terms that belong to none.
+    """Finds remainders in a sum of terms. Returns them, and the other terms.
 
     The dividends' constants are not part of `terms`: coefficient * constant of each belongs to the sum's constant.
     """
@@ -244,7 +245,7 @@ def split_remainders(terms: Mapping[Atom, int]) -> tuple[list[Remainder], Mappin
 
 
 def _remainder(terms: Mapping[Atom, int], atom: FloorDiv, coefficient: int) -> Remainder | None:
-    """The remainder of which coefficient * atom is a part, if its other part is among the terms."""
+    """Returns the remainder that coefficient * atom and another one of the terms form, or None."""
     dividend, divisor = atom.dividend, atom.divisor
     if coefficient % divisor == 0:
         k = -coefficient // divisor
@@ -260,7 +261,10 @@ def _remainder(terms: Mapping[Atom, int], atom: FloorDiv, coefficient: int) -> R
 
 
 def _range(terms: Mapping[Atom, int], constant: int) -> tuple[int, int]:
-    """Bounds of a sum. They are exact for the digits of a variable, and sums of different variables."""
+    """Returns bounds of a sum.
+
+    They are exact if the terms are remainders and quotients of one variable, or have different variables.
+    """
     remainders, rest = split_remainders(terms)
     low = high = constant
     for k, dividend, divisor in remainders:
@@ -281,9 +285,9 @@ _ZERO = IndexExpr({})
 
 
 def floor_div(dividend: IndexExpr, divisor: int) -> IndexExpr:
-    """The floor of dividend / divisor, for a positive divisor, in canonical form.
+    """Returns the floor of dividend / divisor, for a positive divisor, in canonical form.
 
-    Multiples of the divisor are divided term by term; what is too small to change the quotient is left out.
+    Multiples of the divisor are divided term by term. Terms that are too small to change the quotient are dropped.
     """
     if divisor == 1:
         return dividend
@@ -298,7 +302,7 @@ def floor_div(dividend: IndexExpr, divisor: int) -> IndexExpr:
 
 
 def _quotient(dividend: IndexExpr, divisor: int) -> IndexExpr:
-    """`floor_div` of an expression none of whose terms is a multiple of the divisor."""
+    """Implements `floor_div` where no term of the dividend is a multiple of the divisor."""
     if dividend.low // divisor == dividend.high // divisor:
         return IndexExpr.of(dividend.low // divisor)
     steps = sorted({math.gcd(c, divisor) for c in dividend.terms.values()}, reverse=True)
@@ -317,12 +321,12 @@ def _quotient(dividend: IndexExpr, divisor: int) -> IndexExpr:
 
 
 def modulo(dividend: IndexExpr, divisor: int) -> IndexExpr:
-    """The remainder, in [0, divisor), of dividing by a positive divisor and rounding down."""
+    """Returns the remainder of a division that rounds down, by a positive divisor. It is in [0, divisor)."""
     return dividend - floor_div(dividend, divisor) * divisor
 
 
 def linearized(index: Sequence[IndexExpr], dimensions: Sequence[int]) -> IndexExpr:
-    """The row-major position of an element in an array of `dimensions`."""
+    """Returns the row-major position of the element at `index` in an array of `dimensions`."""
     position = _ZERO
     for expr, extent in zip(index, dimensions, strict=True):
         position = position * extent + expr if extent != 1 else position
@@ -330,7 +334,7 @@ def linearized(index: Sequence[IndexExpr], dimensions: Sequence[int]) -> IndexEx
 
 
 def delinearized(position: IndexExpr, dimensions: Sequence[int]) -> Index:
-    """The element at a row-major position in an array of `dimensions`."""
+    """Returns the index of the element at a row-major position in an array of `dimensions`."""
     if 0 in dimensions:  # there is no element
         return (_ZERO,) * len(dimensions)
     index: list[IndexExpr] = []

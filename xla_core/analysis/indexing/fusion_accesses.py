@@ -1,4 +1,4 @@
-"""FusionAccesses: the places in memory and the conditions that the elements of a fusion need, as index expressions."""
+"""FusionAccesses: the loads and conditions of a fusion, as index expressions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def one_loop(space: Hashable, count: int) -> Sequence[Variable]:
 
 
 def memory_position(shape: Shape, index: Index) -> IndexExpr:
-    """The position of an element in memory, in elements."""
+    """Returns the position of an element in memory, in elements."""
     strides, stride = [0] * shape.rank, 1
     for dimension in shape.minor_to_major():
         strides[dimension] = stride
@@ -40,7 +40,7 @@ def memory_position(shape: Shape, index: Index) -> IndexExpr:
 
 
 def joined(variables: Sequence[Variable]) -> IndexExpr:
-    """The position of an iteration of a nest of loops, which are given outermost first."""
+    """Returns the row-major number of an iteration of a nest of loops, which are given outermost first."""
     position = IndexExpr.of(0)
     for variable in variables:
         position = position * variable.extent + IndexExpr.of(variable)
@@ -48,7 +48,7 @@ def joined(variables: Sequence[Variable]) -> IndexExpr:
 
 
 def looped(instruction: HloInstruction, accesses: Sequence[Access], loops: Loops) -> Sequence[Access]:
-    """The accesses of an accumulating instruction whose elements are combined in other loops than one a variable."""
+    """Rewrites the accesses of an accumulating instruction for other loops than one for each variable."""
     own = [v for v in accesses[0].variables if not isinstance(v.key, StartIndex)]
     if not own:
         return accesses
@@ -68,18 +68,18 @@ def looped(instruction: HloInstruction, accesses: Sequence[Access], loops: Loops
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Load:
-    """A read of an operand, or of a constant with several values: its position in memory."""
+    """A read of an operand, or of a constant that is not a splat, at a position in memory."""
 
     source: HloInstruction
     position: IndexExpr
 
 
 class FusionAccesses:
-    """The loads, conditions and index values of the elements that `visit` is called with.
+    """Collects the loads, conditions and index values that the elements given to `visit` need.
 
     Args:
         bound: instructions whose values are in memory.
-        loops: the loops over spaces of a kernel, such as those of accumulating instructions.
+        loops: returns the loops of a kernel, for example those of an accumulating instruction.
     """
 
     def __init__(self, bound: Collection[HloInstruction], loops: Loops) -> None:
@@ -92,14 +92,14 @@ class FusionAccesses:
 
     @property
     def exprs(self) -> list[IndexExpr]:
-        """Every expression that a kernel computes."""
+        """All index expressions that a kernel computes."""
         found = dict.fromkeys(load.position for load in self.loads)
         found.update(dict.fromkeys(c.expr for c in self.conditions))
         found.update(self.values)
         return list(found)
 
     def visit(self, instruction: HloInstruction, index: Index) -> None:
-        """Adds what an element of an instruction needs."""
+        """Adds the loads, conditions and values that an element of an instruction needs."""
         stack = [(instruction, index)]
         while stack:
             top, place = stack.pop()

@@ -1,4 +1,4 @@
-"""IndexingMap: a printable map from an index of a result to the index of an operand that is read for it."""
+"""IndexingMap: a printable map from an index of a result to the index of the operand element that is read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class IndexingMap:
 
     Attributes:
         dimensions: the variables of the result's dimensions.
-        symbols: the other variables: loops of the instruction, and values known at run time.
+        symbols: the other variables, for loops of the instruction and values known only at run time.
         results: the operand's index.
         conditions: the operand is read only where all of them hold.
     """
@@ -35,12 +35,12 @@ class IndexingMap:
 
 
 def dimension_variables(dimensions: Sequence[int]) -> tuple[Variable, ...]:
-    """The variables d0, d1, ... of an array of `dimensions`."""
+    """Returns the variables d0, d1, ... of an array of `dimensions`."""
     return tuple(Variable(("d", d, extent), extent, f"d{d}") for d, extent in enumerate(dimensions))
 
 
 def indexing_map(instruction: HloInstruction, operand: int = 0) -> IndexingMap:
-    """The map from an index of the instruction's result to that of an operand."""
+    """Returns the map from an index of the instruction's result to the index of an operand."""
     shape = next(instruction.shape.leaves())
     dimensions = dimension_variables(shape.dimensions)
     access = operand_accesses(instruction, tuple(map(IndexExpr.of, dimensions)))[operand]

@@ -121,7 +121,10 @@ def _major_to_minor(shape: Shape) -> list[int]:
 
 @access_rule(Opcode.BITCAST_CONVERT)
 def _bitcast_convert(instruction: HloInstruction, index: Index) -> Sequence[Access]:
-    """A narrower result has a new last dimension; for a wider one, all elements of the last dimension are read."""
+    """Returns the accesses of a bitcast-convert.
+
+    A narrower result has a further dimension at the end. A wider result reads all elements of the last dimension.
+    """
     operand = instruction.operand(0).shape
     if operand.rank <= len(index):
         return [Access(tuple(index[: operand.rank]))]
@@ -142,7 +145,7 @@ def _dynamic_slice(instruction: HloInstruction, index: Index) -> Sequence[Access
 
 
 def _starts(instruction: HloInstruction, first: int, limits: Sequence[int]) -> tuple[Index, tuple[Variable, ...]]:
-    """The start indices, which are scalars from operand `first` on or one vector, and their variables."""
+    """Returns the start indices and their variables. The operands from `first` on are scalars, or one vector."""
     is_vector = len(instruction.operands) == first + 1 and instruction.operand(first).shape.rank == 1
     starts: list[IndexExpr] = []
     variables: list[Variable] = []
@@ -153,7 +156,7 @@ def _starts(instruction: HloInstruction, first: int, limits: Sequence[int]) -> t
 
 
 def _start(instruction: HloInstruction, operand: int, index: Index, limit: int, variables: list[Variable]) -> IndexExpr:
-    """A start index in [0, limit]. Its variable is added to `variables` unless it can only be 0."""
+    """Returns a start index in [0, limit]. Adds its variable to `variables` unless the index can only be 0."""
     variable = Variable(StartIndex(instruction, operand, index), limit + 1, f"rt{len(variables)}")
     if limit:
         variables.append(variable)
@@ -199,10 +202,10 @@ def _gather(instruction: HloInstruction, index: Index) -> Sequence[Access]:
 
 
 def reshaped(index: Index, source: Sequence[int], target: Sequence[int]) -> Index:
-    """The index, in an array reshaped to the sizes `target`, of the element at `index` in the array of sizes `source`.
+    """Converts the `index` of an element for a reshape of an array from sizes `source` to sizes `target`.
 
-    Both lists of sizes are split into the shortest runs of equal products, and each run is linearized by itself. A
-    dimension that the reshape leaves as it is keeps its expression.
+    Both lists of sizes are split into the shortest runs of equal products, and each run is linearized separately.
+    Therefore a dimension that the reshape doesn't change keeps its expression.
     """
     if math.prod(source) == 0 or tuple(source) == tuple(target):
         return tuple(index[: len(target)]) if tuple(source) == tuple(target) else (_ZERO,) * len(target)

@@ -1,4 +1,4 @@
-"""operand_accesses: the elements of its operands that an instruction reads for an element of its result."""
+"""operand_accesses: the operand elements that an instruction reads for an element of its result."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _RULES = {**MOVEMENTS, **CONTRACTIONS}
 
 
 def operand_accesses(instruction: HloInstruction, index: Index) -> Sequence[Access]:
-    """The accesses to each operand by which the instruction computes the element at `index` of its result.
+    """Returns the accesses by which the instruction computes the element at `index` of its result, for each operand.
 
-    An operand of which any element may be read, such as that of a sort, has a variable for each dimension that is
-    read. Operands that are tuples have an access of no dimensions. Results of several leaves have one index.
+    If any element of an operand may be read, as in a sort, the access has a variable for each dimension. The access of
+    a tuple has no dimensions. A result with several leaves has one index for all of them.
     """
     rule = _RULES.get(instruction.opcode)
     if rule is not None:

@@ -19,7 +19,7 @@ from xla_core.traversal import post_order
 
 
 def fused_roots(instruction: HloInstruction) -> list[HloInstruction]:
-    """The instructions that compute the results of a fusion; for another instruction, itself."""
+    """Returns the instructions that compute the results of a fusion. Any other instruction is its own root."""
     if instruction.opcode != Opcode.FUSION:
         return [instruction]
     root = instruction.attribute("calls").root
@@ -27,7 +27,7 @@ def fused_roots(instruction: HloInstruction) -> list[HloInstruction]:
 
 
 def fusion_kind(roots: Iterable[HloInstruction]) -> str:
-    """The kind of a fusion with these roots."""
+    """Returns the kind of a fusion with these roots."""
     return "kInput" if any(root.opcode == Opcode.REDUCE for root in roots) else "kLoop"
 
 

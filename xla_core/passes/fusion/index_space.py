@@ -1,4 +1,4 @@
-"""IndexSpace: the indices at which a kernel computes each fused instruction, and how often.
+"""IndexSpace: the indices at which a kernel computes each fused instruction, and the number of evaluations.
 
 A kernel is a nest of loops over the elements of its root. A value is computed once for each index, in the innermost
 loop that the index depends on. The number of `evaluations` of an index is therefore the product of the sizes of the
@@ -49,11 +49,11 @@ class IndexSpace:
         self.root: Index = tuple(map(IndexExpr.of, variables))
 
     def evaluations(self, index: Index) -> float:
-        """How often the kernel computes a value at `index`."""
+        """Returns how often the kernel computes a value at `index`."""
         return self._most(index) or self._units
 
     def access(self, user: HloInstruction, number: int, index: Index) -> Access:
-        """How `user`, computed at `index`, reads its operand `number`."""
+        """Returns the access by which `user`, computed at `index`, reads its operand `number`."""
         operand = user.operands[number]
         if is_elementwise_use(user, operand):
             return Access(index)
@@ -65,7 +65,7 @@ class IndexSpace:
         return known[number]
 
     def share(self, conditions: Sequence[Condition]) -> float:
-        """The part of an index's evaluations for which the conditions hold."""
+        """Returns the fraction of evaluations for which the conditions hold."""
         share = 1.0
         for condition in conditions:
             expr = condition.expr
@@ -74,7 +74,7 @@ class IndexSpace:
         return share
 
     def _in_place(self, user: HloInstruction, accesses: Sequence[Access]) -> Sequence[Access]:
-        """The accesses of an update that is computed in place: its kernel's loops run over the update only."""
+        """Returns the accesses of `user`. A dynamic-update-slice is computed in place, by loops over its update only."""
         if user.opcode != Opcode.DYNAMIC_UPDATE_SLICE:
             return accesses
         shape = user.operand(1).shape
@@ -83,7 +83,7 @@ class IndexSpace:
         return [accesses[0], Access(tuple(map(IndexExpr.of, variables))), *accesses[2:]]
 
     def _count(self, access: Access, index: Index) -> None:
-        """Enters the evaluations of the variables that an access, made at `index`, adds."""
+        """Records the evaluations of the variables that an access at `index` adds."""
         count = self._most(index) or (self._units if index else 1.0)
         for variable in access.variables:
             if isinstance(variable.key, StartIndex):

@@ -58,7 +58,7 @@ class _Kernel:
         self.operands: dict[HloInstruction, None] = dict.fromkeys(root.operands)
 
     def indices_of(self, producer: HloInstruction, users: Sequence[HloInstruction]) -> Indices:
-        """The indices at which `users`, which are in the kernel, read `producer`."""
+        """Returns the indices at which `users`, which are in the kernel, read `producer`."""
         found: Indices = {}
         for user in users:
             mine = self.indices[user]
@@ -158,7 +158,7 @@ class _Partition:
         return True
 
     def _indices_in(self, kernel: _Kernel, producer: HloInstruction, users: Sequence[HloInstruction]) -> Indices | None:
-        """The indices at which `kernel` would compute `producer`; None if it cannot be fused."""
+        """Returns the indices at which `kernel` would compute `producer`, or None if it cannot be fused."""
         preferences, policy = self._policy.preferences, self._policy
         if kernel.size + policy.code_size(producer) > preferences.max_instructions:
             return None

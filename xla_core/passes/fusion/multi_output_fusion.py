@@ -48,7 +48,7 @@ class MultiOutputFusion(HloPass):
 
 
 class _Node:
-    """Instructions that will become one fusion."""
+    """The instructions that will become one fusion."""
 
     __slots__ = ("members", "outputs", "position", "reads", "size", "users")
 
@@ -89,7 +89,7 @@ class _Joiner:
         return bool(joined)
 
     def _candidates(self, node: _Node) -> Iterable[_Node]:
-        """Kernels that `node` may be merged with: its users, and later kernels that read an array that it reads."""
+        """Returns the kernels that `node` may be merged with: its users, and later kernels that read the same array."""
         if self._is_kernel(node):
             for user in list(node.users):
                 if self._is_kernel(user):
@@ -170,7 +170,9 @@ class _Joiner:
         return node.size
 
     def _clear_way(self, first: _Node, second: _Node) -> bool:
-        """Moves the nodes between the two that depend on `first` behind `second`, where the merged kernel will be.
+        """Makes room for the merged kernel, which takes the place of `second` in the order.
+
+        Moves the nodes between the two that depend on `first` behind `second`.
 
         Returns False, and moves nothing, if `second` depends on one of them.
         """
@@ -192,7 +194,7 @@ class _Joiner:
 
 
 def _loops(members: Iterable[HloInstruction]) -> object:
-    """A key for the loops of a kernel: dimensions, layout and reduced dimensions; None if its results differ in it."""
+    """Returns the dimensions, layout and reduced dimensions of a kernel's loops; None if its results differ in these."""
     found: object = None
     for member in members:
         for root in fused_roots(member):
@@ -235,7 +237,7 @@ def _only_elementwise(parameter: HloInstruction) -> bool:
 
 
 def _roots_and_members(members: list[HloInstruction]) -> tuple[list[HloInstruction], list[HloInstruction]]:
-    """Arguments for `replace_with_fusion`: members that are used outside the merged kernel are its roots."""
+    """Returns arguments of `replace_with_fusion`. Members that are used outside of the merged kernel are roots."""
     inside = set(members)
     roots = [m for m in members if m.is_root or any(u not in inside for u in m.users)]
     return roots, members

@@ -13,7 +13,7 @@ from xla_core.target import FusionDecision, FusionPreferences, ParallelModel
 
 
 class FusionPolicy:
-    """Decides with the target's data, for targets whose kernels are loops over the result.
+    """Decides by the target's limits and costs. It suits targets whose kernels are loops over the result.
 
     A producer is computed inside all of its users or inside none. `is_profitable` weighs the recomputation against the
     memory traffic and the kernel launch that fusion saves.
@@ -73,7 +73,7 @@ class FusionPolicy:
         return opcode == Opcode.BROADCAST and instruction.operand(0).shape.num_elements == 1
 
     def cost(self, instruction: HloInstruction) -> float:
-        """The cost of one element of `instruction`, without its operands."""
+        """Returns the cost of one element of `instruction`, without its operands."""
         opcode, costs = instruction.opcode, self.preferences.costs
         shape = next((s for s in instruction.shape.leaves() if s.is_array), instruction.shape)
         if opcode == Opcode.REDUCE:
@@ -94,7 +94,7 @@ class FusionPolicy:
         return self.preferences.costs.complex if shape.element_type.is_complex else 1.0
 
     def code_size(self, instruction: HloInstruction) -> int:
-        """The size of the instruction's emitted code, in simple instructions."""
+        """Returns the size of the instruction's emitted code, in simple instructions."""
         if Trait.TRANSCENDENTAL not in instruction.op.traits:
             return 1
         costs = self.preferences.costs
@@ -128,7 +128,7 @@ class FusionPolicy:
         return FusionDecision.yes()
 
     def copies_allowed(self, producer: HloInstruction) -> int:
-        """The most different indices at which one kernel may compute `producer`; its code is emitted for each."""
+        """Returns the most indices at which one kernel may compute `producer`, whose code is emitted for each index."""
         if Trait.ACCUMULATES in producer.op.traits:
             return self.preferences.max_reduction_recomputation
         return self.preferences.max_recomputation
