@@ -22,6 +22,7 @@ from xla_core.passes.expanders.composite_rewriter import CompositeRewriter
 from xla_core.passes.expanders.concatenate_splitter import ConcatenateSplitter
 from xla_core.passes.expanders.dynamic_index_splitter import DynamicIndexSplitter
 from xla_core.passes.expanders.operand_converter import OperandConverter
+from xla_core.passes.expanders.reduction_splitter import ReductionSplitter
 from xla_core.passes.fusion.instruction_fusion import InstructionFusion
 from xla_core.passes.fusion.multi_output_fusion import MultiOutputFusion
 from xla_core.passes.fusion.policy import FusionPolicy
@@ -81,6 +82,8 @@ def _layout(target: TargetConfig, options: CompileOptions) -> HloPass:
     pipeline = HloPassPipeline("layout")
     if target.fusion.enabled:
         pipeline.add(ConcatenateSplitter(target.fusion.max_operands))
+    if options.optimization_level and Opcode.FUSION in target.capabilities.ops:
+        pipeline.add(ReductionSplitter(target.parallel))  # after simplification, which would join the two steps
     pipeline.add(LayoutAssignment(target.layouts))
     pipeline.add(HloDce())
     return _checked(pipeline, target, options)

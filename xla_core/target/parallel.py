@@ -10,6 +10,9 @@ from xla_core.checked_model import CheckedModel
 class ParallelModel(CheckedModel):
     """Decides when a kernel runs on more than one thread, and how its work is divided.
 
+    Kernels of a processor are loops, which a pool of threads divides; a block has one thread then. Kernels of a grid
+    are run by blocks of many threads, which share memory and wait for each other.
+
     Attributes:
         units: the least number of units into which a large kernel is divided. Passes and emitters use the same number,
             so that a result doesn't depend on the number of threads.
@@ -18,7 +21,13 @@ class ParallelModel(CheckedModel):
         kernel_nanoseconds: a kernel that takes less time runs on one thread.
         chunk_nanoseconds: the work that a thread takes at a time, so that the load stays balanced.
         split_reduction_elements: a reduction of at least so many elements to few results is computed in two steps, of
-            which the first has `units` independent parts.
+            which the first has `units` independent parts. With blocks, each result must combine so many elements.
+        threads: the most threads of a block.
+        lanes: how many neighbouring threads of a block exchange values without memory. It divides `threads`.
+        vector_bytes: the most bytes that one thread loads or stores at once.
+        transaction_bytes: memory is moved in blocks of so many bytes, at addresses that are multiples of it.
+        shared_bytes: memory that the threads of a block share.
+        registers: 32-bit values that a thread of a full block may keep, beside those that every kernel needs.
     """
 
     units: int = Field(default=64, ge=1)
@@ -27,3 +36,19 @@ class ParallelModel(CheckedModel):
     kernel_nanoseconds: float = Field(default=12_000.0, ge=0)
     chunk_nanoseconds: float = Field(default=100_000.0, gt=0)
     split_reduction_elements: int = Field(default=1 << 16, ge=1)
+    threads: int = Field(default=1, ge=1)
+    lanes: int = Field(default=1, ge=1)
+    vector_bytes: int = Field(default=16, ge=1)
+    transaction_bytes: int = Field(default=64, ge=1)
+    shared_bytes: int = Field(default=0, ge=0)
+    registers: int = Field(default=32, ge=1)
+
+    @property
+    def block_elements(self) -> int:
+        """How many 32-bit elements of a row a block keeps in registers, for a row that several stages need."""
+        return self.threads * self.registers // 2
+
+    @property
+    def has_blocks(self) -> bool:
+        """Whether kernels are run by blocks of threads."""
+        return self.threads > 1

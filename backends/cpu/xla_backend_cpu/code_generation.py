@@ -77,7 +77,6 @@ def hlo_stages(config: TargetConfig, blas: bool) -> Mapping[str, HloPass]:
         [
             IntegerDotUpcaster(),
             *map(create_pass, _TARGET_PASSES),
-            create_pass("reduction-splitter", parallel=config.parallel),
             ConvolutionCanonicalizer(is_blocked_convolution, plain=True),
             create_pass("dot-strength-reduction"),
             DotOperandTransposer(blas),

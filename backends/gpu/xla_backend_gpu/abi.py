@@ -14,6 +14,7 @@ from xla_backend_gpu.processors import ALIGNMENT, check_processor
 from xla_backend_gpu.remainder import remainder
 from xla_core.codegen.llvm import GridAbi, IrBuilder, IrModule, KernelFrame, KernelParameter, Value
 from xla_core.hlo import ElementType, Shape
+from xla_core.target import ParallelModel
 
 __all__ = ["KernelFigures", "PtxAbi"]
 
@@ -24,29 +25,41 @@ _MOST_SCRATCH = 64 << 20  # bytes for all threads of a kernel, if one thread nee
 _STACK = 1 << 10  # bytes; more scratch memory of a thread lies in a buffer
 _GLOBAL, _SHARED = 1, 3
 
+PARALLEL = ParallelModel(
+    units=512,
+    split_reduction_elements=1 << 15,
+    threads=1024,
+    lanes=_WARP,
+    vector_bytes=16,
+    transaction_bytes=32,
+    shared_bytes=48 << 10,
+    registers=32,
+)
+"""What all processors have in common."""
+
 
 @dataclasses.dataclass(slots=True)
 class KernelFigures:
     """The properties of a kernel on which its launch depends.
 
     Attributes:
-        units: the number of units of work; with `per_block`, each belongs to one block.
+        units: the number of units of work.
         threads: the number of threads of a block.
-        per_block: whether the threads of a block work on a unit together.
+        is_block_unit: whether the threads of a block work on a unit together.
         takes_scratch: whether the kernel's last parameter is scratch memory.
         scratch_bytes: scratch memory of one thread.
     """
 
     units: int
     threads: int
-    per_block: bool
+    is_block_unit: bool
     takes_scratch: bool = False
     scratch_bytes: int = 0
 
     @property
     def blocks(self) -> int:
         """The number of blocks of the grid."""
-        wanted = self.units if self.per_block else -(-self.units // self.threads)
+        wanted = self.units if self.is_block_unit else -(-self.units // self.threads)
         if self.scratch_bytes:
             wanted = min(wanted, max(1, _MOST_SCRATCH // (self.scratch_bytes * self.threads)))
         return max(1, min(wanted, _MOST_BLOCKS))
@@ -75,7 +88,7 @@ class PtxAbi(GridAbi):
     alignment = ALIGNMENT
     address_space = _GLOBAL
     constant_address_space = _GLOBAL  # constant memory has 64 KiB
-    threads_per_block = _THREADS
+    parallel = PARALLEL
     vector_width = 0
     native_floats = frozenset({ElementType.F16})
 
@@ -88,15 +101,15 @@ class PtxAbi(GridAbi):
         self._scratch: Value | None = None
 
     def begin_kernel(
-        self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, blocks: bool = False
+        self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, threads: int = 1
     ) -> KernelFrame:
-        self._threads = _THREADS if blocks else min(_THREADS, max(1, -(-count // _WARP)) * _WARP)
+        self._threads = threads if threads > 1 else min(_THREADS, max(1, -(-count // _WARP)) * _WARP)
         self.kernel_attributes = f'nounwind "nvvm.reqntid"="{self._threads}"'
-        self.figures[name] = KernelFigures(count, self._threads, blocks, self.takes_scratch)
+        self.figures[name] = KernelFigures(count, self._threads, threads > 1, self.takes_scratch)
         if not self.takes_scratch:
-            return super().begin_kernel(module, name, parameters, count, blocks=blocks)
+            return super().begin_kernel(module, name, parameters, count, threads=threads)
         scratch = KernelParameter("scratch", Shape.array(ElementType.U8, (0,)), is_result=True)
-        frame = super().begin_kernel(module, name, [*parameters, scratch], count, blocks=blocks)
+        frame = super().begin_kernel(module, name, [*parameters, scratch], count, threads=threads)
         self._scratch = frame.buffers.pop()
         return frame
 
@@ -118,6 +131,10 @@ class PtxAbi(GridAbi):
 
     def barrier(self, builder: IrBuilder) -> None:
         builder.call("llvm.nvvm.barrier.cta.sync.aligned.all", "void", [builder.int_(0, "i32")])
+
+    def exchange(self, builder: IrBuilder, word: Value, distance: int) -> Value:
+        operands = [builder.int_(n, "i32") for n in (-1, distance, _WARP - 1)]
+        return builder.call("llvm.nvvm.shfl.sync.bfly.i32", "i32", [operands[0], word, *operands[1:]])
 
     def shared_array(self, builder: IrBuilder, type_: str, count: int) -> Value:
         name = builder.module.symbol(f"{builder.function.name}_shared")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
-from xla_backend_gpu.abi import PtxAbi
+from xla_backend_gpu.abi import PARALLEL, PtxAbi
 from xla_backend_gpu.assignment import assign, may_share
 from xla_backend_gpu.executable import GpuExecutable
 from xla_backend_gpu.program import Engine, GpuProgram, Launch, place_of
@@ -20,9 +20,9 @@ from xla_core.codegen.llvm import KernelEmitter, compile_ir, emitter_capabilitie
 from xla_core.hlo import OPS, ElementType, HloInstruction, HloModule, Opcode, StructuralKeys, Trait
 from xla_core.passes import HloPass, HloPassPipeline, ModuleDump, create_pass, scheduling_pipeline
 from xla_core.schedule import Thunk, emit_thunks
-from xla_core.target import Capabilities, FusionDecision, FusionPreferences, TargetConfig
+from xla_core.target import Capabilities, FusionCosts, FusionPreferences, TargetConfig
 
-__all__ = ["TRIPLE", "capabilities", "compile_module", "fusion_preferences", "hlo_stages"]
+__all__ = ["PARALLEL", "TRIPLE", "capabilities", "compile_module", "fusion_preferences", "hlo_stages"]
 
 TRIPLE = PtxAbi.triple
 
@@ -41,15 +41,11 @@ _TARGET_PASSES = (
     "float-upcaster",
     "dot-decomposer",
     "reduce-window-rewriter",
-    "reduction-splitter",
     "dot-strength-reduction",
 )
 
 _SCRATCH = frozenset({Opcode.SORT, Opcode.TOPK, Opcode.FFT})
 """Ops whose kernels need memory for the whole of a row."""
-
-_MANY_TIMES = frozenset({Opcode.REDUCE, Opcode.REDUCE_WINDOW, Opcode.DOT, Opcode.CONVOLUTION})
-"""Ops that every thread of a kernel would compute anew, if they were fused into what reads their result."""
 
 
 @functools.cache
@@ -59,14 +55,8 @@ def capabilities() -> Capabilities:
 
 
 def fusion_preferences() -> FusionPreferences:
-    """Refuses to fuse reductions and products into their users."""
-    return FusionPreferences(should_fuse=_should_fuse)
-
-
-def _should_fuse(producer: HloInstruction, consumer: HloInstruction) -> FusionDecision:
-    inside = producer.attribute("calls").instructions if producer.opcode == Opcode.FUSION else [producer]
-    found = next((i.opcode for i in inside if i.opcode in _MANY_TIMES), None)
-    return FusionDecision.yes() if found is None else FusionDecision.no(f"each thread would compute the {found}")
+    """The costs of a device whose threads compute faster than its memory moves bytes, and whose launches are dear."""
+    return FusionPreferences(costs=FusionCosts(byte=8.0, kernel=1e7, transcendental=24.0))
 
 
 def hlo_stages(config: TargetConfig) -> Mapping[str, HloPass]:

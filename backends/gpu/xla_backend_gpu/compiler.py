@@ -61,6 +61,7 @@ class GpuCompiler(Compiler):
             capabilities=code_generation.capabilities(),
             alignment=AlignmentRules(buffer=ALIGNMENT, allocation=ALIGNMENT),
             fusion=code_generation.fusion_preferences(),
+            parallel=code_generation.PARALLEL,
             features=(self.processor,),
         )
 

@@ -17,7 +17,7 @@ from xla_core.hlo.verifier import verify
 from xla_core.passes.fusion import FusionPolicy, InstructionFusion, MultiOutputFusion, create_fusion, fuse_into
 from xla_core.passes.scheduling.copy_insertion import insert_copies
 from xla_core.passes.scheduling.memory_scheduler import schedule_module
-from xla_core.target import FusionDecision, FusionPreferences
+from xla_core.target import FusionDecision, FusionPreferences, ParallelModel
 
 
 def _fuse(module: HloModule, policy: FusionPolicy | None = None) -> None:
@@ -189,3 +189,75 @@ def test_the_start_indices_of_a_dynamic_slice_may_be_a_vector() -> None:
       j = s16[2] add(i, i)
       ROOT r = f32[2,1] dynamic-slice(c, j), dynamic_slice_sizes={2,1}""")
     assert made[-1].shape.dimensions == (2, 1)
+
+
+BLOCKS = FusionPolicy(parallel=ParallelModel(threads=256, lanes=32))
+
+SOFTMAX = """
+ x = f32[{shape}] parameter(0)
+ low = f32[] constant(-inf)
+ zero = f32[] constant(0)
+ top = f32[{rows}] reduce(x, low), dimensions={{{dimensions}}}, to_apply=max
+ tops = f32[{shape}] broadcast(top), dimensions={{{kept}}}
+ moved = f32[{shape}] subtract(x, tops)
+ e = f32[{shape}] exponential(moved)
+ total = f32[{rows}] reduce(e, zero), dimensions={{{dimensions}}}, to_apply=sum
+ totals = f32[{shape}] broadcast(total), dimensions={{{kept}}}
+ ROOT r = f32[{shape}] divide(e, totals)
+"""
+
+
+def _kernels(body: str, policy: FusionPolicy | None = None) -> list[list[str]]:
+    """The opcodes of each kernel after fusion."""
+    entry = [i for i in _entry(body, policy) if i.opcode != "constant"]
+    return [_inside(i) if i.opcode == "fusion" else [str(i.opcode)] for i in entry]
+
+
+@pytest.mark.parametrize(
+    ("shape", "rows", "dimensions", "kept"),
+    [("64,500", "64", "1", "0"), ("3,4,5,60", "3,4", "2,3", "0,1"), ("700", "", "0", "")],
+)
+def test_blocks_of_threads_compute_a_softmax_in_one_kernel(shape, rows, dimensions, kept):
+    (kernel,) = _kernels(SOFTMAX.format(shape=shape, rows=rows, dimensions=dimensions, kept=kept), BLOCKS)
+    assert kernel.count("reduce") == 2
+
+
+def test_blocks_of_threads_do_not_reduce_columns_for_each_element():
+    found = _kernels(SOFTMAX.format(shape="64,500", rows="500", dimensions="0", kept="1"), BLOCKS)
+    assert [kernel.count("reduce") for kernel in found] == [1, 1, 0]
+
+
+def test_a_row_that_no_block_can_hold_is_reduced_by_a_kernel_of_its_own():
+    policy = FusionPolicy(parallel=ParallelModel(threads=8, lanes=4, registers=4))
+    assert policy.parallel.block_elements == 16
+    short = _kernels(SOFTMAX.format(shape="64,16", rows="64", dimensions="1", kept="0"), policy)
+    long = _kernels(SOFTMAX.format(shape="64,17", rows="64", dimensions="1", kept="0"), policy)
+    assert (len(short), len(long)) == (1, 3)
+
+
+def test_a_kernel_of_blocks_reduces_rows_of_one_length():
+    """The rows of 20 elements and those of 600 are the work of different blocks."""
+    found = _kernels(
+        """
+ x = f32[7,30,20] parameter(0)
+ zero = f32[] constant(0)
+ short = f32[7,30] reduce(x, zero), dimensions={2}, to_apply=sum
+ a = f32[7,30,20] broadcast(short), dimensions={0,1}
+ long = f32[7] reduce(x, zero), dimensions={1,2}, to_apply=sum
+ b = f32[7,30,20] broadcast(long), dimensions={0}
+ c = f32[7,30,20] multiply(a, b)
+ ROOT r = f32[7,30,20] add(c, x)
+""",
+        BLOCKS,
+    )
+    assert [kernel.count("reduce") for kernel in found] == [1, 1]
+
+
+def test_the_two_steps_of_a_large_reduction_stay_two_kernels():
+    found = _kernels("""
+ x = f32[64,4096] parameter(0)
+ zero = f32[] constant(0)
+ parts = f32[64] reduce(x, zero), dimensions={1}, to_apply=sum
+ ROOT all = f32[] reduce(parts, zero), dimensions={0}, to_apply=sum
+""")
+    assert [kernel.count("reduce") for kernel in found] == [1, 1]

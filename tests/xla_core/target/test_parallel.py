@@ -40,3 +40,12 @@ def test_a_target_says_what_a_kernel_costs(kernel: float, fused: bool) -> None:
 def test_a_cut_into_no_units_is_refused() -> None:
     with pytest.raises(InvalidArgumentError, match="units"):
         ParallelModel(units=0)
+
+
+@pytest.mark.parametrize("threads", [1, 64])
+def test_the_pipeline_leaves_a_large_reduction_in_two_steps(threads: int) -> None:
+    parallel = ParallelModel(split_reduction_elements=4096, threads=threads)
+    module = parse_hlo(REDUCTION)
+    default_pipeline(TargetConfig(name="t", capabilities=Capabilities.all_of(), parallel=parallel)).run(module)
+    computations = [module.entry, *(i.attribute("calls") for i in module.entry.instructions if i.opcode == "fusion")]
+    assert sum(i.opcode == "reduce" for c in computations for i in c.instructions) == 2

@@ -27,12 +27,15 @@ from xla_core.analysis.indexing.fusion_accesses import (
     Loops,
     joined,
     looped,
+    memory_index,
     memory_position,
     one_loop,
+    placed,
 )
 from xla_core.analysis.indexing.indexing_map import IndexingMap, dimension_variables, indexing_map
 from xla_core.analysis.indexing.movement import reshaped
 from xla_core.analysis.indexing.operand_accesses import operand_accesses
+from xla_core.analysis.indexing.row_reduction import ReducedRows, reduced_rows
 
 __all__ = [
     "ACCUMULATING",
@@ -45,6 +48,7 @@ __all__ = [
     "IndexingMap",
     "Load",
     "Loops",
+    "ReducedRows",
     "StartIndex",
     "Variable",
     "delinearized",
@@ -54,10 +58,13 @@ __all__ = [
     "joined",
     "linearized",
     "looped",
+    "memory_index",
     "memory_position",
     "modulo",
     "one_loop",
     "operand_accesses",
+    "placed",
+    "reduced_rows",
     "reshaped",
     "split_remainders",
     "windowed",

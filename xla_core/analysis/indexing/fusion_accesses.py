@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Collection, Hashable, Sequence
 
 from xla_core.analysis.indexing.access import Access, Condition, StartIndex
@@ -39,6 +40,13 @@ def memory_position(shape: Shape, index: Index) -> IndexExpr:
     return position
 
 
+def memory_index(shape: Shape, position: IndexExpr) -> Index:
+    """The index of the element at a position in memory."""
+    order = list(reversed(shape.minor_to_major()))
+    physical = delinearized(position, [shape.dimensions[d] for d in order])
+    return tuple(physical[order.index(d)] for d in range(shape.rank))
+
+
 def joined(variables: Sequence[Variable]) -> IndexExpr:
     """Returns the row-major number of an iteration of a nest of loops, which are given outermost first."""
     position = IndexExpr.of(0)
@@ -49,21 +57,32 @@ def joined(variables: Sequence[Variable]) -> IndexExpr:
 
 def looped(instruction: HloInstruction, accesses: Sequence[Access], loops: Loops) -> Sequence[Access]:
     """Rewrites the accesses of an accumulating instruction for other loops than one for each variable."""
-    own = [v for v in accesses[0].variables if not isinstance(v.key, StartIndex)]
+    own = _own_variables(accesses)
     if not own:
         return accesses
-    extents = [v.extent for v in own]
-    count = 1
-    for extent in extents:
-        count *= extent
-    variables = tuple(loops(instruction, count))
-    place = dict(zip(own, delinearized(joined(variables), extents), strict=True))
+    variables = tuple(loops(instruction, math.prod(v.extent for v in own)))
+    return placed(accesses, joined(variables), variables)
+
+
+def placed(accesses: Sequence[Access], position: IndexExpr, variables: tuple[Variable, ...] = ()) -> Sequence[Access]:
+    """The accesses of an accumulating instruction at one position of the space of the elements that it combines.
+
+    `variables` become the accesses' own.
+    """
+    own = _own_variables(accesses)
+    if not own:
+        return accesses
+    place = dict(zip(own, delinearized(position, [v.extent for v in own]), strict=True))
     found: list[Access] = []
     for access in accesses:
         index = tuple(expr.substitute(place) for expr in access.index)
         conditions = tuple(Condition.of(c.expr.substitute(place), c.low, c.high) for c in access.conditions)
         found.append(Access(index, variables, conditions) if access.variables else access)
     return found
+
+
+def _own_variables(accesses: Sequence[Access]) -> list[Variable]:
+    return [v for v in accesses[0].variables if not isinstance(v.key, StartIndex)]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -85,7 +104,7 @@ class FusionAccesses:
     def __init__(self, bound: Collection[HloInstruction], loops: Loops) -> None:
         self._bound = bound
         self.loops = loops
-        self._seen: set[tuple[HloInstruction, Index]] = set()
+        self._seen: dict[tuple[HloInstruction, Index], None] = {}
         self.loads: dict[Load, None] = {}
         self.conditions: dict[Condition, None] = {}
         self.values: dict[IndexExpr, None] = {}
@@ -98,6 +117,10 @@ class FusionAccesses:
         found.update(self.values)
         return list(found)
 
+    def indices(self, instruction: HloInstruction) -> list[Index]:
+        """The indices at which an instruction is computed."""
+        return [index for seen, index in self._seen if seen is instruction]
+
     def visit(self, instruction: HloInstruction, index: Index) -> None:
         """Adds the loads, conditions and values that an element of an instruction needs."""
         stack = [(instruction, index)]
@@ -105,7 +128,7 @@ class FusionAccesses:
             top, place = stack.pop()
             if (top, place) in self._seen:
                 continue
-            self._seen.add((top, place))
+            self._seen[top, place] = None
             if top in self._bound:
                 for shape in top.shape.leaves():
                     self.loads[Load(top, memory_position(shape, place[: shape.rank]))] = None

@@ -28,8 +28,10 @@ The rooms, from the ground up; each imports only from those above it:
 `loops`                 loops under construction, values of index expressions, loads and stores of elements
 `scalars`               one element of an elementwise op from the elements of its operands
 `elements`              the element of any instruction of a computation at any index
-`forms`                 the loops of a kernel, planned and emitted: elementwise, tiled, scatter, sort, fft, ...
-`kernel_emitter`        chooses a form for a fusion or an instruction, plans the kernel and emits it
+`blocks`                what the threads of a block do together
+`forms`                 the loops of a kernel, planned and emitted: elementwise, rows, tiled, scatter, sort, fft, ...
+`planner`               chooses a form for a kernel and plans it; a backend may override it
+`kernel_emitter`        a fusion or an instruction becomes a function, as planned
 `capabilities`          what can be emitted, as data
 `llvm_compiler`         IR text to optimized IR, assembly, object code
 ======================  ====================================================================================
@@ -39,7 +41,7 @@ A new op is one function under a decorator (`elemental` in `scalars`, `generator
 
 from xla_core.codegen.llvm.capabilities import emitter_capabilities, may_share_buffer
 from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
-from xla_core.codegen.llvm.forms.kernel_form import EmittedKernel
+from xla_core.codegen.llvm.forms.kernel_form import EmittedKernel, KernelBody, KernelForm, KernelPlan
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import Block, IrFunction, IrModule, Value
 from xla_core.codegen.llvm.kernel_emitter import KernelEmitter
@@ -49,6 +51,7 @@ from xla_core.codegen.llvm.llvm_compiler import (
     compile_objects,
 )
 from xla_core.codegen.llvm.loops.ir_array import Complex, IrArray
+from xla_core.codegen.llvm.planner import Planner
 from xla_core.codegen.llvm.target_abi import GridAbi, KernelFrame, KernelParameter, LoopAbi, TargetAbi
 
 __all__ = [
@@ -62,10 +65,14 @@ __all__ = [
     "IrBuilder",
     "IrFunction",
     "IrModule",
+    "KernelBody",
     "KernelEmitter",
+    "KernelForm",
     "KernelFrame",
     "KernelParameter",
+    "KernelPlan",
     "LoopAbi",
+    "Planner",
     "TargetAbi",
     "Value",
     "compile_ir",

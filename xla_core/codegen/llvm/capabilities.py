@@ -7,7 +7,7 @@ import functools
 from xla_core.analysis.buffer_sharing import can_share_buffer
 from xla_core.codegen.llvm.elements.element_emitter import GENERATORS
 from xla_core.codegen.llvm.forms.top_k import why_sorted
-from xla_core.codegen.llvm.kernel_emitter import FORMS
+from xla_core.codegen.llvm.planner import FORMS
 from xla_core.codegen.llvm.scalars.complex_ops import COMPLEX_OPS
 from xla_core.codegen.llvm.scalars.elemental import ELEMENTAL
 from xla_core.codegen.llvm.scalars.float_ops import FLOAT_OPS

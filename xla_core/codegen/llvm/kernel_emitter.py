@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
-from xla_core.codegen.llvm.forms.block_reduction import BLOCK_REDUCTION
-from xla_core.codegen.llvm.forms.elements import ELEMENTS
-from xla_core.codegen.llvm.forms.fft import FFT
-from xla_core.codegen.llvm.forms.kernel_form import EmittedKernel, KernelBody, KernelForm
-from xla_core.codegen.llvm.forms.loop import LOOP
-from xla_core.codegen.llvm.forms.scatter import SCATTER
-from xla_core.codegen.llvm.forms.select_and_scatter import SELECT_AND_SCATTER
-from xla_core.codegen.llvm.forms.sort import SORT
-from xla_core.codegen.llvm.forms.tiles import TILES
-from xla_core.codegen.llvm.forms.top_k import TOP_K
+from xla_core.codegen.llvm.forms.kernel_form import EmittedKernel, KernelBody
 from xla_core.codegen.llvm.ir.module import IrModule
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.ir_array import IrArray
+from xla_core.codegen.llvm.planner import Planner
 from xla_core.codegen.llvm.target_abi import KernelFrame, KernelParameter, TargetAbi
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-
-FORMS: list[KernelForm[Any]] = [SORT, TOP_K, FFT, SCATTER, SELECT_AND_SCATTER, BLOCK_REDUCTION, ELEMENTS, TILES, LOOP]
-"""The first form that matches is chosen. The last one always matches."""
 
 
 class KernelEmitter:
@@ -32,10 +20,12 @@ class KernelEmitter:
     Args:
         abi: the target.
         module: where the functions go; a new one, with the target's triple, by default.
+        planner: decides how each kernel is written.
     """
 
-    def __init__(self, abi: TargetAbi, module: IrModule | None = None) -> None:
+    def __init__(self, abi: TargetAbi, module: IrModule | None = None, planner: Planner | None = None) -> None:
         self.abi = abi
+        self.planner = planner or Planner()
         self.module = module or IrModule("kernels", triple=abi.triple, data_layout=abi.data_layout)
 
     def emit(
@@ -60,16 +50,15 @@ class KernelEmitter:
         name = self.module.symbol(name or instruction.name)
         parameters = _parameters(instruction, aliasing)
         body = KernelBody(self.abi, instruction, aliasing)
-        form = next(form for form in FORMS if form.matches(body))
-        plan = form.plan(body)
-        frame = self.abi.begin_kernel(self.module, name, parameters, plan.count, blocks=plan.per_block)
+        form, plan = self.planner.choose(body)
+        frame = self.abi.begin_kernel(self.module, name, parameters, plan.count, threads=plan.threads)
         arrays = self._arrays(name, frame, parameters)
         body.results = [a for a, p in zip(arrays, parameters, strict=True) if p.is_result]
         body.bindings = _bindings(instruction, [a for a, p in zip(arrays, parameters, strict=True) if not p.is_result])
         frame.builder.fast_math = self.abi.fast_math
         form.emit(body, plan, frame, EmissionContext(frame.builder, self.abi))
         self.abi.end_kernel(frame)
-        return EmittedKernel(name, parameters, plan.count, plan.grain, plan.per_block, f"{form.name}: {plan}")
+        return EmittedKernel(name, parameters, plan.count, plan.grain, plan.threads, f"{form.name}: {plan}")
 
     def _arrays(self, name: str, frame: KernelFrame, parameters: Sequence[KernelParameter]) -> list[IrArray]:
         """Returns the buffers, with metadata on aliasing: each result has an alias scope of its own."""

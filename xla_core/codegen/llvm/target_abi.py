@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import IrFunction, IrModule, Value
+from xla_core.errors import UnimplementedError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Shape
 from xla_core.target import ParallelModel
@@ -48,7 +49,6 @@ class TargetAbi(abc.ABC):
     Attributes:
         triple, cpu, features, data_layout: for LLVM's target machine; an empty layout means the target's own.
         vector_width: bits of the vector registers that loops are written for; 0 for none.
-        flatten: whether every element is a unit of work, as for a thread, instead of loops over rows.
         fast_math: LLVM flags ("contract", "reassoc nsz", ...) on the program's own floating operations.
         has_fma: whether fused multiply-add of f32 and f64 is one instruction. Math functions are then shorter and more
             exact.
@@ -57,9 +57,8 @@ class TargetAbi(abc.ABC):
         address_space, constant_address_space, stack_address_space: of buffers, constant tables, stack memory.
         invariant_loads: whether operands that no result aliases are loaded with `!invariant.load`. That is sound only
             if a kernel is never inlined into code that writes its operands.
-        threads_per_block: how many threads cooperate on a row of a reduction. With more than one, `thread_index`,
-            `barrier` and `shared_array` are needed.
-        parallel: how a kernel's work is divided into units; `TargetConfig.parallel`.
+        parallel: how a kernel's work is divided; `TargetConfig.parallel`. With several threads in a block,
+            `thread_index`, `barrier` and `shared_array` are needed; with several lanes, `exchange`.
     """
 
     triple: str = ""
@@ -67,7 +66,6 @@ class TargetAbi(abc.ABC):
     features: str = ""
     data_layout: str = ""
     vector_width: int = 128
-    flatten: bool = False
     fast_math: str = ""
     has_fma: bool = True
     native_floats: frozenset[ElementType] = frozenset({ElementType.F16})
@@ -76,16 +74,15 @@ class TargetAbi(abc.ABC):
     constant_address_space: int = 0
     stack_address_space: int = 0
     invariant_loads: bool = False
-    threads_per_block: int = 1
     parallel: ParallelModel = ParallelModel()
 
     @abc.abstractmethod
     def begin_kernel(
-        self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, blocks: bool = False
+        self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, threads: int = 1
     ) -> KernelFrame:
         """Adds the function of a kernel to the module, with its prologue.
 
-        `count` is its number of units. With `blocks`, all threads of a block work on a unit together.
+        `count` is its number of units. With several `threads`, blocks of so many threads each work on a unit together.
         """
 
     def end_kernel(self, frame: KernelFrame) -> None:
@@ -106,6 +103,15 @@ class TargetAbi(abc.ABC):
     def barrier(self, builder: IrBuilder) -> None:
         """Waits for all threads of the block. Afterwards their writes to shared memory are visible."""
         del builder
+
+    def exchange(self, builder: IrBuilder, word: Value, distance: int) -> Value:
+        """Returns the `word` (i32) of the lane whose number is this lane's exclusive-or `distance`.
+
+        All lanes of a group of `parallel.lanes` threads call it together.
+        """
+        raise UnimplementedError(
+            f"{type(self).__name__} has {self.parallel.lanes} lanes, but doesn't define `exchange`"
+        )
 
     def shared_array(self, builder: IrBuilder, type_: str, count: int) -> Value:
         """New memory that the threads of a block share. Each call gives an array of its own.
@@ -188,7 +194,7 @@ class LoopAbi(TargetAbi):
         return f"noinline nounwind{width}"
 
     def begin_kernel(
-        self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, blocks: bool = False
+        self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, threads: int = 1
     ) -> KernelFrame:
         function = IrFunction(
             name,
@@ -215,7 +221,6 @@ class GridAbi(TargetAbi):
     A subclass sets the calling convention and reads the indices of the thread and its block.
     """
 
-    flatten = True
     invariant_loads = True
     kernel_prefix: str = ""
     kernel_attributes: str = "nounwind"
@@ -233,7 +238,7 @@ class GridAbi(TargetAbi):
         """i64: threads in a block."""
 
     def begin_kernel(
-        self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, blocks: bool = False
+        self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, threads: int = 1
     ) -> KernelFrame:
         signature = []
         for position, parameter in enumerate(parameters):
@@ -249,7 +254,7 @@ class GridAbi(TargetAbi):
         builder = IrBuilder(module, function)
         block, grid = self.block_index(builder), self.block_count(builder)
         begin, step = block, grid
-        if not blocks:
+        if threads == 1:
             size = self.block_size(builder)
             begin = builder.add(builder.mul(block, size), self.thread_index(builder))
             step = builder.mul(grid, size)

@@ -37,10 +37,14 @@ class ReductionSplitter(OpExpander):
             op is not None
             and op.identity(x.element_type) is not None
             and x.element_type is instruction.shape.element_type
-            and x.num_elements >= self._parallel.split_reduction_elements
+            and x.num_elements >= self._parallel.split_reduction_elements * self._rows(instruction)
             and instruction.shape.num_elements <= self._parallel.units // 2  # more are enough independent parts
             and self._split(instruction) is not None
         )
+
+    def _rows(self, instruction: HloInstruction) -> int:
+        """The results whose elements count separately: a block of threads works on each by itself."""
+        return instruction.shape.num_elements if self._parallel.has_blocks else 1
 
     def _split(self, instruction: HloInstruction) -> tuple[int, int] | None:
         """The dimension to split and the number of parts: the first reduced dimension with a suitable divisor."""

@@ -10,7 +10,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from xla_core.analysis.indexing import Access, Condition, Index, IndexExpr, StartIndex, Variable, operand_accesses
+from xla_core.analysis.indexing import (
+    Access,
+    Condition,
+    Index,
+    IndexExpr,
+    ReducedRows,
+    StartIndex,
+    Variable,
+    memory_index,
+    operand_accesses,
+    placed,
+    reduced_rows,
+)
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.target import ParallelModel
@@ -27,26 +39,55 @@ def is_elementwise_use(user: HloInstruction, operand: HloInstruction) -> bool:
 class IndexSpace:
     """The loops of one kernel, which run over the result of `root` in memory order.
 
-    The work of the kernel is divided into `parallel.units` units. Each unit computes values that depend on no loop.
+    The work of a kernel without blocks of threads is divided into `parallel.units` units. Each unit computes values
+    that depend on no loop. With blocks of threads, each element is computed by a thread, which computes everything that
+    it needs, but for the reductions of `rows`, which a block computes together.
+
+    Args:
+        root: what the kernel computes.
+        parallel: how the target divides work.
+        rows: those that the reductions of the kernel reduce. The kernel's elements are those of the rows.
     """
 
-    def __init__(self, root: HloInstruction, parallel: ParallelModel) -> None:
+    def __init__(self, root: HloInstruction, parallel: ParallelModel, rows: ReducedRows | None = None) -> None:
         shape = next((s for s in root.shape.leaves() if s.is_array), root.shape)
-        units, least = parallel.units, parallel.row_elements
-        self._units = float(units if shape.num_elements > 1 else 1)
+        self._rows = rows
         self._evaluations: dict[Variable, float] = {}
         self._accesses: dict[tuple[HloInstruction, Index], Sequence[Access]] = {}
-        order = [d for d in reversed(shape.minor_to_major()) if shape.dimensions[d] != 1]
-        rows = math.prod(shape.dimensions[d] for d in order[:-1])
-        inner = shape.dimensions[order[-1]] if order else 1
-        # If there are few rows, they are divided too, and each part computes the values that depend on the row only.
-        chunks = min(units / rows, inner / least) if 0 < rows < units and inner >= 2 * least and len(order) > 1 else 1.0
+        if rows is not None:
+            self._units = 1.0
+            row, self._place = Variable("row", rows.count, "row"), Variable("place", rows.elements, "place")
+            self._evaluations = {row: float(rows.count), self._place: float(rows.count * rows.elements)}
+            position = IndexExpr.of(row)
+            if shape.num_elements != rows.count:
+                position = position * rows.elements + IndexExpr.of(self._place)
+            self.root: Index = memory_index(shape, position)
+            return
         variables = [Variable(("root", d), n, f"d{d}") for d, n in enumerate(shape.dimensions)]
+        self.root = tuple(map(IndexExpr.of, variables))
+        order = [d for d in reversed(shape.minor_to_major()) if shape.dimensions[d] != 1]
+        inner = shape.dimensions[order[-1]] if order else 1
+        if parallel.has_blocks:
+            # Some lanes of each row compute what depends on the row only.
+            self._units = shape.num_elements / max(1.0, inner / parallel.lanes)
+            self._evaluations = dict.fromkeys(variables, self._units)
+            self._evaluations.update((variables[d], float(shape.num_elements)) for d in order[-1:])
+            return
+        units, least = parallel.units, parallel.row_elements
+        self._units = float(units if shape.num_elements > 1 else 1)
+        outer = math.prod(shape.dimensions[d] for d in order[:-1])
+        # If there are few rows, they are divided too, and each part computes the values that depend on the row only.
+        chunks = (
+            min(units / outer, inner / least) if 0 < outer < units and inner >= 2 * least and len(order) > 1 else 1.0
+        )
         count = 1.0
         for d in order:
             count *= shape.dimensions[d]
             self._evaluations[variables[d]] = count if d == order[-1] else count * chunks
-        self.root: Index = tuple(map(IndexExpr.of, variables))
+
+    def is_of_row(self, index: Index) -> bool:
+        """Whether an index is the same for all elements of a row of `rows`."""
+        return all(variable.key == "row" for expr in index for variable in expr.variables)
 
     def evaluations(self, index: Index) -> float:
         """Returns how often the kernel computes a value at `index`."""
@@ -60,8 +101,11 @@ class IndexSpace:
         known = self._accesses.get((user, index))
         if known is None:
             known = self._accesses[user, index] = self._in_place(user, operand_accesses(user, index))
-            for access in known:
-                self._count(access, index)
+            if self._rows is not None and reduced_rows(user) == self._rows:
+                known = self._accesses[user, index] = placed(known, IndexExpr.of(self._place))
+            else:
+                for access in known:
+                    self._count(access, index)
         return known[number]
 
     def share(self, conditions: Sequence[Condition]) -> float:

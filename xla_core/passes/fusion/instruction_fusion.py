@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xla_core.analysis.control_flow import reachable_sequences
-from xla_core.analysis.indexing import Index
+from xla_core.analysis.indexing import Index, ReducedRows, reduced_rows
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
@@ -47,13 +47,14 @@ Indices = dict[Index, float]
 class _Kernel:
     """The instructions that one kernel computes, and the indices at which it computes each of them."""
 
-    __slots__ = ("indices", "operands", "policy", "root", "size", "space")
+    __slots__ = ("indices", "operands", "policy", "root", "rows", "size", "space")
 
-    def __init__(self, root: HloInstruction, policy: FusionPolicy) -> None:
+    def __init__(self, root: HloInstruction, policy: FusionPolicy, rows: ReducedRows | None = None) -> None:
         self.policy = policy
         self.size = policy.code_size(root)
         self.root = root
-        self.space = IndexSpace(root, policy.parallel)
+        self.rows = rows or (reduced_rows(root) if policy.parallel.has_blocks else None)
+        self.space = IndexSpace(root, policy.parallel, self.rows)
         self.indices: dict[HloInstruction, Indices] = {root: {self.space.root: 1.0}}
         self.operands: dict[HloInstruction, None] = dict.fromkeys(root.operands)
 
@@ -69,6 +70,28 @@ class _Kernel:
                         needed = part * self.space.share(access.conditions)
                         found[access.index] = min(1.0, found.get(access.index, 0.0) + needed)
         return found
+
+    def by_rows(self, producer: HloInstruction) -> _Kernel | None:
+        """This kernel, or the same one divided by rows, if it can compute a reduction once a row; else None."""
+        rows, elements = reduced_rows(producer), next(self.root.shape.leaves()).num_elements
+        if rows is None or not 1 < rows.elements <= self.policy.parallel.block_elements:
+            return None
+        if self.rows is not None:
+            return self if self.rows == rows else None
+        if Trait.ACCUMULATES in self.root.op.traits or self.root.opcode == Opcode.DYNAMIC_UPDATE_SLICE:
+            return None
+        if elements not in (rows.count, rows.count * rows.elements):
+            return None
+        kernel = _Kernel(self.root, self.policy, rows)
+        for member in list(self.indices)[1:]:  # users first
+            users = [user for user in dict.fromkeys(member.users) if user in kernel.indices]
+            kernel.indices[member] = kernel.indices_of(member, users)
+        kernel.size, kernel.operands = self.size, self.operands
+        return kernel
+
+    def become(self, other: _Kernel) -> None:
+        """Takes the division into rows of another form of this kernel."""
+        self.rows, self.space, self.indices = other.rows, other.space, other.indices
 
     def add(self, producer: HloInstruction, indices: Indices) -> None:
         self.size += self.policy.code_size(producer)
@@ -134,9 +157,9 @@ class _Partition:
     ) -> bool:
         """Fuses a free instruction into every kernel that can take it; returns whether all could."""
         for kernel, users in kernels.items():
-            indices = self._indices_in(kernel, instruction, users)
-            if indices is not None:
-                kernel.add(instruction, indices)
+            found = self._indices_in(kernel, instruction, users)
+            if found is not None:
+                kernel.add(instruction, found[1])
                 self._inside[instruction].append(kernel)
         return len(self._inside[instruction]) == len(kernels)
 
@@ -145,38 +168,50 @@ class _Partition:
         evaluations = 0.0
         found = []
         for kernel, users in kernels.items():
-            indices = self._indices_in(kernel, producer, users)
-            if indices is None:
+            known = self._indices_in(kernel, producer, users)
+            if known is None:
                 return False
-            evaluations += sum(kernel.space.evaluations(index) * part for index, part in indices.items())
-            found.append(indices)
+            divided, indices = known
+            evaluations += sum(divided.space.evaluations(index) * part for index, part in indices.items())
+            found.append(known)
         if not self._policy.is_profitable(producer, evaluations, len(kernels)):
             return False
-        for kernel, indices in zip(kernels, found, strict=True):
+        for kernel, (divided, indices) in zip(kernels, found, strict=True):
+            kernel.become(divided)
             kernel.add(producer, indices)
         self._inside[producer] = list(kernels)
         return True
 
-    def _indices_in(self, kernel: _Kernel, producer: HloInstruction, users: Sequence[HloInstruction]) -> Indices | None:
-        """Returns the indices at which `kernel` would compute `producer`, or None if it cannot be fused."""
+    def _indices_in(
+        self, kernel: _Kernel, producer: HloInstruction, users: Sequence[HloInstruction]
+    ) -> tuple[_Kernel, Indices] | None:
+        """(the kernel, perhaps divided by rows, the indices at which it would compute `producer`).
+
+        Returns None if `producer` cannot be fused.
+        """
         preferences, policy = self._policy.preferences, self._policy
         if kernel.size + policy.code_size(producer) > preferences.max_instructions:
             return None
-        if not policy.should_fuse(producer, kernel.root):
+        if not policy.should_fuse(producer, kernel.root) or policy.makes_serial(producer, kernel.root):
             return None
         new = sum(1 for o in dict.fromkeys(producer.operands) if o not in kernel.operands and o not in kernel.indices)
         if new > 1 and len(kernel.operands) - 1 + new > preferences.max_operands:
             return None
+        accumulates = Trait.ACCUMULATES in producer.op.traits
+        divided = kernel.by_rows(producer) if accumulates and policy.parallel.has_blocks else None
+        kernel = divided or kernel
         indices = kernel.indices_of(producer, users)
         if len(indices) > policy.copies_allowed(producer):
             return None
-        accumulates = Trait.ACCUMULATES in producer.op.traits and not _is_row_reduction(producer)
         if accumulates and list(indices) != [kernel.space.root]:
-            # A reduction over rows is fast only at the root, where the emitter keeps a tile of accumulators.
-            return None
+            # A reduction over columns is fast only at the root, where the emitter keeps a tile of accumulators. With
+            # blocks of threads, every thread would compute what isn't computed once a row.
+            is_once = all(map(kernel.space.is_of_row, indices)) if divided else not policy.parallel.has_blocks
+            if reduced_rows(producer) is None or not is_once:
+                return None
         if kernel.root.opcode == Opcode.DYNAMIC_UPDATE_SLICE and not _keeps_in_place(kernel, producer, indices):
             return None
-        return indices
+        return kernel, indices
 
     def _take_out_bitcasts(self, instruction: HloInstruction) -> None:
         """Removes bitcasts of kernel operands from kernels: outside a kernel they cost nothing."""
@@ -188,17 +223,6 @@ class _Partition:
 
     def _is_worth_it(self, kernel: _Kernel) -> bool:
         return sum(1 for i in kernel.indices if i.opcode != Opcode.CONSTANT) > 1
-
-
-def _is_row_reduction(instruction: HloInstruction) -> bool:
-    """Whether an instruction is a reduction over the minor-most dimensions in memory."""
-    if instruction.opcode != Opcode.REDUCE:
-        return False
-    shape = instruction.operand(0).shape
-    reduced = set(instruction.attribute("dimensions"))
-    minor = [d for d in shape.minor_to_major() if shape.dimensions[d] != 1]
-    count = sum(1 for d in minor if d in reduced)
-    return all(d in reduced for d in minor[:count])
 
 
 def _keeps_in_place(kernel: _Kernel, producer: HloInstruction, indices: Indices) -> bool:

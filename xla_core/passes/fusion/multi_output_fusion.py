@@ -11,9 +11,11 @@ import itertools
 from collections.abc import Iterable
 
 from xla_core.analysis.control_flow import reachable_sequences
+from xla_core.analysis.indexing import ReducedRows, reduced_rows
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.op_table import Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.fusion.fusion_node import fused_roots, replace_with_fusion
@@ -131,6 +133,8 @@ class _Joiner:
         loops = _loops(first.members)
         if loops is None or loops != _loops(second.members) or not self._small_enough(first, second):
             return False
+        if self._policy.parallel.has_blocks and len(_accumulated([*first.members, *second.members])) > 1:
+            return False
         if not self._clear_way(first, second):
             return False
         for source in first.reads:
@@ -208,6 +212,12 @@ def _loops(members: Iterable[HloInstruction]) -> object:
                 return None
             found = key
     return found
+
+
+def _accumulated(members: Iterable[HloInstruction]) -> set[ReducedRows | None]:
+    """The rows that kernels reduce; None among them is what accumulates in other ways."""
+    inside = (i for m in members for i in (m.attribute("calls").instructions if m.opcode == Opcode.FUSION else [m]))
+    return {reduced_rows(i) for i in inside if Trait.ACCUMULATES in i.op.traits}
 
 
 def _is_large(node: _Node) -> bool:

@@ -63,6 +63,14 @@ class FusionPolicy:
             return self.preferences.should_fuse(producer, consumer)
         return FusionDecision.yes()
 
+    def makes_serial(self, producer: HloInstruction, root: HloInstruction) -> bool:
+        """Whether a large reduction has independent results that the kernel of `root` would compute one by one."""
+        if producer.opcode != Opcode.REDUCE:
+            return False
+        results, parts = (next(i.shape.leaves()).num_elements for i in (producer, root))
+        large = producer.operand(0).shape.num_elements >= self.parallel.split_reduction_elements
+        return large and parts < min(results, self.parallel.units // 2)
+
     # -- what it costs -----------------------------------------------------------------------------------------------
 
     def is_free(self, instruction: HloInstruction) -> bool:

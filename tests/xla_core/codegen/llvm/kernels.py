@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import functools
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 
-from xla_core.codegen.llvm import EmittedKernel, KernelEmitter, LoopAbi, TargetAbi, compile_ir
+from xla_core.codegen.llvm import EmittedKernel, KernelEmitter, LoopAbi, Planner, TargetAbi, compile_ir
+from xla_core.codegen.llvm.planner import FORMS
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.evaluator import evaluate_computation
@@ -20,6 +22,11 @@ from xla_core.hlo.shape import Shape
 
 F32 = ElementType.F32
 S32 = ElementType.S32
+
+
+def single_elements() -> Planner:
+    """A planner of kernels whose threads each compute an element, as on a grid."""
+    return Planner([dataclasses.replace(form, matches=lambda body: True) for form in FORMS if form.name == "elements"])
 
 
 @functools.cache
@@ -66,10 +73,13 @@ def fuse(build: Callable[..., Any], *shapes: Shape) -> HloInstruction:
 
 
 def emit(
-    instruction: HloInstruction, abi: TargetAbi | None = None, aliasing: Collection[tuple[int, int]] = ()
+    instruction: HloInstruction,
+    abi: TargetAbi | None = None,
+    aliasing: Collection[tuple[int, int]] = (),
+    planner: Planner | None = None,
 ) -> tuple[EmittedKernel, str]:
     """(the kernel, the module's text)."""
-    emitter = KernelEmitter(abi or host_abi())
+    emitter = KernelEmitter(abi or host_abi(), planner=planner)
     kernel = emitter.emit(instruction, "kernel", aliasing=aliasing)
     return kernel, emitter.module.to_text()
 
@@ -83,10 +93,11 @@ class Loaded:
         abi: LoopAbi | None = None,
         aliasing: Collection[tuple[int, int]] = (),
         opt_level: int = 2,
+        planner: Planner | None = None,
     ) -> None:
         abi = abi or host_abi()
         self.aliasing = aliasing
-        self.kernel, self.text = emit(instruction, abi, aliasing)
+        self.kernel, self.text = emit(instruction, abi, aliasing, planner)
         self.compiled = compile_ir(self.text, abi, opt_level, jit=True, what="kernel")
         self.engine = llvm.create_mcjit_compiler(self.compiled.module, self.compiled.machine)
         self.engine.finalize_object()

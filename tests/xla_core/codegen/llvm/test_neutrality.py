@@ -17,16 +17,18 @@ from tests.xla_core.codegen.llvm.kernels import (
     random_array,
     scalar,
     scalar_body,
+    single_elements,
 )
 from xla_core.codegen.llvm import GridAbi, IrBuilder, LoopAbi, TargetAbi, Value, compile_ir
 from xla_core.hlo.element_type import ElementType as T
+from xla_core.target import ParallelModel
 
 
 class Ptx(GridAbi):
     triple, cpu, data_layout = "nvptx64-nvidia-cuda", "sm_80", ""
     kernel_prefix = "ptx_kernel"
     address_space = 1
-    threads_per_block = 256
+    parallel = ParallelModel(threads=256, lanes=32)
     native_floats = frozenset({T.F16})
 
     def _read(self, b: IrBuilder, register: str) -> Value:
@@ -47,6 +49,10 @@ class Ptx(GridAbi):
     def barrier(self, builder: IrBuilder) -> None:
         builder.call("llvm.nvvm.barrier.cta.sync.aligned.all", "void", [builder.int_(0, "i32")])
 
+    def exchange(self, builder: IrBuilder, word: Value, distance: int) -> Value:
+        mask, lane, clamp = (builder.int_(n, "i32") for n in (-1, distance, 31))
+        return builder.call("llvm.nvvm.shfl.sync.bfly.i32", "i32", [mask, word, lane, clamp])
+
     def shared_array(self, builder: IrBuilder, type_: str, count: int) -> Value:
         name = builder.module.symbol(f"{builder.function.name}_shared")
         builder.module.add_global(name, f"internal addrspace(3) global [{count} x {type_}] undef, align 16")
@@ -57,6 +63,7 @@ class Amdgcn(Ptx):
     triple, cpu = "amdgcn-amd-amdhsa", "gfx90a"
     kernel_prefix = "amdgpu_kernel"
     stack_address_space = 5
+    parallel = ParallelModel(threads=256, lanes=64)
 
     def block_index(self, builder: IrBuilder) -> Value:
         return builder.cast("zext", builder.call("llvm.amdgcn.workgroup.id.x", "i32", []), "i64")
@@ -65,7 +72,7 @@ class Amdgcn(Ptx):
         return builder.cast("zext", builder.call("llvm.amdgcn.workitem.id.x", "i32", []), "i64")
 
     def block_size(self, builder: IrBuilder) -> Value:
-        return builder.int_(self.threads_per_block)
+        return builder.int_(self.parallel.threads)
 
     def block_count(self, builder: IrBuilder) -> Value:
         packet = builder.call("llvm.amdgcn.dispatch.ptr", "ptr addrspace(4)", [])
@@ -75,13 +82,18 @@ class Amdgcn(Ptx):
     def barrier(self, builder: IrBuilder) -> None:
         builder.call("llvm.amdgcn.s.barrier", "void", [])
 
+    def exchange(self, builder: IrBuilder, word: Value, distance: int) -> Value:
+        lane = builder.cast("trunc", self.thread_index(builder), "i32")
+        address = builder.shl(builder.xor(lane, builder.int_(distance, "i32")), 2)
+        return builder.call("llvm.amdgcn.ds.bpermute", "i32", [address, word])
+
 
 TARGETS: dict[str, tuple[TargetAbi, str, str]] = {
     # target: (abi, what its assembly has for the elementwise kernel, and for the reduction)
     "x86-64": (LoopAbi("x86_64-unknown-linux-gnu", "x86-64-v3", vector_width=256), r"ymm", r"vaddps.*ymm"),
     "aarch64": (LoopAbi("aarch64-unknown-linux-gnu", "neoverse-v1"), r"fmul\s+[vz]\d+\.\d?s", r"fadd\s+[vz]\d+\.\d?s"),
-    "nvptx64": (Ptx(), r"st\.global", r"bar(rier)?\.(cta\.)?sync"),
-    "amdgcn": (Amdgcn(), r"global_store", r"s_barrier"),
+    "nvptx64": (Ptx(), r"st\.global", r"shfl\.sync\.bfly"),
+    "amdgcn": (Amdgcn(), r"global_store", r"ds_bpermute"),
     "hexagon": (LoopAbi("hexagon-unknown-elf", "hexagonv68", native_floats=frozenset()), r"memw", r"sfadd"),
 }
 
@@ -109,7 +121,7 @@ def test_one_emitter_for_every_target(target: str) -> None:
     assert re.search(elementwise, compile_ir(text, abi).assembly())
     kernel, text = emit(fuse(row_sums, f32(64, 256)), abi)
     assert kernel.partition_count == 64
-    assert kernel.per_block == (abi.threads_per_block > 1)
+    assert (kernel.threads > 1) == abi.parallel.has_blocks
     assert re.search(reduction, compile_ir(text, abi).assembly())
 
 
@@ -158,9 +170,6 @@ def test_a_target_without_fma_and_vectors_agrees() -> None:
 
 def test_flattened_loops_agree() -> None:
     """Each element is a unit of work, as on a grid, and a loop runs the units."""
-    host = host_abi()
-    flat = LoopAbi(host.triple, host.cpu, host.features)
-    flat.flatten = True
     x, y = random_array(f32(6, 7, 8)), random_array(f32(8, 6), 1)
 
     def build(c, x, y):
@@ -169,7 +178,7 @@ def test_flattened_loops_agree() -> None:
         wide = c.add("broadcast", turned, shape=f32(6, 14, 8), dimensions=(0, 2))
         return c.add("add", joined, wide)
 
-    (a,) = Loaded(fuse(build, f32(6, 7, 8), f32(8, 6)), flat)(x, y)
+    (a,) = Loaded(fuse(build, f32(6, 7, 8), f32(8, 6)), planner=single_elements())(x, y)
     np.testing.assert_array_equal(a, np.concatenate([x, x], 1) + y.T[:, None, :])
 
 

@@ -8,6 +8,7 @@ from tests.xla_core.codegen.llvm.kernels import emit, f32, fuse, host_abi, scala
 from xla_core.codegen.llvm import LoopAbi
 from xla_core.hlo import HloComputation, HloInstruction
 from xla_core.hlo.attributes import PaddingDimension
+from xla_core.target import ParallelModel
 
 
 def transposed(c: HloComputation, x: HloInstruction) -> HloInstruction:
@@ -36,6 +37,5 @@ def test_plans_name_form_units_and_loops(build, plan: str) -> None:
 
 
 def test_the_plan_of_a_grid() -> None:
-    flat = LoopAbi(host_abi().triple)
-    flat.flatten = True
+    flat = LoopAbi(host_abi().triple, parallel=ParallelModel(threads=64))
     assert emit(fuse(transposed, f32(128, 64)), flat)[0].plan.startswith("elements: ")

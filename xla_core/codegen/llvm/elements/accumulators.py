@@ -71,6 +71,9 @@ class Reducer:
     Sums, products, maxima and minima of floats below 32 bits are accumulated in f32 and rounded at the end. Additions
     and multiplications of floats may be reordered, and an extremum of zeros may have either sign. Operands are
     converted to the types of the body's parameters.
+
+    Attributes:
+        commutes: whether the body is an operation that commutes.
     """
 
     def __init__(self, f: ElementEmitter, instruction: HloInstruction) -> None:
@@ -84,6 +87,7 @@ class Reducer:
         op = combiner(self.computation)
         small = self.types[0].is_floating and self.types[0] not in (ElementType.F32, ElementType.F64)
         self.flags = _fast_math(op)
+        self.commutes = op is not None and Trait.COMMUTATIVE in op.traits
         self.wide = op.opcode if op and small and self.flags else None
 
     def start(self) -> list[Value]:

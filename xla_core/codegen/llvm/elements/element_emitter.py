@@ -120,6 +120,10 @@ class ElementEmitter:
         """The value of a scalar instruction."""
         return self.value(instruction, ())
 
+    def define(self, instruction: HloInstruction, index: Index, values: list[ElementValue]) -> None:
+        """Gives an instruction's elements at an index, which are known from here on in the innermost loop."""
+        self.context.remember(self._key(instruction, index), values)
+
     def accesses(self, instruction: HloInstruction, index: Index) -> Sequence[Access]:
         """The accesses to the operands. Start indices that they need are loaded."""
         found = operand_accesses(instruction, index)

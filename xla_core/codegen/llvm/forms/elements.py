@@ -17,9 +17,7 @@ from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.codegen.loop_plan import LoopPlan
-from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
-from xla_core.hlo.opcode import Opcode
 
 _WIDE_STORE = 16  # bytes
 _UNROLLED_SIZE = 64  # HLO instructions in all copies of the body, at most
@@ -28,8 +26,8 @@ _UNROLLED_SIZE = 64  # HLO instructions in all copies of the body, at most
 def _per_thread(body: KernelBody, section: Section) -> int:
     """How many elements a thread computes: as many as make a wide store, if the body is small."""
     count = section.shape.num_elements
-    accumulates = any(Trait.ACCUMULATES in i.op.traits or Trait.SUPERLINEAR in i.op.traits for i in _members(body))
-    if accumulates or count < body.abi.parallel.units * body.abi.threads_per_block * 2:
+    accumulates = any(Trait.ACCUMULATES in i.op.traits or Trait.SUPERLINEAR in i.op.traits for i in body.members)
+    if accumulates or count < body.abi.parallel.units * body.abi.parallel.threads * 2:
         return 1
     widest = max(leaf.element_type.byte_width for root, _ in section.roots for leaf in root.shape.leaves())
     wanted = max(1, _WIDE_STORE // widest)
@@ -38,14 +36,8 @@ def _per_thread(body: KernelBody, section: Section) -> int:
     return wanted
 
 
-def _members(body: KernelBody) -> Sequence[HloInstruction]:
-    if body.instruction.opcode != Opcode.FUSION:
-        return [body.instruction]
-    return list(body.instruction.attribute("calls").instructions)
-
-
 def _matches(body: KernelBody) -> bool:
-    return body.abi.flatten
+    return body.abi.parallel.has_blocks
 
 
 def _units(body: KernelBody, section: Section) -> int:
@@ -66,7 +58,7 @@ def _plan(body: KernelBody) -> _ElementsPlan:
     found = sections(body, parts=False)
     plan = LoopPlan([planned(s, n) for n, s in enumerate(found)], body.bound, splits_sections=False)
     count = max(_units(body, section) for section in found)
-    return _ElementsPlan(count, body.abi.parallel.grain_elements, loops=plan.loops, sections=found)
+    return _ElementsPlan(count, grain=body.abi.parallel.grain_elements, loops=plan.loops, sections=found)
 
 
 def _emit(body: KernelBody, plan: _ElementsPlan, frame: KernelFrame, context: EmissionContext) -> None:

@@ -10,6 +10,7 @@ from xla_core.analysis.indexing import Loops, one_loop
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.ir_array import IrArray
 from xla_core.codegen.llvm.target_abi import KernelFrame, KernelParameter, TargetAbi
+from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 
@@ -24,7 +25,8 @@ class EmittedKernel:
         partition_count: the number of units of work; a call works on units [begin, end), and the calls may split the
             range in any way. A kernel of 0 units need not be called.
         grain: the least number of units for each thread, so that threads don't write to the same cache line.
-        per_block: whether a unit belongs to a block of threads.
+        threads: the threads that work on a unit together, as a block; with 1, a block may have any number of threads,
+            each with units of its own.
         plan: the form and the plan of the kernel, for people.
     """
 
@@ -32,7 +34,7 @@ class EmittedKernel:
     parameters: tuple[KernelParameter, ...]
     partition_count: int
     grain: int = 1
-    per_block: bool = False
+    threads: int = 1
     plan: str = ""
 
 
@@ -41,18 +43,19 @@ class KernelPlan:
     """How a kernel is written, decided before it is emitted. A form may add to it.
 
     Attributes:
-        count, grain, per_block: the units of work; see `EmittedKernel`.
+        count, grain, threads: the units of work; see `EmittedKernel`.
         loops: the loops over spaces inside a unit, such as what an instruction accumulates.
     """
 
     count: int
+    _: dataclasses.KW_ONLY
     grain: int = 1
-    per_block: bool = False
+    threads: int = 1
     loops: Loops = one_loop
 
     def __str__(self) -> str:
         units = f"{self.count} {'unit' if self.count == 1 else 'units'}"
-        return units + (", each of a block of threads" if self.per_block else "") + self.describe_loops()
+        return units + (f" of {self.threads} threads" if self.threads > 1 else "") + self.describe_loops()
 
     def describe_loops(self) -> str:
         """Returns what the form adds: its loops, for people."""
@@ -88,9 +91,17 @@ class KernelBody:
         return list(self.root.operands) if self.root.opcode == Opcode.TUPLE else [self.root]
 
     @property
+    def members(self) -> Sequence[HloInstruction]:
+        """The instructions that the kernel computes, operands first."""
+        if self.instruction.opcode != Opcode.FUSION:
+            return [self.instruction]
+        called: HloComputation = self.instruction.attribute("calls")
+        return called.post_order()
+
+    @property
     def size(self) -> int:
         """How many instructions the kernel computes."""
-        return len(self.instruction.attribute("calls").instructions) if self.instruction.opcode == Opcode.FUSION else 1
+        return len(self.members)
 
     @property
     def bound(self) -> Sequence[HloInstruction]:
@@ -107,9 +118,7 @@ class KernelBody:
     @property
     def has_inner_reductions(self) -> bool:
         """Whether an instruction inside the fusion uses a reduction inside it."""
-        if self.instruction.opcode != Opcode.FUSION:
-            return False
-        return any(i.opcode == Opcode.REDUCE and i.user_count for i in self.instruction.attribute("calls").instructions)
+        return any(i.opcode == Opcode.REDUCE and i.user_count for i in self.members if i is not self.instruction)
 
     def operand_leaf(self, inner: HloInstruction) -> int:
         """Returns the number of a parameter (or operand) among the operands' leaves; -1 for any other instruction."""

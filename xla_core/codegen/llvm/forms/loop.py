@@ -72,7 +72,7 @@ def _plan(body: KernelBody) -> _LoopKernelPlan:
         positions = range(first, len(extents)) if across < 0 else ()
         nests.append(_Nest(section, variables, partition, plan.cuts(outline, positions, copies)))
     largest = max((nest.partition for nest in nests), key=lambda p: p.count)
-    return _LoopKernelPlan(largest.count, largest.grain, loops=plan.loops, nests=nests)
+    return _LoopKernelPlan(largest.count, grain=largest.grain, loops=plan.loops, nests=nests)
 
 
 def _emit(body: KernelBody, plan: _LoopKernelPlan, frame: KernelFrame, context: EmissionContext) -> None:

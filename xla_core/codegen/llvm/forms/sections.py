@@ -10,7 +10,7 @@ from xla_core.analysis.indexing import (
     FusionAccesses,
     Index,
     IndexExpr,
-    delinearized,
+    memory_index,
     memory_position,
     operand_accesses,
 )
@@ -45,9 +45,7 @@ class Section:
 
     def index(self, position: IndexExpr) -> Index:
         """The index, in `shape`, of the element at a position in memory."""
-        order = list(reversed(self.shape.minor_to_major()))
-        physical = delinearized(position, [self.shape.dimensions[d] for d in order])
-        return tuple(physical[order.index(d)] for d in range(self.shape.rank))
+        return memory_index(self.shape, position)
 
     def place(self, index: Index, accesses: Callable[[HloInstruction, Index], Sequence[Access]]) -> Index:
         """The index in the result of an element of what is computed. `accesses` are those of an instruction."""

@@ -94,7 +94,7 @@ def _fits(instruction: HloInstruction) -> bool:
 
 
 def _matches(body: KernelBody) -> bool:
-    if body.abi.flatten:
+    if body.abi.parallel.has_blocks:
         return False
     leaves = [leaf for root in body.roots for leaf in root.shape.leaves()]
     dims = leaves[0].dimensions

@@ -32,7 +32,7 @@ class KeptRows:
     def kept(self, variable: Variable) -> Iterator[None]:
         """Encloses the emission of a loop over a whole row. Afterwards the rows that it stored may be read."""
         found: dict[Hashable, tuple[Value, str]] = {}
-        if not _SHORTEST <= variable.extent <= _LONGEST or self._context.abi.flatten:
+        if not _SHORTEST <= variable.extent <= _LONGEST or self._context.abi.parallel.has_blocks:
             yield
             return
         self._open.append((variable, found))

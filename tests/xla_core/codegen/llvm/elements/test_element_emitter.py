@@ -9,8 +9,7 @@ import pytest
 from xla_conformance.ops.cases import OpCase, generate
 from xla_conformance.ops.comparison import check
 
-from tests.xla_core.codegen.llvm.kernels import Loaded, host_abi
-from xla_core.codegen.llvm import LoopAbi
+from tests.xla_core.codegen.llvm.kernels import Loaded, single_elements
 from xla_core.codegen.llvm.elements.element_emitter import GENERATORS
 from xla_core.hlo import HloInstruction, Opcode
 
@@ -28,14 +27,6 @@ def _cases() -> dict[Opcode, list[OpCase]]:
     return found
 
 
-def _flat_abi() -> LoopAbi:
-    """This machine, as a target whose threads each compute an element."""
-    host = host_abi()
-    abi = LoopAbi(host.triple, host.cpu, host.features, has_fma=host.has_fma, native_floats=host.native_floats)
-    abi.flatten = True
-    return abi
-
-
 def _op(case: OpCase) -> HloInstruction | None:
     """The case's op, if its operands are parameters and its results are the program's."""
     root = case.module().entry.root
@@ -51,5 +42,5 @@ def test_kernels_of_single_elements(opcode: Opcode) -> None:
     assert chosen
     for case, op in chosen:
         arguments = case.arguments()
-        results = Loaded(op, _flat_abi())(*(arguments[o.parameter_number] for o in op.operands))
+        results = Loaded(op, planner=single_elements())(*(arguments[o.parameter_number] for o in op.operands))
         check(case.name, results, case.expected(), module=case.module(), arguments=arguments)

@@ -1,0 +1,183 @@
+"""Rows that teams of threads reduce, on threads of this process."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+
+import numpy as np
+import pytest
+
+from tests.xla_core.codegen.llvm.kernels import Loaded, array, f32, fuse, host_abi, random_array, scalar, scalar_body
+from xla_core.codegen.llvm import IrBuilder, LoopAbi, Value
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.element_type import ElementType as T
+from xla_core.target import ParallelModel
+
+
+class ThreadsAbi(LoopAbi):
+    """Blocks are threads of the process. Shared arrays are variables that every thread of the process sees."""
+
+    def __init__(self, threads: int, lanes: int = 1, registers: int = 32, vector_bytes: int = 16) -> None:
+        host = host_abi()
+        model = ParallelModel(threads=threads, lanes=lanes, registers=registers, vector_bytes=vector_bytes)
+        super().__init__(host.triple, host.cpu, host.features, parallel=model)
+        self._thread = threading.local()
+        self._words: dict[int, int] = {}
+        self._callbacks = [
+            ctypes.CFUNCTYPE(ctypes.c_int64)(lambda: self._thread.index),
+            ctypes.CFUNCTYPE(None)(lambda: self._barrier.wait() and None),
+            ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint32, ctypes.c_uint32)(self._exchanged),
+        ]
+        self.arrays: list[str] = []
+
+    def _exchanged(self, word: int, distance: int) -> int:
+        self._words[self._thread.index] = word
+        self._barrier.wait()
+        found = self._words[self._thread.index ^ distance]
+        self._barrier.wait()
+        return found
+
+    def _address(self, number: int) -> str:
+        return f"inttoptr (i64 {ctypes.cast(self._callbacks[number], ctypes.c_void_p).value} to ptr)"
+
+    def thread_index(self, builder: IrBuilder) -> Value:
+        return builder.emit("i64", f"call i64 {self._address(0)}()")
+
+    def barrier(self, builder: IrBuilder) -> None:
+        builder.line(f"call void {self._address(1)}()")
+
+    def exchange(self, builder: IrBuilder, word: Value, distance: int) -> Value:
+        return builder.emit("i32", f"call i32 {self._address(2)}({word}, i32 {distance})")
+
+    def shared_array(self, builder: IrBuilder, type_: str, count: int) -> Value:
+        name = builder.module.symbol("shared")
+        self.arrays.append(builder.module.add_global(name, f"global [{count} x {type_}] zeroinitializer, align 16"))
+        return Value("ptr", f"@{name}")
+
+    def load(self, instruction) -> Loaded:
+        """The kernel of an instruction; calling it calls its function on every thread of one block."""
+        loaded = Loaded(instruction, self)
+        function, count = loaded.function, loaded.kernel.threads
+        self._barrier = threading.Barrier(count, timeout=60)
+
+        def one(index: int, table: int, begin: int, end: int) -> None:
+            self._thread.index = index
+            function(table, begin, end)
+
+        def block(*arguments: int) -> None:
+            threads = [threading.Thread(target=one, args=(n, *arguments)) for n in range(count)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+
+        loaded.function = block
+        return loaded
+
+
+def row_sums(c, x):
+    return c.add("reduce", x, scalar(c, 0), dimensions=(1,), to_apply=scalar_body("add"))
+
+
+@pytest.mark.parametrize(("threads", "lanes"), [(2, 1), (7, 1), (32, 1), (16, 4), (32, 8), (8, 8), (64, 2)])
+@pytest.mark.parametrize("columns", [2, 3, 32, 33, 100])
+def test_any_number_of_threads_adds_up_every_element(threads: int, lanes: int, columns: int) -> None:
+    x = random_array(f32(3, columns))
+    loaded = ThreadsAbi(threads, lanes).load(fuse(row_sums, f32(3, columns)))
+    assert loaded.kernel.threads > 1
+    np.testing.assert_allclose(loaded(x, parts=1)[0], x.astype(np.float64).sum(1), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("element_type", [T.PRED, T.S8, T.U16, T.S32, T.S64, T.BF16, T.F16, T.F64])
+def test_lanes_exchange_elements_of_every_width(element_type: T) -> None:
+    shape = array(element_type, 5, 24)
+    x = random_array(shape)
+
+    def maxima(c, x):
+        low = {T.PRED: 0}.get(element_type)
+        start = low if low is not None else np.iinfo(shape.dtype).min if element_type.is_integral else -np.inf
+        body = scalar_body("or" if element_type is T.PRED else "maximum", element_type)
+        return c.add("reduce", x, scalar(c, start, element_type), dimensions=(1,), to_apply=body)
+
+    (got,) = ThreadsAbi(8, 4).load(fuse(maxima, shape))(x, parts=1)
+    np.testing.assert_array_equal(got, x.any(1) if element_type is T.PRED else x.max(1))
+
+
+def pair() -> HloComputation:
+    """(a, b, x, y) -> (a + x, b + y)."""
+    body = HloComputation("pair")
+    a, b, x, y = (body.parameter(n, array(T.F32)) for n in range(4))
+    body.set_root(body.add("tuple", body.add("add", a, x), body.add("add", b, y)))
+    return body
+
+
+def test_each_accumulator_has_a_shared_array_of_its_own() -> None:
+    def sums(c, x, y):
+        zero = scalar(c, 0)
+        return c.add("reduce", x, y, zero, zero, dimensions=(1,), to_apply=pair())
+
+    x, y = random_array(f32(2, 40)), random_array(f32(2, 40), 1)
+    abi = ThreadsAbi(6)
+    loaded = abi.load(fuse(sums, f32(2, 40), f32(2, 40)))
+    assert len(abi.arrays) == len(set(abi.arrays)) == 2
+    for got, value in zip(loaded(x, y, parts=1), (x, y), strict=True):
+        np.testing.assert_allclose(got, value.astype(np.float64).sum(1), rtol=1e-5, atol=1e-5)
+
+
+def last() -> HloComputation:
+    """(a, b) -> b, which is associative and doesn't commute."""
+    body = HloComputation("last")
+    body.parameter(0, array(T.F32))
+    body.set_root(body.add("copy", body.parameter(1, array(T.F32))))
+    return body
+
+
+@pytest.mark.parametrize("lanes", [1, 4, 16])
+def test_every_thread_has_the_same_result_of_an_operation_that_does_not_commute(lanes: int) -> None:
+    def spread(c, x):
+        chosen = c.add("reduce", x, scalar(c, 0), dimensions=(1,), to_apply=last())
+        return c.add("broadcast", chosen, shape=x.shape, dimensions=(0,))
+
+    x = random_array(f32(4, 16))
+    (got,) = ThreadsAbi(16, lanes, vector_bytes=4).load(fuse(spread, f32(4, 16)))(x, parts=1)
+    assert all(len(set(row)) == 1 for row in got.tolist())
+
+
+def softmax(c, x):
+    def row(opcode: str, of, start: float):
+        values = c.add("reduce", of, scalar(c, start), dimensions=(1,), to_apply=scalar_body(opcode))
+        return c.add("broadcast", values, shape=x.shape, dimensions=(0,))
+
+    e = c.add("exponential", c.add("subtract", x, row("maximum", x, -np.inf)))
+    return c.add("divide", e, row("add", e, 0))
+
+
+@pytest.mark.parametrize("registers", [1, 4, 32])
+@pytest.mark.parametrize("columns", [4, 33, 64, 100])
+def test_softmax_in_one_kernel(registers: int, columns: int) -> None:
+    x = random_array(f32(5, columns))
+    loaded = ThreadsAbi(16, 4, registers).load(fuse(softmax, f32(5, columns)))
+    e = np.exp(x.astype(np.float64) - x.max(1, keepdims=True))
+    np.testing.assert_allclose(loaded(x, parts=1)[0], e / e.sum(1, keepdims=True), rtol=1e-5)
+    assert ("in registers" in loaded.kernel.plan) == (columns <= 16 * registers)
+
+
+def test_elements_in_registers_are_computed_once() -> None:
+    loaded = ThreadsAbi(16, 4).load(fuse(softmax, f32(5, 64)))
+    assert loaded.kernel.plan == (
+        "rows: 5 units of 16 threads; 5 rows of 64, 1 a block, 16 threads a row, 1 x 4 elements a thread in registers"
+    )
+    loads = [line for line in loaded.text.splitlines() if "load float" in line and "!noalias" in line]
+    assert (len(loads), loaded.text.count("fdiv")) == (4, 4)
+
+
+def test_rows_of_two_results() -> None:
+    def centred(c, x):
+        mean = c.add("reduce", x, scalar(c, 0), dimensions=(1,), to_apply=scalar_body("add"))
+        return [c.add("subtract", x, c.add("broadcast", mean, shape=x.shape, dimensions=(0,))), mean]
+
+    x = random_array(f32(9, 24))
+    rest, total = ThreadsAbi(32, 8).load(fuse(centred, f32(9, 24)))(x, parts=1)
+    np.testing.assert_allclose(total, x.sum(1), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(rest, x - x.sum(1, keepdims=True), rtol=1e-4, atol=1e-5)

@@ -1,0 +1,274 @@
+"""Kernels that reduce rows by teams of cooperating threads, and compute what depends on the rows' results with them.
+
+Softmax and layer normalization are examples: their kernels reduce each row several times, and write a row. A team of
+threads works on a row. Each thread computes the same few elements of the row at every stage, so that it keeps them in
+registers: every element is read and computed once. If a row is too long for the registers, each stage is a loop of its
+own, which computes the elements anew.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Sequence
+
+from xla_core.analysis.indexing import (
+    FusionAccesses,
+    Index,
+    IndexExpr,
+    ReducedRows,
+    Variable,
+    operand_accesses,
+    placed,
+    reduced_rows,
+)
+from xla_core.codegen.llvm.blocks.team import Team
+from xla_core.codegen.llvm.elements.accumulators import Reducer
+from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
+from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, KernelPlan
+from xla_core.codegen.llvm.forms.sections import Section, sections
+from xla_core.codegen.llvm.ir.module import Value
+from xla_core.codegen.llvm.loops.context import EmissionContext
+from xla_core.codegen.llvm.loops.index_values import IndexValues
+from xla_core.codegen.llvm.loops.ir_array import ElementValue, IrArray
+from xla_core.codegen.llvm.target_abi import KernelFrame
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
+
+_BLOCK = 256  # threads; a block has more if a row is too long for their registers, or fewer if there are few rows
+_MOST_CODE = 1024  # HLO instructions in all copies of the body, at most, where elements are kept in registers
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Kernel:
+    """What a kernel of this form computes.
+
+    Attributes:
+        rows: all reductions of the kernel are over these.
+        row, place: the variables of the row and of the element within a row.
+        reductions: (reduction, the index of its result), each after those that it needs.
+        sections: the results. The elements of each are those of the rows, or one a row.
+    """
+
+    rows: ReducedRows
+    row: Variable
+    place: Variable
+    reductions: Sequence[tuple[HloInstruction, Index]]
+    sections: Sequence[Section]
+
+
+def _kernel(body: KernelBody) -> _Kernel | None:
+    """Returns what the kernel computes, if all its reductions reduce the same rows, and each is needed once a row."""
+    found = [i for i in body.members if i.opcode == Opcode.REDUCE]
+    rows = reduced_rows(found[0]) if found else None
+    if rows is None or rows.elements < 2 or any(reduced_rows(i) != rows for i in found):
+        return None
+    row, place = Variable("row", rows.count, "row"), Variable("place", rows.elements, "place")
+    parts = sections(body, parts=False)
+    accesses = FusionAccesses(body.bound, lambda space, count: [place])
+    for section in parts:
+        if section.shape.num_elements not in (rows.count, rows.count * rows.elements):
+            return None
+        for root, _ in section.roots:
+            accesses.visit(root, section.index(_position(section, rows, row, IndexExpr.of(place))))
+    needed = [(i, index) for i in found for index in accesses.indices(i)]
+    if any(expr.variables - {row} for _, index in needed for expr in index):
+        return None
+    return _Kernel(rows, row, place, needed, parts)
+
+
+def _position(section: Section, rows: ReducedRows, row: Variable, place: IndexExpr) -> IndexExpr:
+    """The position in a section of an element of a row; of the row's only element, if it has one."""
+    number = IndexExpr.of(row)
+    return number * rows.elements + place if section.shape.num_elements != rows.count else number
+
+
+def _matches(body: KernelBody) -> bool:
+    return body.abi.parallel.has_blocks and _kernel(body) is not None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _RowsPlan(KernelPlan):
+    """How rows are divided.
+
+    Attributes:
+        kernel: what is computed.
+        team: threads that work on a row.
+        width: neighbouring elements that a thread reads or writes at once.
+        steps: how often the team moves on until it has been over a whole row.
+        is_kept: whether the elements of a row stay in registers.
+    """
+
+    kernel: _Kernel
+    team: int = 1
+    width: int = 1
+    steps: int = 1
+    is_kept: bool = False
+
+    @property
+    def rows_per_unit(self) -> int:
+        return self.threads // self.team
+
+    def describe_loops(self) -> str:
+        rows = self.kernel.rows
+        of_row = f"; {rows.count} rows of {rows.elements}, {self.rows_per_unit} a block, {self.team} threads a row"
+        each = f", {self.steps} x {self.width} elements a thread"
+        return of_row + each + (" in registers" if self.is_kept else "")
+
+
+def _plan(body: KernelBody) -> _RowsPlan:
+    kernel, model = _kernel(body), body.abi.parallel
+    assert kernel is not None
+    rows, size = kernel.rows, body.size
+    widest = max(leaf.element_type.byte_width for i in [*body.bound, *body.roots] for leaf in i.shape.leaves())
+    width = max(1, model.vector_bytes // widest)
+    while width > 1 and (
+        rows.elements % width or width * size > _MOST_CODE or rows.elements < width * max(model.lanes, 2)
+    ):
+        width //= 2
+    groups = rows.elements // width  # rounded down, so that every thread has an element in the first step
+    words = max(1, -(-widest // 4)) * width
+    team = _power_below(min(groups, _BLOCK, model.threads))
+    while team * 2 <= min(groups, model.threads) and _ceil_div(groups, team) * words > model.registers:
+        team *= 2
+    steps = _ceil_div(rows.elements // width, team)
+    at_once = max(team, min(_power_below(model.threads), _BLOCK)) // team
+    while at_once > 1 and at_once // 2 * team >= model.lanes and _ceil_div(rows.count, at_once) < model.units:
+        at_once //= 2
+    is_kept = steps * words <= model.registers and steps * width * size <= _MOST_CODE
+    count = _ceil_div(rows.count, at_once)
+    return _RowsPlan(count, threads=at_once * team, kernel=kernel, team=team, width=width, steps=steps, is_kept=is_kept)
+
+
+def _ceil_div(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+def _power_below(number: int) -> int:
+    """Returns the largest power of two that is not above the number."""
+    return 1 << number.bit_length() - 1
+
+
+def _emit(body: KernelBody, plan: _RowsPlan, frame: KernelFrame, context: EmissionContext) -> None:
+    loop, _ = context.open_loop(frame.begin, frame.end, frame.step, name="rows")
+    team = Team(context, plan.team, plan.threads)
+    _Rows(body, plan, context, team, loop.index).emit()
+    if team.uses_shared_memory:  # the next rows use the memory again
+        context.abi.barrier(context.builder)
+    context.close_loop(loop)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Step:
+    """A thread's part in one step of the team over a row: its `width` elements, and whether they are in the row."""
+
+    places: Sequence[IndexExpr]
+    holds: Value
+
+
+class _Rows:
+    """Emits the work of a unit, `unit`: a row for each team of the block."""
+
+    def __init__(self, body: KernelBody, plan: _RowsPlan, context: EmissionContext, team: Team, unit: Value) -> None:
+        self._body, self._plan, self._context, self._team = body, plan, context, team
+        self._b = b = context.builder
+        self._indices = IndexValues(context)
+        self._emitter = ElementEmitter(context, body.bindings, self._indices, plan.loops)
+        self._count = plan.kernel.rows.elements // plan.width
+        rows, number = plan.kernel.rows.count, b.add(b.mul(unit, b.int_(plan.rows_per_unit)), team.number)
+        self._is_row = b.bool_(True)
+        if rows % plan.rows_per_unit:  # teams without a row compute the last row again, and store nothing
+            self._is_row = b.icmp("ult", number, b.int_(rows))
+            number = b.intrinsic("umin", number, b.int_(rows - 1))
+        self._indices.bind(plan.kernel.row, number)
+        self._kept = [self._step(b.int_(n), f"place{n}") for n in range(plan.steps)] if plan.is_kept else []
+
+    def _step(self, number: Value, name: str) -> _Step:
+        """Step `number`. Beyond the row's end it is at the last elements again, and doesn't hold."""
+        b, plan, first = self._b, self._plan, number.integer
+        group = b.add(b.mul(number, b.int_(plan.team)), self._team.member)
+        holds = b.bool_(True)
+        if first is None or (first + 1) * plan.team > self._count:
+            holds = b.icmp("ult", group, b.int_(self._count))
+            group = b.intrinsic("umin", group, b.int_(self._count - 1))
+        expr = self._indices.new(name, self._count, group) * plan.width
+        return _Step([expr + n for n in range(plan.width)], holds)
+
+    def emit(self) -> None:
+        """Emits the reductions, then the results."""
+        for reduction, index in self._plan.kernel.reductions:
+            self._emitter.define(reduction, index, self._reduced(reduction, index))
+        for section in self._plan.kernel.sections:
+            if section.shape.num_elements == self._plan.kernel.rows.count:
+                is_first = self._b.and_(self._team.is_first, self._is_row)
+                self._context.when(is_first, functools.partial(self._store_once, section))
+            else:
+                self._store_rows(section)
+
+    def _reduced(self, reduction: HloInstruction, index: Index) -> list[ElementValue]:
+        """The elements of a reduction's results, in every thread of the team."""
+        reducer = Reducer(self._emitter, reduction)
+        accesses = operand_accesses(reduction, index)
+
+        def combined(step: _Step, carried: Sequence[Value] | None) -> list[Value]:
+            """Combines the elements of a step with what is carried; without, the step holds."""
+            found = list(carried) if carried is not None else None
+            for place in step.places:
+                operands = zip(reducer.operands, placed(accesses, place), strict=False)
+                element = reducer.enter([self._emitter.value(o, a.index) for o, a in operands])
+                found = element if found is None else reducer.combine(found, element)
+            assert found is not None
+            before = carried or found
+            return [self._b.select(step.holds, new, old) for new, old in zip(found, before, strict=True)]
+
+        total = self._over_row(combined)
+        total = self._team.combine(total, reducer.combine, commutes=reducer.commutes)
+        return reducer.finish(reducer.combine(reducer.start(), total))
+
+    def _over_row(self, combined: Callable[[_Step, Sequence[Value] | None], list[Value]]) -> Sequence[Value]:
+        """Calls `combined` for each of a thread's steps over the row."""
+        if self._kept:
+            total = combined(self._kept[0], None)
+            for step in self._kept[1:]:
+                total = combined(step, total)
+            return total
+        b = self._b
+        first = combined(self._step(b.int_(0), "first"), None)
+        return self._context.loop(
+            b.int_(1),
+            b.int_(self._plan.steps),
+            lambda number, carried: combined(self._step(number, "place"), carried),
+            first,
+            name="reduce",
+        )
+
+    def _store_rows(self, section: Section) -> None:
+        b = self._b
+        if self._kept:
+            found = [(step, self._elements(section, step.places)) for step in self._kept]
+            for step, elements in found:  # after all loads: a result may be in an operand's buffer
+                self._context.when(b.and_(step.holds, self._is_row), functools.partial(self._store, elements))
+            return
+
+        def one(number: Value) -> None:
+            step = self._step(number, "place")
+            elements = self._elements(section, step.places)
+            self._context.when(b.and_(step.holds, self._is_row), lambda: self._store(elements))
+
+        self._context.each(b.int_(0), b.int_(self._plan.steps), one, name="store")
+
+    def _store_once(self, section: Section) -> None:
+        self._store(self._elements(section, [IndexExpr.of(0)]))
+
+    def _elements(self, section: Section, places: Sequence[IndexExpr]) -> list[tuple[IrArray, Index, ElementValue]]:
+        """The results of a section at places of the row, and where they are stored."""
+        kernel = self._plan.kernel
+        positions = [_position(section, kernel.rows, kernel.row, place) for place in places]
+        return [e for position in positions for e in section.elements(self._body, self._emitter, position)]
+
+    def _store(self, elements: Sequence[tuple[IrArray, Index, ElementValue]]) -> None:
+        for array, index, value in elements:
+            self._emitter.store(array, index, value)
+
+
+ROWS = KernelForm("rows", _matches, _plan, _emit)

@@ -1,0 +1,38 @@
+"""Planner: chooses the form of each kernel and plans it, before anything is emitted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xla_core.codegen.llvm.forms.elements import ELEMENTS
+from xla_core.codegen.llvm.forms.fft import FFT
+from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, KernelPlan
+from xla_core.codegen.llvm.forms.loop import LOOP
+from xla_core.codegen.llvm.forms.rows import ROWS
+from xla_core.codegen.llvm.forms.scatter import SCATTER
+from xla_core.codegen.llvm.forms.select_and_scatter import SELECT_AND_SCATTER
+from xla_core.codegen.llvm.forms.sort import SORT
+from xla_core.codegen.llvm.forms.tiles import TILES
+from xla_core.codegen.llvm.forms.top_k import TOP_K
+
+FORMS: Sequence[KernelForm[Any]] = (SORT, TOP_K, FFT, SCATTER, SELECT_AND_SCATTER, ROWS, ELEMENTS, TILES, LOOP)
+"""All forms, those for few kernels first. The last one matches every kernel."""
+
+
+class Planner:
+    """Chooses by rule: the first form that matches, planned by the target's parallel model.
+
+    A backend may override `choose`, for example to change a plan's sizes by what it has measured.
+
+    Args:
+        forms: those to choose from.
+    """
+
+    def __init__(self, forms: Sequence[KernelForm[Any]] = FORMS) -> None:
+        self.forms = forms
+
+    def choose(self, body: KernelBody) -> tuple[KernelForm[Any], KernelPlan]:
+        """Returns the form of a kernel and its plan."""
+        form = next(form for form in self.forms if form.matches(body))
+        return form, form.plan(body)
