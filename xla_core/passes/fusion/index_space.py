@@ -118,7 +118,7 @@ class IndexSpace:
         return share
 
     def _in_place(self, user: HloInstruction, accesses: Sequence[Access]) -> Sequence[Access]:
-        """Returns the accesses of `user`. A dynamic-update-slice is computed in place, by loops over its update only."""
+        """Returns the accesses of `user`. The loops of a dynamic-update-slice run over its update only."""
         if user.opcode != Opcode.DYNAMIC_UPDATE_SLICE:
             return accesses
         shape = user.operand(1).shape

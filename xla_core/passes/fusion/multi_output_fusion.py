@@ -198,7 +198,7 @@ class _Joiner:
 
 
 def _loops(members: Iterable[HloInstruction]) -> object:
-    """Returns the dimensions, layout and reduced dimensions of a kernel's loops; None if its results differ in these."""
+    """Returns the dimensions, layout and reduced dimensions of a kernel's loops, if they are its results'."""
     found: object = None
     for member in members:
         for root in fused_roots(member):
