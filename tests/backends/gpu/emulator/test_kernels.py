@@ -101,3 +101,24 @@ def test_a_guarded_instruction_before_a_label(engine: str) -> None:
 done: add.u64 %rd3, %rd1, %rd20; st.global.u32 [%rd3], %r3; setp.eq.u32 %p2, %r3, 99; @%p2 bra done;"""
     (found,), _ = run(kernel(body), [np.zeros(32, np.uint32)], engine=engine)
     assert found.tolist() == [2] * 7 + [1] * 25
+
+
+LONG_LOOP = """add.u64 %rd20, %rd20, %rd20; add.u64 %rd3, %rd1, %rd20; add.u64 %rd4, %rd2, %rd20;
+ld.global.f64 %rd5, [%rd3]; mov.b64 %rd6, %rd5; mov.b32 %r3, 0;
+again: add.rn.f64 %rd6, %rd6, %rd5; sub.rn.f64 %rd6, %rd5, %rd6; add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 200000;
+@%p1 bra again;
+st.global.f64 [%rd4], %rd6;"""
+
+
+def test_code_that_is_optimized_later_gives_the_same_results() -> None:
+    """The fast engine compiles a kernel again after it has run for long. NaNs keep their bits too."""
+    text = kernel(LONG_LOOP, 2)
+    accepted_by_ptxas(text)
+    x = np.linspace(-1.5, 0.25, 32)
+    x[3::4] = np.array([0xFFF8_0000_0000_0007], np.uint64).view(np.float64)
+    x[2::8] = np.array([0x7FF8_0000_0000_0009], np.uint64).view(np.float64)
+    first, *others = (run(text, [x, np.zeros_like(x)], engine="fast")[0][1].tobytes() for _ in range(3))
+    assert others == [first, first]
+    short = kernel(LONG_LOOP.replace("200000", "50"), 2)
+    checked, fast = (run(short, [x, np.zeros_like(x)], engine=engine)[0][1].tobytes() for engine in ENGINES)
+    assert checked == fast

@@ -20,7 +20,8 @@ class Accesses:
 
     Args:
         shared, local: the block's shared memory, and the thread's own.
-        fault: (condition, kind, address) -> emits code that reports a fault if the condition (an i1) holds.
+        fault: (condition, kind, address) -> emits code that reports a fault if the condition (an i1) holds. It calls
+            `kind` to emit the fault's number where the condition holds.
     """
 
     def __init__(
@@ -30,12 +31,18 @@ class Accesses:
         operands: Operands,
         shared: Value,
         local: Value,
-        fault: Callable[[Value, Faults, Value], None],
+        fault: Callable[[Value, Callable[[], Value], Value], None],
     ) -> None:
         self.b, self.kernel, self.operands, self.shared, self.local, self.fault = (
             *(b, kernel, operands),
             *(shared, local, fault),
         )
+        context = operands.context
+        self.parameters = context_word(b, context, Context.PARAMETERS, "ptr")
+        self.shared_bytes = context_word(b, context, Context.SHARED_BYTES)
+        self.memory = context_word(b, context, Context.MEMORY, "ptr")
+        self.memory_base = context_word(b, context, Context.MEMORY_BASE)
+        self.memory_size = context_word(b, context, Context.MEMORY_SIZE)
 
     def emit(self, instruction: Instruction) -> None:
         """Emits an instruction whose effect is LOAD, STORE or ATOMIC."""
@@ -55,8 +62,7 @@ class Accesses:
         if instruction.space == "param":
             if not isinstance(base, Symbol):
                 raise UnimplementedError(f"line {instruction.line}: a parameter's address in a register")
-            parameters = context_word(b, self.operands.context, Context.PARAMETERS, "ptr")
-            return b.gep("i8", parameters, b.int_(base.variable.address + base.offset))
+            return b.gep("i8", self.parameters, b.int_(base.variable.address + base.offset))
         if isinstance(base, Symbol):
             where = self.operands.address_of(base)
         elif isinstance(base, Register):
@@ -70,23 +76,26 @@ class Accesses:
         start, offset, limit = self._region(where, space)
         constant, end = offset.integer, limit.integer
         if constant is None or end is None or not 0 <= constant <= end - size or constant % size:
-            outside = b.or_(b.icmp("ugt", offset, b.sub(limit, b.int_(size))), b.icmp("ult", limit, b.int_(size)))
-            self.fault(outside, Faults.OUT_OF_BOUNDS, where)
+            outside = b.icmp("ugt", offset, b.sub(limit, b.int_(size)))
+            if limit is not self.memory_size:  # the device's memory is never smaller than an access
+                outside = b.or_(outside, b.icmp("ult", limit, b.int_(size)))
+            bad = outside
             if size > 1:
                 low = b.binary("and", where, b.int_(size - 1))
-                self.fault(b.icmp("ne", low, b.int_(0)), Faults.MISALIGNED, where)
+                bad = b.or_(outside, b.icmp("ne", low, b.int_(0)))
+            kinds = b.int_(Faults.OUT_OF_BOUNDS), b.int_(Faults.MISALIGNED)
+            self.fault(bad, lambda: b.select(outside, *kinds), where)
         return b.gep("i8", start, offset)
 
     def _region(self, where: Value, space: str) -> tuple[Value, Value, Value]:
         """Returns the memory that an address lies in: its start on the host, the offset of the address, its size."""
-        b, context = self.b, self.operands.context
+        b = self.b
         if space == "shared":
-            return self.shared, where, context_word(b, context, Context.SHARED_BYTES)
+            return self.shared, where, self.shared_bytes
         if space == "local":
             return self.local, where, b.int_(self.kernel.local_bytes)
-        start = context_word(b, context, Context.MEMORY, "ptr")
-        offset = b.sub(where, context_word(b, context, Context.MEMORY_BASE))
-        limit = context_word(b, context, Context.MEMORY_SIZE)
+        start, limit = self.memory, self.memory_size
+        offset = b.sub(where, self.memory_base)
         if space == "generic":
             for base, window in (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW)):
                 inner = b.sub(where, b.int_(window))

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from xla_backend_gpu.emulator.fast.layout import Context, Faults, StateLayout
 from xla_backend_gpu.emulator.fast.operands import context_word
 from xla_backend_gpu.emulator.fast.releases import emit_block_release, emit_warp_release
+from xla_backend_gpu.emulator.fast.thread_function import emit_report_call
 from xla_backend_gpu.emulator.ptx.program import Kernel
 from xla_backend_gpu.emulator.table import Effect
 from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, Value
@@ -142,8 +143,8 @@ class _Driver:
         `released` is -1 minus the number of the first thread that waits there.
         """
         b, layout = self.b, self.layout
-        thread = b.cast("zext", b.not_(released), "i64")
-        state = b.gep("i8", states, b.mul(thread, b.int_(layout.stride)))
+        thread = b.not_(released)
+        state = b.gep("i8", states, b.mul(b.cast("zext", thread, "i64"), b.int_(layout.stride)))
         site = b.cast("zext", b.load("i32", state, align=4), "i64")
         positions = b.module.add_global(
             "positions",
@@ -153,5 +154,5 @@ class _Driver:
         )
         position = b.load("i64", b.gep("i64", Value("ptr", positions), site), align=8)
         kind = b.int_(Faults.BARRIER_DIVERGENCE)
-        b.call("report", "void", [self.context, kind, position, thread, b.int_(0), *block])
+        emit_report_call(b, self.context, kind, position, b.int_(0), [thread, *block])
         b.branch(self.end)

@@ -27,11 +27,14 @@ class Context(enum.IntEnum):
     BLOCK_Z = 9
     SHARED_BYTES = 10
     FUEL = 11  # instructions that a thread may execute
-    FAULT = 12  # a number of `Faults`; the first thread that sets it writes the next three
+    FAULT = 12  # a number of `Faults`; the first thread that sets it writes the next ones
     FAULT_INSTRUCTION = 13
-    FAULT_THREAD = 14
-    FAULT_ADDRESS = 15
-    GLOBALS = 16
+    FAULT_ADDRESS = 14
+    FAULT_THREAD = 15  # its number in the block
+    FAULT_BLOCK_X = 16
+    FAULT_BLOCK_Y = 17
+    FAULT_BLOCK_Z = 18
+    GLOBALS = 19
 
 
 class Faults(enum.IntEnum):

@@ -6,6 +6,7 @@ import ctypes
 import functools
 import os
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -26,25 +27,59 @@ _INLINE_WORK = 1 << 18
 """Instructions of all threads, each counted once, below which a launch stays on the calling thread."""
 
 _OPT_LEVEL = 1
-"""LLVM's; the vectorizer of higher levels costs time, and calls functions of 128-bit integers that are not linked."""
+"""LLVM's, for kernels that run for long. The vectorizer of higher levels costs time, and calls functions of 128-bit
+integers that are not linked."""
 
-_WAVES = 4
-"""Parts of a launch for each core, so that the cores end at about the same time."""
+_OPTIMIZATION_COST = 10
+"""How much longer a compilation takes with optimization. A kernel that has run for so long is compiled again."""
+
+_WAVES = 8
+"""Parts of a launch for each core, so that the cores end at about the same time, and change to optimized code soon."""
 
 
 class _Native:
-    """A compiled kernel."""
+    """A kernel's code for the host."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, text: str, name: str, opt_level: int) -> None:
         import llvmlite.binding as llvm
 
-        text, self.layout = kernel_ir(kernel)
-        compiled = compile_ir(text, _host(), _OPT_LEVEL, jit=True, what=f"kernel {kernel.name} in the emulator")
+        compiled = compile_ir(text, _host(), opt_level, jit=True, what=f"kernel {name} in the emulator")
         self._compiled = compiled
         self._engine = llvm.create_mcjit_compiler(compiled.module, compiled.machine)
         self._engine.finalize_object()
         signature = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
         self.run = signature(self._engine.get_function_address("run"))
+
+
+class _Code:
+    """A kernel's code. It is compiled without optimization first, which takes a tenth of the time and gives code that
+    takes twice the time: most kernels of tests run for less than a millisecond.
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._name = kernel.name
+        started = time.thread_time()
+        self._text, self.layout = kernel_ir(kernel)
+        self._native = _Native(self._text, kernel.name, 0)
+        self._seconds_to_optimize = _OPTIMIZATION_COST * (time.thread_time() - started)
+        self._seconds = 0.0
+        self._is_optimized = False
+        self._lock = threading.Lock()
+
+    def run(self, context: int, scratch: int, first: int, last: int) -> None:
+        """Runs blocks. Several threads may call it."""
+        native = self._current()
+        started = time.thread_time()
+        native.run(context, scratch, first, last)
+        self._seconds += time.thread_time() - started
+
+    def _current(self) -> _Native:
+        if self._seconds > self._seconds_to_optimize and not self._is_optimized:
+            with self._lock:
+                if not self._is_optimized:
+                    self._native = _Native(self._text, self._name, _OPT_LEVEL)
+                    self._is_optimized = True
+        return self._native
 
 
 def kernel_ir(kernel: Kernel) -> tuple[str, StateLayout]:
@@ -65,8 +100,8 @@ _compiling = threading.Lock()
 
 
 @functools.lru_cache(maxsize=4096)
-def _compiled(kernel: Kernel) -> _Native:
-    return _Native(kernel)
+def _compiled(kernel: Kernel) -> _Code:
+    return _Code(kernel)
 
 
 @functools.cache
@@ -92,18 +127,18 @@ def _cores() -> int:
 def run_fast(launch: Launch) -> Counters:
     """Runs all blocks. Raises EmulatorFault for the first fault that a thread reported."""
     with _compiling:
-        native = _compiled(launch.kernel)
+        code = _compiled(launch.kernel)
     launch.memory.tracks_initialization = False
     context = _context(launch)
     blocks = launch.blocks
-    scratch = -(-launch.shared_bytes // 64) * 64 + -(-launch.threads // 32) * 32 * native.layout.stride + 128
+    scratch = -(-launch.shared_bytes // 64) * 64 + -(-launch.threads // 32) * 32 * code.layout.stride + 128
     work = blocks * launch.threads * len(launch.kernel.instructions)
     parts = 1 if work < _INLINE_WORK else min(blocks, _cores() * _WAVES)
 
     def run(part: int) -> None:
         memory = np.empty(scratch, np.uint8)
         start = memory.ctypes.data + -memory.ctypes.data % 64
-        native.run(context.ctypes.data, start, blocks * part // parts, blocks * (part + 1) // parts)
+        code.run(context.ctypes.data, start, blocks * part // parts, blocks * (part + 1) // parts)
 
     if parts == 1 or _cores() == 1:
         for part in range(parts):
@@ -160,4 +195,7 @@ def _raise_fault(launch: Launch, context: np.ndarray[Any, np.dtype[np.int64]]) -
         Faults.BARRIER_DIVERGENCE: "the thread waits for threads that never arrive",
     }
     instruction = launch.kernel.instructions[int(context[Context.FAULT_INSTRUCTION])]
-    raise launch.fault(_KINDS[found], details[found], int(context[Context.FAULT_THREAD]), instruction)
+    x, y, z = (int(context[place]) for place in range(Context.FAULT_BLOCK_X, Context.FAULT_BLOCK_Z + 1))
+    block = x + launch.grid[0] * (y + launch.grid[1] * z)
+    thread = block * launch.threads + int(context[Context.FAULT_THREAD])
+    raise launch.fault(_KINDS[found], details[found], thread, instruction)

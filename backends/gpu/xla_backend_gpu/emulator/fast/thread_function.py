@@ -8,6 +8,8 @@ driver calls it again later. It then restores the registers from the thread's st
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from xla_backend_gpu.emulator.fast.accesses import Accesses
 from xla_backend_gpu.emulator.fast.layout import WAITING, Context, Faults, StateLayout
 from xla_backend_gpu.emulator.fast.operands import Operands, context_word
@@ -17,7 +19,7 @@ from xla_backend_gpu.emulator.table import Effect
 from xla_core.codegen.llvm import Block, IrBuilder, IrFunction, IrModule, Value
 from xla_core.errors import UnimplementedError
 
-__all__ = ["INDICES", "emit_report", "emit_thread_function", "value_bits"]
+__all__ = ["INDICES", "emit_report", "emit_report_call", "emit_thread_function", "value_bits"]
 
 INDICES = ("thread", "tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z")
 
@@ -48,6 +50,8 @@ class _ThreadFunction:
         self.thread = named["thread"]
         self.operands = Operands(b, kernel, context, named)
         self.fuel = b.alloca("i64")
+        self.fault_kind, self.fault_position, self.fault_address = (b.alloca("i64") for _ in range(3))
+        self.faulted = b.function.add_block("faulted")
         if layout.sites:
             local = b.gep("i8", self.state, b.int_(layout.local))
         else:
@@ -70,6 +74,11 @@ class _ThreadFunction:
                 continue  # no branch leads here
             self.position = position
             self._instruction(instruction)
+        b.block = self.faulted
+        kind, where, address = (b.load("i64", v) for v in (self.fault_kind, self.fault_position, self.fault_address))
+        indices = [self.thread, *(self.operands.indices[f"ctaid.{axis}"] for axis in "xyz")]
+        emit_report_call(b, self.context, kind, where, address, indices)
+        b.line("ret i32 -1")
 
     def _has_ended(self) -> bool:
         lines = self.b.block.lines
@@ -139,7 +148,7 @@ class _ThreadFunction:
         elif effect is Effect.EXIT:
             b.line("ret i32 0")
         elif effect is Effect.TRAP:
-            self._fault(Faults.TRAP, b.int_(0))
+            self._fault(b.int_(Faults.TRAP), b.int_(0))
         elif effect in WAITING:
             self._wait(instruction)
         if after is not None:
@@ -175,7 +184,7 @@ class _ThreadFunction:
         b = self.b
         left = b.sub(b.load("i64", self.fuel), b.int_(instructions))
         b.store(left, self.fuel)
-        self._fault_if(b.icmp("slt", left, b.int_(0)), Faults.ENDLESS, b.int_(0))
+        self._fault_if(b.icmp("slt", left, b.int_(0)), lambda: b.int_(Faults.ENDLESS), b.int_(0))
 
     def _wait(self, instruction: Instruction) -> None:
         """Emits code that saves the live registers and returns to the driver."""
@@ -196,23 +205,21 @@ class _ThreadFunction:
 
     # -- faults ------------------------------------------------------------------------------------------------------
 
-    def _fault_if(self, condition: Value, kind: Faults, address: Value) -> None:
+    def _fault_if(self, condition: Value, kind: Callable[[], Value], address: Value) -> None:
         b = self.b
         bad, good = b.function.add_block("fault"), b.function.add_block("good")
         b.branch_if(condition, bad, good)
         b.block = bad
-        self._fault(kind, address)
+        self._fault(kind(), address)
         b.block = good
 
-    def _fault(self, kind: Faults, address: Value) -> None:
+    def _fault(self, kind: Value, address: Value) -> None:
+        """Emits a branch to the one block that reports, which keeps the code of each check short."""
         b = self.b
-        b.call(
-            "report",
-            "void",
-            [self.context, b.int_(kind), b.int_(self.position), b.cast("zext", self.thread, "i64"), address]
-            + [self.operands.indices[f"ctaid.{axis}"] for axis in "xyz"],
-        )
-        b.line("ret i32 -1")
+        b.store(kind, self.fault_kind)
+        b.store(b.int_(self.position), self.fault_position)
+        b.store(address, self.fault_address)
+        b.branch(self.faulted)
 
 
 def value_bits(value: Value) -> int:
@@ -221,25 +228,22 @@ def value_bits(value: Value) -> int:
 
 def emit_report(module: IrModule) -> None:
     """Emits `@report`, which writes a fault to the context unless another thread has done so."""
-    parameters = [("ptr", "", "context"), *(("i64", "", n) for n in ("kind", "instruction", "thread", "address"))]
-    parameters += [("i32", "", name) for name in ("x", "y", "z")]
+    parameters = [("ptr", "", "context"), *(("i64", "", name) for name in ("kind", "instruction", "address"))]
+    parameters += [("i32", "", name) for name in ("thread", "x", "y", "z")]
     function = IrFunction("report", "void", parameters, prefix="internal", attributes="noinline cold nounwind")
     b = IrBuilder(module, module.add_function(function))
-    context, kind, instruction, thread, address, *block = function.parameters
+    context, kind, instruction, address, *indices = function.parameters
     place = b.gep("i64", context, b.int_(Context.FAULT))
     pair = b.emit("{i64, i1}", f"cmpxchg {place}, i64 0, {kind} acq_rel monotonic")
     with b.if_(b.emit("i1", f"extractvalue {pair}, 1")):
-        x, y, z = (b.cast("zext", index, "i64") for index in block)
-        size_x, size_y = (context_word(b, context, c) for c in (Context.GRID_X, Context.GRID_Y))
-        number = b.add(x, b.mul(size_x, b.add(y, b.mul(size_y, z))))
-        threads = b.int_(1)
-        for axis in (Context.BLOCK_X, Context.BLOCK_Y, Context.BLOCK_Z):
-            threads = b.mul(threads, context_word(b, context, axis))
-        thread = b.add(thread, b.mul(number, threads))
-        for word, value in (
-            (Context.FAULT_INSTRUCTION, instruction),
-            (Context.FAULT_THREAD, thread),
-            (Context.FAULT_ADDRESS, address),
-        ):
-            b.store(value, b.gep("i64", context, b.int_(word)), align=8)
+        words = [instruction, address, *(b.cast("zext", index, "i64") for index in indices)]
+        for position, word in enumerate(words, Context.FAULT_INSTRUCTION):
+            b.store(word, b.gep("i64", context, b.int_(position)), align=8)
     b.ret()
+
+
+def emit_report_call(
+    b: IrBuilder, context: Value, kind: Value, position: Value, address: Value, indices: Sequence[Value]
+) -> None:
+    """Emits a call of `@report`. `indices` are the thread's number in its block, and the block's x, y and z."""
+    b.call("report", "void", [context, kind, position, address, *indices])

@@ -68,6 +68,9 @@ def _shift(op: Instruction, x: Array, amount: Array, right: bool) -> Array:
 def _shift_ir(b: IrBuilder, op: Instruction, x: Value, amount: Value, right: bool) -> Value:
     bits = op.type.bits
     signed = right and op.type.is_signed
+    constant = amount.integer
+    if constant is not None and 0 <= constant < bits:
+        return b.binary(("ashr" if signed else "lshr") if right else "shl", x, b.int_(constant, x.type))
     limit = b.intrinsic("umin", amount, b.int_(bits - 1, "i32"))
     shifted = b.binary(("ashr" if signed else "lshr") if right else "shl", x, b.resize(limit, x.type, signed=False))
     if signed:

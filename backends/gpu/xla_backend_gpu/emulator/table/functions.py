@@ -12,7 +12,7 @@ from xla_backend_gpu.emulator.ptx.program import Instruction
 from xla_backend_gpu.emulator.table import rounding
 from xla_backend_gpu.emulator.table.definition import define
 from xla_backend_gpu.emulator.table.floats import on_arrays
-from xla_backend_gpu.emulator.table.ir_floats import computed_in, constant, on_floats
+from xla_backend_gpu.emulator.table.ir_floats import canonical, computed_in, constant, on_floats
 from xla_core.codegen.llvm import IrBuilder, Value
 
 Array = npt.NDArray[Any]
@@ -87,7 +87,11 @@ def _coarse(function: Callable[[Array], Array]) -> Callable[..., Array]:
 
 
 def _coarse_ir(function: Callable[[IrBuilder, Value], Value]) -> Callable[..., Value]:
-    return lambda b, op, x: _upper_word_ir(b, function(b, _smallest_normal(b, _upper_word_ir(b, x))))
+    def ir(b: IrBuilder, op: Instruction, x: Value) -> Value:
+        result = function(b, _smallest_normal(b, _upper_word_ir(b, x)))
+        return canonical(b, op.type, _upper_word_ir(b, result))
+
+    return ir
 
 
 define(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from xla_backend_gpu.emulator.ptx.program import Instruction
 from xla_backend_gpu.emulator.ptx.types import PtxType
+from xla_backend_gpu.emulator.table.rounding import NANS
 from xla_core.codegen.llvm import IrBuilder, Value
 
 __all__ = ["canonical", "computed_in", "constant", "flush", "lanes", "narrow", "odd_sum", "on_floats", "pack", "widen"]
@@ -50,7 +51,7 @@ def narrow(b: IrBuilder, type_: PtxType, value: Value, mode: str = "rn") -> Valu
     name = type_.lane.name
     wide = value
     if name == "f64":
-        return value
+        return canonical(b, type_, value)
     if name == "f32":
         result = b.cast("fptrunc", value, "float")
     else:
@@ -99,15 +100,13 @@ def _directed(b: IrBuilder, type_: PtxType, nearest: Value, exact: Value, mode: 
 def canonical(b: IrBuilder, type_: PtxType, result: Value, tested: Value | None = None) -> Value:
     """Replaces a value by the device's NaN where `tested` is NaN."""
     name = type_.lane.name
-    if name == "f64":
-        return result
     tested = tested or result
     bits, infinity = ("i64", 0x7FF << 52) if tested.type == "double" else ("i32", 0xFF << 23)
     magnitude = b.binary("and", b.bitcast(tested, bits), b.int_((1 << int(bits[1:]) - 1) - 1, bits))
     missing = b.icmp("ugt", magnitude, b.int_(infinity, bits))  # not by fcmp: LLVM may drop a choice between two NaNs
-    if name != "f32":
-        return b.select(missing, b.int_(0x7FFF, "i16"), result)
-    return b.bitcast(b.select(missing, b.int_(0x7FFFFFFF, "i32"), b.bitcast(result, "i32")), "float")
+    integer = f"i{type_.lane.bits}"
+    chosen = b.select(missing, b.int_(NANS[name], integer), b.bitcast(result, integer))
+    return b.bitcast(chosen, result.type)
 
 
 def odd_sum(b: IrBuilder, x: Value, y: Value) -> Value:

@@ -17,14 +17,18 @@ import numpy.typing as npt
 
 from xla_backend_gpu.emulator.ptx.types import PtxType
 
-__all__ = ["canonical_nan", "flush", "fma", "from_integers", "narrow", "odd_sum", "saturate"]
+__all__ = ["NANS", "canonical_nan", "flush", "fma", "from_integers", "narrow", "odd_sum", "saturate"]
 
 Array = npt.NDArray[Any]
 F64 = npt.NDArray[np.float64]
 
 _UNSIGNED = {2: np.uint16, 4: np.uint32, 8: np.uint64}
 _SMALLEST_NORMAL = {"f16": 2.0**-14, "f32": 2.0**-126, "bf16": 2.0**-126, "f64": 2.0**-1022}
-_NANS = {"f16": 0x7FFF, "bf16": 0x7FFF, "f32": 0x7FFFFFFF}
+
+NANS = {"f16": 0x7FFF, "bf16": 0x7FFF, "f32": 0x7FFFFFFF, "f64": 0x7FF8 << 48}
+"""The NaN that arithmetic gives. A device keeps the bits of a NaN of f64. Here they would depend on which operand of a
+sum the host's compiler takes first.
+"""
 
 
 def odd_sum(a: F64, b: F64) -> F64:
@@ -152,10 +156,7 @@ def saturate(x: Array) -> Array:
 
 def canonical_nan(x: Array, type_: PtxType) -> Array:
     """Replaces NaNs by the NaN that the device's arithmetic returns."""
-    nan = _NANS.get(type_.lane.name)
-    if nan is None:
-        return x
     missing = np.isnan(x)
     if not missing.any():
         return x
-    return np.where(missing, np.array(nan, _UNSIGNED[x.dtype.itemsize]).view(x.dtype), x)
+    return np.where(missing, np.array(NANS[type_.lane.name], _UNSIGNED[x.dtype.itemsize]).view(x.dtype), x)
