@@ -53,9 +53,11 @@ class Signature:
 
     @staticmethod
     def _attribute(call: HloInstruction, attributes: Mapping[str, Any], name: str) -> int:
-        value = attributes.get(name)
-        if not isinstance(value, int):
+        if name not in attributes:
             raise _wrong(call, f"has no attribute {name}")
+        value = attributes[name]
+        if not isinstance(value, int):
+            raise _wrong(call, f"has {name} = {value!r}, which is no integer of its type")
         return value
 
     def _sizes(self, call: HloInstruction) -> tuple[tuple[int, ...], dict[str, int]]:

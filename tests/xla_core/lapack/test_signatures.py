@@ -35,6 +35,8 @@ WRONG = [
     ("lapack_spotrf_ffi", _flags(uplo="?"), (SQUARE,), "(f32[4,4], s32[])", "uplo = 63"),
     ("lapack_spotrf_ffi", "uplo = 300 : i64", (SQUARE,), "(f32[4,4], s32[])", "uplo = 300"),
     ("lapack_spotrf_ffi", "", (SQUARE,), "(f32[4,4], s32[])", "has no attribute uplo"),
+    ("lapack_spotrf_ffi", "uplo = 300 : ui8", (SQUARE,), "(f32[4,4], s32[])", "uplo = '300 : ui8', which is no integer"),
+    ("lapack_spotrf_ffi", 'uplo = "L"', (SQUARE,), "(f32[4,4], s32[])", "uplo = 'L', which is no integer"),
     ("lapack_ssyevd_ffi", _flags(mode="A"), (SQUARE,), "(f32[4,4], f32[4], s32[])", "mode = 65"),
     ("lapack_sgehrd_ffi", "low = 0 : i64, high = 9 : i64", (SQUARE,), "(f32[4,4], f32[3], s32[])", "low = 0"),
     ("lapack_sormqr_ffi", "left = true", (SQUARE, SQUARE[0], SQUARE), "f32[4,4]", "has no attribute transpose"),
