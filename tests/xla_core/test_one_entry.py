@@ -83,6 +83,40 @@ def test_an_element_type_is_one_row() -> None:
     )
 
 
+def test_a_combiner_is_its_entry() -> None:
+    op = """
+        _op(Opcode.GCD, 2, _INTEGERS, np.gcd, *_SYMMETRIC, identity=lambda t: 0, doc="The greatest common divisor.")
+        """
+    edits = {
+        "xla_core.hlo.opcode": [('    IMAG = "imag"', '    GCD = "gcd"\n')],
+        "xla_core.hlo.ops.elementwise": [("", op)],
+    }
+    run_with(
+        edits,
+        """
+        module = xla.parse('''
+        HloModule m
+        gcd { a = s32[] parameter(0) b = s32[] parameter(1) ROOT g = s32[] gcd(a, b) }
+        ENTRY e {
+          x = s32[2,30] parameter(0)
+          z = s32[] constant(0)
+          i = s32[2,1] constant({{1},{1}})
+          r = s32[2] reduce(x, z), dimensions={1}, to_apply=gcd
+          w = s32[2,28] reduce-window(x, z), window={size=1x3}, to_apply=gcd
+          s = s32[2] scatter(r, i, r), update_window_dims={}, inserted_window_dims={0},
+              scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=gcd
+          ROOT t = (s32[2], s32[2,28], s32[2]) tuple(r, w, s)
+        }''')
+        x = np.random.default_rng(0).integers(1, 20, (2, 30)).astype(np.int32) * np.int32([[12], [18]])
+        reduced, windows, scattered = xla.evaluate(module, x)
+        expected = np.gcd.reduce(x, axis=1)
+        assert reduced.tolist() == expected.tolist()
+        assert windows.tolist() == np.gcd(np.gcd(x[:, :-2], x[:, 1:-1]), x[:, 2:]).tolist()
+        assert scattered.tolist() == [expected[0], np.gcd(expected[0], expected[1])]
+        """,
+    )
+
+
 def test_an_elementwise_op_is_its_entries_and_its_formula() -> None:
     op = """
         _op(Opcode.HYPOT, 2, _FLOATS, elementary._function(np.hypot), Trait.COMMUTATIVE, doc="The norm of (a, b).")

@@ -13,6 +13,8 @@ import enum
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from xla_core.checks import did_you_mean, require
 from xla_core.errors import AlreadyExistsError, InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
@@ -166,6 +168,8 @@ class OpDef:
         calls: the names of the attributes that hold computations, in order.
         identity: element type -> the value e for which op(e, x) == x for every x, including the sign of a zero (which
             products of complex numbers may change); None where there is no such value.
+        ufunc: numpy's function for the op, by whose `reduce` and `at` the evaluator combines many elements at once. An
+            op without one is evaluated step by step.
         groups: for a collective, the requirements on its device groups.
         group: the file of `xla_core/hlo/ops` that has its entry.
     """
@@ -185,6 +189,7 @@ class OpDef:
     operands_at: tuple[int, ...] | None = None
     result_at: tuple[int, ...] | None = None
     identity: Callable[[ElementType], complex | None] = lambda element_type: None
+    ufunc: np.ufunc | None = None
     groups: GroupRule | None = None
     group: str = ""
     calls: tuple[str, ...] = dataclasses.field(init=False)

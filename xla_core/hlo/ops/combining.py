@@ -1,7 +1,7 @@
 """Combines many elements by a computation of scalars, for reductions, windows and scatters.
 
-Known computations (add, multiply, maximum, minimum, and, or, xor of the two parameters) use numpy's reductions; any
-other one is evaluated on whole arrays. Sums and products of a few elements are rounded at every step, in order. For
+A computation that applies an op with a `ufunc` to its two parameters uses numpy's reductions. Any other computation is
+evaluated step by step on whole arrays. Sums and products of a few elements are rounded at every step, in order. For
 many elements HLO defines no order, so they are combined in a wider format and rounded once.
 """
 
@@ -22,17 +22,6 @@ from xla_core.hlo.ops.numerics import CLASS, Array, round_to, widen, wrap
 
 _SEQUENTIAL = 512
 FEW = 16
-
-_UFUNC: dict[Opcode, np.ufunc] = {
-    Opcode.ADD: np.add,
-    Opcode.MULTIPLY: np.multiply,
-    Opcode.MAXIMUM: np.maximum,
-    Opcode.MINIMUM: np.minimum,
-    Opcode.AND: np.bitwise_and,
-    Opcode.OR: np.bitwise_or,
-    Opcode.XOR: np.bitwise_xor,
-}
-
 
 _Combine = Callable[[Sequence[Array], Sequence[Array]], list[Array]]
 
@@ -76,8 +65,8 @@ def fold(
     inputs, initial = _typed(computation, inputs), _typed(computation, initial)
     combine = _combiner(context, computation)
     op = combiner(computation)
-    if op is not None:
-        return [_known_fold(op.opcode, combine, inputs[0], initial[0], tuple(axes))]
+    if op is not None and op.ufunc is not None:
+        return [_known_fold(op.opcode, op.ufunc, combine, inputs[0], initial[0], tuple(axes))]
     kept = [d for d in range(inputs[0].ndim) if d not in axes]
     shape = [inputs[0].shape[d] for d in kept]
     length = int(np.prod([inputs[0].shape[d] for d in axes], dtype=np.int64))
@@ -103,7 +92,9 @@ def _combiner(context: EvaluationContext, computation: HloComputation) -> _Combi
     return lambda left, right: list(context.map(computation, [*left, *right]))
 
 
-def _known_fold(opcode: Opcode, combine: _Combine, x: Array, initial: Array, axes: tuple[int, ...]) -> Array:
+def _known_fold(
+    opcode: Opcode, ufunc: np.ufunc, combine: _Combine, x: Array, initial: Array, axes: tuple[int, ...]
+) -> Array:
     count = math.prod(x.shape[a] for a in axes)
     wide, start = _widened(opcode, x, count), _widened(opcode, initial, count)
     kept = [d for d in range(x.ndim) if d not in axes]
@@ -113,15 +104,15 @@ def _known_fold(opcode: Opcode, combine: _Combine, x: Array, initial: Array, axe
         for row in rows:
             (result,) = combine([result], [row])
     elif opcode in (Opcode.MAXIMUM, Opcode.MINIMUM) and CLASS[x.dtype] in "fe":
-        (result,) = combine([start], [_extremum(opcode, wide, axes)])
+        (result,) = combine([start], [_extremum(opcode, ufunc, wide, axes)])
     else:
-        (result,) = combine([start], [np.asarray(_UFUNC[opcode].reduce(wide, axis=axes, dtype=wide.dtype))])
+        (result,) = combine([start], [np.asarray(ufunc.reduce(wide, axis=axes, dtype=wide.dtype))])
     return _narrowed(np.asarray(result), x.dtype)
 
 
-def _extremum(opcode: Opcode, x: Array, axes: tuple[int, ...]) -> Array:
+def _extremum(opcode: Opcode, ufunc: np.ufunc, x: Array, axes: tuple[int, ...]) -> Array:
     """Returns the maximum or minimum along axes; +0 is larger than -0."""
-    result = np.asarray(_UFUNC[opcode].reduce(x, axis=axes))
+    result = np.asarray(ufunc.reduce(x, axis=axes))
     if not (result == 0).any():
         return result
     wanted = (x == 0) & (np.signbit(x) == (opcode == Opcode.MINIMUM))
@@ -191,10 +182,11 @@ def combine_at(
     where = np.broadcast_to(numbers, inside.shape).reshape(-1)[chosen]
     parts = [convert(u, t).reshape(-1)[chosen] for u, t in zip(updates, types[len(operands) :], strict=True)]
     op = combiner(computation)
+    ufunc = None if op is None or op.opcode in (Opcode.MAXIMUM, Opcode.MINIMUM) else op.ufunc
     if len(parts) == 1 and computation.root is computation.parameters[1]:
         targets[0][where] = parts[0]
-    elif op is not None and op.opcode not in (Opcode.MAXIMUM, Opcode.MINIMUM) and CLASS[parts[0].dtype] in "biuf":
-        _UFUNC[op.opcode].at(targets[0], where, parts[0])
+    elif ufunc is not None and CLASS[parts[0].dtype] in "biuf":
+        ufunc.at(targets[0], where, parts[0])
     else:
         for chunk in _rounds(where):
             at = where[chunk]

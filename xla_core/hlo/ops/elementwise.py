@@ -87,20 +87,40 @@ _BITS, _INTEGERS = elementwise(shapes.BITS), elementwise(shapes.INTEGERS)
 _FLOATS, _COMPLEX_OR_FLOATS = elementwise(shapes.FLOATS), elementwise(shapes.COMPLEX_OR_FLOATS)
 _PARTS = elementwise(shapes.COMPLEX_OR_FLOATS, lambda t: t.component)
 
-_op(Opcode.ADD, 2, _ANY, arithmetic.add, *_RING, identity=_zero, doc="a + b; integers wrap; `or` of pred.")
+_op(
+    Opcode.ADD, 2, _ANY, arithmetic.add, *_RING, ufunc=np.add, identity=_zero, doc="a + b; integers wrap; `or` of pred."
+)
 _op(Opcode.SUBTRACT, 2, _NUMBERS, arithmetic.subtract, _EXACT, doc="a - b; integers wrap.")
-_op(Opcode.MULTIPLY, 2, _ANY, arithmetic.multiply, *_RING, identity=lambda t: 1)
+_op(Opcode.MULTIPLY, 2, _ANY, arithmetic.multiply, *_RING, ufunc=np.multiply, identity=lambda t: 1)
 _op(Opcode.MULHI, 2, _INTEGERS, arithmetic.multiply_high, Trait.COMMUTATIVE)
 _op(Opcode.DIVIDE, 2, _NUMBERS, arithmetic.divide, _PRIMITIVE, _EXACT)
 _op(Opcode.REMAINDER, 2, elementwise(shapes.REALS), arithmetic.remainder, _EXACT)
-_op(Opcode.MAXIMUM, 2, _ANY, arithmetic.maximum, *_LATTICE, identity=lambda t: t.least)
-_op(Opcode.MINIMUM, 2, _ANY, arithmetic.minimum, *_LATTICE, identity=lambda t: t.greatest)
+_op(Opcode.MAXIMUM, 2, _ANY, arithmetic.maximum, *_LATTICE, ufunc=np.maximum, identity=lambda t: t.least)
+_op(Opcode.MINIMUM, 2, _ANY, arithmetic.minimum, *_LATTICE, ufunc=np.minimum, identity=lambda t: t.greatest)
 _op(Opcode.POWER, 2, _ANY, elementary.power, _TRANSCENDENTAL)
 _op(Opcode.ATAN2, 2, _COMPLEX_OR_FLOATS, elementary.atan2, _TRANSCENDENTAL, doc="The angle of the point (b, a).")
-_op(Opcode.AND, 2, _BITS, arithmetic.bitwise_and, *_LATTICE, _PRIMITIVE, identity=_all_ones, doc="Bitwise and.")
-_op(Opcode.OR, 2, _BITS, arithmetic.bitwise_or, *_LATTICE, identity=lambda t: 0, doc="Bitwise or.")
 _op(
-    Opcode.XOR, 2, _BITS, arithmetic.bitwise_xor, *_SYMMETRIC, _EXACT, identity=lambda t: 0, doc="Bitwise exclusive or."
+    Opcode.AND,
+    2,
+    _BITS,
+    arithmetic.bitwise_and,
+    *_LATTICE,
+    _PRIMITIVE,
+    ufunc=np.bitwise_and,
+    identity=_all_ones,
+    doc="Bitwise and.",
+)
+_op(Opcode.OR, 2, _BITS, arithmetic.bitwise_or, *_LATTICE, ufunc=np.bitwise_or, identity=lambda t: 0, doc="Bitwise or.")
+_op(
+    Opcode.XOR,
+    2,
+    _BITS,
+    arithmetic.bitwise_xor,
+    *_SYMMETRIC,
+    _EXACT,
+    ufunc=np.bitwise_xor,
+    identity=lambda t: 0,
+    doc="Bitwise exclusive or.",
 )
 _op(Opcode.SHIFT_LEFT, 2, _INTEGERS, arithmetic.shift_left, _PRIMITIVE, doc="a << b; 0 where b is the width or more.")
 _op(Opcode.SHIFT_RIGHT_ARITHMETIC, 2, _INTEGERS, arithmetic.shift_right_arithmetic)
