@@ -35,7 +35,7 @@ from xla_core.analysis.indexing.fusion_accesses import (
 from xla_core.analysis.indexing.indexing_map import IndexingMap, dimension_variables, indexing_map
 from xla_core.analysis.indexing.movement import reshaped
 from xla_core.analysis.indexing.operand_accesses import operand_accesses
-from xla_core.analysis.indexing.row_reduction import ReducedRows, reduced_rows
+from xla_core.analysis.indexing.row_reduction import ReducedRows, is_of_row, reduced_rows
 
 __all__ = [
     "ACCUMULATING",
@@ -55,6 +55,7 @@ __all__ = [
     "dimension_variables",
     "floor_div",
     "indexing_map",
+    "is_of_row",
     "joined",
     "linearized",
     "looped",

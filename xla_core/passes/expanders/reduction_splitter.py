@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+from xla_core.analysis.indexing import reduced_rows
 from xla_core.hlo.builder import Builder
 from xla_core.hlo.combiner import combiner
 from xla_core.hlo.instruction import HloInstruction
@@ -37,20 +38,28 @@ class ReductionSplitter(OpExpander):
             op is not None
             and op.identity(x.element_type) is not None
             and x.element_type is instruction.shape.element_type
-            and x.num_elements >= self._parallel.split_reduction_elements * self._rows(instruction)
-            and instruction.shape.num_elements <= self._parallel.units // 2  # more are enough independent parts
+            and x.num_elements >= self._parallel.split_reduction_elements * self._blocks(instruction)
+            and self._parts(instruction) <= self._parallel.units // 2  # more are enough independent parts
             and self._split(instruction) is not None
         )
 
-    def _rows(self, instruction: HloInstruction) -> int:
-        """The results whose elements count separately: a block of threads works on each by itself."""
-        return instruction.shape.num_elements if self._parallel.has_blocks else 1
+    def _parts(self, instruction: HloInstruction) -> int:
+        """The number of independent parts that one step would have."""
+        return self._blocks(instruction) if self._parallel.has_blocks else instruction.shape.num_elements
+
+    def _blocks(self, instruction: HloInstruction) -> int:
+        """The number of blocks of threads that one step would have; 1 for a target without blocks."""
+        rows = reduced_rows(instruction)
+        if rows is None or not self._parallel.has_blocks:
+            return 1
+        return rows.count if rows.inner == 1 else -(-rows.count // self._parallel.lanes)
 
     def _split(self, instruction: HloInstruction) -> tuple[int, int] | None:
         """The dimension to split and the number of parts: the first reduced dimension with a suitable divisor."""
         sizes = instruction.operand(0).shape.dimensions
+        most = max(8, self._parallel.units // self._blocks(instruction))
         for d in sorted(instruction.attribute("dimensions")):
-            parts = next((n for n in range(min(self._parallel.units, sizes[d]), 7, -1) if sizes[d] % n == 0), None)
+            parts = next((n for n in range(min(most, sizes[d]), 7, -1) if sizes[d] % n == 0), None)
             if parts is not None:
                 return d, parts
         return None

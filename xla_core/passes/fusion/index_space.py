@@ -56,12 +56,9 @@ class IndexSpace:
         self._accesses: dict[tuple[HloInstruction, Index], Sequence[Access]] = {}
         if rows is not None:
             self._units = 1.0
-            row, self._place = Variable("row", rows.count, "row"), Variable("place", rows.elements, "place")
-            self._evaluations = {row: float(rows.count), self._place: float(rows.count * rows.elements)}
-            position = IndexExpr.of(row)
-            if shape.num_elements != rows.count:
-                position = position * rows.elements + IndexExpr.of(self._place)
-            self.root: Index = memory_index(shape, position)
+            self._evaluations = dict.fromkeys((rows.outer_variable, rows.inner_variable), float(rows.count))
+            self._evaluations[rows.place_variable] = float(rows.count * rows.elements)
+            self.root: Index = memory_index(shape, rows.position(shape, IndexExpr.of(rows.place_variable)))
             return
         variables = [Variable(("root", d), n, f"d{d}") for d, n in enumerate(shape.dimensions)]
         self.root = tuple(map(IndexExpr.of, variables))
@@ -85,10 +82,6 @@ class IndexSpace:
             count *= shape.dimensions[d]
             self._evaluations[variables[d]] = count if d == order[-1] else count * chunks
 
-    def is_of_row(self, index: Index) -> bool:
-        """Whether an index is the same for all elements of a row of `rows`."""
-        return all(variable.key == "row" for expr in index for variable in expr.variables)
-
     def evaluations(self, index: Index) -> float:
         """Returns how often the kernel computes a value at `index`."""
         return self._most(index) or self._units
@@ -102,7 +95,7 @@ class IndexSpace:
         if known is None:
             known = self._accesses[user, index] = self._in_place(user, operand_accesses(user, index))
             if self._rows is not None and reduced_rows(user) == self._rows:
-                known = self._accesses[user, index] = placed(known, IndexExpr.of(self._place))
+                known = self._accesses[user, index] = placed(known, IndexExpr.of(self._rows.place_variable))
             else:
                 for access in known:
                     self._count(access, index)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xla_core.analysis.control_flow import reachable_sequences
-from xla_core.analysis.indexing import Index, ReducedRows, reduced_rows
+from xla_core.analysis.indexing import Index, ReducedRows, is_of_row, reduced_rows
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
@@ -73,14 +73,14 @@ class _Kernel:
 
     def by_rows(self, producer: HloInstruction) -> _Kernel | None:
         """This kernel, or the same one divided by rows, if it can compute a reduction once a row; else None."""
-        rows, elements = reduced_rows(producer), next(self.root.shape.leaves()).num_elements
-        if rows is None or not 1 < rows.elements <= self.policy.parallel.block_elements:
+        rows = reduced_rows(producer)
+        if rows is None or not 1 < rows.elements <= self.policy.longest_row(rows):
             return None
         if self.rows is not None:
             return self if self.rows == rows else None
         if Trait.ACCUMULATES in self.root.op.traits or self.root.opcode == Opcode.DYNAMIC_UPDATE_SLICE:
             return None
-        if elements not in (rows.count, rows.count * rows.elements):
+        if not rows.fits(next(self.root.shape.leaves())):
             return None
         kernel = _Kernel(self.root, self.policy, rows)
         for member in list(self.indices)[1:]:  # users first
@@ -206,8 +206,12 @@ class _Partition:
         if accumulates and list(indices) != [kernel.space.root]:
             # A reduction over columns is fast only at the root, where the emitter keeps a tile of accumulators. With
             # blocks of threads, every thread would compute what isn't computed once a row.
-            is_once = all(map(kernel.space.is_of_row, indices)) if divided else not policy.parallel.has_blocks
-            if reduced_rows(producer) is None or not is_once:
+            rows = reduced_rows(producer)
+            if policy.parallel.has_blocks:
+                is_fast = divided is not None and all(map(is_of_row, indices))
+            else:
+                is_fast = rows is not None and rows.inner == 1 and rows.is_regular
+            if not is_fast:
                 return None
         if kernel.root.opcode == Opcode.DYNAMIC_UPDATE_SLICE and not _keeps_in_place(kernel, producer, indices):
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from xla_core.analysis.indexing import ReducedRows
 from xla_core.hlo.effects import has_side_effect
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
@@ -70,6 +71,11 @@ class FusionPolicy:
         results, parts = (next(i.shape.leaves()).num_elements for i in (producer, root))
         large = producer.operand(0).shape.num_elements >= self.parallel.split_reduction_elements
         return large and parts < min(results, self.parallel.units // 2)
+
+    def longest_row(self, rows: ReducedRows) -> int:
+        """The most elements of a row that a block of threads keeps while it computes several stages of it."""
+        at_once = self.parallel.lanes if rows.inner > 1 else 1
+        return self.parallel.block_elements // at_once
 
     # -- what it costs -----------------------------------------------------------------------------------------------
 

@@ -14,25 +14,28 @@ Combine = Callable[[Sequence[Value], Sequence[Value]], list[Value]]
 
 
 class Team:
-    """The threads [number * size, (number + 1) * size) of a block.
+    """Threads of a block that are `stride` apart. Teams that lie between each other make a block of threads.
 
     Args:
         context: the kernel under construction.
-        size: threads of the team, a power of two that divides `threads`.
-        threads: threads of the block.
+        size: threads of the team, a power of two.
+        threads: threads of the block, a multiple of `size`.
+        stride: the distance between the team's threads: 1, or the number of teams, which is a power of two then.
 
     Attributes:
         number: i64, which team of the block this thread belongs to.
         member: i64, which thread of the team this thread is.
     """
 
-    def __init__(self, context: EmissionContext, size: int, threads: int) -> None:
+    def __init__(self, context: EmissionContext, size: int, threads: int, stride: int = 1) -> None:
         self._context = context
-        self._size, self._threads = size, threads
+        self._size, self._stride, self._teams = size, stride, threads // size
         b = context.builder
         thread = context.abi.thread_index(b)
-        self.number = b.udiv(thread, b.int_(size))
-        self.member = b.urem(thread, b.int_(size))
+        near, far = b.urem(thread, b.int_(stride)), b.udiv(thread, b.int_(stride))
+        self.number = b.add(b.mul(b.udiv(far, b.int_(size)), b.int_(stride)), near)
+        self.member = b.urem(far, b.int_(size))
+        self._together = min(size, max(1, context.abi.parallel.lanes // stride))  # members that exchange registers
 
     @property
     def is_first(self) -> Value:
@@ -42,11 +45,7 @@ class Team:
     @property
     def uses_shared_memory(self) -> bool:
         """Whether `combine` uses shared memory. Before it does so again, there must be a barrier."""
-        return self._size > self._lanes
-
-    @property
-    def _lanes(self) -> int:
-        return self._context.abi.parallel.lanes
+        return self._size > self._together
 
     def combine(self, registers: Sequence[Value], combine: Combine, *, commutes: bool = False) -> list[Value]:
         """Combines the registers of all threads of the team; every thread has the result.
@@ -54,33 +53,30 @@ class Team:
         All threads of the block call it together. The order of the operands is that of the threads, unless `combine`
         commutes.
         """
-        lanes = min(self._lanes, self._size)
-        values = self._exchanged(registers, combine, 1, lanes, commutes)
-        if self._size == lanes:
+        values, together = self._exchanged(registers, combine, self._together, commutes), self._together
+        if self._size == together:
             return values
-        b = self._context.builder
-        groups = self._size // lanes
-        memory = [
-            self._context.abi.shared_array(b, "i8" if v.type == "i1" else v.type, self._threads // lanes)
-            for v in values
-        ]
-        group = b.udiv(self.member, b.int_(lanes))
-        first = b.mul(self.number, b.int_(groups))
+        b, abi, groups = self._context.builder, self._context.abi, self._size // together
+        memory = [abi.shared_array(b, "i8" if v.type == "i1" else v.type, groups * self._teams) for v in values]
+        group = b.udiv(self.member, b.int_(together))
 
-        def put(items: Sequence[Value], place: Value) -> None:
+        def place(group: Value) -> Value:
+            if self._stride == 1:
+                return b.add(b.mul(self.number, b.int_(groups)), group)
+            return b.add(b.mul(group, b.int_(self._teams)), self.number)  # neighbours use different banks
+
+        def put(items: Sequence[Value], at: Value) -> None:
             for item, array in zip(items, memory, strict=True):
-                b.store_register(item, array, b.add(first, place))
+                b.store_register(item, array, place(at))
 
-        def take(place: Value) -> list[Value]:
-            return [
-                b.load_register(v.type, array, b.add(first, place)) for v, array in zip(values, memory, strict=True)
-            ]
+        def take(at: Value) -> list[Value]:
+            return [b.load_register(v.type, array, place(at)) for v, array in zip(values, memory, strict=True)]
 
-        leads = b.icmp("eq", b.urem(self.member, b.int_(lanes)), b.int_(0))
+        leads = b.icmp("eq", b.urem(self.member, b.int_(together)), b.int_(0))
         self._context.when(leads, lambda: put(values, group))
-        self._context.abi.barrier(b)
-        if groups <= lanes:  # each group of lanes combines the results of all groups
-            return self._exchanged(take(b.urem(self.member, b.int_(groups))), combine, 1, groups, commutes)
+        abi.barrier(b)
+        if groups <= together:  # the members that exchange registers combine the results of all groups
+            return self._exchanged(take(b.urem(self.member, b.int_(groups))), combine, groups, commutes)
         distance = 1
         while distance < groups:
 
@@ -89,17 +85,15 @@ class Team:
 
             folds = b.icmp("eq", b.urem(group, b.int_(2 * distance)), b.int_(0))
             self._context.when(b.and_(leads, folds), fold)
-            self._context.abi.barrier(b)
+            abi.barrier(b)
             distance *= 2
         return take(b.int_(0))
 
-    def _exchanged(
-        self, registers: Sequence[Value], combine: Combine, distance: int, limit: int, commutes: bool
-    ) -> list[Value]:
-        """Combines the registers of lanes whose numbers differ in the bits from `distance` to below `limit`."""
-        b, values = self._context.builder, list(registers)
-        while distance < limit:
-            others = [self._exchange(value, distance) for value in values]
+    def _exchanged(self, registers: Sequence[Value], combine: Combine, count: int, commutes: bool) -> list[Value]:
+        """Combines the registers of `count` members of a group whose members exchange registers."""
+        b, values, distance = self._context.builder, list(registers), 1
+        while distance < count:
+            others = [self._exchange(value, distance * self._stride) for value in values]
             if commutes:
                 values = combine(values, others)
             else:

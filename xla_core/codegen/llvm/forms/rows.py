@@ -1,9 +1,10 @@
 """Kernels that reduce rows by teams of cooperating threads, and compute what depends on the rows' results with them.
 
 Softmax and layer normalization are examples: their kernels reduce each row several times, and write a row. A team of
-threads works on a row. Each thread computes the same few elements of the row at every stage, so that it keeps them in
-registers: every element is read and computed once. If a row is too long for the registers, each stage is a loop of its
-own, which computes the elements anew.
+threads works on a row. If the elements of a row are neighbours in memory, the threads of a team are neighbours too. If
+a row is a column of a matrix, neighbouring threads work on neighbouring columns. Each thread computes the same few
+elements of the row at every stage, so that it keeps them in registers: every element is read and computed once. If a
+row is too long for the registers, each stage is a loop of its own, which computes the elements anew.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from xla_core.analysis.indexing import (
     Index,
     IndexExpr,
     ReducedRows,
-    Variable,
+    floor_div,
+    is_of_row,
+    modulo,
     operand_accesses,
     placed,
     reduced_rows,
@@ -34,6 +37,7 @@ from xla_core.codegen.llvm.loops.ir_array import ElementValue, IrArray
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
+from xla_core.target import ParallelModel
 
 _BLOCK = 256  # threads; a block has more if a row is too long for their registers, or fewer if there are few rows
 _MOST_CODE = 1024  # HLO instructions in all copies of the body, at most, where elements are kept in registers
@@ -45,14 +49,11 @@ class _Kernel:
 
     Attributes:
         rows: all reductions of the kernel are over these.
-        row, place: the variables of the row and of the element within a row.
         reductions: (reduction, the index of its result), each after those that it needs.
         sections: the results. The elements of each are those of the rows, or one a row.
     """
 
     rows: ReducedRows
-    row: Variable
-    place: Variable
     reductions: Sequence[tuple[HloInstruction, Index]]
     sections: Sequence[Section]
 
@@ -63,24 +64,15 @@ def _kernel(body: KernelBody) -> _Kernel | None:
     rows = reduced_rows(found[0]) if found else None
     if rows is None or rows.elements < 2 or any(reduced_rows(i) != rows for i in found):
         return None
-    row, place = Variable("row", rows.count, "row"), Variable("place", rows.elements, "place")
-    parts = sections(body, parts=False)
+    parts, place = sections(body, parts=False), rows.place_variable
     accesses = FusionAccesses(body.bound, lambda space, count: [place])
     for section in parts:
-        if section.shape.num_elements not in (rows.count, rows.count * rows.elements):
+        if section.update is not None or not rows.fits(section.shape):
             return None
         for root, _ in section.roots:
-            accesses.visit(root, section.index(_position(section, rows, row, IndexExpr.of(place))))
+            accesses.visit(root, section.index(rows.position(section.shape, IndexExpr.of(place))))
     needed = [(i, index) for i in found for index in accesses.indices(i)]
-    if any(expr.variables - {row} for _, index in needed for expr in index):
-        return None
-    return _Kernel(rows, row, place, needed, parts)
-
-
-def _position(section: Section, rows: ReducedRows, row: Variable, place: IndexExpr) -> IndexExpr:
-    """The position in a section of an element of a row; of the row's only element, if it has one."""
-    number = IndexExpr.of(row)
-    return number * rows.elements + place if section.shape.num_elements != rows.count else number
+    return _Kernel(rows, needed, parts) if all(is_of_row(index) for _, index in needed) else None
 
 
 def _matches(body: KernelBody) -> bool:
@@ -94,13 +86,15 @@ class _RowsPlan(KernelPlan):
     Attributes:
         kernel: what is computed.
         team: threads that work on a row.
-        width: neighbouring elements that a thread reads or writes at once.
+        stride: the distance between the threads of a team.
+        width: neighbouring elements of a row that a thread reads or writes at once.
         steps: how often the team moves on until it has been over a whole row.
         is_kept: whether the elements of a row stay in registers.
     """
 
     kernel: _Kernel
     team: int = 1
+    stride: int = 1
     width: int = 1
     steps: int = 1
     is_kept: bool = False
@@ -111,7 +105,8 @@ class _RowsPlan(KernelPlan):
 
     def describe_loops(self) -> str:
         rows = self.kernel.rows
-        of_row = f"; {rows.count} rows of {rows.elements}, {self.rows_per_unit} a block, {self.team} threads a row"
+        kind = "rows" if rows.inner == 1 else "columns"
+        of_row = f"; {rows.count} {kind} of {rows.elements}, {self.rows_per_unit} a block, {self.team} threads each"
         each = f", {self.steps} x {self.width} elements a thread"
         return of_row + each + (" in registers" if self.is_kept else "")
 
@@ -119,25 +114,42 @@ class _RowsPlan(KernelPlan):
 def _plan(body: KernelBody) -> _RowsPlan:
     kernel, model = _kernel(body), body.abi.parallel
     assert kernel is not None
-    rows, size = kernel.rows, body.size
-    widest = max(leaf.element_type.byte_width for i in [*body.bound, *body.roots] for leaf in i.shape.leaves())
-    width = max(1, model.vector_bytes // widest)
-    while width > 1 and (
-        rows.elements % width or width * size > _MOST_CODE or rows.elements < width * max(model.lanes, 2)
-    ):
-        width //= 2
-    groups = rows.elements // width  # rounded down, so that every thread has an element in the first step
-    words = max(1, -(-widest // 4)) * width
-    team = _power_below(min(groups, _BLOCK, model.threads))
-    while team * 2 <= min(groups, model.threads) and _ceil_div(groups, team) * words > model.registers:
+    rows = kernel.rows
+    bytes_ = max(leaf.element_type.byte_width for i in [*body.bound, *body.roots] for leaf in i.shape.leaves())
+    width = _width(rows, model, bytes_, body.size)
+    groups, words = rows.elements // width, max(1, -(-bytes_ // 4)) * width
+    stride = 1 if rows.inner == 1 else min(_power_below(2 * rows.count - 1), model.lanes)
+    # Every thread has an element in the first step. A block is larger if its threads can't keep the elements.
+    largest = _power_below(min(groups, model.threads // stride))
+    team = min(largest, max(1, _BLOCK // stride))
+    while team < largest and _ceil_div(groups, team) * words > model.registers:
         team *= 2
-    steps = _ceil_div(rows.elements // width, team)
-    at_once = max(team, min(_power_below(model.threads), _BLOCK)) // team
-    while at_once > 1 and at_once // 2 * team >= model.lanes and _ceil_div(rows.count, at_once) < model.units:
-        at_once //= 2
-    is_kept = steps * words <= model.registers and steps * width * size <= _MOST_CODE
-    count = _ceil_div(rows.count, at_once)
-    return _RowsPlan(count, threads=at_once * team, kernel=kernel, team=team, width=width, steps=steps, is_kept=is_kept)
+    steps, at_once = _ceil_div(groups, team), stride
+    if stride == 1:  # several rows a block, if there are blocks enough
+        at_once = max(team, min(_power_below(model.threads), _BLOCK)) // team
+        while at_once // 2 * team >= model.lanes and _ceil_div(rows.count, at_once) < model.units and at_once > 1:
+            at_once //= 2
+    is_kept = steps * words <= model.registers and steps * width * body.size <= _MOST_CODE
+    return _RowsPlan(
+        _ceil_div(rows.count, at_once),
+        threads=at_once * team,
+        kernel=kernel,
+        team=team,
+        stride=stride,
+        width=width,
+        steps=steps,
+        is_kept=is_kept,
+    )
+
+
+def _width(rows: ReducedRows, model: ParallelModel, bytes_: int, size: int) -> int:
+    """Returns how many neighbouring elements of a row a thread takes at once."""
+    if rows.inner > 1 or not rows.is_regular:
+        return 1
+    width, least = max(1, model.vector_bytes // bytes_), max(model.lanes, 2)
+    while width > 1 and (rows.elements % width or width * size > _MOST_CODE or rows.elements < width * least):
+        width //= 2
+    return width
 
 
 def _ceil_div(a: int, b: int) -> int:
@@ -151,7 +163,7 @@ def _power_below(number: int) -> int:
 
 def _emit(body: KernelBody, plan: _RowsPlan, frame: KernelFrame, context: EmissionContext) -> None:
     loop, _ = context.open_loop(frame.begin, frame.end, frame.step, name="rows")
-    team = Team(context, plan.team, plan.threads)
+    team = Team(context, plan.team, plan.threads, plan.stride)
     _Rows(body, plan, context, team, loop.index).emit()
     if team.uses_shared_memory:  # the next rows use the memory again
         context.abi.barrier(context.builder)
@@ -175,12 +187,14 @@ class _Rows:
         self._indices = IndexValues(context)
         self._emitter = ElementEmitter(context, body.bindings, self._indices, plan.loops)
         self._count = plan.kernel.rows.elements // plan.width
-        rows, number = plan.kernel.rows.count, b.add(b.mul(unit, b.int_(plan.rows_per_unit)), team.number)
+        rows, number = plan.kernel.rows, b.add(b.mul(unit, b.int_(plan.rows_per_unit)), team.number)
         self._is_row = b.bool_(True)
-        if rows % plan.rows_per_unit:  # teams without a row compute the last row again, and store nothing
-            self._is_row = b.icmp("ult", number, b.int_(rows))
-            number = b.intrinsic("umin", number, b.int_(rows - 1))
-        self._indices.bind(plan.kernel.row, number)
+        if rows.count % plan.rows_per_unit:  # teams without a row compute the last row again, and store nothing
+            self._is_row = b.icmp("ult", number, b.int_(rows.count))
+            number = b.intrinsic("umin", number, b.int_(rows.count - 1))
+        row, inner = self._indices.new("row", rows.count, number), rows.inner
+        self._indices.bind(rows.outer_variable, self._indices.value(floor_div(row, inner)))
+        self._indices.bind(rows.inner_variable, self._indices.value(modulo(row, inner)))
         self._kept = [self._step(b.int_(n), f"place{n}") for n in range(plan.steps)] if plan.is_kept else []
 
     def _step(self, number: Value, name: str) -> _Step:
@@ -262,9 +276,8 @@ class _Rows:
 
     def _elements(self, section: Section, places: Sequence[IndexExpr]) -> list[tuple[IrArray, Index, ElementValue]]:
         """The results of a section at places of the row, and where they are stored."""
-        kernel = self._plan.kernel
-        positions = [_position(section, kernel.rows, kernel.row, place) for place in places]
-        return [e for position in positions for e in section.elements(self._body, self._emitter, position)]
+        found = [self._plan.kernel.rows.position(section.shape, place) for place in places]
+        return [e for position in found for e in section.elements(self._body, self._emitter, position)]
 
     def _store(self, elements: Sequence[tuple[IrArray, Index, ElementValue]]) -> None:
         for array, index, value in elements:

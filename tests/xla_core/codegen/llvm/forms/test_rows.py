@@ -166,7 +166,7 @@ def test_softmax_in_one_kernel(registers: int, columns: int) -> None:
 def test_elements_in_registers_are_computed_once() -> None:
     loaded = ThreadsAbi(16, 4).load(fuse(softmax, f32(5, 64)))
     assert loaded.kernel.plan == (
-        "rows: 5 units of 16 threads; 5 rows of 64, 1 a block, 16 threads a row, 1 x 4 elements a thread in registers"
+        "rows: 5 units of 16 threads; 5 rows of 64, 1 a block, 16 threads each, 1 x 4 elements a thread in registers"
     )
     loads = [line for line in loaded.text.splitlines() if "load float" in line and "!noalias" in line]
     assert (len(loads), loaded.text.count("fdiv")) == (4, 4)
@@ -181,3 +181,43 @@ def test_rows_of_two_results() -> None:
     rest, total = ThreadsAbi(32, 8).load(fuse(centred, f32(9, 24)))(x, parts=1)
     np.testing.assert_allclose(total, x.sum(1), rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(rest, x - x.sum(1, keepdims=True), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(("threads", "lanes"), [(2, 1), (32, 8), (16, 16), (64, 4)])
+@pytest.mark.parametrize("shape", [(7, 5), (33, 20), (3, 17, 4), (2, 3, 40), (64, 2)])
+def test_columns(threads: int, lanes: int, shape: tuple[int, ...]) -> None:
+    def sums(c, x):
+        return c.add("reduce", x, scalar(c, 0), dimensions=(x.shape.rank - 2,), to_apply=scalar_body("add"))
+
+    x = random_array(f32(*shape))
+    loaded = ThreadsAbi(threads, lanes).load(fuse(sums, f32(*shape)))
+    assert " columns of " in loaded.kernel.plan
+    np.testing.assert_allclose(loaded(x, parts=1)[0], x.astype(np.float64).sum(-2), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("dimensions", [(0, 2), (0, 2, 3), (1, 3), (0, 3), (0, 1, 2, 3)])
+def test_rows_of_several_parts(dimensions: tuple[int, ...]) -> None:
+    def sums(c, x):
+        return c.add("reduce", x, scalar(c, 0), dimensions=dimensions, to_apply=scalar_body("add"))
+
+    x = random_array(f32(3, 4, 5, 6))
+    loaded = ThreadsAbi(32, 8).load(fuse(sums, f32(3, 4, 5, 6)))
+    assert loaded.kernel.plan.startswith("rows")
+    np.testing.assert_allclose(loaded(x, parts=1)[0], x.astype(np.float64).sum(dimensions), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("registers", [1, 32])
+def test_a_softmax_of_columns_in_one_kernel(registers: int) -> None:
+    def columns(c, x):
+        def spread(opcode: str, of, start: float):
+            values = c.add("reduce", of, scalar(c, start), dimensions=(1,), to_apply=scalar_body(opcode))
+            return c.add("broadcast", values, shape=x.shape, dimensions=(0, 2))
+
+        e = c.add("exponential", c.add("subtract", x, spread("maximum", x, -np.inf)))
+        return c.add("divide", e, spread("add", e, 0))
+
+    x = random_array(f32(2, 37, 5))
+    loaded = ThreadsAbi(32, 8, registers).load(fuse(columns, f32(2, 37, 5)))
+    assert ("in registers" in loaded.kernel.plan) == (registers == 32)
+    e = np.exp(x.astype(np.float64) - x.max(1, keepdims=True))
+    np.testing.assert_allclose(loaded(x, parts=1)[0], e / e.sum(1, keepdims=True), rtol=1e-5)
