@@ -54,6 +54,7 @@ class TargetAbi(abc.ABC):
             exact.
         native_floats: the types below 32 bits that `fpext` and `fptrunc` convert in hardware, exactly.
         alignment: of every buffer, in bytes.
+        pointer_bytes: the size of an address, and of C's size_t.
         address_space, constant_address_space, stack_address_space: of buffers, constant tables, stack memory.
         invariant_loads: whether operands that no result aliases are loaded with `!invariant.load`. That is sound only
             if a kernel is never inlined into code that writes its operands.
@@ -70,6 +71,7 @@ class TargetAbi(abc.ABC):
     has_fma: bool = True
     native_floats: frozenset[ElementType] = frozenset({ElementType.F16})
     alignment: int = 64
+    pointer_bytes: int = 8
     address_space: int = 0
     constant_address_space: int = 0
     stack_address_space: int = 0
@@ -169,13 +171,13 @@ class LoopAbi(TargetAbi):
             return super().allocate(builder, size)
         function = builder.function
         self.allocating.add(function.name)
-        memory = builder.call("malloc", "ptr", [builder.int_(size)])
+        memory = builder.call("malloc", "ptr", [builder.int_(size, f"i{8 * self.pointer_bytes}")])
         found, failed = function.add_block("found"), function.add_block("exhausted")
         builder.branch_if(builder.icmp("ne", memory, Value("ptr", "null")), found, failed)
         builder.block = failed
         if self.failure_counter:
             place = builder.gep("ptr", function.parameters[0], builder.int_(-1))
-            counter = builder.load("ptr", place, align=8)
+            counter = builder.load("ptr", place, align=self.pointer_bytes)
             builder.emit("i32", f"atomicrmw add {counter}, i32 1 monotonic, align 4")
             builder.ret()
         else:
@@ -211,7 +213,7 @@ class LoopAbi(TargetAbi):
             slot = builder.gep("ptr", table, builder.int_(position))
             size = module.metadata(f"!{{i64 {parameter.shape.byte_size}}}")
             facts = f", !invariant.load {empty}, !dereferenceable {size}, !align {align}"
-            buffers.append(builder.load("ptr", slot, align=8, metadata=facts))
+            buffers.append(builder.load("ptr", slot, align=self.pointer_bytes, metadata=facts))
         return KernelFrame(builder, buffers, begin, end, builder.int_(1))
 
 

@@ -7,6 +7,8 @@ import re
 import numpy as np
 import pytest
 
+from examples.targets.amdgpu import AmdgpuAbi
+from examples.targets.hexagon import HexagonAbi
 from tests.xla_core.codegen.llvm.kernels import (
     Loaded,
     array,
@@ -59,42 +61,13 @@ class Ptx(GridAbi):
         return Value("ptr addrspace(3)", f"@{name}")
 
 
-class Amdgcn(Ptx):
-    triple, cpu = "amdgcn-amd-amdhsa", "gfx90a"
-    kernel_prefix = "amdgpu_kernel"
-    stack_address_space = 5
-    parallel = ParallelModel(threads=256, lanes=64)
-
-    def block_index(self, builder: IrBuilder) -> Value:
-        return builder.cast("zext", builder.call("llvm.amdgcn.workgroup.id.x", "i32", []), "i64")
-
-    def thread_index(self, builder: IrBuilder) -> Value:
-        return builder.cast("zext", builder.call("llvm.amdgcn.workitem.id.x", "i32", []), "i64")
-
-    def block_size(self, builder: IrBuilder) -> Value:
-        return builder.int_(self.parallel.threads)
-
-    def block_count(self, builder: IrBuilder) -> Value:
-        packet = builder.call("llvm.amdgcn.dispatch.ptr", "ptr addrspace(4)", [])
-        threads = builder.load("i32", builder.gep("i8", packet, builder.int_(12)), align=4)
-        return builder.udiv(builder.cast("zext", threads, "i64"), self.block_size(builder))
-
-    def barrier(self, builder: IrBuilder) -> None:
-        builder.call("llvm.amdgcn.s.barrier", "void", [])
-
-    def exchange(self, builder: IrBuilder, word: Value, distance: int) -> Value:
-        lane = builder.cast("trunc", self.thread_index(builder), "i32")
-        address = builder.shl(builder.xor(lane, builder.int_(distance, "i32")), 2)
-        return builder.call("llvm.amdgcn.ds.bpermute", "i32", [address, word])
-
-
 TARGETS: dict[str, tuple[TargetAbi, str, str]] = {
     # target: (abi, what its assembly has for the elementwise kernel, and for the reduction)
     "x86-64": (LoopAbi("x86_64-unknown-linux-gnu", "x86-64-v3", vector_width=256), r"ymm", r"vaddps.*ymm"),
     "aarch64": (LoopAbi("aarch64-unknown-linux-gnu", "neoverse-v1"), r"fmul\s+[vz]\d+\.\d?s", r"fadd\s+[vz]\d+\.\d?s"),
     "nvptx64": (Ptx(), r"st\.global", r"shfl\.sync\.bfly"),
-    "amdgcn": (Amdgcn(), r"global_store", r"ds_bpermute"),
-    "hexagon": (LoopAbi("hexagon-unknown-elf", "hexagonv68", native_floats=frozenset()), r"memw", r"sfadd"),
+    "amdgcn": (AmdgpuAbi("gfx90a"), r"global_store", r"ds_bpermute"),
+    "hexagon": (HexagonAbi(), r"memw", r"\.sf = vadd"),
 }
 
 

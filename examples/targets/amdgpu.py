@@ -1,0 +1,134 @@
+"""AMD's GPUs (amdgcn): a grid of threads, as a subclass of `GridAbi`.
+
+LLVM's guide to the target is https://llvm.org/docs/AMDGPUUsage.html. `docs/port-to-your-accelerator.md` walks through
+this file.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from xla_core.codegen.llvm import GridAbi, IrBuilder, IrModule, KernelFrame, KernelParameter, Value
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo import ElementType, Shape
+from xla_core.target import ParallelModel
+
+__all__ = ["PARALLEL", "PROCESSORS", "AmdgpuAbi", "AmdgpuKernel"]
+
+PROCESSORS = ("gfx90a", "gfx942")
+"""Instinct MI200 and MI300. Both have waves of 64 lanes; the processors of gfx10 and later choose between 32 and 64."""
+
+PARALLEL = ParallelModel(
+    units=512,
+    threads=1024,
+    lanes=64,
+    vector_bytes=16,
+    transaction_bytes=64,
+    shared_bytes=64 << 10,
+    registers=64,  # of the 128 that a thread has in a block of 1024
+)
+
+_THREADS = 256  # of a block whose threads work alone
+_STACK = 1 << 10  # bytes; more scratch memory of a thread lies in a buffer
+_GLOBAL, _SHARED, _CONSTANT, _PRIVATE = 1, 3, 4, 5  # LLVM's numbers of the address spaces
+
+
+@dataclasses.dataclass(slots=True)
+class AmdgpuKernel:
+    """What a launch must know: the threads of a block, and how much scratch memory each thread of the grid needs."""
+
+    threads: int
+    scratch_bytes: int = 0
+
+
+class AmdgpuAbi(GridAbi):
+    """Kernels are `amdgpu_kernel name(buffer, ..., scratch)`.
+
+    `kernels` has the figures of each that was emitted, by name. `scratch` is a buffer for all threads of the grid, or
+    any buffer if they need none.
+    """
+
+    triple = "amdgcn-amd-amdhsa"
+    kernel_prefix = "amdgpu_kernel"
+    address_space = _GLOBAL
+    constant_address_space = _CONSTANT
+    stack_address_space = _PRIVATE
+    parallel = PARALLEL
+    vector_width = 0  # a lane computes single elements; the wave is the vector
+    native_floats = frozenset({ElementType.F16})
+
+    def __init__(self, processor: str = "gfx90a") -> None:
+        if processor not in PROCESSORS:
+            raise InvalidArgumentError(f"{processor!r} is not one of {', '.join(PROCESSORS)}")
+        self.cpu = processor
+        self.kernels: dict[str, AmdgpuKernel] = {}
+
+    def begin_kernel(
+        self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, threads: int = 1
+    ) -> KernelFrame:
+        self._kernel = self.kernels[name] = AmdgpuKernel(threads if threads > 1 else _THREADS)
+        self.kernel_attributes = (
+            f'nounwind "amdgpu-flat-work-group-size"="{self._kernel.threads},{self._kernel.threads}"'
+        )
+        scratch = KernelParameter("scratch", Shape.array(ElementType.U8, (0,)), is_result=True)
+        frame = super().begin_kernel(module, name, [*parameters, scratch], count, threads=threads)
+        self._scratch = frame.buffers.pop()
+        return frame
+
+    # -- indices -----------------------------------------------------------------------------------------------------
+
+    def block_index(self, builder: IrBuilder) -> Value:
+        return builder.cast("zext", builder.call("llvm.amdgcn.workgroup.id.x", "i32", []), "i64")
+
+    def thread_index(self, builder: IrBuilder) -> Value:
+        return builder.cast("zext", builder.call("llvm.amdgcn.workitem.id.x", "i32", []), "i64")
+
+    def block_size(self, builder: IrBuilder) -> Value:
+        return builder.int_(self._kernel.threads)
+
+    def block_count(self, builder: IrBuilder) -> Value:
+        """The first of the arguments that the runtime adds to those of the kernel."""
+        hidden = builder.call("llvm.amdgcn.implicitarg.ptr", f"ptr addrspace({_CONSTANT})", [])
+        return builder.cast("zext", builder.load("i32", hidden, align=8), "i64")
+
+    # -- threads of a block ------------------------------------------------------------------------------------------
+
+    def barrier(self, builder: IrBuilder) -> None:
+        """Waits for the block. `s_barrier` alone doesn't wait until a wave's own writes have reached shared memory."""
+        builder.line('fence syncscope("workgroup") release')
+        builder.call("llvm.amdgcn.s.barrier", "void", [])
+        builder.line('fence syncscope("workgroup") acquire')
+
+    def exchange(self, builder: IrBuilder, word: Value, distance: int) -> Value:
+        """Exchanges within four lanes by DPP, within 32 by ds_swizzle, and within a wave by ds_bpermute."""
+        if distance < 4:  # a move whose operand comes from the lanes 0 ^ distance, ..., 3 ^ distance of the four
+            control = sum((lane ^ distance) << 2 * lane for lane in range(4))
+            arguments = [builder.int_(n, "i32") for n in (control, 15, 15)]
+            return builder.call("llvm.amdgcn.mov.dpp.i32", "i32", [word, *arguments, Value("i1", "true")])
+        if distance < 32:  # lane -> (lane & 31) ^ distance
+            return builder.call("llvm.amdgcn.ds.swizzle", "i32", [word, builder.int_(distance << 10 | 31, "i32")])
+        lane = builder.cast("trunc", self.thread_index(builder), "i32")
+        address = builder.shl(builder.xor(lane, builder.int_(distance, "i32")), 2)  # in bytes, modulo the wave
+        return builder.call("llvm.amdgcn.ds.bpermute", "i32", [address, word])
+
+    # -- memory ------------------------------------------------------------------------------------------------------
+
+    def shared_array(self, builder: IrBuilder, type_: str, count: int) -> Value:
+        name = builder.module.symbol(f"{builder.function.name}_shared")
+        space = f"addrspace({_SHARED})"
+        builder.module.add_global(name, f"internal {space} global [{count} x {type_}] poison, align 16")
+        return Value(f"ptr {space}", f"@{name}")
+
+    def allocate(self, builder: IrBuilder, size: int) -> Value:
+        """Memory on the thread's stack if it is small, else the thread's part of the scratch buffer."""
+        if size <= _STACK:
+            return super().allocate(builder, size)
+        size = -(-size // self.alignment) * self.alignment
+        before, self._kernel.scratch_bytes = self._kernel.scratch_bytes, self._kernel.scratch_bytes + size
+        first = builder.mul(self.block_index(builder), self.block_size(builder))
+        thread = builder.add(first, self.thread_index(builder))
+        threads = builder.mul(self.block_count(builder), self.block_size(builder))
+        # An allocation of all threads follows the allocations before it.
+        offset = builder.add(builder.mul(threads, builder.int_(before)), builder.mul(thread, builder.int_(size)))
+        return builder.gep("i8", self._scratch, offset)

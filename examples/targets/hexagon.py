@@ -1,0 +1,52 @@
+"""Qualcomm's Hexagon with HVX, a DSP with vectors of 1024 bits, as a subclass of `LoopAbi`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+from xla_core.codegen.llvm import IrModule, KernelFrame, KernelParameter, LoopAbi
+from xla_core.hlo import ElementType
+
+__all__ = ["HexagonAbi"]
+
+_VECTOR_BITS = 1024
+
+
+class HexagonAbi(LoopAbi):
+    """Kernels are loops over their part of the work, which LLVM writes with HVX instructions.
+
+    HVX computes floats by the rules of IEEE 754 from v73 on; `hvx-qfloat`, which earlier ones have, rounds otherwise.
+    It has no conversions from and to f16 that LLVM uses, so the emitter's own formulas convert.
+    """
+
+    pointer_bytes = 4
+
+    def __init__(self) -> None:
+        _use_hvx()
+        super().__init__(
+            "hexagon-unknown-elf",
+            "hexagonv73",
+            f"+hvxv73,+hvx-length{_VECTOR_BITS // 8}b,+hvx-ieee-fp",
+            vector_width=_VECTOR_BITS,
+            native_floats=frozenset(),
+        )
+        self._scalar = False
+
+    def begin_kernel(
+        self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, threads: int = 1
+    ) -> KernelFrame:
+        """Begins a kernel, without HVX if it has arrays of pred: LLVM 22 aborts on some of their vectors."""
+        self._scalar = any(parameter.shape.element_type is ElementType.PRED for parameter in parameters)
+        return super().begin_kernel(module, name, parameters, count, threads=threads)
+
+    def function_attributes(self) -> str:
+        return super().function_attributes() + (' "target-features"="-hvx"' if self._scalar else "")
+
+
+@functools.cache
+def _use_hvx() -> None:
+    """Lets LLVM's vectorizer use HVX, as Qualcomm's compilers do. An option of LLVM may be set once a process."""
+    import llvmlite.binding as llvm
+
+    llvm.set_option("", "-hexagon-autohvx")

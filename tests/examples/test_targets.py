@@ -1,0 +1,174 @@
+"""Targets that a vendor copies: AMD's GPUs and a vector DSP. Their kernels are compiled to assembly, and not run."""
+
+from __future__ import annotations
+
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from examples.targets.amdgpu import AmdgpuAbi
+from examples.targets.assembly import TARGETS, AssemblyCompiler
+from examples.targets.hexagon import HexagonAbi
+from tests.examples.assembly_checks import problems, program_names
+from tests.xla_core.codegen.llvm.kernels import array, emit, f32, fuse, scalar, scalar_body
+from xla_core.codegen.llvm import TargetAbi, compile_ir
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo import ElementType, HloComputation, HloInstruction
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples" / "targets"
+SAMPLE = 20
+
+
+def assembly(abi: TargetAbi, build, *shapes) -> str:
+    _, text = emit(fuse(build, *shapes), abi)
+    return compile_ir(text, abi).assembly()
+
+
+def product(c: HloComputation, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+    return c.add("multiply", x, y)
+
+
+def row_sums(c: HloComputation, x: HloInstruction) -> HloInstruction:
+    return c.add("reduce", c.add("multiply", x, x), scalar(c, 0), dimensions=(1,), to_apply=scalar_body("add"))
+
+
+def sorted_rows(c: HloComputation, x: HloInstruction) -> HloInstruction:
+    return c.add("sort", x, dimensions=(1,), to_apply=scalar_body("compare", direction="LT"))
+
+
+def compile_all(target: str, names: list[str]) -> None:
+    command = [sys.executable, "-m", "tests.examples.assembly_checks", target, *names]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_sample_of_kernels(target: str) -> None:
+    compile_all(
+        target, [*random.Random(12).sample(program_names(), SAMPLE), "softmax", "layer_norm_grad", "top_k_rows"]
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_kernel(target: str) -> None:
+    names = program_names()
+    for first in range(0, len(names), 500):
+        compile_all(target, names[first : first + 500])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_kernel_of_the_emitters_tests(target: str) -> None:
+    """Each kernel that those tests emit for this machine is compiled for the target too."""
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "tests.examples.cross_compilation",
+        f"--cross-target={target}",
+    ]
+    command += ["-m", "slow or not slow", "tests/xla_core/codegen/llvm"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-3000:]
+
+
+def test_the_examples_are_short_and_use_public_names_only() -> None:
+    assert len((EXAMPLES / "amdgpu.py").read_text().splitlines()) < 150
+    for path in EXAMPLES.glob("*.py"):
+        for module in re.findall(r"^from (xla_core[\w.]*) import", path.read_text(), re.MULTILINE):
+            assert module.count(".") <= (2 if module.startswith("xla_core.codegen") else 1), f"{path.name}: {module}"
+
+
+def test_amdgpu_finds_its_units_and_its_buffers() -> None:
+    text = assembly(AmdgpuAbi("gfx942"), product, f32(64, 256), f32(64, 256))
+    assert problems("gfx942", text) == []
+    assert re.search(r"global_load_dword\w* ", text)
+    assert re.search(r"global_store_dword\w* ", text)
+    assert re.search(r"\.value_kind: +hidden_block_count_x", text)
+    assert re.search(r"\.max_flat_workgroup_size: 256", text)
+
+
+def test_amdgpu_combines_lanes_without_memory() -> None:
+    """A row of 4096 elements is summed by 256 threads: within a wave by registers, then through shared memory."""
+    text = assembly(AmdgpuAbi(), row_sums, f32(64, 4096))
+    assert problems("gfx90a", text) == []
+    for exchange in (r"quad_perm:\[1,0,3,2\]", r"quad_perm:\[2,3,0,1\]", "ds_swizzle_b32", "ds_bpermute_b32"):
+        assert re.search(exchange, text), exchange
+    assert re.search(r"ds_write_b32|ds_write2_b32", text)
+    assert "s_barrier" in text
+
+
+def test_amdgpu_sorts_long_rows_in_scratch_memory() -> None:
+    """A stack of more than 128 KiB a thread would end the process."""
+    abi = AmdgpuAbi()
+    text = assembly(abi, sorted_rows, f32(4, 50_000))
+    assert problems("gfx90a", text) == []
+    assert abi.kernels["kernel"].scratch_bytes == 2 * 200_000
+    assert re.search(r"\.private_segment_fixed_size: 0$", text, re.MULTILINE)
+
+
+def test_amdgpu_of_an_unknown_processor() -> None:
+    with pytest.raises(InvalidArgumentError, match="'gfx1' is not one of gfx90a, gfx942"):
+        AmdgpuAbi("gfx1")
+
+
+def test_hexagon_computes_with_vectors() -> None:
+    text = assembly(HexagonAbi(), product, f32(64, 256), f32(64, 256))
+    assert re.search(r"v\d+\.sf = vmpy\(v\d+\.sf,v\d+\.sf\)", text)
+    assert re.search(r"v\d+(\.cur)? = vmemu?\(r", text)
+    assert re.search(r"vmemu?\(r\d+.*\) = v\d+", text)
+    integers = array(ElementType.S32, 64, 256)
+    assert re.search(r"v\d+(:\d+)?\.w \+?= v\w+\(", assembly(HexagonAbi(), product, integers, integers))
+    assert re.search(r"v\d+\.sf = vadd\(", assembly(HexagonAbi(), row_sums, f32(64, 256)))
+
+
+def test_hexagon_has_addresses_of_32_bits() -> None:
+    """They are 4 bytes apart in the table of buffers, and malloc takes 32 bits."""
+    _, text = emit(fuse(product, f32(64), f32(64)), HexagonAbi())
+    assert re.search(r"load ptr, ptr %buffers, align 4", text)
+    _, text = emit(fuse(sorted_rows, f32(4, 50_000)), HexagonAbi())
+    assert "call ptr @malloc(i32 400000)" in text
+
+
+def test_hexagon_reads_preds_without_vectors() -> None:
+    """LLVM aborts on vectors of preds that a loop carries."""
+    pred = array(ElementType.PRED, 3, 127)
+
+    def any_of_rows(c: HloComputation, x: HloInstruction) -> HloInstruction:
+        false = scalar(c, False, ElementType.PRED)
+        return c.add("reduce", x, false, dimensions=(1,), to_apply=scalar_body("or", ElementType.PRED))
+
+    assert "vmem" not in assembly(HexagonAbi(), any_of_rows, pred)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_the_compiler_shows(target: str) -> None:
+    module = AssemblyCompiler(TARGETS[target]()).compile(_softmax())
+    artifacts = module.artifacts()
+    assert {"plan", "llvm", "asm"} <= set(artifacts)
+    assert str(artifacts["plan"]).count("\n") == 1  # softmax is one kernel on each target
+
+
+def _softmax():
+    import xla_core
+
+    return xla_core.parse((ROOT / "benchmarks" / "programs" / "softmax.mlir").read_text())
+
+
+def test_the_command() -> None:
+    command = [sys.executable, "-m", "examples.targets.assembly"]
+    program = str(ROOT / "benchmarks" / "programs" / "trivial.mlir")
+    done = subprocess.run([*command, "gfx942", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "global_store_dword" in done.stdout
+    wrong = subprocess.run([*command, "gfx1", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2
+    assert "usage: " in wrong.stderr
