@@ -5,7 +5,7 @@ run. Only this function takes the GIL. If it raises, the exception becomes the r
 native code returns.
 
 Collectives, feeds and channels run the op table's definitions on views of the program's memory. The reference evaluator
-uses the same definitions; here they get the devices, queues and communicator of the run.
+uses the same definitions; here they get the devices, queues and rendezvous of the run.
 """
 
 from __future__ import annotations
@@ -173,9 +173,9 @@ class HostRun:
         self.error: XlaError | None = None
         self.views: dict[int, tuple[bytes, CustomCall]] = {}  # call -> bytes of its table, views
         self._device = (options.replica_id, options.partition_id)
-        self._communicator: InProcessRendezvous | None = None
+        self._rendezvous: InProcessRendezvous | None = None
         if program.communicates:
-            self._communicator = rendezvous_of(options, program.collective_timeout, _TIMEOUT_NAME)
+            self._rendezvous = rendezvous_of(options, program.collective_timeout, _TIMEOUT_NAME)
 
     def __enter__(self) -> HostRun:
         _runs[self.address] = self
@@ -193,12 +193,12 @@ class HostRun:
 
         A run also fails, without starting, if an earlier operation on the stream failed.
         """
-        communicator = self._communicator
-        if communicator is None:
+        rendezvous = self._rendezvous
+        if rendezvous is None:
             return
         event = HostEvent()
         stream.record(event)
-        event.when_ready(lambda error: communicator.end(self._device, error))
+        event.when_ready(lambda error: rendezvous.end(self._device, error))
 
     @functools.cached_property
     def evaluation(self) -> EvaluationContext:
@@ -211,8 +211,8 @@ class HostRun:
             num_partitions=program.partitions,
             next_infeed=self._take_infeed,
         )
-        if self._communicator is not None:
-            environment.rendezvous = self._communicator
+        if self._rendezvous is not None:
+            environment.rendezvous = self._rendezvous
         return EvaluationContext(environment)
 
     def call(self, number: int, table: int) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from xla_core.hlo.builder import Builder
 from xla_core.hlo.decompositions.elementary import OPCODES, decompose_elementary
-from xla_core.hlo.decompositions.expression import Expression, expressions
+from xla_core.hlo.decompositions.expression import HloExpression, expressions
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -21,7 +21,7 @@ def decompose_mulhi(instruction: HloInstruction, b: Builder) -> HloInstruction:
     x, y = expressions(b, *instruction.operands)
     half = x.shape.element_type.bit_width // 2
 
-    def halves(v: Expression) -> tuple[Expression, Expression]:
+    def halves(v: HloExpression) -> tuple[HloExpression, HloExpression]:
         return v >> half, v & ((1 << half) - 1)
 
     (high_x, low_x), (high_y, low_y) = halves(x), halves(y)

@@ -1,4 +1,4 @@
-"""Expression: an instruction with Python's operators, for lowerings and decompositions that are formulas."""
+"""HloExpression: an instruction with Python's operators, for lowerings and decompositions that are formulas."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
 Number: TypeAlias = HloInstruction | complex | np.generic
-Operand: TypeAlias = "Expression | Number"
+Operand: TypeAlias = "HloExpression | Number"
 
 
-class Expression(Operators[Number]):
+class HloExpression(Operators[Number]):
     """An instruction to whose computation the operators add instructions.
 
     An operand may be a number, which becomes a constant of the type and dimensions of the other operand. A scalar is
@@ -40,50 +40,50 @@ class Expression(Operators[Number]):
     def element_type(self) -> ElementType:
         return self.i.shape.element_type
 
-    def op(self, opcode: str, *others: Operand, **attributes: Any) -> Expression:
+    def op(self, opcode: str, *others: Operand, **attributes: Any) -> HloExpression:
         operands = [self.i, *(self.like(other).i for other in others)]
         wide = max((o.shape.dimensions for o in operands), key=len)
         operands = [o if o.shape.rank or not wide else self.b.broadcast(o, wide) for o in operands]
-        return Expression(self.b, self.b.add(Opcode(opcode), *operands, **attributes))
+        return HloExpression(self.b, self.b.add(Opcode(opcode), *operands, **attributes))
 
-    def like(self, other: Operand) -> Expression:
-        if isinstance(other, Expression):
+    def like(self, other: Operand) -> HloExpression:
+        if isinstance(other, HloExpression):
             return other
         instruction = (
             other if isinstance(other, HloInstruction) else self.b.constant(other, self.shape.without_layout())
         )
-        return Expression(self.b, instruction)
+        return HloExpression(self.b, instruction)
 
-    def compare(self, direction: str, other: Operand) -> Expression:
+    def compare(self, direction: str, other: Operand) -> HloExpression:
         return self.op(Opcode.COMPARE, other, direction=direction)
 
-    def select(self, on_true: Expression, on_false: Expression) -> Expression:
+    def select(self, on_true: HloExpression, on_false: HloExpression) -> HloExpression:
         return self.op(Opcode.SELECT, on_true, on_false)
 
-    def __lshift__(self, count: Operand) -> Expression:
+    def __lshift__(self, count: Operand) -> HloExpression:
         return self.op(Opcode.SHIFT_LEFT, count)
 
-    def __rshift__(self, count: Operand) -> Expression:
+    def __rshift__(self, count: Operand) -> HloExpression:
         return self.op(Opcode.SHIFT_RIGHT_LOGICAL, count)
 
-    def real(self) -> Expression:
+    def real(self) -> HloExpression:
         return self.op(Opcode.REAL)
 
-    def imag(self) -> Expression:
+    def imag(self) -> HloExpression:
         return self.op(Opcode.IMAG)
 
-    def astype(self, element_type: ElementType | type[np.generic]) -> Expression:
+    def astype(self, element_type: ElementType | type[np.generic]) -> HloExpression:
         kind = element_type if isinstance(element_type, ElementType) else ElementType.from_numpy(element_type)
-        return Expression(self.b, self.b.convert(self.i, self.shape.with_element_type(kind)))
+        return HloExpression(self.b, self.b.convert(self.i, self.shape.with_element_type(kind)))
 
-    def bits(self, element_type: ElementType) -> Expression:
+    def bits(self, element_type: ElementType) -> HloExpression:
         """Reinterprets the bits as another type of the same width."""
         shape = self.shape.without_layout().with_element_type(element_type)
-        return Expression(self.b, self.b.add(Opcode.BITCAST_CONVERT, self.i, shape=shape))
+        return HloExpression(self.b, self.b.add(Opcode.BITCAST_CONVERT, self.i, shape=shape))
 
-    def reshape(self, dimensions: Sequence[int]) -> Expression:
-        return Expression(self.b, self.b.reshape(self.i, dimensions))
+    def reshape(self, dimensions: Sequence[int]) -> HloExpression:
+        return HloExpression(self.b, self.b.reshape(self.i, dimensions))
 
 
-def expressions(b: Builder, *instructions: HloInstruction) -> list[Expression]:
-    return [Expression(b, i) for i in instructions]
+def expressions(b: Builder, *instructions: HloInstruction) -> list[HloExpression]:
+    return [HloExpression(b, i) for i in instructions]

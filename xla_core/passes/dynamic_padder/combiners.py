@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xla_core.hlo.builder import Builder
 from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.decompositions.expression import Expression
+from xla_core.hlo.decompositions.expression import HloExpression
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Shape
 from xla_core.passes.inlining import copy_into
@@ -26,11 +26,11 @@ def with_validity(b: Builder, body: HloComputation, count: int) -> HloComputatio
     parts = [combined] if count == 1 and not combined.shape.is_tuple else []
     parts = parts or builder.elements(combined)
     results = []
-    mine, theirs = Expression(builder, left[count]), Expression(builder, right[count])
+    mine, theirs = HloExpression(builder, left[count]), HloExpression(builder, right[count])
     both = mine & theirs
     for x, y, combination in zip(left[:count], right[:count], parts, strict=True):
-        one = mine.where(Expression(builder, x), y)
-        results.append(both.where(Expression(builder, combination), one).i)
+        one = mine.where(HloExpression(builder, x), y)
+        results.append(both.where(HloExpression(builder, combination), one).i)
     made.set_root(builder.tuple([*results, (mine | theirs).i]))
     return b.hlo_module.add_computation(made)
 
@@ -40,7 +40,7 @@ def sorted_by_validity(b: Builder, body: HloComputation, count: int) -> HloCompu
     made = HloComputation(f"{body.name}.valid")
     builder = Builder(made)
     arguments = [made.parameter(k, p.shape) for k, p in enumerate(body.parameters)]
-    left, right = (Expression(builder, made.parameter(2 * count + k, _PRED)) for k in range(2))
+    left, right = (HloExpression(builder, made.parameter(2 * count + k, _PRED)) for k in range(2))
     less, _ = copy_into(made, body, arguments)
     made.set_root(((left & right & less) | (left & ~right)).i)
     return b.hlo_module.add_computation(made)

@@ -8,7 +8,7 @@ import numpy as np
 
 from xla_core.hlo.attributes import PaddingDimension, SliceDimension, WindowDimension
 from xla_core.hlo.builder import Builder
-from xla_core.hlo.decompositions.expression import Expression
+from xla_core.hlo.decompositions.expression import HloExpression
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -96,7 +96,7 @@ def _reverse(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
         return Padded(made, operand.sizes)
     bounds = operand.dimensions
     zero = b.constant(0, S32)
-    starts = [(n - Expression(b, operand.sizes[d])).i if d in turned else zero for d, n in enumerate(bounds)]
+    starts = [(n - HloExpression(b, operand.sizes[d])).i if d in turned else zero for d, n in enumerate(bounds)]
     room = tuple(PaddingDimension(0, n if d in turned else 0) for d, n in enumerate(bounds))
     wide = b.add(Opcode.PAD, made, b.constant(0, Shape(made.shape.element_type)), padding=room)
     return Padded(b.add(Opcode.DYNAMIC_SLICE, wide, *starts, dynamic_slice_sizes=bounds), operand.sizes)
@@ -132,7 +132,7 @@ def _slice(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
         if part == SliceDimension(0, operand.dimensions[d]):
             sizes[d] = size
         elif flags[d]:
-            length = (Expression(b, size).minimum(part.limit) - part.start).maximum(0)
+            length = (HloExpression(b, size).minimum(part.limit) - part.start).maximum(0)
             sizes[d] = ((length + (part.stride - 1)) / part.stride).i
         else:
             static.append(d)
@@ -147,7 +147,7 @@ def _pad(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
     padding: Sequence[PaddingDimension] = i.attribute("padding")
     sizes = {}
     for d, size in operand.sizes.items():
-        n, p = Expression(b, size), padding[d]
+        n, p = HloExpression(b, size), padding[d]
         inside = n + (n - 1).maximum(0) * p.interior
         sizes[d] = (inside + (p.low + p.high)).maximum(0).i
     data = mask(b, operand, operand.sizes, fill.value)
@@ -205,7 +205,7 @@ def _reduce(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value:
 
 def _window_count(b: Builder, size: HloInstruction, w: WindowDimension) -> HloInstruction:
     """`WindowDimension.output_size` for a size that is known only at run time."""
-    n = Expression(b, size)
+    n = HloExpression(b, size)
     base = n.equals(0).where(0, ((n - 1) * w.base_dilation + 1).maximum(0))
     free = base + (w.padding_low + w.padding_high - w.dilated_size)
     return (free < 0).where(0, free.maximum(0) / w.stride + 1).i

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xla_core.hlo.attributes import PaddingDimension
 from xla_core.hlo.builder import Builder
-from xla_core.hlo.decompositions.expression import Expression
+from xla_core.hlo.decompositions.expression import HloExpression
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -33,7 +33,7 @@ def gather(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | No
     data = mask(b, operand, cut, b.constant(0, Shape(operand.value.shape.element_type)))
     at = indices.value
     if any(d in cut for d in named):
-        room = [(Expression(b, size_of(b, operand, d)) - lengths[d]).maximum(0).i for d in named]
+        room = [(HloExpression(b, size_of(b, operand, d)) - lengths[d]).maximum(0).i for d in named]
         signed = b.convert(at, Shape(ElementType.S64))
         limits = _index_vector(b, room, signed.shape, axis)
         at = b.add(Opcode.CLAMP, b.constant(0, signed.shape), signed, limits)

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 
 from xla_core.hlo.builder import Builder
-from xla_core.hlo.decompositions.expression import Expression
+from xla_core.hlo.decompositions.expression import HloExpression
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -57,11 +57,11 @@ def size_of(b: Builder, value: Padded, dimension: int) -> HloInstruction:
 
 def valid(b: Builder, value: Padded, dimensions: Iterable[int]) -> HloInstruction | None:
     """A pred array that is true where an element is within the sizes of `dimensions`; None if all elements are."""
-    inside: Expression | None = None
+    inside: HloExpression | None = None
     shape = S32.with_dimensions(value.dimensions)
     for dimension in dimensions:
         if dimension in value.sizes:
-            index = Expression(b, b.add(Opcode.IOTA, shape=shape, iota_dimension=dimension))
+            index = HloExpression(b, b.add(Opcode.IOTA, shape=shape, iota_dimension=dimension))
             below = index < value.sizes[dimension]
             inside = below if inside is None else inside & below
     return None if inside is None else inside.i

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from xla_core.hlo.builder import Builder
-from xla_core.hlo.decompositions.expression import Expression
+from xla_core.hlo.decompositions.expression import HloExpression
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.dynamic_padder.padded import S32, Padded, size_of
@@ -28,7 +28,7 @@ def reshaped(b: Builder, operand: Padded, dimensions: Sequence[int]) -> Padded |
             return None
         before = math.prod(operand.dimensions[d] for d in old[1:])
         after = math.prod(dimensions[d] for d in new[1:])
-        sizes[new[0]] = (Expression(b, operand.sizes[old[0]]) * before / max(after, 1)).i
+        sizes[new[0]] = (HloExpression(b, operand.sizes[old[0]]) * before / max(after, 1)).i
     return Padded(b.reshape(operand.value, dimensions), sizes)
 
 
@@ -61,7 +61,7 @@ def reshaped_to_sizes(b: Builder, operand: Padded, bounds: Sequence[int], sizes:
         fill = b.constant(0, operand.value.shape.with_dimensions(()))
         return Padded(b.broadcast(fill, bounds), sizes)
     places = S32.with_dimensions(bounds)
-    kth = Expression(b, b.constant(0, places))
+    kth = HloExpression(b, b.constant(0, places))
     for d in range(len(bounds)):
         kth = kth * sizes.get(d, bounds[d]) + b.add(Opcode.IOTA, shape=places, iota_dimension=d)
     if operand.sizes:
@@ -81,12 +81,12 @@ def reshaped_to_sizes(b: Builder, operand: Padded, bounds: Sequence[int], sizes:
     return Padded(gathered, sizes)
 
 
-def _place(b: Builder, operand: Padded, kth: Expression) -> Expression:
+def _place(b: Builder, operand: Padded, kth: HloExpression) -> HloExpression:
     """The linear index, in the padded array, of the k-th valid element."""
-    place = Expression(b, b.constant(0, kth.shape))
+    place = HloExpression(b, b.constant(0, kth.shape))
     stride = 1
     for d in reversed(range(len(operand.dimensions))):
-        size = Expression(b, size_of(b, operand, d)).maximum(1)
+        size = HloExpression(b, size_of(b, operand, d)).maximum(1)
         place = place + (kth % size if d else kth) * stride
         kth = kth / size
         stride *= operand.dimensions[d]

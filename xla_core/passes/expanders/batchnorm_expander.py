@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from xla_core.hlo.builder import Builder
-from xla_core.hlo.decompositions.expression import Expression, expressions
+from xla_core.hlo.decompositions.expression import HloExpression, expressions
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expanders.expander import OpExpander
@@ -39,13 +39,13 @@ class _Parts:
         self.reduced = tuple(d for d in range(self.x.shape.rank) if d != self.feature)
         self.count = math.prod(self.x.shape.dimensions[d] for d in self.reduced)
 
-    def spread(self, value: Expression) -> Expression:
-        return Expression(self.b, self.b.broadcast(value.i, self.x.shape.dimensions, (self.feature,)))
+    def spread(self, value: HloExpression) -> HloExpression:
+        return HloExpression(self.b, self.b.broadcast(value.i, self.x.shape.dimensions, (self.feature,)))
 
-    def sum(self, value: Expression) -> Expression:
-        return Expression(self.b, self.b.reduce(value.i, Opcode.ADD, 0, self.reduced))
+    def sum(self, value: HloExpression) -> HloExpression:
+        return HloExpression(self.b, self.b.reduce(value.i, Opcode.ADD, 0, self.reduced))
 
-    def inverse_deviation(self, variance: Expression) -> Expression:
+    def inverse_deviation(self, variance: HloExpression) -> HloExpression:
         return (variance + self.epsilon).op(Opcode.RSQRT)
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from xla_core.hlo.builder import Builder
-from xla_core.hlo.decompositions.expression import Expression
+from xla_core.hlo.decompositions.expression import HloExpression
 from xla_core.hlo.decompositions.loops import Values, counted_loop
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
@@ -92,14 +92,14 @@ def _column(b: Builder, j: HloInstruction, changing: Values, constant: Values) -
     row = b.add(Opcode.DYNAMIC_SLICE, factor, zero, j, zero, dynamic_slice_sizes=(size, 1, n))
     known = batched_dot(factor, _conjugate(b.reshape(row, (size, n)), b), (size, n), b)
     column = b.add(Opcode.DYNAMIC_SLICE, matrix, zero, zero, j, dynamic_slice_sizes=(size, n, 1))
-    left = Expression(b, b.reshape(column, (size, n))) - known
-    head = Expression(b, b.add(Opcode.DYNAMIC_SLICE, left.i, zero, j, dynamic_slice_sizes=(size, 1)))
+    left = HloExpression(b, b.reshape(column, (size, n))) - known
+    head = HloExpression(b, b.add(Opcode.DYNAMIC_SLICE, left.i, zero, j, dynamic_slice_sizes=(size, 1)))
     if head.shape.element_type.is_complex:
         root = head.op(Opcode.REAL).op(Opcode.SQRT).op(Opcode.COMPLEX, 0)
     else:
         root = head.op(Opcode.SQRT)
-    spread = Expression(b, b.broadcast(root.reshape((size,)).i, (size, n), (0,)))
-    rows = Expression(b, b.add(Opcode.IOTA, shape=Shape(ElementType.S32, (size, n)), iota_dimension=1))
+    spread = HloExpression(b, b.broadcast(root.reshape((size,)).i, (size, n), (0,)))
+    rows = HloExpression(b, b.add(Opcode.IOTA, shape=Shape(ElementType.S32, (size, n)), iota_dimension=1))
     whole = rows.equals(j).where(spread, (rows > j).where(left / spread, 0)).i
     return [b.add(Opcode.DYNAMIC_UPDATE_SLICE, factor, b.reshape(whole, (size, n, 1)), zero, zero, j)]
 

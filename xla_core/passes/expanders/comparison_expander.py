@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xla_core.hlo.builder import Builder
-from xla_core.hlo.decompositions.expression import Expression, expressions
+from xla_core.hlo.decompositions.expression import HloExpression, expressions
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -12,7 +12,7 @@ from xla_core.passes.expanders.expander import OpExpander
 _INTEGERS = {8: ElementType.S8, 16: ElementType.S16, 32: ElementType.S32, 64: ElementType.S64}
 
 
-def _total_order_key(x: Expression) -> Expression:
+def _total_order_key(x: HloExpression) -> HloExpression:
     """Converts floats to integers with the same order as the total order: -NaN < -inf < -0 < 0 < inf < NaN."""
     bits = x.bits(_INTEGERS[x.shape.element_type.bit_width])
     return (bits < 0).where(bits ^ ((1 << (x.shape.element_type.bit_width - 1)) - 1), bits)

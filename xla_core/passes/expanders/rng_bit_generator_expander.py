@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 
 from xla_core.hlo.builder import Builder
-from xla_core.hlo.decompositions.expression import Expression
+from xla_core.hlo.decompositions.expression import HloExpression
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -26,15 +26,15 @@ class RngBitGeneratorExpander(OpExpander):
     opcodes = frozenset({Opcode.RNG_BIT_GENERATOR})
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
-        state, bits = Expression(b, instruction.operand(0)), instruction.shape.tuple_shapes[1]
+        state, bits = HloExpression(b, instruction.operand(0)), instruction.shape.tuple_shapes[1]
         if not bits.num_elements:
             return b.tuple([state.i, b.constant(0, bits)])
         is_narrow = state.shape.element_type is ElementType.U32
         words = state.shape.num_elements * state.shape.element_type.bit_width // 64
         if is_narrow:
             pairs = b.reshape(state.i, (words, 2))
-            state = Expression(b, b.add(Opcode.BITCAST_CONVERT, pairs, shape=Shape(ElementType.U64, (words,))))
-        parts = [Expression(b, b.slice_in_dim(state.i, 0, n, n + 1)).reshape(()) for n in range(words)]
+            state = HloExpression(b, b.add(Opcode.BITCAST_CONVERT, pairs, shape=Shape(ElementType.U64, (words,))))
+        parts = [HloExpression(b, b.slice_in_dim(state.i, 0, n, n + 1)).reshape(()) for n in range(words)]
         generate = _three_fry if instruction.attribute("algorithm") == "rng_three_fry" else _philox
         new, result = generate(parts, bits.dimensions, bits.element_type.bit_width)
         whole = _concatenate([n.reshape((1,)) for n in new], 0).i
@@ -44,21 +44,21 @@ class RngBitGeneratorExpander(OpExpander):
         return b.tuple([whole, _as_type(result, bits.element_type).reshape(bits.dimensions).i])
 
 
-def _first(x: Expression, axis: int, count: int) -> Expression:
-    return Expression(x.b, x.b.slice_in_dim(x.i, axis, 0, count))
+def _first(x: HloExpression, axis: int, count: int) -> HloExpression:
+    return HloExpression(x.b, x.b.slice_in_dim(x.i, axis, 0, count))
 
 
-def _concatenate(parts: Sequence[Expression], axis: int) -> Expression:
+def _concatenate(parts: Sequence[HloExpression], axis: int) -> HloExpression:
     return parts[0].op(Opcode.CONCATENATE, *parts[1:], dimensions=(axis,))
 
 
-def _counters(start: Expression, sizes: Sequence[int]) -> Expression:
+def _counters(start: HloExpression, sizes: Sequence[int]) -> HloExpression:
     """An array of the numbers start, start + 1, ... in row-major order."""
     shape = Shape(ElementType.U64, (math.prod(sizes),))
-    return (Expression(start.b, start.b.add(Opcode.IOTA, shape=shape, iota_dimension=0)) + start).reshape(sizes)
+    return (HloExpression(start.b, start.b.add(Opcode.IOTA, shape=shape, iota_dimension=0)) + start).reshape(sizes)
 
 
-def _as_type(x: Expression, element_type: ElementType) -> Expression:
+def _as_type(x: HloExpression, element_type: ElementType) -> HloExpression:
     """Reinterprets the low bits of words as an element type."""
     width = element_type.bit_width
     unsigned = ElementType(f"u{width}") if width >= 8 else element_type
@@ -67,7 +67,9 @@ def _as_type(x: Expression, element_type: ElementType) -> Expression:
     return x if element_type is unsigned else x.bits(element_type)
 
 
-def _three_fry(state: Sequence[Expression], sizes: Sequence[int], width: int) -> tuple[list[Expression], Expression]:
+def _three_fry(
+    state: Sequence[HloExpression], sizes: Sequence[int], width: int
+) -> tuple[list[HloExpression], HloExpression]:
     """Generates bits with Threefry; returns the new state and the bits.
 
     A counter gives one 64-bit number, or two smaller ones that are adjacent along the first dimension of even size (the
@@ -75,7 +77,7 @@ def _three_fry(state: Sequence[Expression], sizes: Sequence[int], width: int) ->
     """
     key_word, start = state
 
-    def words(shape: Sequence[int]) -> tuple[Expression, Expression]:
+    def words(shape: Sequence[int]) -> tuple[HloExpression, HloExpression]:
         return three_fry_2x32(split(key_word), split(_counters(start, shape)))
 
     if width == 64:
@@ -91,7 +93,9 @@ def _three_fry(state: Sequence[Expression], sizes: Sequence[int], width: int) ->
     return [key_word, start + math.prod(half)], _first(whole, axis, sizes[axis])
 
 
-def _philox(state: Sequence[Expression], sizes: Sequence[int], width: int) -> tuple[list[Expression], Expression]:
+def _philox(
+    state: Sequence[HloExpression], sizes: Sequence[int], width: int
+) -> tuple[list[HloExpression], HloExpression]:
     """Generates bits with Philox; returns the new state and the bits.
 
     A counter of 128 bits gives four 32-bit words, or two 64-bit numbers, in row-major order.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from xla_core.hlo.builder import Builder
-from xla_core.hlo.decompositions.expression import Expression, expressions
+from xla_core.hlo.decompositions.expression import HloExpression, expressions
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -45,15 +45,15 @@ class RngExpander(OpExpander):
         return (numbers >= high).where(low, numbers).i
 
 
-def _bits(b: Builder, shape: Shape) -> Expression:
+def _bits(b: Builder, shape: Shape) -> HloExpression:
     words = shape.num_elements * shape.element_type.bit_width // 32
     state = b.add(Opcode.RNG_GET_AND_UPDATE_STATE, shape=Shape(ElementType.U64, (2,)), delta=-(-words // 4))
     both = Shape.tuple([state.shape, shape])
     drawn = b.add(Opcode.RNG_BIT_GENERATOR, state, shape=both, algorithm="rng_default")
-    return Expression(b, b.element(drawn, 1))
+    return HloExpression(b, b.element(drawn, 1))
 
 
-def _unit(b: Builder, shape: Shape) -> Expression:
+def _unit(b: Builder, shape: Shape) -> HloExpression:
     """Uniform numbers in [0, 1): numbers in [1, 2) with random mantissas, minus 1."""
     is_double = shape.element_type is ElementType.F64
     bits = _bits(b, shape.with_element_type(ElementType.U64 if is_double else ElementType.U32))
@@ -61,7 +61,7 @@ def _unit(b: Builder, shape: Shape) -> Expression:
     return (bits >> (12 if is_double else 9) | one).bits(shape.element_type) - 1
 
 
-def _normal(b: Builder, shape: Shape) -> Expression:
+def _normal(b: Builder, shape: Shape) -> HloExpression:
     """Normal numbers by the Box-Muller transform: sqrt(-2 log(1 - u)) cos(2 pi v)."""
     u, v = _unit(b, shape), _unit(b, shape)
     radius = ((1 - u).op(Opcode.LOG) * -2).op(Opcode.SQRT)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from xla_core.hlo.builder import Builder
 from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.decompositions.expression import Expression
+from xla_core.hlo.decompositions.expression import HloExpression
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -66,7 +66,7 @@ def _better(instruction: HloInstruction) -> HloComputation:
     number = Shape(ElementType.S32)
     c = HloComputation("select_better")
     b = Builder(c)
-    x, i, y, j = (Expression(b, c.parameter(n, s)) for n, s in enumerate((value, number, value, number)))
+    x, i, y, j = (HloExpression(b, c.parameter(n, s)) for n, s in enumerate((value, number, value, number)))
     preferred, _ = copy_into(c, instruction.attribute("select"), [x.i, y.i])
     takes_x = j.equals(-1) | (~i.equals(-1) & preferred)
     c.set_root(b.tuple([takes_x.where(x, y).i, takes_x.where(i, j).i]))

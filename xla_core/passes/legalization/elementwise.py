@@ -8,7 +8,7 @@ import numpy as np
 
 from xla_core.hlo.builder import Builder
 from xla_core.hlo.decompositions.elementwise import ELEMENTWISE
-from xla_core.hlo.decompositions.expression import Expression, expressions
+from xla_core.hlo.decompositions.expression import HloExpression, expressions
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -26,7 +26,7 @@ def _tan(i: HloInstruction, b: Builder) -> HloInstruction | None:
 for _opcode, _rule in ELEMENTWISE.items():
     decomposition(_opcode)(_rule)
 
-Formula = Callable[..., "Expression | None"]
+Formula = Callable[..., "HloExpression | None"]
 """(element type of the operands, operands) -> result."""
 
 
@@ -57,12 +57,12 @@ def _of_bits(kind: ElementType, bits: int) -> int:
 
 
 @_formula(Opcode.SUBTRACT, is_complex=True)
-def _subtract(kind: ElementType, x: Expression, y: Expression) -> Expression | None:
+def _subtract(kind: ElementType, x: HloExpression, y: HloExpression) -> HloExpression | None:
     return x + -y if kind.has_zero else None
 
 
 @_formula(Opcode.NEGATE, is_complex=True)
-def _negate(kind: ElementType, x: Expression) -> Expression | None:
+def _negate(kind: ElementType, x: HloExpression) -> HloExpression | None:
     if kind.is_complex:  # multiplying by -1 would give NaN for infinities
         return (-x.op(Opcode.REAL)).op(Opcode.COMPLEX, -x.op(Opcode.IMAG))
     if not kind.has_zero:
@@ -71,7 +71,7 @@ def _negate(kind: ElementType, x: Expression) -> Expression | None:
 
 
 @_formula(Opcode.MINIMUM)
-def _minimum(kind: ElementType, x: Expression, y: Expression) -> Expression:
+def _minimum(kind: ElementType, x: HloExpression, y: HloExpression) -> HloExpression:
     if kind is ElementType.PRED:
         return x & y
     if kind.is_integral:
@@ -83,7 +83,7 @@ def _minimum(kind: ElementType, x: Expression, y: Expression) -> Expression:
 
 
 @_formula(Opcode.MAXIMUM)
-def _maximum(kind: ElementType, x: Expression, y: Expression) -> Expression:
+def _maximum(kind: ElementType, x: HloExpression, y: HloExpression) -> HloExpression:
     if kind is ElementType.PRED:
         return x | y
     larger = (x > y).where(x, y)
@@ -96,12 +96,12 @@ def _maximum(kind: ElementType, x: Expression, y: Expression) -> Expression:
 
 
 @_formula(Opcode.ABS)
-def _abs(kind: ElementType, x: Expression) -> Expression:
+def _abs(kind: ElementType, x: HloExpression) -> HloExpression:
     return (x > 0).where(x, 0 - x) if _has_sign(kind) else x
 
 
 @_formula(Opcode.SIGN)
-def _sign(kind: ElementType, x: Expression) -> Expression:
+def _sign(kind: ElementType, x: HloExpression) -> HloExpression:
     if not kind.has_zero:  # the result is 1 or NaN
         return x.equals(x).where(1, x)
     if not _has_sign(kind):
@@ -110,45 +110,45 @@ def _sign(kind: ElementType, x: Expression) -> Expression:
 
 
 @_formula(Opcode.NOT)
-def _not(kind: ElementType, x: Expression) -> Expression:
+def _not(kind: ElementType, x: HloExpression) -> HloExpression:
     return x.equals(False) if kind is ElementType.PRED else -x + _of_bits(kind, -1)
 
 
 @_formula(Opcode.OR)
-def _or(kind: ElementType, x: Expression, y: Expression) -> Expression:
+def _or(kind: ElementType, x: HloExpression, y: HloExpression) -> HloExpression:
     return ~(~x & ~y)
 
 
 @_formula(Opcode.AND)
-def _and(kind: ElementType, x: Expression, y: Expression) -> Expression | None:
+def _and(kind: ElementType, x: HloExpression, y: HloExpression) -> HloExpression | None:
     return x.where(y, False) if kind is ElementType.PRED else None
 
 
 @_formula(Opcode.XOR)
-def _xor(kind: ElementType, x: Expression, y: Expression) -> Expression:
+def _xor(kind: ElementType, x: HloExpression, y: HloExpression) -> HloExpression:
     return x.differs(y) if kind is ElementType.PRED else (x | y) & ~(x & y)
 
 
 @_formula(Opcode.SHIFT_RIGHT_ARITHMETIC)
-def _shift_right_arithmetic(kind: ElementType, x: Expression, n: Expression) -> Expression:
+def _shift_right_arithmetic(kind: ElementType, x: HloExpression, n: HloExpression) -> HloExpression:
     """Shifts in the highest bit, for unsigned integers too."""
     negative = x < 0 if kind.is_signed else x >= _of_bits(kind, 1 << kind.bit_width - 1)
     return negative.where(~(~x >> n), x >> n)
 
 
 @_formula(Opcode.CLAMP)
-def _clamp(kind: ElementType, low: Expression, x: Expression, high: Expression) -> Expression:
+def _clamp(kind: ElementType, low: HloExpression, x: HloExpression, high: HloExpression) -> HloExpression:
     return x.maximum(low).minimum(high)
 
 
 @_formula(Opcode.IS_FINITE)
-def _is_finite(kind: ElementType, x: Expression) -> Expression:
+def _is_finite(kind: ElementType, x: HloExpression) -> HloExpression:
     """Tests |x| < infinity, or that x is not NaN if the type has no infinity."""
     return abs(x) < np.inf if kind.has_infinity else x.equals(x)
 
 
 @_formula(Opcode.POPCNT)
-def _popcnt(kind: ElementType, x: Expression) -> Expression:
+def _popcnt(kind: ElementType, x: HloExpression) -> HloExpression:
     """Adds the counts of adjacent groups of 1, 2, 4, ... bits."""
     shift = 1
     while shift < kind.bit_width:
@@ -160,7 +160,7 @@ def _popcnt(kind: ElementType, x: Expression) -> Expression:
 
 
 @_formula(Opcode.COUNT_LEADING_ZEROS)
-def _clz(kind: ElementType, x: Expression) -> Expression:
+def _clz(kind: ElementType, x: HloExpression) -> HloExpression:
     """Sets all bits below the highest set bit, then counts the bits that are clear."""
     shift = 1
     while shift < kind.bit_width:

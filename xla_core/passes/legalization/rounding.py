@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xla_core.hlo.builder import Builder
-from xla_core.hlo.decompositions.expression import Expression, expressions
+from xla_core.hlo.decompositions.expression import HloExpression, expressions
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -47,7 +47,7 @@ def _reduce_precision(i: HloInstruction, b: Builder) -> HloInstruction | None:
     own_exponent, own_mantissa = kind.exponent_bits, kind.mantissa_bits
     exponent_bits, mantissa_bits = i.attribute("exponent_bits"), i.attribute("mantissa_bits")
     sign_bit, infinity = 1 << own_exponent + own_mantissa, ((1 << own_exponent) - 1) << own_mantissa
-    bits = Expression(b, x).bits(ElementType(f"s{kind.bit_width}"))
+    bits = HloExpression(b, x).bits(ElementType(f"s{kind.bit_width}"))
     sign = bits & -sign_bit
     size = before = bits & (sign_bit - 1)
     if mantissa_bits < own_mantissa:

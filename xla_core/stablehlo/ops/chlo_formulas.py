@@ -9,7 +9,7 @@ from typing import Any
 import ml_dtypes
 
 from xla_core.elementary import expression, special_functions
-from xla_core.hlo.decompositions.expression import Expression, expressions
+from xla_core.hlo.decompositions.expression import HloExpression, expressions
 from xla_core.hlo.decompositions.hlo_arithmetic import HloArithmetic
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
@@ -17,7 +17,7 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo.lower.context import LoweringContext
 
 
-def _square(x: Expression) -> Expression:
+def _square(x: HloExpression) -> HloExpression:
     """Computes the square; of a complex a + bi, (a - b)(a + b) + 2ab i, which cancels less than a^2 - b^2."""
     if not x.element_type.is_complex:
         return x * x
@@ -26,18 +26,18 @@ def _square(x: Expression) -> Expression:
     return is_imaginary.where(0.0, (a - b) * (a + b)).op(Opcode.COMPLEX, a * b * 2.0)
 
 
-def _conj(x: Expression) -> Expression:
+def _conj(x: HloExpression) -> HloExpression:
     return x.real().op(Opcode.COMPLEX, -x.imag()) if x.element_type.is_complex else x
 
 
-def _asin_acos_kernel(z: Expression) -> Expression:
+def _asin_acos_kernel(z: HloExpression) -> HloExpression:
     """Computes the w with asin(z) = atan2(re z, re w) + sign(im z) (im w) i."""
     arc = z.op(Opcode.ASIN)
     a, b = arc.real(), abs(arc.imag())
     return (b.cosh() * a.cos()).op(Opcode.COMPLEX, b)
 
 
-def _next_after(x: Expression, y: Expression) -> Expression:
+def _next_after(x: HloExpression, y: HloExpression) -> HloExpression:
     """Computes the next representable number from x toward y: y if they are equal, NaN if either is NaN."""
     element_type = x.element_type
     if element_type is ElementType.F8E8M0FNU:
@@ -50,7 +50,7 @@ def _next_after(x: Expression, y: Expression) -> Expression:
     return (x.differs(x) | y.differs(y)).where(math.nan, result)
 
 
-def _by_bits(x: Expression, y: Expression) -> Expression:
+def _by_bits(x: HloExpression, y: HloExpression) -> HloExpression:
     """Handles IEEE formats of 16 bits and more: a step away from 0 adds one to the bits, a step toward 0 takes one."""
     width = x.element_type.bit_width
     x_bits, y_bits = x.bits(ElementType(f"u{width}")), y.bits(ElementType(f"u{width}"))
@@ -62,7 +62,7 @@ def _by_bits(x: Expression, y: Expression) -> Expression:
     return magnitude.equals(0).where(y_sign | 1, stepped).bits(x.element_type)
 
 
-def _by_step(x: Expression, y: Expression) -> Expression:
+def _by_step(x: HloExpression, y: HloExpression) -> HloExpression:
     """Handles formats of up to 8 bits: adds or subtracts the spacing at x in f32, which is exact.
 
     Some of these formats have no -0, and some have a width that no integer type has, so their bits can't be counted.
@@ -82,13 +82,13 @@ def _by_step(x: Expression, y: Expression) -> Expression:
     return negative.where(-moved, moved).astype(element_type)
 
 
-def _next_power(x: Expression, y: Expression) -> Expression:
+def _next_power(x: HloExpression, y: HloExpression) -> HloExpression:
     """Handles f8E8M0FNU, which has only exponent bits: the next number is the next power of two."""
     bits = x.bits(ElementType.U8)
     return (y > x).where(bits + 1, bits - 1).bits(x.element_type)
 
 
-_OF_ANY_TYPE: dict[str, Callable[..., Expression]] = {
+_OF_ANY_TYPE: dict[str, Callable[..., HloExpression]] = {
     "_asin_acos_kernel": _asin_acos_kernel,
     "conj": _conj,
     "is_inf": lambda x: abs(x).equals(math.inf),
