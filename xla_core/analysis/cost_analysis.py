@@ -155,7 +155,9 @@ def _bytes(i: HloInstruction) -> int:
 
 
 def _fusion_bytes(fusion: HloInstruction) -> int:
-    """Bytes that a fusion accesses: an operand that is only sliced counts its slices, an in-place root its update."""
+    """Returns the bytes that a fusion accesses: only the slices of an operand that is sliced, and of an in-place root
+    only the update.
+    """
     computation = fusion.attribute("calls")
     root = computation.root
     in_place = root.opcode == Opcode.DYNAMIC_UPDATE_SLICE

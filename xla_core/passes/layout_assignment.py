@@ -166,7 +166,7 @@ class _Assigner:
                 i.replace_operand(number, self._in_layout(operand, shape))
 
     def _in_layout(self, value: HloInstruction, shape: Shape) -> HloInstruction:
-        """`value`, or a copy of it, with the layouts of `shape`."""
+        """Returns `value` if it has the layouts of `shape`, or a copy that has."""
         if value.shape == shape:
             return value
         known = self._copies.get((value, shape))

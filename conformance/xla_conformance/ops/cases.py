@@ -77,7 +77,7 @@ class OpCase:
 
 
 def _nearest(instruction: HloInstruction, opcode: Opcode) -> HloInstruction | None:
-    """Returns the instruction of an opcode from which this one is computed, itself or the nearest."""
+    """Returns the nearest instruction of an opcode from which this one is computed, or the instruction itself."""
     nearest = deque([instruction])
     seen = set(nearest)
     while nearest:

@@ -1,4 +1,4 @@
-"""What no case of an op meets: values of its attributes, element types, sizes. It should be nothing.
+"""Finds what no case of an op covers: values of its attributes, element types, sizes. Nothing should remain.
 
 It is computed from the instructions of the cases' modules and from the op table, not from the domains.
 """

@@ -43,7 +43,7 @@ class FamilyProgram:
 
     @property
     def devices(self) -> int:
-        """How many devices a run takes."""
+        """The number of devices of a run."""
         return self.module.num_replicas * self.module.num_partitions
 
     def rows(self, random: np.random.Generator) -> list[list[np.ndarray]]:

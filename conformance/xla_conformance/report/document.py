@@ -1,4 +1,4 @@
-"""A run as JSON, of the schema `report.schema.json`, and back."""
+"""Writes a run as JSON of the schema `report.schema.json`, and reads it."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ class Pool:
         self._workers.append(WorkerProcess(suite, self._events, self._limits.test, self._limits.stage))
 
     def _next_event(self, end: float) -> tuple[WorkerProcess | None, dict[str, Any]]:
-        """Waits for the next event. Ends workers that are overdue. None: the total time is over."""
+        """Waits for the next event and returns it, or None if the total time is over. Ends workers that are overdue."""
         while True:
             now = time.monotonic()
             if now >= end:

@@ -221,7 +221,7 @@ def keep_program(program: Path, folder: Path) -> list[str]:
 
 
 def stage_limit(stage: str, seconds: float) -> float:
-    """The seconds that a stage may take. To collect takes long where the machine is busy, and runs no vendor's code."""
+    """Returns the seconds that a stage may take. Collecting is slow on a busy machine but runs no vendor code."""
     return {"collect": 5 * seconds, "wait": math.inf}.get(stage, seconds)
 
 

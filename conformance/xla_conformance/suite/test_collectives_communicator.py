@@ -108,7 +108,7 @@ def sides(client: Client, request: pytest.FixtureRequest) -> Iterator[Sides]:
 
 
 def in_a_thread(work: Callable[[], None]) -> bool:
-    """Whether the work returns."""
+    """Runs the work in a thread, and tells whether it returns."""
     done = threading.Event()
 
     def run() -> None:

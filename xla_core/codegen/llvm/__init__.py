@@ -20,14 +20,14 @@ functions outside of the module: those that `abi.math` declares, `malloc` and `f
 `abi.allocate`), and `fmod` and `fmodf` for floating-point remainders. LLVM may also replace the loop that copies a row
 by a call of `memcpy` or `memset`.
 
-The rooms, from the ground up; each imports only from those above it:
+The packages, from the lowest one up. Each imports only from those above it in this table:
 
 ======================  ====================================================================================
 `ir`                    LLVM IR as text: types, values, functions, modules, and a builder of instructions
-`target_abi`            what the emitter must know of a target, and the two usual kinds of target
+`target_abi`            the properties and hooks of a target, and the two usual kinds of target
 `loops`                 loops under construction, values of index expressions, loads and stores of elements
-`scalars`               one element of an elementwise op from the elements of its operands
-`elements`              the element of any instruction of a computation at any index
+`scalars`               elementwise ops on single elements
+`elements`              any instruction of a computation, for the element at any index
 `blocks`                what the threads of a block do together
 `forms`                 the loops of a kernel, planned and emitted: elementwise, rows, tiled, scatter, sort, fft, ...
 `planner`               chooses a form for a kernel and plans it; a backend may override it

@@ -1,4 +1,4 @@
-"""TargetAbi: what the shared emitter must know of a target, and the two usual kinds of targets.
+"""TargetAbi: the properties and hooks of a target of the shared emitter, and the two usual kinds of targets.
 
 A vendor with an LLVM target writes a subclass: `LoopAbi` for a processor that runs a kernel as a loop over its part of
 the work, `GridAbi` for one that runs it as a grid of threads. The rest of the emitter is the same for both.
@@ -44,7 +44,7 @@ class KernelFrame:
 
 
 class TargetAbi(abc.ABC):
-    """How kernels look on one target. A class or an instance may set the attributes.
+    """The calling convention and the properties of one target. A class or an instance may set the attributes.
 
     Attributes:
         triple, cpu, features, data_layout: for LLVM's target machine; an empty layout means the target's own.
@@ -116,7 +116,7 @@ class TargetAbi(abc.ABC):
         )
 
     def shared_array(self, builder: IrBuilder, type_: str, count: int) -> Value:
-        """New memory that the threads of a block share. Each call gives an array of its own.
+        """Allocates memory that the threads of a block share. Each call returns another array.
 
         By default it is stack memory, for blocks of one thread. Where shared memory is a variable of the module, name
         the variable by `builder.module.symbol`, so that two arrays of one type are two variables.
@@ -124,7 +124,7 @@ class TargetAbi(abc.ABC):
         return builder.alloca(type_, count, address_space=self.stack_address_space)
 
     def allocate(self, builder: IrBuilder, size: int) -> Value:
-        """Scratch memory of `size` bytes until the end of the call, by default on the stack."""
+        """Allocates `size` bytes of scratch memory until the end of the call, by default on the stack."""
         return builder.alloca("i8", size, align=64, address_space=self.stack_address_space)
 
     def release(self, builder: IrBuilder, pointer: Value, size: int) -> None:
@@ -229,15 +229,15 @@ class GridAbi(TargetAbi):
 
     @abc.abstractmethod
     def block_index(self, builder: IrBuilder) -> Value:
-        """i64: which block of the grid."""
+        """Returns the number of the block in the grid, an i64."""
 
     @abc.abstractmethod
     def block_count(self, builder: IrBuilder) -> Value:
-        """i64: blocks in the grid."""
+        """Returns the number of blocks in the grid, an i64."""
 
     @abc.abstractmethod
     def block_size(self, builder: IrBuilder) -> Value:
-        """i64: threads in a block."""
+        """Returns the number of threads in a block, an i64."""
 
     def begin_kernel(
         self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, threads: int = 1

@@ -216,7 +216,7 @@ _sign = _native(np.sign)
 
 
 def population_count(x: Array) -> Array:
-    """How many bits are set."""
+    """Counts the bits that are set."""
     bits = signless(x)
     return wrap(bits if CLASS[x.dtype] == "b" else np.bitwise_count(bits), x.dtype)
 

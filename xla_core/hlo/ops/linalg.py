@@ -57,7 +57,9 @@ def _triangular_solve_shape(operands: Sequence[Shape], attributes: Attributes, d
         or b.dimensions[:-2] != a.dimensions[:-2]
         or b.dimensions[-2 if left else -1] != a.dimensions[-1]
     ):
-        raise InvalidArgumentError(f"{b.without_layout()} is no right side for matrices {a.without_layout()}")
+        raise InvalidArgumentError(
+            f"{b.without_layout()} cannot be the right side of systems with matrices {a.without_layout()}"
+        )
     return b.without_layout()
 
 

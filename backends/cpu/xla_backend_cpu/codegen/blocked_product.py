@@ -117,7 +117,7 @@ def choose_block(product: BlockedProduct, lanes: int, registers: int) -> Block:
 
 
 def _used(count: int, size: int) -> float:
-    """The part of the elements in blocks of `size` that are among the `count` wanted."""
+    """Returns `count` divided by the number of elements that blocks of `size` compute for it."""
     return count / (-(-count // size) * size)
 
 

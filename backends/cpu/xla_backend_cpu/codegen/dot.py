@@ -33,7 +33,7 @@ _SMALL_FLOPS = 2 * 8 * 8 * 8  # for smaller products, the call costs more than t
 
 
 def dot_kernel(dot: HloInstruction, blas: bool) -> BlockedProduct | RowProduct | LibraryProduct | None:
-    """The kernel of a dot, or None if no kernel supports its operands' layout. `blas` allows calls of OpenBLAS."""
+    """Returns the kernel of a dot, or None if none supports the layouts of its operands. `blas` allows OpenBLAS."""
     types = {dot.shape.element_type, *(o.shape.element_type for o in dot.operands)}
     left, right = (_Operand(dot, side) for side in ("lhs", "rhs"))
     integral = _is_exact_in_f32(dot)
@@ -98,12 +98,12 @@ def _is_exact_in_f32(dot: HloInstruction) -> bool:
 
 
 def longest_exact_sum(left: ElementType, right: ElementType) -> int:
-    """How many products of two integer types f32 sums exactly in any order: it has all integers up to 2^24."""
+    """Returns how many products of two integer types f32 sums exactly in any order: f32 has all integers up to 2^24."""
     return (1 << 24) // (_largest(left) * _largest(right))
 
 
 def _largest(element_type: ElementType) -> int:
-    """The largest magnitude of an integer type."""
+    """Returns the largest magnitude of an integer type."""
     return int(2 ** (element_type.bit_width - 1 if element_type.is_signed else element_type.bit_width))
 
 

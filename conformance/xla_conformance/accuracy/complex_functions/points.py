@@ -47,8 +47,8 @@ def complex_points(dtype: np.dtype, count: int, seed: int = 0) -> np.ndarray:
 def complex_pairs(dtype: np.dtype, count: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """About `count` pairs of finite points.
 
-    Three eighths are of moderate size, an eighth near each other in any direction; an eighth have parts of any
-    exponents, an eighth small parts or zeros beside the axes, and an eighth a moderate partner; the others are corners.
+    Three eighths of the pairs have moderate sizes. In an eighth each, the two points are close to each other, the parts
+    have any exponents, a part is small or zero, or only one of the points has a moderate size. The rest are corners.
     """
     rng = np.random.default_rng(seed)
     epsilon = np.finfo(dtype).nmant

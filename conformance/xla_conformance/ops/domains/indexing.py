@@ -114,7 +114,7 @@ def _is_equal(c: Choice, rank: int) -> bool:
 
 
 def _has_large_batch(c: Choice) -> bool:
-    """Whether the indices have the chosen size, and not the operand."""
+    """Whether the indices, and not the operand, have the chosen size."""
     return bool(c.large == "indices" and c.batch > 0)
 
 
@@ -154,7 +154,10 @@ def _batch_sizes(c: Choice, rank: int, copies: int, most: int) -> list[int]:
 
 
 def _with_batching(c: Choice, own: Sequence[int], batching: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Puts the batching dimensions around the batch dimensions, the operand's last one first; returns all and where."""
+    """Puts the batching dimensions around the batch dimensions, the operand's last one first.
+
+    Returns all dimensions, and where the batching dimensions are.
+    """
     batch = list(own)
     places: list[int] = []
     for number, size in enumerate(batching):

@@ -89,11 +89,11 @@ class ElementEmitter:
         self.rows = KeptRows(context, indices, self._serial)
 
     def value(self, instruction: HloInstruction, index: Index) -> ElementValue:
-        """The element of an array-shaped instruction."""
+        """Returns the element of an array-shaped instruction."""
         return self.values(instruction, index)[0]
 
     def values(self, instruction: HloInstruction, index: Index) -> list[ElementValue]:
-        """The elements of an instruction's leaves: one, unless it is a tuple."""
+        """Returns the elements of an instruction's leaves: one, unless it is a tuple."""
         # Elementwise chains may be thousands of instructions deep, too deep for recursion.
         stack = [(instruction, index)]
         while stack:
@@ -117,7 +117,7 @@ class ElementEmitter:
         return cast("list[ElementValue]", result)
 
     def scalar(self, instruction: HloInstruction) -> ElementValue:
-        """The value of a scalar instruction."""
+        """Returns the value of a scalar instruction."""
         return self.value(instruction, ())
 
     def define(self, instruction: HloInstruction, index: Index, values: list[ElementValue]) -> None:
@@ -125,7 +125,7 @@ class ElementEmitter:
         self.context.remember(self._key(instruction, index), values)
 
     def accesses(self, instruction: HloInstruction, index: Index) -> Sequence[Access]:
-        """The accesses to the operands. Start indices that they need are loaded."""
+        """Returns the accesses to the operands, and loads the start indices that they need."""
         found = operand_accesses(instruction, index)
         for access in found:
             for variable in access.variables:
@@ -204,13 +204,13 @@ class ElementEmitter:
         then: Callable[[], ElementValue],
         otherwise: Callable[[], ElementValue],
     ) -> ElementValue:
-        """One of two elements. Only the one that is chosen is computed."""
+        """Selects one of two elements by a branch, so that only the chosen one is computed."""
         condition = self.indices.holds(conditions)
         return whole(self.context.choose(condition, lambda: parts(then()), lambda: parts(otherwise())))
 
 
 def _same_element(operand: HloInstruction, index: Index) -> Index:
-    """The index of an operand of an elementwise op: clamp and select take scalars beside arrays."""
+    """Returns the index of an operand of an elementwise op. Clamp and select take scalars besides arrays."""
     return index if operand.shape.dimensions else ()
 
 
@@ -250,7 +250,7 @@ def _pad(f: ElementEmitter, instruction: HloInstruction, index: Index) -> Elemen
 
 @generator(Opcode.CONCATENATE)
 def _concatenate(f: ElementEmitter, instruction: HloInstruction, index: Index) -> ElementValue:
-    """A binary search for the operand that holds the index."""
+    """Finds the operand that holds the index by a binary search."""
     (axis,) = instruction.attribute("dimensions")
     accesses = f.accesses(instruction, index)
     pieces = [(o, a) for o, a in zip(instruction.operands, accesses, strict=True) if o.shape.dimensions[axis]]

@@ -1,4 +1,4 @@
-"""An element as registers, and as bits: a complex element is two registers."""
+"""Converts elements to registers and to bits. A complex element takes two registers."""
 
 from __future__ import annotations
 

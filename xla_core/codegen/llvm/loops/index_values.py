@@ -28,7 +28,7 @@ class _Term:
 
 
 class IndexValues:
-    """The values of index expressions in one kernel. `context` knows where each is valid."""
+    """The values of index expressions in one kernel. `context` records in which loop each is valid."""
 
     def __init__(self, context: EmissionContext) -> None:
         self._context = context
@@ -78,11 +78,11 @@ class IndexValues:
         inside(variables)
 
     def level(self, *exprs: IndexExpr) -> int:
-        """How many loops are open where all variables of the expressions are known."""
+        """Returns how many loops are open where all variables of the expressions are known."""
         return max((self._bound(v)[1] for expr in exprs for v in expr.variables), default=0)
 
     def value(self, expr: IndexExpr) -> Value:
-        """The value of an expression, i64."""
+        """Returns the value of an expression, an i64."""
         found = self._context.find(("index", expr))
         if isinstance(found, Value):
             return found
@@ -144,7 +144,7 @@ class IndexValues:
         return self._divided(term.expr, term.divisor, term.operation)
 
     def _divided(self, dividend: IndexExpr, divisor: int, operation: str) -> Value:
-        """The quotient or remainder of rounding down, by unsigned arithmetic."""
+        """Emits the quotient or remainder of a division that rounds down, by unsigned arithmetic."""
         b = self._b
         lift = -(dividend.low // divisor) if dividend.low < 0 else 0  # multiples of the divisor that make it positive
         divide = b.udiv if operation == "udiv" else b.urem

@@ -1,4 +1,4 @@
-"""Partition: how a kernel's loops are divided into units of work, and the loops over a range of units.
+"""Partition: divides a kernel's loops into units of work. PartitionedLoops emits the loops over a range of units.
 
 The outermost loops are flattened into the number of the unit. The others run inside a unit: as they are, in segments
 within which it is known whether an index is inside a range, or two of them in square tiles.
@@ -20,7 +20,7 @@ from xla_core.target import ParallelModel
 
 
 class Partition:
-    """How the loops over a space are divided into `count` units.
+    """The division of the loops over a space into `count` units.
 
     The first `prefix` loops are flattened into the number of the unit. Where that makes few units, the last loop is
     divided into `chunks` of `chunk` iterations each.
@@ -38,7 +38,7 @@ class Partition:
         """Divides the loops.
 
         Args:
-            extents: the loops over it, outermost first.
+            extents: the sizes of the loops, outermost first.
             parallel: how many units the target wants, and how large.
             tile: the most iterations of a chunk; 0 sets no limit. With a limit, a single loop is divided too.
             across: the loop that runs in square tiles with the last one, or -1. Each tile is then a unit.

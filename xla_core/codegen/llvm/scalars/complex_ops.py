@@ -1,4 +1,4 @@
-"""What elementwise ops mean for complex numbers: formulas on pairs of values."""
+"""Elementwise ops of complex numbers: formulas on pairs of values."""
 
 from __future__ import annotations
 

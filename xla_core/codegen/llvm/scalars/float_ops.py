@@ -1,4 +1,4 @@
-"""What elementwise ops mean for floats. All operands and results are f32, or all are f64."""
+"""Elementwise ops of floats. All operands and results are f32, or all are f64."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What elementwise ops mean for integers and pred. Arithmetic wraps, and every result is defined."""
+"""Elementwise ops of integers and pred. Arithmetic wraps, and every result is defined."""
 
 from __future__ import annotations
 
