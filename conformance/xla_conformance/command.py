@@ -36,6 +36,15 @@ def conform(
         int | None,
         typer.Option(min=0, metavar="N", help="The seed of every random choice; default: 0, for stress a fresh one."),
     ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            "-s",
+            metavar="NAME=VALUE",
+            help="An option of the backend for the programs of the tests. VALUE is JSON or text; may be repeated.",
+        ),
+    ] = None,
     test_seconds: Annotated[
         float | None, typer.Option(min=1.0, metavar="N", help="The time limit of a test; default: the profile's.")
     ] = None,
@@ -102,6 +111,8 @@ def conform(
             "--evaluator goes with --stablehlo-tests or --support-matrix, and not with --backend",
             hint="the suite's own tests compare a backend with the evaluator",
         )
+    if settings and given:
+        raise InvalidArgumentError(f"--set goes with the suite's own tests, not with {given[0]}")
     if explain:
         modes.explain(out, modes.report_folder(report, backend), explain)
     elif verify is not None:
@@ -124,6 +135,7 @@ def conform(
             tests=tuple(test or ()),
             last_failed=last_failed,
             workers=workers,
+            settings=tuple(settings or ()),
             seed=(secrets.randbelow(1 << 31) if profile == "stress" else 0) if seed is None else seed,
             test_seconds=test_seconds,
             total_seconds=total_seconds,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
 from typing import Any
 
 import xla_core as xla
@@ -14,8 +15,8 @@ __all__ = ["describe"]
 _HOST = 1  # DLPack's kDLCPU
 
 
-def describe(client: xla.Client | None = None) -> dict[str, Any]:
-    """Describes this process, and the client's device if there is one."""
+def describe(client: xla.Client | None = None, settings: Sequence[str] = ()) -> dict[str, Any]:
+    """Describes this process, and the client's device if there is one. `settings` are options of the backend."""
     found: dict[str, Any] = {
         "suite_version": __version__,
         "core_version": xla.__version__,
@@ -31,7 +32,8 @@ def describe(client: xla.Client | None = None) -> dict[str, Any]:
         "device": description.name,
         "vendor": description.vendor,
         "devices": len(client.devices),
-        "marks": _marks(client),
+        "marks": [*_marks(client), *(f"with {setting}" for setting in settings)],
+        "settings": list(settings),
     }
 
 

@@ -40,6 +40,7 @@ class TestRun:
     tests: tuple[str, ...] = ()
     last_failed: bool = False
     workers: int = 1
+    settings: tuple[str, ...] = ()
     seed: int = 0
     test_seconds: float | None = None
     total_seconds: float | None = None
@@ -120,6 +121,7 @@ class TestRun:
                     expression=self.expression,
                     only=only,
                     workers=self.workers,
+                    settings=self.settings,
                     stablehlo_tests=self.stablehlo_tests,
                     evaluator=self.evaluator,
                     seed=seed,

@@ -48,8 +48,14 @@ def client(backend: str, pytestconfig: pytest.Config) -> Iterator[xla.Client]:
     if opened is not None:
         yield opened
         return
-    with ClaimingClient(backend) as made:
+    with ClaimingClient(backend, settings=pytestconfig.getoption("xla_set")) as made:
         yield made
+
+
+@pytest.fixture(scope="session")
+def options(client: xla.Client) -> xla.CompileOptions:
+    """The options for programs that the tests compile without the client."""
+    return client.options if isinstance(client, ClaimingClient) else xla.CompileOptions()
 
 
 @pytest.fixture(scope="session")
@@ -95,6 +101,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--xla-backend", required=False, default="", help="the backend to test")
     group.addoption("--xla-profile", choices=PROFILES, default="quick")
     group.addoption("--xla-seed", type=int, default=0, help="the seed of every random choice")
+    group.addoption("--xla-set", action="append", default=[], help="NAME=VALUE, an option of the backend")
     group.addoption("--xla-stablehlo-tests", default="", help="a folder of StableHLO's own test files")
 
 

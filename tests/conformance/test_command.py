@@ -46,6 +46,10 @@ def test_the_command_writes_a_report(tmp_path: Path, capfd: pytest.CaptureFixtur
         (["--compare", "nowhere", "."], "there is no report nowhere"),
         (["--backend", "template", "--waivers", "nowhere"], "there is no file of waivers nowhere"),
         (["--evaluator", "--support-matrix", "--profile", "full"], "in one process"),
+        (["--backend", "template", "--set", "speed=high", "-k", "test_probe_answers"], "no field 'speed'"),
+        (["--backend", "template", "--set", "speed", "-k", "test_probe_answers"], "--set speed has no value"),
+        (["--backend", "template", "--set", "donate=[0]", "-k", "test_probe_answers"], "takes options of the backend"),
+        (["--backend", "template", "--set", "speed=high", "--coverage"], "not with --coverage"),
     ],
 )
 def test_what_the_command_refuses(words: list[str], said: str, capfd: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from xla_conformance.bench import WatchedAllocator
 from xla_core import parse
-from xla_core.backend import DeviceMemory, Executable, Platform, RunOptions, Stream, StreamExecutor
+from xla_core.backend import CompileOptions, DeviceMemory, Executable, Platform, RunOptions, Stream, StreamExecutor
 from xla_core.errors import UnimplementedError
 from xla_core.hlo import ElementType
 
@@ -59,7 +59,9 @@ class Launcher:
         return int(random.choice(_BYTES_OF_EXACT_FLOATS))
 
 
-def make_launcher(platform: Platform, executor: StreamExecutor, size: int = 4096) -> Launcher | None:
+def make_launcher(
+    platform: Platform, executor: StreamExecutor, options: CompileOptions | None = None, size: int = 4096
+) -> Launcher | None:
     """Compiles the program for the device; None if the backend can't add integers or floats of 32 bits."""
     for element in (ElementType.S32, ElementType.F32):
         shape = f"{element}[{size // 4}]"
@@ -67,7 +69,7 @@ def make_launcher(platform: Platform, executor: StreamExecutor, size: int = 4096
         alias = ", input_output_alias={ {}: (0, {}, may-alias) }"
         try:
             plain, donating = (
-                platform.compiler.compile(parse(f"HloModule double{more}\n{body}"), None, executor)
+                platform.compiler.compile(parse(f"HloModule double{more}\n{body}"), options, executor)
                 for more in ("", alias)
             )
         except UnimplementedError:

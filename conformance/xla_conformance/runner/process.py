@@ -43,6 +43,7 @@ class Suite:
     Attributes:
         groups: the groups whose files are collected.
         files: the names of the files to collect of these; empty for all.
+        settings: options of the backend, NAME=VALUE, for the programs of the tests.
         opens: what the worker opens first: "device"; "nothing", for tests that open no device; or "evaluator".
     """
 
@@ -54,6 +55,7 @@ class Suite:
     files: frozenset[str] = frozenset()
     stablehlo_tests: Path | None = None
     artifacts: Path | None = None
+    settings: tuple[str, ...] = ()
     opens: Literal["device", "nothing", "evaluator"] = "device"
 
 
@@ -112,6 +114,7 @@ class WorkerProcess:
             *(f"--xla-commands={commands}", f"--xla-events={events}", f"--xla-scratch={self._folder}"),
             *(f"--xla-test-seconds={self._test_seconds}", f"--xla-stage-seconds={self._stage_seconds}"),
             *(f"--xla-open={suite.opens}", f"--xla-artifacts={suite.artifacts or ''}"),
+            *(f"--xla-set={setting}" for setting in suite.settings),
             f"--basetemp={self._folder / 'tmp'}",
             *(("-k", suite.expression) if suite.expression else ()),
             *((f"--xla-stablehlo-tests={suite.stablehlo_tests.resolve()}",) if suite.stablehlo_tests else ()),

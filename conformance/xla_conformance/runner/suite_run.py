@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from xla_conformance.results import GROUPS, STABLEHLO_GROUP, Result, Run
 from xla_conformance.runner.pool import Limits, Pool
 from xla_conformance.runner.process import Suite
-from xla_core.errors import AlreadyExistsError, InternalError, NotFoundError, UnavailableError
+from xla_core.errors import AlreadyExistsError, InternalError, InvalidArgumentError, NotFoundError, UnavailableError
 
 __all__ = ["Progress", "collect_tests", "run_suite"]
 
 Progress = Callable[[int, Result], None]
 """Called after each test with the number of all tests and the result."""
 
-_REFUSALS = {error.code.name: error for error in (NotFoundError, AlreadyExistsError, UnavailableError)}
+_REFUSALS = {
+    error.code.name: error for error in (NotFoundError, AlreadyExistsError, UnavailableError, InvalidArgumentError)
+}
 
 
 def run_suite(
@@ -27,6 +29,7 @@ def run_suite(
     expression: str = "",
     only: Collection[str] | None = None,
     workers: int = 1,
+    settings: Sequence[str] = (),
     stablehlo_tests: Path | None = None,
     evaluator: bool = False,
     seed: int = 0,
@@ -42,6 +45,7 @@ def run_suite(
         expression: selects tests as pytest's -k does.
         only: the ids of the tests to run, or their names.
         workers: the number of processes that share the tests.
+        settings: options of the backend, NAME=VALUE, for the programs of the tests.
         stablehlo_tests: run StableHLO's own test files of this folder instead of the suite's.
         evaluator: run StableHLO's files on the reference evaluator; no backend is loaded.
         seed: the seed of every random choice.
@@ -53,6 +57,7 @@ def run_suite(
         NotFoundError: there is no such backend.
         AlreadyExistsError: several distributions bring it.
         UnavailableError: the backend itself says that it can't be used here.
+        InvalidArgumentError: it has no such option.
     """
     start = time.monotonic()
     limits = limits or Limits.of(profile)
@@ -65,6 +70,7 @@ def run_suite(
         groups,
         stablehlo_tests=stablehlo_tests,
         artifacts=artifacts,
+        settings=tuple(settings),
         opens="evaluator" if evaluator else "device",
     )
 

@@ -22,7 +22,7 @@ from typing import IO, Any
 import numpy as np
 import pytest
 
-from xla_conformance.claims import NOT_SUPPORTED, ClaimingClient
+from xla_conformance.claims import NOT_SUPPORTED, ClaimingClient, WrongSettingError
 from xla_conformance.environment import describe
 from xla_conformance.failures import Failure
 from xla_conformance.plugin import CLIENT, settle_devices
@@ -123,10 +123,15 @@ class _Worker:
             try:
                 option = self._config.option
                 settle_devices(self._config)
-                self._client = ClaimingClient(option.xla_backend or None, program_file=self._program)
+                self._client = ClaimingClient(
+                    option.xla_backend or None, program_file=self._program, settings=option.xla_set
+                )
                 option.xla_backend = self._client.platform_name
-                environment = describe(self._client)
+                environment = describe(self._client, option.xla_set)
                 self._answered = self._answers()
+            except WrongSettingError as error:
+                self.send("refused", **_refusal(error) | {"refuses": True})
+                os._exit(0)
             except BaseException as error:  # SystemExit too
                 self.send("refused", **_refusal(error))
                 os._exit(0)

@@ -8,7 +8,7 @@ import pytest
 
 from xla_conformance.device.gates import Gate
 from xla_conformance.device.launches import Launcher, make_launcher
-from xla_core.backend import Platform, Stream, StreamExecutor
+from xla_core.backend import CompileOptions, Platform, Stream, StreamExecutor
 
 
 @pytest.fixture
@@ -29,6 +29,6 @@ def other(executor: StreamExecutor) -> Iterator[Stream]:
 
 
 @pytest.fixture(scope="session")
-def launcher(platform: Platform, executor: StreamExecutor) -> Launcher | None:
+def launcher(platform: Platform, executor: StreamExecutor, options: CompileOptions) -> Launcher | None:
     """The program "double"; None if the backend claims no such program."""
-    return make_launcher(platform, executor)
+    return make_launcher(platform, executor, options)

@@ -54,7 +54,8 @@ class Memory:
                     self._starts.insert(position, first)
                     self._ends.insert(position, first + size)
                     self._bounds = None
-                    self.initialized[first : first + size] = False
+                    if self.tracks_initialization:
+                        self.initialized[first : first + size] = False
                     return self.base + first
         return None
 

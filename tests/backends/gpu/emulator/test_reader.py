@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
-from xla_backend_gpu.emulator import Module, Parameter
+from xla_backend_gpu.emulator import Memory, Module, Parameter
 
 from xla_core.errors import InvalidArgumentError, UnimplementedError, XlaError
 
@@ -24,6 +25,22 @@ def test_what_a_module_says_of_its_kernels() -> None:
     assert info.reqntid == (128, 2, 1)
     assert (info.shared_bytes, info.local_bytes, info.registers) == (64, 24, 4)
     assert info.lines == (5, 12)
+
+
+def test_a_long_list_of_numbers_in_an_initializer() -> None:
+    """It is one token. The lines after it still count."""
+    words = ", ".join(map(str, range(65530, 65536))) + ",\n" + ", ".join(map(str, range(20)))
+    before = f".global .align 2 .u16 table[30] = {{{words}}};\n"
+    body = ".reg .b64 %rd<2>; .reg .b16 %h<2>;\nld.param.u64 %rd1, [k_0];\nld.global.u16 %h1, [table+10];\n"
+    body += "st.global.u16 [%rd1], %h1;\nld.global.u16 %h1, [table+12];\nst.global.u16 [%rd1+2], %h1;\n"
+    body += "ld.global.u16 %h1, [table+50];\nst.global.u16 [%rd1+4], %h1;\nld.global.u16 %h1, [table+52];\n"
+    module = Module(kernel(body + "st.global.u16 [%rd1+6], %h1;", before=before))
+    assert module.kernels["k"].lines[0] == 7
+    memory = Memory(1 << 16)
+    address = memory.allocate(8)
+    assert address is not None
+    module.launch("k", (1,), (1,), [address, 0], memory)
+    assert np.frombuffer(memory.read(address, 8), np.uint16).tolist() == [65535, 0, 19, 0]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import functools
 import os
 import threading
 import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -97,11 +98,15 @@ def kernel_ir(kernel: Kernel) -> tuple[str, StateLayout]:
 
 
 _compiling = threading.Lock()
+_codes: weakref.WeakKeyDictionary[Kernel, _Code] = weakref.WeakKeyDictionary()
 
 
-@functools.lru_cache(maxsize=4096)
-def _compiled(kernel: Kernel) -> _Code:
-    return _Code(kernel)
+def _code_of(kernel: Kernel) -> _Code:
+    """Returns the kernel's code, which lives as long as the kernel."""
+    with _compiling:
+        if kernel not in _codes:
+            _codes[kernel] = _Code(kernel)
+        return _codes[kernel]
 
 
 @functools.cache
@@ -126,8 +131,7 @@ def _cores() -> int:
 
 def run_fast(launch: Launch) -> Counters:
     """Runs all blocks. Raises EmulatorFault for the first fault that a thread reported."""
-    with _compiling:
-        code = _compiled(launch.kernel)
+    code = _code_of(launch.kernel)
     launch.memory.tracks_initialization = False
     context = _context(launch)
     blocks = launch.blocks

@@ -82,6 +82,9 @@ def leaders(kernel: Kernel) -> list[int]:
 def live_after(kernel: Kernel) -> dict[int, list[Register]]:
     """Returns the live registers after each barrier and each warp instruction."""
     instructions = kernel.instructions
+    waits = [p for p, i in enumerate(instructions) if i.definition.effect in (Effect.BARRIER, Effect.WARP)]
+    if not waits:
+        return {}
     starts = leaders(kernel)
     ends = [*starts[1:], len(instructions)]
     live_in = dict.fromkeys(starts, 0)
@@ -111,11 +114,7 @@ def live_after(kernel: Kernel) -> dict[int, list[Register]]:
             if live != live_in[start]:
                 live_in[start] = live
                 changed = True
-    return {
-        position: [kernel.registers[i] for i in _bits(after(position))]
-        for position, instruction in enumerate(instructions)
-        if instruction.definition.effect in (Effect.BARRIER, Effect.WARP)
-    }
+    return {position: [kernel.registers[i] for i in _bits(after(position))] for position in waits}
 
 
 def _bits(word: int) -> Iterator[int]:

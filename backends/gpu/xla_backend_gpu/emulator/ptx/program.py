@@ -191,7 +191,7 @@ class Function:
     last_line: int = 0
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Kernel:
     """An entry that is ready to run: calls inlined, labels resolved, variables placed.
 

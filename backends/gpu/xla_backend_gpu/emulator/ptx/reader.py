@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from xla_backend_gpu.emulator.ptx.operands import Scopes, immediate, read_operand
 from xla_backend_gpu.emulator.ptx.program import (
     Call,
@@ -126,6 +128,9 @@ class _Reader:
         return Variable(name, space, size, align or element.size * count)
 
     def _initializer(self, size: int, element: PtxType) -> bytes:
+        if self.tokens.token.kind == "numbers":
+            numbers = np.fromstring(self.tokens.take().text[1:-1], np.uint64, sep=",")
+            return numbers.astype(f"u{element.size}").tobytes().ljust(size, b"\0")
         data = bytearray()
 
         def values() -> None:

@@ -13,6 +13,7 @@ _TOKEN = re.compile(
     r"""(?P<space>[ \t\r\n\f]+|//[^\n]*|/\*.*?\*/)
       | (?P<float>0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|\d+\.\d*(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)
       | (?P<integer>(?:0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?)
+      | (?P<numbers>\{(?:\s*\d+\s*,){15,}\s*\d+\s*\})
       | (?P<word>[.%]?[A-Za-z_$][\w$]*(?:\.\w+(?:::\w+)*)*)
       | (?P<string>"[^"\n]*")
       | (?P<mark>[][{}()<>,;:@!|+\-=])""",
@@ -22,7 +23,10 @@ _TOKEN = re.compile(
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Token:
-    """A token: its kind (`word`, `integer`, `float`, `string`, `mark`, `end`), its text, and its position."""
+    """A token: its kind (`word`, `integer`, `float`, `numbers`, `string`, `mark`, `end`), its text, and its position.
+
+    `numbers` is a whole list of at least 16 decimal integers in braces, because a large constant has a million of them.
+    """
 
     kind: str
     text: str
@@ -42,16 +46,18 @@ class TokenStream:
     def _tokenize(self) -> list[Token]:
         tokens: list[Token] = []
         position, line = 0, 1
-        while position < len(self.text):
-            match = _TOKEN.match(self.text, position)
-            if match is None:
-                token = Token("mark", self.text[position], position, line)
-                raise self.error(f"unexpected character {self.text[position]!r}", token)
-            kind, text = match.lastgroup, match.group()
-            if kind != "space" and kind is not None:
+        for match in _TOKEN.finditer(self.text):
+            if match.start() > position:
+                break
+            kind, text = match.lastgroup or "", match.group()
+            if kind != "space":
                 tokens.append(Token(kind, text, position, line))
-            line += text.count("\n")
+            if kind in ("space", "numbers"):
+                line += text.count("\n")
             position = match.end()
+        if position < len(self.text):
+            token = Token("mark", self.text[position], position, line)
+            raise self.error(f"unexpected character {self.text[position]!r}", token)
         tokens.append(Token("end", "", position, line))
         return tokens
 
