@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -76,6 +77,8 @@ class RunOptions:
         device_assignment: device ordinals, one row for each replica, one column for each partition.
         run_id: the number of one sharded execution; equal on all its devices, different for other executions.
         collective_timeout: how many seconds a device waits for the other devices of its execution.
+        further_stream: the device's nth stream (n >= 1) for independent branches of a program. What runs there begins
+            and ends with an event that `stream` knows. None if there is `stream` alone.
     """
 
     executor: StreamExecutor
@@ -87,6 +90,7 @@ class RunOptions:
     device_assignment: tuple[tuple[int, ...], ...] = ((0,),)
     run_id: int = 0
     collective_timeout: float = 60.0
+    further_stream: Callable[[int], Stream] | None = None
 
 
 class StreamExecutor(abc.ABC):

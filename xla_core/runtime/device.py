@@ -14,6 +14,7 @@ import numpy as np
 
 from xla_core.backend.event import Event
 from xla_core.backend.platform import Platform
+from xla_core.backend.stream import Stream
 from xla_core.backend.stream_executor import RunOptions
 from xla_core.checks import require_limit, wrong_argument
 from xla_core.config import flag_variable
@@ -35,7 +36,8 @@ _HOST_SHARE = 0.8  # the share of host memory that a device in host memory may u
 
 
 class Device(Handle):
-    """One device. Programs run in order on one stream; copies to and from the host run on two more, ordered by events.
+    """One device. Programs run in order on one stream, which independent branches of a program leave and join again.
+    Copies to and from the host run on two more streams, ordered by events.
 
     Attributes:
         id: its index in `Client.devices`.
@@ -63,6 +65,7 @@ class Device(Handle):
         }
         for what, stream in streams.items():
             stream.name = f"{platform.name}:{index} {what}"
+        self._further: list[Stream] = []
         size = self.description.memory_bytes
         limit = int(size * _HOST_SHARE) if self.executor.features.host_addressable else size
         release = weakref.WeakMethod(self._release_idle_memory)
@@ -102,7 +105,16 @@ class Device(Handle):
             replica,
             partition,
             assignment,
+            further_stream=self._further_stream,
         )
+
+    def _further_stream(self, number: int) -> Stream:
+        """Returns a stream for independent branches of programs, which the callers of `execute` use in turn."""
+        while len(self._further) < number:
+            stream = self.executor.create_stream()
+            stream.name = f"{self.platform.name}:{self.id} programs, stream {len(self._further) + 1}"
+            self._further.append(stream)
+        return self._further[number - 1]
 
     def byte_size(self, shape: Shape) -> int:
         """Returns the bytes of an array of `shape` on this device. The results are cached for uploads."""
@@ -163,7 +175,7 @@ class Device(Handle):
         if self.dead is None:
             with self.lock:  # not while another thread releases idle memory
                 self.dead = error
-            for stream in (self.h2d_stream, self.compute_stream, self.d2h_stream):
+            for stream in (self.h2d_stream, self.compute_stream, *self._further, self.d2h_stream):
                 stream.close()
             self.allocator.close()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import dataclasses
 import functools
 import os
 import sys
@@ -57,12 +58,23 @@ def forked_error() -> FailedPreconditionError:
 
 
 def _label(work: Work) -> str:
-    """Returns the name of work in a profile: that of a method's object (a kernel) or of the function."""
+    """Returns the name of work in a profile: its own, that of a method's object (a kernel) or of the function."""
+    if isinstance(work, _NamedWork):
+        return work.name
     function = work.func if isinstance(work, functools.partial) else work
     name = getattr(getattr(function, "__self__", None), "name", None)
     if isinstance(name, str) and name:
         return name
     return getattr(function, "__qualname__", type(function).__name__).split(".<locals>")[0].rpartition(".")[2]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _NamedWork:
+    work: Work
+    name: str
+
+    def __call__(self) -> None:
+        self.work()
 
 
 class HostQueue:
@@ -91,12 +103,13 @@ class HostQueue:
         self._sticky = False
         _queues.add(self)
 
-    def enqueue(self, work: Work, microseconds: float = float("inf")) -> None:
+    def enqueue(self, work: Work, microseconds: float = float("inf"), name: str = "") -> None:
         """Enqueues `work`. It runs at once in the caller if the stream is idle and `microseconds` is small.
 
         `microseconds` is an estimate of its duration. Other work runs in the worker. An exception in the work poisons
-        the stream.
+        the stream. A profile shows the work by its `name`, or by its function's.
         """
+        work = _NamedWork(work, name) if name else work
         if microseconds <= self._inline_limit and not self._queue and self._busy.acquire(False):
             try:
                 if not self._queue:

@@ -11,6 +11,8 @@ import numpy as np
 from xla_core.analysis import AllocationKind, BufferAllocation, BufferSlice
 from xla_core.backend.communicator import Communicator
 from xla_core.backend.device_memory import DeviceMemory
+from xla_core.backend.event import Event
+from xla_core.backend.stream import Stream
 from xla_core.backend.stream_executor import RunOptions
 from xla_core.errors import CancelledError, UnimplementedError
 from xla_core.runtime.device_constants import DeviceConstants
@@ -19,6 +21,7 @@ from xla_core.runtime.host_thunks import HOST_HANDLERS, read
 from xla_core.runtime.in_process_communicator import InProcessCommunicator
 from xla_core.runtime.thunk_run import Place, ThunkHandler, ThunkRun, drive_from_host
 from xla_core.schedule import (
+    START,
     CallThunk,
     CollectiveThunk,
     ConditionalThunk,
@@ -28,6 +31,7 @@ from xla_core.schedule import (
     Thunk,
     ThunkProgram,
     WhileThunk,
+    assign_streams,
     walk,
 )
 
@@ -41,6 +45,8 @@ class ThunkExecutor:
             may replace the handlers for kernel, copy, fill, while, conditional, call, collective, host callback, infeed
             and outfeed thunks here.
         collective_timeout: how many seconds a device waits for the other devices of its execution.
+        streams: the most streams on which independent branches of the program run (see `assign_streams`).
+        least_bytes: the least bytes that the first step of a branch moves.
 
     Raises:
         UnimplementedError: for a program with thunks that have no handler; it names them.
@@ -52,7 +58,12 @@ class ThunkExecutor:
         handlers: Mapping[type[Thunk], ThunkHandler] | None = None,
         *,
         collective_timeout: float = 60.0,
+        streams: int = 1,
+        least_bytes: int = 1 << 16,
     ) -> None:
+        placements = assign_streams(program.thunks, streams, least_bytes) if streams > 1 else ()
+        self._placements = placements if any(placement.stream for placement in placements) else ()
+        self._awaited = frozenset(number for placement in placements for number in placement.waits)
         self._constants = DeviceConstants()
         self._pieces: dict[bool, list[tuple[BufferAllocation, list[Place]]]] = {}
         self._lengths: dict[int, int] = {}  # by id(thunk) of a loop
@@ -95,8 +106,7 @@ class ThunkExecutor:
                     memories[parameter.index, 0, parameter.size] = argument
             communicator = self._communicator(options)
             run = ThunkRun(options, options.stream, memories, communicator)
-            for thunk in self.program.thunks:
-                self.enqueue(thunk, run)
+            self._enqueue_all(run)
             results = run.memories(self.program.results)
             if communicator is not None:
                 event = options.stream.create_event()
@@ -117,6 +127,31 @@ class ThunkExecutor:
             return None
         options = dataclasses.replace(options, collective_timeout=self._timeout)
         return options.executor.create_communicator(options) or InProcessCommunicator(options, _TIMEOUT_NAME)
+
+    def _enqueue_all(self, run: ThunkRun) -> None:
+        """Enqueues the whole program, on several streams if it has independent branches and the device has streams."""
+        further, awaited = run.options.further_stream, self._awaited
+        if not self._placements or further is None:
+            for thunk in self.program.thunks:
+                self.enqueue(thunk, run)
+            return
+        events, runs = dict[int, Event](), {0: run}
+        try:
+            if START in awaited:
+                events[START] = _recorded(run.stream)
+            for number, (thunk, placement) in enumerate(zip(self.program.thunks, self._placements, strict=True)):
+                own = runs.get(placement.stream)
+                if own is None:
+                    own = runs[placement.stream] = dataclasses.replace(run, stream=further(placement.stream))
+                for earlier in placement.waits:
+                    own.stream.wait(events[earlier])
+                self.enqueue(thunk, own)
+                if number in awaited:
+                    events[number] = _recorded(own.stream)
+        finally:  # the streams meet again, also after an error
+            for number, own in runs.items():
+                if number:
+                    run.stream.wait(own.stream.finish())
 
     def enqueue(self, thunk: Thunk, run: ThunkRun) -> None:
         handler = self._handlers.get(type(thunk))
@@ -215,6 +250,12 @@ class ThunkExecutor:
                 self.enqueue(inner, run)
 
         drive_from_host(drive, run)
+
+
+def _recorded(stream: Stream) -> Event:
+    event = stream.create_event()
+    stream.record(event)
+    return event
 
 
 def _kernel(thunk: KernelThunk, run: ThunkRun) -> None:

@@ -1,5 +1,8 @@
-"""Programs as schedules of thunks, as data: the thunks, and their emission from scheduled modules."""
+"""Programs as schedules of thunks, as data: the thunks, their emission from scheduled modules,
+and the streams on which they run.
+"""
 
+from xla_core.schedule.stream_assignment import START, Placement, assign_streams
 from xla_core.schedule.thunk import (
     CallThunk,
     CollectiveThunk,
@@ -24,6 +27,7 @@ from xla_core.schedule.thunk import (
 from xla_core.schedule.thunk_emitter import EmitKernel, emit_thunks, host_thunk
 
 __all__ = [
+    "START",
     "CallThunk",
     "CollectiveThunk",
     "ConditionalThunk",
@@ -36,12 +40,14 @@ __all__ = [
     "LaunchDimensions",
     "LibraryCallThunk",
     "OutfeedThunk",
+    "Placement",
     "RecvThunk",
     "SendThunk",
     "Thunk",
     "ThunkProgram",
     "ThunkSequence",
     "WhileThunk",
+    "assign_streams",
     "emit_thunks",
     "host_thunk",
     "leaf_shapes",

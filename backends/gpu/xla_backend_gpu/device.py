@@ -107,6 +107,7 @@ class GpuStream(Stream):
     @name.setter
     def name(self, name: str) -> None:
         self._order.name = name
+        self.driver.name_stream(self._queue, name)
 
     def _enqueue(self, work: Callable[[Any], None], microseconds: float = 0.0) -> None:
         """Enqueues, on the host's queue, a call that enqueues work on the device and takes about `microseconds`.

@@ -69,6 +69,9 @@ class Driver(abc.ABC):
     def create_stream(self, executor: StreamExecutor) -> Any:
         """Creates a stream. Error messages name the device of `executor`."""
 
+    def name_stream(self, stream: Any, name: str) -> None:  # noqa: B027  (a GPU's streams have no rows in a profile)
+        """Names a stream's row in a profile."""
+
     @abc.abstractmethod
     def close_stream(self, stream: Any) -> None:
         """Frees a stream. Its work must be done."""

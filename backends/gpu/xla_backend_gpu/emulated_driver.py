@@ -62,9 +62,12 @@ class EmulatedDriver(Driver):
     def close_stream(self, stream: HostStream) -> None:
         stream.close()
 
-    def _enqueue(self, stream: HostStream, work: Callable[[], None]) -> None:
+    def name_stream(self, stream: HostStream, name: str) -> None:
+        stream.name = f"{name}, on the device"
+
+    def _enqueue(self, stream: HostStream, work: Callable[[], None], name: str) -> None:
         self.require_alive()
-        stream.enqueue(functools.partial(self._run, work))
+        stream.enqueue(functools.partial(self._run, work), name=name)
 
     def _run(self, work: Callable[[], None]) -> None:
         """Runs work on the stream's thread. After a failure the device is lost."""
@@ -78,24 +81,24 @@ class EmulatedDriver(Driver):
 
     def write(self, stream: HostStream, address: int, source: HostBytes) -> None:
         data = source.copy()
-        self._enqueue(stream, lambda: self.memory.write(address, data))
+        self._enqueue(stream, lambda: self.memory.write(address, data), "copy from the host")
 
     def read(self, stream: HostStream, destination: HostBytes, address: int) -> None:
         def copy() -> None:
             destination[...] = self.memory.view(address, destination.size)
 
-        self._enqueue(stream, copy)
+        self._enqueue(stream, copy, "copy to the host")
         self.reached(self.record(stream), float("inf"))
 
     def copy(self, stream: HostStream, destination: int, source: int, size: int) -> None:
-        self._enqueue(stream, lambda: self.memory.write(destination, self.memory.view(source, size)))
+        self._enqueue(stream, lambda: self.memory.write(destination, self.memory.view(source, size)), "copy")
 
     def fill(self, stream: HostStream, address: int, value: int, size: int) -> None:
         def fill() -> None:
             self.memory.view(address, size)[...] = value
             self.memory.mark_initialized(address, size)
 
-        self._enqueue(stream, fill)
+        self._enqueue(stream, fill, "fill")
 
     def launch(self, stream: HostStream, function: Function, arguments: LaunchArguments) -> None:
         def run() -> None:
@@ -109,7 +112,7 @@ class EmulatedDriver(Driver):
                 dynamic_shared=arguments.shared_bytes,
             )
 
-        self._enqueue(stream, run)
+        self._enqueue(stream, run, function.name)
 
     # -- events ------------------------------------------------------------------------------------------------------
 

@@ -16,6 +16,9 @@ from xla_core.schedule import KernelThunk, LaunchDimensions, Thunk, ThunkProgram
 
 __all__ = ["GpuExecutable", "make_thunks"]
 
+_STREAMS = 4
+"""The most streams for independent branches of a program."""
+
 Slices = tuple[BufferSlice, ...]
 
 
@@ -33,7 +36,7 @@ class GpuExecutable(Executable):
         self._program = program
         self._artifacts = dict(artifacts or {})
         self._thunks = make_thunks(program, assignment)
-        self._executor = ThunkExecutor(self._thunks)
+        self._executor = ThunkExecutor(self._thunks, streams=_STREAMS)
 
     def execute_async_on_stream(
         self, run_options: RunOptions, arguments: Sequence[DeviceMemory]
