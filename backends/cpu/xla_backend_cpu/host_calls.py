@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -267,11 +267,11 @@ def _described(error: BaseException, instruction: HloInstruction) -> XlaError:
 
 
 _PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
-_CALLBACK: Callable[..., Any] = _PROTOTYPE(_host_call)
+_CALLBACK: Any = _PROTOTYPE(_host_call)
 
 
 def host_call_address() -> int:
     """The address of `xla_cpu_host_call`."""
-    address = ctypes.cast(_CALLBACK, ctypes.c_void_p).value  # type: ignore[arg-type]  # a function object of ctypes
+    address = ctypes.cast(_CALLBACK, ctypes.c_void_p).value
     assert address is not None
     return address

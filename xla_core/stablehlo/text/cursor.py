@@ -117,7 +117,9 @@ class Cursor:
                 return self.position
         except IndexError:  # the end
             return self.position
-        self.position = _SKIP(self.source, self.position).end()  # type: ignore[union-attr]  # the pattern always matches
+        found = _SKIP(self.source, self.position)
+        assert found is not None  # the pattern matches any text
+        self.position = found.end()
         return self.position
 
     def at(self, text: str) -> bool:

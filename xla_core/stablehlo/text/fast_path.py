@@ -206,7 +206,10 @@ class FastForm:
                     attributes.update(item)
         if self.signature is None:
             types: tuple[ir.Type, ...] = ()
-            results: tuple[ir.Type, ...] = (type_of_value(attributes["value"]),)  # type: ignore[assignment]  # has one
+            result = type_of_value(attributes["value"])
+            if result is None:
+                return None
+            results: tuple[ir.Type, ...] = (result,)
         else:
             signature = self._signature(match, len(operands))
             if signature is None:
@@ -243,7 +246,8 @@ class FastForm:
         return op
 
     def _signature(self, match: re.Match[str], count: int) -> Signature | None:
-        group, read = self.signature  # type: ignore[misc]  # only asked where there is one
+        assert self.signature is not None
+        group, read = self.signature
         text = match[group]
         signature = self.signatures.get(text)
         if signature is None or len(signature[0]) != count:
