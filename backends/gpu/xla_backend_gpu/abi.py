@@ -76,6 +76,7 @@ class PtxAbi(GridAbi):
     Args:
         processor: one of PROCESSORS.
         fast_math: LLVM's fast-math flags of the program's own floating-point operations.
+        deterministic: whether the result of a program must be the same in each run.
 
     Attributes:
         takes_scratch: whether kernels that are emitted from now on have a parameter of scratch memory, which holds
@@ -91,8 +92,10 @@ class PtxAbi(GridAbi):
     parallel = PARALLEL
     vector_width = 0
     native_floats = frozenset({ElementType.F16})
+    atomic_scope = "device"
 
-    def __init__(self, processor: str, *, fast_math: str = "") -> None:
+    def __init__(self, processor: str, *, fast_math: str = "", deterministic: bool = True) -> None:
+        self.atomic_floats = not deterministic
         self.cpu = check_processor(processor)
         self.fast_math = fast_math
         self.takes_scratch = False
@@ -106,6 +109,7 @@ class PtxAbi(GridAbi):
         self._threads = threads if threads > 1 else min(_THREADS, max(1, -(-count // _WARP)) * _WARP)
         self.kernel_attributes = f'nounwind "nvvm.reqntid"="{self._threads}"'
         self.figures[name] = KernelFigures(count, self._threads, threads > 1, self.takes_scratch)
+        self._scratch = None
         if not self.takes_scratch:
             return super().begin_kernel(module, name, parameters, count, threads=threads)
         scratch = KernelParameter("scratch", Shape.array(ElementType.U8, (0,)), is_result=True)

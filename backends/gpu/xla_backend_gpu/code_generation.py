@@ -16,7 +16,7 @@ from xla_backend_gpu.ptxas import ptxas_report
 from xla_core import profiler
 from xla_core.analysis import BufferAssignment, BufferSlice
 from xla_core.backend import CompilationReport
-from xla_core.codegen.llvm import KernelEmitter, compile_ir, emitter_capabilities
+from xla_core.codegen.llvm import EmittedKernel, KernelEmitter, compile_ir, emitter_capabilities
 from xla_core.hlo import OPS, ElementType, HloInstruction, HloModule, Opcode, StructuralKeys, Trait
 from xla_core.passes import HloPass, HloPassPipeline, ModuleDump, create_pass, scheduling_pipeline
 from xla_core.schedule import Thunk, emit_thunks
@@ -59,10 +59,11 @@ def fusion_preferences() -> FusionPreferences:
     return FusionPreferences(costs=FusionCosts(byte=8.0, kernel=1e7, transcendental=24.0))
 
 
-def hlo_stages(config: TargetConfig) -> Mapping[str, HloPass]:
+def hlo_stages(config: TargetConfig, *, deterministic: bool = True) -> Mapping[str, HloPass]:
     """See `GpuCompiler.hlo_stages`."""
+    passes = [create_pass("scatter-sorter", floats=not deterministic), *map(create_pass, _TARGET_PASSES)]
     return {
-        "target": HloPassPipeline("target", [create_pass(name) for name in _TARGET_PASSES]),
+        "target": HloPassPipeline("target", passes),
         "scheduling": scheduling_pipeline(config, may_share),
     }
 
@@ -73,6 +74,7 @@ def compile_module(
     *,
     engine: Engine,
     fast_math: str,
+    deterministic: bool,
     supports: Callable[[HloInstruction], object] | None,
     keep_artifacts: bool,
 ) -> GpuExecutable:
@@ -81,7 +83,7 @@ def compile_module(
     The host runs instructions that `supports` refuses. See `GpuOptions` for the others.
     """
     assignment = assign(module)
-    abi = PtxAbi(processor, fast_math=fast_math)
+    abi = PtxAbi(processor, fast_math=fast_math, deterministic=deterministic)
     kernels = _Kernels(assignment, abi, supports)
     with profiler.span("emit LLVM IR", category="compile"):
         kernels.emit()
@@ -115,13 +117,13 @@ class _Kernels:
         self, assignment: BufferAssignment, abi: PtxAbi, supports: Callable[[HloInstruction], object] | None
     ) -> None:
         self.emitter = KernelEmitter(abi)
-        self.launches: dict[str, Launch] = {}
+        self.launches: dict[str, tuple[Launch, ...]] = {}
         self.plans: list[str] = []
         self._assignment = assignment
         self._abi = abi
         self._supports = supports
         self._keys = StructuralKeys()
-        self._made: dict[Hashable, Launch] = {}
+        self._made: dict[Hashable, tuple[Launch, ...]] = {}
 
     @property
     def count(self) -> int:
@@ -147,17 +149,19 @@ class _Kernels:
             self.launches[place_of(instruction)] = self._made[key]
         return ()
 
-    def _new(self, instruction: HloInstruction, aliasing: frozenset[tuple[int, int]]) -> Launch:
+    def _new(self, instruction: HloInstruction, aliasing: frozenset[tuple[int, int]]) -> tuple[Launch, ...]:
         root = instruction.attribute("calls").root if instruction.opcode == Opcode.FUSION else instruction
         self._abi.takes_scratch = root.opcode in _SCRATCH
         kernel = self.emitter.emit(instruction, aliasing=aliasing)
-        name = kernel.name
-        self.plans.append(f"{name}: {kernel.plan}\n")
-        figures = self._abi.figures[name]
+        self.plans.append(f"{kernel.name}: {kernel.plan}\n")
+        return tuple(self._launch(phase) for phase in kernel.phases)
+
+    def _launch(self, phase: EmittedKernel) -> Launch:
+        figures = self._abi.figures[phase.name]
         return Launch(
-            kernel=name,
+            kernel=phase.name,
             blocks=figures.blocks,
             threads=figures.threads,
-            takes_scratch=figures.takes_scratch,
-            scratch_bytes=figures.all_scratch_bytes,
+            takes_scratch=figures.takes_scratch or phase.scratch_bytes > 0,
+            scratch_bytes=max(figures.all_scratch_bytes, phase.scratch_bytes),
         )

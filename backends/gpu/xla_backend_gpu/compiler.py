@@ -36,11 +36,14 @@ class GpuOptions(BackendOptions):
         engine: how an emulated device runs kernels. "fast" runs native code; "checked" checks every memory access and
             counts instructions. A GPU ignores it.
         math: "strict" rounds each operation, "contract" allows fused multiply-add in place of a product and a sum.
+        deterministic: whether a program gives the same result in each run. If not, the updates of a scatter of floats
+            are combined in any order, by atomics.
     """
 
     sm: Processor | None = None
     engine: Engine = "fast"
     math: Literal["strict", "contract"] = "strict"
+    deterministic: bool = True
 
 
 class GpuCompiler(Compiler):
@@ -69,7 +72,7 @@ class GpuCompiler(Compiler):
         """Returns the `target` and `scheduling` stages."""
         from xla_backend_gpu import code_generation
 
-        return code_generation.hlo_stages(self.target_config)
+        return code_generation.hlo_stages(self.target_config, deterministic=_options(options).deterministic)
 
     def run_backend(
         self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None
@@ -77,13 +80,13 @@ class GpuCompiler(Compiler):
         """Assigns buffers, and compiles the kernels of all instructions to one module of PTX."""
         from xla_backend_gpu import code_generation
 
-        own: Any = options.backend
-        own = GpuOptions.model_validate(own) if isinstance(own, dict) else own
+        own = _options(options)
         return code_generation.compile_module(
             module,
             own.sm or self.processor,
             engine=own.engine,
             fast_math="contract" if own.math == "contract" or options.precision == "fast" else "",
+            deterministic=own.deterministic,
             supports=self.target_config.supports if options.fallback == "host" else None,
             keep_artifacts=options.keep_artifacts,
         )
@@ -99,3 +102,8 @@ class GpuCompiler(Compiler):
             return GpuExecutable(program, assign(parse_hlo(program.hlo)))
         except XlaError as error:
             raise InvalidArgumentError(f"the serialized GPU program is damaged: {error.message}") from error
+
+
+def _options(options: CompileOptions) -> GpuOptions:
+    own: Any = options.backend
+    return own if isinstance(own, GpuOptions) else GpuOptions.model_validate(own or {})

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from xla_backend_gpu.kernel import DeviceCode, GpuKernel
-from xla_backend_gpu.program import GpuProgram, place_of
+from xla_backend_gpu.program import GpuProgram, Launch, place_of
 from xla_core.analysis import AllocationKind, BufferAllocation, BufferAssignment, BufferSlice
 from xla_core.backend import CompilationReport, DeviceMemory, Executable, ExecutableMemoryStats, RunOptions
 from xla_core.errors import InvalidArgumentError
@@ -73,25 +73,29 @@ def make_thunks(program: GpuProgram, assignment: BufferAssignment) -> ThunkProgr
         InvalidArgumentError: the launches don't fit the module.
     """
     code = DeviceCode(program.ptx, program.engine)
-    size = max((launch.scratch_bytes for launch in program.launches.values()), default=0)
+    every = [launch for phases in program.launches.values() for launch in phases]
+    size = max((launch.scratch_bytes for launch in every), default=0)
     scratch = BufferAllocation(-1, size, AllocationKind.TEMP)  # no instruction's
     environment = Environment()  # of what runs on the host
     launches = dict(program.launches)
 
     def thunk(instruction: HloInstruction, operands: Slices, results: Slices) -> Thunk | Sequence[Thunk]:
-        launch = launches.pop(place_of(instruction), None)
-        if launch is None:
+        phases = launches.pop(place_of(instruction), None)
+        if phases is None:
             computes = any(result.size for result in results)
             return host_thunk(instruction, operands, results, environment) if computes else ()
+        return [kernel(instruction.name, phase, operands, results) for phase in phases]
+
+    def kernel(name: str, launch: Launch, operands: Slices, results: Slices) -> Thunk:
         written = (*results, BufferSlice(scratch, 0, size)) if launch.takes_scratch else results
         dimensions = LaunchDimensions((launch.blocks, 1, 1), (launch.threads, 1, 1))
-        return KernelThunk(instruction.name, GpuKernel(code, launch.kernel), operands, written, dimensions)
+        return KernelThunk(name, GpuKernel(code, launch.kernel), operands, written, dimensions)
 
     made = emit_thunks(assignment, thunk)
     if launches:
         raise InvalidArgumentError(
             f"the serialized GPU program is damaged: its module has no instruction {next(iter(launches))}"
         )
-    if any(launch.takes_scratch for launch in program.launches.values()):
+    if any(launch.takes_scratch for launch in every):
         made = dataclasses.replace(made, allocations=(*made.allocations, scratch))
     return made

@@ -21,7 +21,7 @@ _STRICT = ConfigDict(frozen=True, extra="forbid", strict=True, ser_json_bytes="u
 
 
 class Launch(BaseModel):
-    """The launch of an instruction's kernel: the kernel's name in the PTX, the grid, and the size of scratch memory."""
+    """A launch of an instruction's kernel: the kernel's name in the PTX, the grid, and the size of scratch memory."""
 
     model_config = _STRICT
 
@@ -38,7 +38,7 @@ class GpuProgram(BaseModel):
     Attributes:
         processor: the oldest processor that the PTX runs on.
         ptx: one module of PTX.
-        launches: the launch of each instruction that has a kernel, by `place_of`. The host runs the others.
+        launches: the launches of each instruction that has a kernel, in order, by `place_of`. The host runs the others.
         engine: how an emulated device runs the kernels.
         hlo: the optimized module as HLO text.
     """
@@ -47,7 +47,7 @@ class GpuProgram(BaseModel):
 
     processor: Processor
     ptx: str
-    launches: dict[str, Launch]
+    launches: dict[str, tuple[Launch, ...]]
     engine: Engine = "fast"
     hlo: str
 

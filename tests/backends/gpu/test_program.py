@@ -45,7 +45,7 @@ def test_what_is_stored_is_restored(executable) -> None:
 
 def test_scratch_memory_is_part_of_the_temporaries(executable) -> None:
     """A thread sorts a row in two halves, back and forth."""
-    (sort,) = [v for k, v in json.loads(executable.serialize())["launches"].items() if k.startswith("s ")]
+    ((sort,),) = [v for k, v in json.loads(executable.serialize())["launches"].items() if k.startswith("s ")]
     assert sort["takes_scratch"]
     assert sort["scratch_bytes"] >= sort["blocks"] * sort["threads"] * 2 * 700 * 4
     assert executable.memory_stats().temp_bytes >= sort["scratch_bytes"]
@@ -58,9 +58,9 @@ def test_scratch_memory_is_part_of_the_temporaries(executable) -> None:
         ("processor", "sm_1", "sm_1"),
         ("engine", "slow", "engine"),
         ("hlo", "HloModule m\n\nENTRY {", "expected"),
-        ("launches", {"s in main": {"kernel": "s", "blocks": 0, "threads": 1}}, "blocks"),
-        ("launches", {"no in main": {"kernel": "s", "blocks": 1, "threads": 1}}, "no in main"),
-        ("launches", {"s in main": {"kernel": "s;", "blocks": 1, "threads": 1}}, "kernel"),
+        ("launches", {"s in main": [{"kernel": "s", "blocks": 0, "threads": 1}]}, "blocks"),
+        ("launches", {"no in main": [{"kernel": "s", "blocks": 1, "threads": 1}]}, "no in main"),
+        ("launches", {"s in main": [{"kernel": "s;", "blocks": 1, "threads": 1}]}, "kernel"),
         ("more", 1, "more"),
     ],
 )

@@ -39,6 +39,7 @@ VARIANTS = {
         "algebraic-simplifier", options=AlgebraicSimplifierOptions(fast_math=True)
     ),
     "concatenate-splitter{4}": lambda: create_pass("concatenate-splitter", max_operands=4),
+    "scatter-sorter{floats}": lambda: create_pass("scatter-sorter", floats=True),
     **{
         f"legalization{{{op}}}": lambda op=op: Legalization(Capabilities.all_of(without=[op]).supports)
         for op in (Opcode.RAGGED_DOT, Opcode.SCALED_DOT, Opcode.SCAN)

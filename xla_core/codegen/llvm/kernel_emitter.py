@@ -1,17 +1,21 @@
-"""KernelEmitter: one fusion, or one unfused instruction, becomes one kernel function."""
+"""KernelEmitter: one fusion, or one unfused instruction, becomes one kernel: a function, or several in order."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
-from xla_core.codegen.llvm.forms.kernel_form import EmittedKernel, KernelBody
+from xla_core.codegen.llvm.forms.kernel_form import EmittedKernel, KernelBody, KernelForm, KernelPlan
 from xla_core.codegen.llvm.ir.module import IrModule
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.ir_array import IrArray
 from xla_core.codegen.llvm.planner import Planner
 from xla_core.codegen.llvm.target_abi import KernelFrame, KernelParameter, TargetAbi
+from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.shape import Shape
 
 
 class KernelEmitter:
@@ -47,18 +51,37 @@ class KernelEmitter:
         Raises:
             UnimplementedError: an opcode, type or layout that has no emission, with the instruction's location.
         """
-        name = self.module.symbol(name or instruction.name)
         parameters = _parameters(instruction, aliasing)
         body = KernelBody(self.abi, instruction, aliasing)
         form, plan = self.planner.choose(body)
-        frame = self.abi.begin_kernel(self.module, name, parameters, plan.count, threads=plan.threads)
+        first, *later = [
+            self._phase(self.module.symbol(name or instruction.name), body, parameters, form, phase, plan.scratch_bytes)
+            for phase in (plan, *plan.later)
+        ]
+        return dataclasses.replace(first, plan=f"{form.name}: {plan}", later=tuple(later))
+
+    def _phase(
+        self,
+        name: str,
+        body: KernelBody,
+        parameters: tuple[KernelParameter, ...],
+        form: KernelForm[Any],
+        plan: KernelPlan,
+        scratch_bytes: int,
+    ) -> EmittedKernel:
+        """Emits the function of one phase."""
+        scratch = Shape.array(ElementType.U8, (scratch_bytes,))
+        taken = [*parameters, *([KernelParameter("scratch", scratch, is_result=True)] if scratch_bytes else [])]
+        frame = self.abi.begin_kernel(self.module, name, taken, plan.count, threads=plan.threads)
+        body.scratch = frame.buffers[-1] if scratch_bytes else None
         arrays = self._arrays(name, frame, parameters)
         body.results = [a for a, p in zip(arrays, parameters, strict=True) if p.is_result]
-        body.bindings = _bindings(instruction, [a for a, p in zip(arrays, parameters, strict=True) if not p.is_result])
+        operands = [a for a, p in zip(arrays, parameters, strict=True) if not p.is_result]
+        body.bindings = _bindings(body.instruction, operands)
         frame.builder.fast_math = self.abi.fast_math
         form.emit(body, plan, frame, EmissionContext(frame.builder, self.abi))
         self.abi.end_kernel(frame)
-        return EmittedKernel(name, parameters, plan.count, plan.grain, plan.threads, f"{form.name}: {plan}")
+        return EmittedKernel(name, parameters, plan.count, plan.grain, plan.threads, scratch_bytes=scratch_bytes)
 
     def _arrays(self, name: str, frame: KernelFrame, parameters: Sequence[KernelParameter]) -> list[IrArray]:
         """Returns the buffers, with metadata on aliasing: each result has an alias scope of its own."""

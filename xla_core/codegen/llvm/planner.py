@@ -11,12 +11,24 @@ from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, Kern
 from xla_core.codegen.llvm.forms.loop import LOOP
 from xla_core.codegen.llvm.forms.rows import ROWS
 from xla_core.codegen.llvm.forms.scatter import SCATTER
+from xla_core.codegen.llvm.forms.scatter_blocks import SCATTER_BLOCKS
 from xla_core.codegen.llvm.forms.select_and_scatter import SELECT_AND_SCATTER
 from xla_core.codegen.llvm.forms.sort import SORT
 from xla_core.codegen.llvm.forms.tiles import TILES
 from xla_core.codegen.llvm.forms.top_k import TOP_K
 
-FORMS: Sequence[KernelForm[Any]] = (SORT, TOP_K, FFT, SCATTER, SELECT_AND_SCATTER, ROWS, ELEMENTS, TILES, LOOP)
+FORMS: Sequence[KernelForm[Any]] = (
+    SORT,
+    TOP_K,
+    FFT,
+    SCATTER_BLOCKS,
+    SCATTER,
+    SELECT_AND_SCATTER,
+    ROWS,
+    ELEMENTS,
+    TILES,
+    LOOP,
+)
 """All forms, those for few kernels first. The last one matches every kernel."""
 
 

@@ -58,6 +58,9 @@ class TargetAbi(abc.ABC):
         address_space, constant_address_space, stack_address_space: of buffers, constant tables, stack memory.
         invariant_loads: whether operands that no result aliases are loaded with `!invariant.load`. That is sound only
             if a kernel is never inlined into code that writes its operands.
+        atomic_scope: LLVM's name of the threads among which atomics of kernels are atomic; all threads by default.
+        atomic_floats: whether sums and products of floats may be combined by atomics, in an order that differs from one
+            run to the next.
         parallel: how a kernel's work is divided; `TargetConfig.parallel`. With several threads in a block,
             `thread_index`, `barrier` and `shared_array` are needed; with several lanes, `exchange`.
     """
@@ -76,6 +79,8 @@ class TargetAbi(abc.ABC):
     constant_address_space: int = 0
     stack_address_space: int = 0
     invariant_loads: bool = False
+    atomic_scope: str = ""
+    atomic_floats: bool = False
     parallel: ParallelModel = ParallelModel()
 
     @abc.abstractmethod

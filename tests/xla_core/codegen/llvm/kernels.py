@@ -101,8 +101,8 @@ class Loaded:
         self.compiled = compile_ir(self.text, abi, opt_level, jit=True, what="kernel")
         self.engine = llvm.create_mcjit_compiler(self.compiled.module, self.compiled.machine)
         self.engine.finalize_object()
-        address = self.engine.get_function_address("kernel")
-        self.function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(address)
+        type_ = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+        self.functions = [type_(self.engine.get_function_address(phase.name)) for phase in self.kernel.phases]
 
     def __call__(self, *arguments: Any, parts: int = 3) -> list[np.ndarray]:
         """Runs the kernel, with its units of work in several parts, and returns the results."""
@@ -112,11 +112,18 @@ class Loaded:
         outputs = [_aligned(p.shape, None) for p in results]
         for result, operand in self.aliasing:
             outputs[result] = inputs[operand].view(outputs[result].dtype)
-        table = (ctypes.c_void_p * (len(inputs) + len(outputs)))(*[a.ctypes.data for a in [*inputs, *outputs]])
-        count = self.kernel.partition_count
-        for part in range(parts):
-            self.function(ctypes.addressof(table), count * part // parts, count * (part + 1) // parts)
+        scratch = _aligned(array(ElementType.U8, self.kernel.scratch_bytes), None)
+        addresses = [a.ctypes.data for a in [*inputs, *outputs, scratch]]
+        table = (ctypes.c_void_p * len(addresses))(*addresses)
+        for phase, function in zip(self.kernel.phases, self.functions, strict=True):
+            self.run(phase, function, ctypes.addressof(table), parts)
         return [_logical(p.shape, a) for p, a in zip(results, outputs, strict=True)]
+
+    def run(self, phase: EmittedKernel, function: Callable[[int, int, int], None], table: int, parts: int) -> None:
+        """Runs a phase, with its units of work in several parts."""
+        count = phase.partition_count
+        for part in range(parts):
+            function(table, count * part // parts, count * (part + 1) // parts)
 
 
 def _aligned(shape: Shape, value: Any) -> np.ndarray:

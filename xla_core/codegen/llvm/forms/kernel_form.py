@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from xla_core.analysis.indexing import Loops, one_loop
+from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.ir_array import IrArray
 from xla_core.codegen.llvm.target_abi import KernelFrame, KernelParameter, TargetAbi
@@ -28,6 +29,10 @@ class EmittedKernel:
         threads: the threads that work on a unit together, as a block; with 1, a block may have any number of threads,
             each with units of its own.
         plan: the form and the plan of the kernel, for people.
+        scratch_bytes: if not 0, every function takes one more buffer, the last, of so many bytes. What it contains
+            before and after doesn't matter.
+        later: further functions, which run after this one in their order, with the same buffers. Each begins when all
+            units of the function before it are done.
     """
 
     name: str
@@ -36,6 +41,13 @@ class EmittedKernel:
     grain: int = 1
     threads: int = 1
     plan: str = ""
+    scratch_bytes: int = 0
+    later: tuple[EmittedKernel, ...] = ()
+
+    @property
+    def phases(self) -> tuple[EmittedKernel, ...]:
+        """This function and the later ones."""
+        return (self, *self.later)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -45,6 +57,8 @@ class KernelPlan:
     Attributes:
         count, grain, threads: the units of work; see `EmittedKernel`.
         loops: the loops over spaces inside a unit, such as what an instruction accumulates.
+        scratch_bytes: memory that all units of all phases share.
+        later: plans of the same form for the phases after this one. Each waits for all units of the one before it.
     """
 
     count: int
@@ -52,8 +66,14 @@ class KernelPlan:
     grain: int = 1
     threads: int = 1
     loops: Loops = one_loop
+    scratch_bytes: int = 0
+    later: Sequence[KernelPlan] = ()
 
     def __str__(self) -> str:
+        return " | ".join(phase.describe() for phase in (self, *self.later))
+
+    def describe(self) -> str:
+        """Returns one phase, for people."""
         units = f"{self.count} {'unit' if self.count == 1 else 'units'}"
         return units + (f" of {self.threads} threads" if self.threads > 1 else "") + self.describe_loops()
 
@@ -70,6 +90,7 @@ class KernelBody:
         bindings: the arrays of the operands.
         results: the arrays of the result's leaves.
         aliasing: as in `KernelEmitter.emit`.
+        scratch: the plan's scratch memory, if it has any.
     """
 
     def __init__(
@@ -84,6 +105,7 @@ class KernelBody:
         self.aliasing = frozenset(aliasing)
         self.bindings: Mapping[HloInstruction, IrArray | list[IrArray]] = {}
         self.results: list[IrArray] = []
+        self.scratch: Value | None = None
 
     @property
     def roots(self) -> list[HloInstruction]:
@@ -141,7 +163,7 @@ class KernelForm(Generic[P]):
         name: for people.
         matches: whether the form can write a kernel.
         plan: decides how. Nothing is emitted yet.
-        emit: writes the body as planned.
+        emit: writes the body of one phase as planned.
         opcodes: those that only this form can write.
     """
 

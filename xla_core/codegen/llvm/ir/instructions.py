@@ -240,6 +240,23 @@ class InstructionBuilder:
         held = "i8" if value.type == "i1" else value.type
         self.store(self.cast("zext", value, held), self.gep(held, array, index))
 
+    def atomic(self, operation: str, pointer: Value, value: Value, scope: str = "") -> Value:
+        """`atomicrmw`: replaces the value in memory with `operation` of it and `value`; returns the old one."""
+        text = f"atomicrmw {operation} {pointer}, {value}{_syncscope(scope)} monotonic"
+        return self.emit(value.type, f"{text}, align {type_bits(value.type) // 8}")
+
+    def compare_exchange(self, pointer: Value, old: Value, new: Value, scope: str = "") -> tuple[Value, Value]:
+        """`cmpxchg`: writes `new` if memory has `old`. Returns what it had, and whether it was `old`."""
+        text = f"cmpxchg {pointer}, {old}, {new}{_syncscope(scope)} monotonic monotonic"
+        pair = self.emit(f"{{{old.type}, i1}}", f"{text}, align {type_bits(old.type) // 8}")
+        return self.emit(old.type, f"extractvalue {pair}, 0"), self.emit("i1", f"extractvalue {pair}, 1")
+
+    def load_atomic(self, type_: str, pointer: Value, scope: str = "") -> Value:
+        """Loads what other threads may be writing."""
+        return self.emit(
+            type_, f"load atomic {type_}, {pointer}{_syncscope(scope)} monotonic, align {type_bits(type_) // 8}"
+        )
+
     def alloca(self, type_: str, count: int = 1, *, align: int = 0, address_space: int = 0) -> Value:
         """Stack memory, allocated at the entry of the function."""
         name = self.function.fresh()
@@ -247,6 +264,10 @@ class InstructionBuilder:
         align_text = f", align {align}" if align else ""
         self.function.blocks[0].lines.insert(0, f"{name} = alloca {type_}, i64 {count}{align_text}{space}")
         return Value("ptr" + (f" addrspace({address_space})" if address_space else ""), name)
+
+
+def _syncscope(scope: str) -> str:
+    return f' syncscope("{scope}")' if scope else ""
 
 
 def _wrapped(type_: str, value: int) -> Value:

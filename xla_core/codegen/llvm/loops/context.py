@@ -121,6 +121,33 @@ class EmissionContext:
         with self.builder.if_(condition), self.guarded():
             body()
 
+    def repeat(
+        self,
+        body: Callable[[list[Value]], tuple[Value, Sequence[Value]]],
+        carried: Sequence[Value],
+        name: str = "again",
+    ) -> list[Value]:
+        """Emits a loop that runs at least once. Returns the carried values after it.
+
+        `body(carried)` returns whether there is another iteration, and the next carried values.
+        """
+        b = self.builder
+        before, header, after = b.block, b.function.add_block(name), b.function.add_block(f"{name}.end")
+        phis = [Value(v.type, b.function.fresh()) for v in carried]
+        b.branch(header)
+        b.block = header
+        with self.guarded():
+            again, following = body(phis)
+            following = list(following)
+        lines = [
+            f"{p.name} = phi {p.type} [ {x.name}, %{before.label} ], [ {y.name}, %{b.block.label} ]"
+            for p, x, y in zip(phis, carried, following, strict=True)
+        ]
+        header.lines[:0] = lines
+        b.branch_if(again, header, after)
+        b.block = after
+        return following
+
     def open_loop(
         self, begin: Value, end: Value, step: Value | None = None, carried: Sequence[Value] = (), name: str = "loop"
     ) -> tuple[Loop, list[Value]]:

@@ -2,78 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
-import threading
-
 import numpy as np
 import pytest
 
-from tests.xla_core.codegen.llvm.kernels import Loaded, array, f32, fuse, host_abi, random_array, scalar, scalar_body
-from xla_core.codegen.llvm import IrBuilder, LoopAbi, Value
+from tests.xla_core.codegen.llvm.block_threads import ThreadsAbi
+from tests.xla_core.codegen.llvm.kernels import array, f32, fuse, random_array, scalar, scalar_body
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType as T
-from xla_core.target import ParallelModel
-
-
-class ThreadsAbi(LoopAbi):
-    """Blocks are threads of the process. Shared arrays are variables that every thread of the process sees."""
-
-    def __init__(self, threads: int, lanes: int = 1, registers: int = 32, vector_bytes: int = 16) -> None:
-        host = host_abi()
-        model = ParallelModel(threads=threads, lanes=lanes, registers=registers, vector_bytes=vector_bytes)
-        super().__init__(host.triple, host.cpu, host.features, parallel=model)
-        self._thread = threading.local()
-        self._words: dict[int, int] = {}
-        self._callbacks = [
-            ctypes.CFUNCTYPE(ctypes.c_int64)(lambda: self._thread.index),
-            ctypes.CFUNCTYPE(None)(lambda: self._barrier.wait() and None),
-            ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint32, ctypes.c_uint32)(self._exchanged),
-        ]
-        self.arrays: list[str] = []
-
-    def _exchanged(self, word: int, distance: int) -> int:
-        self._words[self._thread.index] = word
-        self._barrier.wait()
-        found = self._words[self._thread.index ^ distance]
-        self._barrier.wait()
-        return found
-
-    def _address(self, number: int) -> str:
-        return f"inttoptr (i64 {ctypes.cast(self._callbacks[number], ctypes.c_void_p).value} to ptr)"
-
-    def thread_index(self, builder: IrBuilder) -> Value:
-        return builder.emit("i64", f"call i64 {self._address(0)}()")
-
-    def barrier(self, builder: IrBuilder) -> None:
-        builder.line(f"call void {self._address(1)}()")
-
-    def exchange(self, builder: IrBuilder, word: Value, distance: int) -> Value:
-        return builder.emit("i32", f"call i32 {self._address(2)}({word}, i32 {distance})")
-
-    def shared_array(self, builder: IrBuilder, type_: str, count: int) -> Value:
-        name = builder.module.symbol("shared")
-        self.arrays.append(builder.module.add_global(name, f"global [{count} x {type_}] zeroinitializer, align 16"))
-        return Value("ptr", f"@{name}")
-
-    def load(self, instruction) -> Loaded:
-        """The kernel of an instruction; calling it calls its function on every thread of one block."""
-        loaded = Loaded(instruction, self)
-        function, count = loaded.function, loaded.kernel.threads
-        self._barrier = threading.Barrier(count, timeout=60)
-
-        def one(index: int, table: int, begin: int, end: int) -> None:
-            self._thread.index = index
-            function(table, begin, end)
-
-        def block(*arguments: int) -> None:
-            threads = [threading.Thread(target=one, args=(n, *arguments)) for n in range(count)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-
-        loaded.function = block
-        return loaded
 
 
 def row_sums(c, x):

@@ -1,0 +1,107 @@
+"""Kernels whose threads work together, on both engines of the emulator. The checked one finds races and divergence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("xla_backend_gpu", reason="xla-backend-gpu is not installed")
+
+import xla_core as xla
+from xla_core.errors import InvalidArgumentError
+
+ENGINES = ["fast", "checked"]
+
+
+@pytest.fixture(scope="module")
+def client():
+    with xla.Client("gpu") as made:
+        if not made.devices[0].description.simulated:
+            pytest.skip("this machine has a GPU")
+        yield made
+
+
+def run(client, text: str, *arguments, **options) -> list[np.ndarray]:
+    compiled = client.compile(text, options=xla.CompileOptions(backend=options))
+    return [np.asarray(result) for result in compiled(*arguments)]
+
+
+def plan(client, text: str, **options) -> str:
+    return str(
+        client.compile(text, options=xla.CompileOptions(backend=options, keep_artifacts=True)).artifacts()["plan"]
+    )
+
+
+def same(client, text: str, *arguments, engine: str) -> None:
+    """The results have the evaluator's bits."""
+    got = run(client, text, *arguments, engine=engine)
+    for result, expected in zip(got, xla.evaluate(xla.parse(text), *arguments), strict=True):
+        assert result.dtype == expected.dtype
+        assert result.tobytes() == expected.tobytes()
+
+
+EMBEDDING = """HloModule embedding
+combine {
+  a = $T[] parameter(0)
+  b = $T[] parameter(1)
+  ROOT r = $T[] $OP(a, b)
+}
+ENTRY e {
+  x = $T[20,7] parameter(0)
+  i = s32[100,1] parameter(1)
+  u = $T[100,7] parameter(2)
+  ROOT r = $T[20,7] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=combine
+}
+"""
+
+
+def embedding(element_type: str, op: str) -> str:
+    return EMBEDDING.replace("$T", element_type).replace("$OP", op)
+
+
+def updates(text: str, low: int = -2, high: int = 8) -> list[np.ndarray]:
+    rng = np.random.default_rng(0)
+    x, i, u = xla.parse(text).parameter_shapes
+    values = [(rng.standard_normal(s.dimensions) * 9).astype(s.dtype) for s in (x, u)]
+    return [values[0], rng.integers(low, high, i.dimensions).astype(np.int32), values[1]]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("element_type", ["f32", "bf16", "f64", "c64"])
+def test_updates_of_floats_are_added_in_order(client, element_type: str, engine: str) -> None:
+    text = embedding(element_type, "add")
+    assert "; sorted" in plan(client, text)
+    same(client, text, *updates(text), engine=engine)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("op", ["add", "multiply", "maximum", "or"])
+@pytest.mark.parametrize("element_type", ["s8", "s32", "u16", "s64"])
+def test_updates_of_integers_are_combined_by_atomics(client, element_type: str, op: str, engine: str) -> None:
+    text = embedding(element_type, op)
+    assert "; atomic" in plan(client, text)
+    same(client, text, *updates(text), engine=engine)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("element_type", ["f32", "f16", "f64"])
+def test_updates_of_floats_in_any_order(client, element_type: str, engine: str) -> None:
+    text = embedding(element_type, "add")
+    assert "; atomic" in plan(client, text, deterministic=False)
+    (got,) = run(client, text, *updates(text), engine=engine, deterministic=False)
+    (expected,) = xla.evaluate(xla.parse(text), *updates(text))
+    tolerance = {"f32": 1e-5, "f16": 0.05, "f64": 1e-12}[element_type]
+    np.testing.assert_allclose(got.astype(float), expected.astype(float), rtol=tolerance, atol=tolerance * 10)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_operand_that_is_needed_later_is_copied_first(client, engine: str) -> None:
+    text = embedding("f32", "add").replace("ROOT r = f32[20,7] s", "s = f32[20,7] s")
+    text = text.replace("to_apply=combine\n}", "to_apply=combine\n  ROOT t = (f32[20,7], f32[20,7]) tuple(s, x)\n}")
+    assert "; copy | " in plan(client, text)
+    same(client, text, *updates(text), engine=engine)
+
+
+def test_an_option_of_the_wrong_type(client) -> None:
+    with pytest.raises(InvalidArgumentError, match="deterministic"):
+        client.compile(embedding("f32", "add"), options=xla.CompileOptions(backend={"deterministic": 3}))

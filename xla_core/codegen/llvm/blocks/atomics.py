@@ -1,0 +1,79 @@
+"""Atomics: threads combine values with one element of an array, in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.codegen.llvm.elements.element_emitter import call_computation
+from xla_core.codegen.llvm.elements.registers import from_bits, to_bits
+from xla_core.codegen.llvm.ir.module import Value
+from xla_core.codegen.llvm.loops.context import EmissionContext
+from xla_core.codegen.llvm.loops.ir_array import ElementValue, IrArray
+from xla_core.hlo.combiner import combiner
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.opcode import Opcode
+
+_WORD = 32  # bits of the narrowest atomic
+
+_INTEGERS = {
+    Opcode.ADD: ("add", "add"),
+    Opcode.AND: ("and", "and"),
+    Opcode.OR: ("or", "or"),
+    Opcode.XOR: ("xor", "xor"),
+    Opcode.MAXIMUM: ("max", "umax"),
+    Opcode.MINIMUM: ("min", "umin"),
+}
+"""LLVM's operations on signed and on unsigned integers. Most processors have them."""
+
+
+def combine_atomically(
+    context: EmissionContext, array: IrArray, place: Value, value: ElementValue, computation: HloComputation
+) -> None:
+    """Replaces the element at a position of an array by the computation of it and a value.
+
+    The computation commutes and associates, and the element has up to 64 bits. It is one atomic instruction where LLVM
+    has it, else a loop that computes a new word until no other thread has changed the old one meanwhile.
+    """
+    b, element_type = context.builder, array.shape.element_type
+    operation, scope = _operation(computation, element_type), context.abi.atomic_scope
+    if operation and isinstance(value, Value):
+        b.atomic(operation, array.address(b, place), value, scope)
+        return
+    bits = 8 * element_type.byte_width
+    word, shift = _word(context, array, place)
+
+    def attempt(carried: Sequence[Value]) -> tuple[Value, Sequence[Value]]:
+        (old,) = carried
+        stored = b.resize(b.binary("lshr", old, shift) if shift else old, f"i{bits}", signed=False)
+        (result,) = call_computation(context, computation, [from_bits(b, stored, element_type), value])
+        new = b.resize(to_bits(b, result, element_type), old.type, signed=False)
+        if shift:
+            kept = b.not_(b.binary("shl", b.int_((1 << bits) - 1, old.type), shift))
+            new = b.or_(b.and_(old, kept), b.binary("shl", new, shift))
+        found, done = b.compare_exchange(word, old, new, scope)
+        return b.not_(done), [found]
+
+    context.repeat(attempt, [b.load_atomic(f"i{max(bits, _WORD)}", word, scope)], name="combine")
+
+
+def _operation(computation: HloComputation, element_type: ElementType) -> str | None:
+    """The instruction that does what the computation does."""
+    op = combiner(computation)
+    if op is None or element_type.bit_width not in (32, 64):
+        return None
+    if element_type.is_floating:
+        return "fadd" if op.opcode == Opcode.ADD else None
+    names = _INTEGERS.get(op.opcode) if element_type.is_integral else None
+    return names[not element_type.is_signed] if names else None
+
+
+def _word(context: EmissionContext, array: IrArray, place: Value) -> tuple[Value, Value | None]:
+    """The word that has an element, and the element's shift in it; None if the element is the word."""
+    b, size = context.builder, array.shape.element_type.byte_width
+    if 8 * size >= _WORD:
+        return array.address(b, place), None
+    per_word = _WORD // (8 * size)
+    word = b.gep(f"i{_WORD}", array.pointer, b.udiv(place, b.int_(per_word)))
+    inside = b.resize(b.urem(place, b.int_(per_word)), f"i{_WORD}", signed=False)
+    return word, b.mul(inside, b.int_(8 * size, f"i{_WORD}"))
