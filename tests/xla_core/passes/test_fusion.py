@@ -19,6 +19,8 @@ from xla_core.passes.scheduling.copy_insertion import insert_copies
 from xla_core.passes.scheduling.memory_scheduler import schedule_module
 from xla_core.target import FusionDecision, FusionPreferences, ParallelModel
 
+BLOCKS = FusionPolicy(parallel=ParallelModel(threads=256, lanes=32))
+
 
 def _fuse(module: HloModule, policy: FusionPolicy | None = None) -> None:
     for fusion_pass in (InstructionFusion(policy), MultiOutputFusion(policy)):
@@ -26,10 +28,10 @@ def _fuse(module: HloModule, policy: FusionPolicy | None = None) -> None:
         verify(module)
 
 
-def _keeps_its_meaning(module: HloModule, seed: int) -> None:
+def _keeps_its_meaning(module: HloModule, seed: int, policy: FusionPolicy | None = None) -> None:
     arguments = random_arguments(module, seed)
     before = evaluate(module, *arguments)
-    _fuse(module)
+    _fuse(module, policy)
     for expected, found in zip(before, evaluate(module, *arguments), strict=True):
         np.testing.assert_array_equal(found, expected)
     schedule_module(module)
@@ -43,6 +45,12 @@ def _keeps_its_meaning(module: HloModule, seed: int) -> None:
 @settings(max_examples=60, deadline=None)
 def test_fusion_keeps_the_meaning(rng: random.Random) -> None:
     _keeps_its_meaning(random_graph(rng), 3)
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=60, deadline=None)
+def test_fusion_for_blocks_of_threads_keeps_the_meaning(rng: random.Random) -> None:
+    _keeps_its_meaning(random_graph(rng), 3, BLOCKS)
 
 
 @pytest.mark.slow
@@ -191,8 +199,6 @@ def test_the_start_indices_of_a_dynamic_slice_may_be_a_vector() -> None:
     assert made[-1].shape.dimensions == (2, 1)
 
 
-BLOCKS = FusionPolicy(parallel=ParallelModel(threads=256, lanes=32))
-
 SOFTMAX = """
  x = f32[{shape}] parameter(0)
  low = f32[] constant(-inf)
@@ -261,3 +267,41 @@ def test_the_two_steps_of_a_large_reduction_stay_two_kernels():
  ROOT all = f32[] reduce(parts, zero), dimensions={0}, to_apply=sum
 """)
     assert [kernel.count("reduce") for kernel in found] == [1, 1]
+
+
+def test_blocks_of_threads_reduce_rows_for_several_results():
+    """The mean of a row is a result, and the variance needs it at the same row."""
+    found = _kernels(
+        """
+ x = f32[64,500] parameter(0)
+ zero = f32[] constant(0)
+ mean = f32[64] reduce(x, zero), dimensions={1}, to_apply=sum
+ means = f32[64,500] broadcast(mean), dimensions={0}
+ moved = f32[64,500] subtract(x, means)
+ squared = f32[64,500] multiply(moved, moved)
+ variance = f32[64] reduce(squared, zero), dimensions={1}, to_apply=sum
+ turned = f32[64,500] broadcast(mean), dimensions={0}
+ columns = f32[500] reduce(turned, zero), dimensions={0}, to_apply=sum
+ ROOT r = (f32[64], f32[64], f32[500]) tuple(mean, variance, columns)
+""",
+        BLOCKS,
+    )
+    rows = [kernel for kernel in found if kernel.count("reduce") == 2]
+    assert len(rows) == 1
+
+
+def test_a_block_does_not_take_what_reads_other_rows():
+    found = _kernels(
+        """
+ x = f32[64,500] parameter(0)
+ zero = f32[] constant(0)
+ total = f32[64] reduce(x, zero), dimensions={1}, to_apply=sum
+ turned = f32[64] reverse(total), dimensions={0}
+ wide = f32[64,500] broadcast(turned), dimensions={0}
+ less = f32[64,500] subtract(x, wide)
+ again = f32[64] reduce(less, zero), dimensions={1}, to_apply=sum
+ ROOT r = (f32[64], f32[64]) tuple(total, again)
+""",
+        BLOCKS,
+    )
+    assert [kernel.count("reduce") for kernel in found if "reduce" in kernel] == [1, 1]

@@ -7,11 +7,12 @@ order of the computation are not merged, since that would extend the live ranges
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from xla_core.analysis.control_flow import reachable_sequences
-from xla_core.analysis.indexing import ReducedRows, reduced_rows
+from xla_core.analysis.indexing import FusionAccesses, Index, IndexExpr, ReducedRows, memory_index, reduced_rows
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
@@ -68,6 +69,7 @@ class _Joiner:
 
     def __init__(self, computation: HloComputation, policy: FusionPolicy) -> None:
         self._policy = policy
+        self._blocks = policy.parallel.has_blocks
         self._order: list[_Node | None] = []
         self._nodes: dict[HloInstruction, _Node] = {}
         for instruction in computation.post_order():
@@ -128,12 +130,27 @@ class _Joiner:
             first, second = second, first
         if second.position - first.position > _WINDOW:
             return False
-        if first in second.reads and not (_reads_in_step(first, second) and self._wanted(first, second)):
-            return False  # each element of the second would need other elements of the first
-        loops = _loops(first.members)
-        if loops is None or loops != _loops(second.members) or not self._small_enough(first, second):
+        depends = first in second.reads
+        if depends and not self._wanted(first, second):
             return False
-        if self._policy.parallel.has_blocks and len(_accumulated([*first.members, *second.members])) > 1:
+        accumulated = {reduced_rows(i) for i in _accumulating(first, second)} if self._blocks else set()
+        if len(accumulated) > 1:  # a block of threads reduces rows of one kind
+            return False
+        rows = next(iter(accumulated), None)
+        if rows is not None and rows.elements > self._policy.longest_row(rows):
+            rows = None
+        if rows is not None:
+            if not all(map(functools.partial(_by_rows, rows), (first, second))):
+                return False
+            if depends and not _reads_its_row(first, second, rows):
+                return False
+        else:
+            if depends and not _reads_in_step(first, second):
+                return False  # each element of the second would need other elements of the first
+            loops = _loops(first.members)
+            if loops is None or loops != _loops(second.members):
+                return False
+        if not self._small_enough(first, second):
             return False
         if not self._clear_way(first, second):
             return False
@@ -214,10 +231,39 @@ def _loops(members: Iterable[HloInstruction]) -> object:
     return found
 
 
-def _accumulated(members: Iterable[HloInstruction]) -> set[ReducedRows | None]:
-    """The rows that kernels reduce; None among them is what accumulates in other ways."""
-    inside = (i for m in members for i in (m.attribute("calls").instructions if m.opcode == Opcode.FUSION else [m]))
-    return {reduced_rows(i) for i in inside if Trait.ACCUMULATES in i.op.traits}
+def _accumulating(*nodes: _Node) -> Iterator[HloInstruction]:
+    """Yields the instructions of kernels that accumulate."""
+    for member in (member for node in nodes for member in node.members):
+        inside = member.attribute("calls").instructions if member.opcode == Opcode.FUSION else [member]
+        yield from (i for i in inside if Trait.ACCUMULATES in i.op.traits)
+
+
+def _by_rows(rows: ReducedRows, node: _Node) -> bool:
+    """Whether all results of a kernel are elements of rows, or one a row."""
+    roots = [root for member in node.members for root in fused_roots(member)]
+    alone = (Opcode.DYNAMIC_UPDATE_SLICE, Opcode.CONCATENATE)
+    return all(root.opcode not in alone and rows.fits(next(root.shape.leaves())) for root in roots)
+
+
+def _reads_its_row(producer: _Node, consumer: _Node, rows: ReducedRows) -> bool:
+    """Whether the consumer reads the producer's results only at the row, or the element of it, that it computes."""
+    place = rows.place_variable
+
+    def at(shape: Shape) -> Index:
+        return memory_index(shape, rows.position(shape, IndexExpr.of(place)))
+
+    for reader in consumer.members:
+        read = {n: o for n, o in enumerate(reader.operands) if o in producer.members}
+        if not read:
+            continue
+        is_fusion = reader.opcode == Opcode.FUSION
+        bound = reader.attribute("calls").parameters if is_fusion else list(reader.operands)
+        accesses = FusionAccesses(bound, lambda space, count: [place])
+        for root in fused_roots(reader):
+            accesses.visit(root, at(next(root.shape.leaves())))
+        if any(index != at(o.shape) for number, o in read.items() for index in accesses.indices(bound[number])):
+            return False
+    return True
 
 
 def _is_large(node: _Node) -> bool:
