@@ -47,6 +47,7 @@ class TargetConfig(CheckedModel):
         fusion: the limits and costs by which instructions are fused.
         parallel: how work is divided among threads.
         features: names of the processor's features; they are part of the fingerprint.
+        flushes_products: whether products of matrices and convolutions may read and write zeros in place of denormals.
     """
 
     name: str
@@ -59,6 +60,7 @@ class TargetConfig(CheckedModel):
     fusion: FusionPreferences = FusionPreferences()
     parallel: ParallelModel = ParallelModel()
     features: tuple[str, ...] = ()
+    flushes_products: bool = False
 
     def supports(self, instruction: HloInstruction) -> Support:
         """Whether the target runs `instruction`, or why not."""

@@ -69,6 +69,7 @@ class CpuCompiler(Compiler):
             fusion=FusionPreferences(costs=FusionCosts(kernel=10_000.0)),  # half a microsecond
             parallel=ParallelModel(kernel_nanoseconds=12_000.0, chunk_nanoseconds=100_000.0),
             features=tuple(sorted(self.features)),
+            flushes_products=True,
         )
 
     def abi(self) -> LoopAbi:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from xla_conformance.bits import split_parts
 from xla_conformance.ops import domains as _domains
 from xla_conformance.ops.choices import Choice
 from xla_conformance.ops.comparison import Expected, Rule, expected_results
@@ -54,6 +55,11 @@ class OpCase:
         random = np.random.default_rng([self.seed, zlib.crc32(self.name.encode())])
         return self.build(self.element_type).arguments(random)
 
+    @property
+    def has_denormal_products(self) -> bool:
+        """Whether the op multiplies matrices with denormal numbers, which a target may declare to take as zeros."""
+        return self.opcode in _PRODUCTS and any(_has_denormals(a) for a in self.arguments())
+
     def operands(self, number: int) -> list[np.ndarray]:
         """Returns the arrays from which the instruction under test computes a result."""
         module, arguments = self.module(), self.arguments()
@@ -74,6 +80,17 @@ class OpCase:
             return self.build(element_type).module
 
         return expected_results(build, self.element_type, self.arguments(), self.rule)
+
+
+_PRODUCTS = {Opcode.DOT, Opcode.RAGGED_DOT, Opcode.SCALED_DOT, Opcode.CONVOLUTION}
+
+
+def _has_denormals(values: np.ndarray) -> bool:
+    element = ElementType.from_numpy(values.dtype).component
+    if not element.is_floating:
+        return False
+    numbers = np.abs(split_parts(values).astype(np.float64))
+    return bool(np.any((numbers > 0) & (numbers < 2.0 ** (2 - (1 << (element.exponent_bits - 1))))))
 
 
 def _nearest(instruction: HloInstruction, opcode: Opcode) -> HloInstruction | None:

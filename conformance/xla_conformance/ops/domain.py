@@ -30,6 +30,12 @@ TYPES = (
 )
 """Element types that backends are likely to handle alike."""
 
+_NAMES = "pred s8 u8 s16 u16 s32 u32 s64 u64 bf16 f16 f32 f64 c64 c128"
+_USUAL = tuple(map(ElementType, _NAMES.split()))
+_REST = tuple(Group(*(t for t in group if t not in _USUAL)) for group in TYPES)
+_APART = (*(Group(t) for t in _USUAL), *_REST)
+"""The usual types apart from each other, and the rest by groups."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Domain:
@@ -47,6 +53,7 @@ class Domain:
         rule: how near the results have to be, by element type.
         pairs: whether all pairs of values meet, and each type is once or more; or each value of an axis, with types
             that are alike in turns.
+        alike: whether types that are alike take turns; if not, each of the usual types meets every other value.
     """
 
     opcode: Opcode
@@ -60,6 +67,7 @@ class Domain:
     scalar: bool
     rule: Callable[[ElementType], Rule]
     pairs: bool
+    alike: bool
 
     @property
     def name(self) -> str:
@@ -67,7 +75,7 @@ class Domain:
 
     def choices(self, seed: int, every_type: bool) -> Iterator[Choice]:
         """Yields the choices, of which each is once."""
-        groups = [Group(*(t for t in group if self.accepts(t))) for group in TYPES]
+        groups = [Group(*(t for t in group if self.accepts(t))) for group in (TYPES if self.alike else _APART)]
         types = [t for group in groups for t in group] if every_type else [group for group in groups if group]
         seen: set[str] = set()
         met: set[ElementType] = set()
@@ -153,6 +161,7 @@ def domain(
     scalar: bool = True,
     rule: Rule | Callable[[ElementType], Rule] = BITS,
     pairs: bool = True,
+    alike: bool = True,
     **axes: Sequence[Any],
 ) -> Callable[[Build], Build]:
     """Makes a domain of a function that adds the op to a program and returns the program's root."""
@@ -173,6 +182,7 @@ def domain(
             scalar=scalar,
             rule=rule_of,
             pairs=pairs,
+            alike=alike,
         )
         DOMAINS.setdefault(opcode, []).append(made)
         return build

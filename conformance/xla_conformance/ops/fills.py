@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -11,7 +11,23 @@ from xla_conformance.accuracy.real_functions.formats import format_of
 from xla_conformance.ops.values import magnitudes, patterns
 from xla_core.hlo import ElementType, Shape
 
-__all__ = ["Fill", "exactly", "factors", "huge", "indices", "mostly", "numbers", "odd", "terms", "units", "with_ends"]
+__all__ = [
+    "Fill",
+    "exactly",
+    "factors",
+    "halves",
+    "huge",
+    "indices",
+    "mostly",
+    "numbers",
+    "odd",
+    "scaled",
+    "terms",
+    "units",
+    "whole",
+    "with_ends",
+    "with_scales",
+]
 
 Fill = Callable[[Shape, np.random.Generator], np.ndarray]
 
@@ -35,6 +51,54 @@ def with_ends(fill: Fill) -> Fill:
         return flat.reshape(values.shape)
 
     return made
+
+
+def scaled(fill: Fill, factor: float) -> Fill:
+    """Makes arrays as `fill` does, times a power of two."""
+
+    def made(shape: Shape, random: np.random.Generator) -> np.ndarray:
+        wide = np.complex128 if shape.element_type.is_complex else np.float64
+        return np.asarray((fill(shape, random).astype(wide) * factor).astype(shape.dtype))
+
+    return made
+
+
+def with_scales(
+    sides: tuple[Fill, Fill],
+    types: tuple[ElementType, ElementType],
+    made: ElementType,
+    free: tuple[Sequence[int], Sequence[int]],
+    small: int,
+) -> tuple[Fill, Fill]:
+    """Makes the operands of sums of products, of which some are denormal numbers.
+
+    The slices of the operand `small` along its free dimensions are whole numbers or denormal ones by turns, those of
+    the other whole numbers or large ones. So some results are denormal, others ordinary sums of denormal numbers, and
+    all are exact.
+
+    Args:
+        types: the operands' types; `made` is that of the results.
+        free: the dimensions of each operand that are not summed up.
+    """
+    if not all((t.is_floating or t.is_complex) and t.has_zero for t in (*types, made)):
+        return sides
+    forms = [format_of(t.component) for t in (*types, made)]
+    least = max(form.least for form in forms)
+    room = math.log2(min(form.largest for form in forms)) - math.log2(2 * _capacity(made))
+    factors = [2.0 ** max(math.floor(room), 0)] * 2
+    factors[small] = least
+
+    def scaled_slices(number: int) -> Fill:
+        def fill(shape: Shape, random: np.random.Generator) -> np.ndarray:
+            sizes = [n if d in free[number] else 1 for d, n in enumerate(shape.dimensions)]
+            turns = (np.arange(math.prod(sizes)).reshape(sizes) + random.integers(2)) % 2
+            wide = np.complex128 if shape.element_type.is_complex else np.float64
+            values = sides[number](shape, random).astype(wide) * np.where(turns == 0, 1.0, factors[number])
+            return np.asarray(values.astype(shape.dtype))
+
+        return fill
+
+    return scaled_slices(0), scaled_slices(1)
 
 
 def indices(low: int, high: int) -> Fill:
@@ -68,14 +132,25 @@ def odd(shape: Shape, random: np.random.Generator) -> np.ndarray:
     return np.asarray(patterns(shape, random) | shape.dtype.type(1)).astype(shape.dtype)
 
 
+def halves(shape: Shape, random: np.random.Generator, is_low: bool) -> np.ndarray:
+    """Makes integers that differ in the lower half of their bits only, or in the upper one."""
+    unsigned = np.dtype(f"u{shape.dtype.itemsize}")
+    low = (1 << (shape.element_type.bit_width // 2)) - 1
+    mask = unsigned.type(low if is_low else np.iinfo(unsigned).max ^ low)
+    same = random.integers(0, np.iinfo(unsigned).max, (), unsigned, endpoint=True)
+    return np.asarray(((patterns(shape, random).view(unsigned) & mask) | (same & ~mask)).view(shape.dtype))
+
+
 def mostly(ones: bool, terms: int) -> Fill:
     """Makes arrays of integers of which `terms` elements have about one bit 0 (or 1) at each place."""
 
     def fill(shape: Shape, random: np.random.Generator) -> np.ndarray:
-        width = shape.element_type.bit_width
-        rare = random.random((shape.num_elements, width)) < 1 / (1 + terms)
-        bits = (rare != ones).astype(np.uint64)
-        words = (bits << np.arange(width, dtype=np.uint64)).sum(axis=1, dtype=np.uint64)
+        width, size = shape.element_type.bit_width, shape.num_elements
+        words = np.zeros(size, np.uint64)
+        rare = random.integers(0, max(size, 1), random.binomial(size * width, 1 / (1 + terms)))
+        np.bitwise_or.at(words, rare, np.uint64(1) << random.integers(0, width, len(rare)).astype(np.uint64))
+        if ones:
+            words ^= np.uint64((1 << width) - 1)
         if shape.element_type is ElementType.PRED:
             return np.asarray(words.astype(bool).reshape(shape.dimensions))
         signed = words.view(np.int64) - ((words >> np.uint64(width - 1)).astype(np.int64) << min(width, 63))
@@ -92,6 +167,11 @@ def units(shape: Shape, random: np.random.Generator) -> np.ndarray:
     values = random.choice([1, -1, 1j, -1j] if element.is_complex else [1, -1] if element.has_zero else [1], count)
     values[:1] = 2 if element.bit_width > 4 else 1
     return random.permutation(values).astype(shape.dtype).reshape(shape.dimensions)
+
+
+def whole(bits: int) -> Fill:
+    """Makes arrays of odd numbers of so many bits at most, of either sign."""
+    return lambda shape, random: _whole(shape, 2.0 ** max(bits, 1) - 1, random)
 
 
 def terms(count: int, accumulator: ElementType | None = None) -> Fill:

@@ -272,11 +272,11 @@ def test_devices_have_memory_of_their_own(client: Client, random: np.random.Gene
     require_devices(client, 2)
     streams = [device.executor.create_stream() for device in client.devices[:2]]
     pairs = [
-        _Blocks(device.executor, stream, random, 1 << 16)
+        _Blocks(device.executor, stream, random, 4 << 20)
         for device, stream in zip(client.devices, streams, strict=False)
     ]
     for _ in range(4):
-        for size in (1, 64, 100, 4096, 65536, 1000, 4096):
+        for size in (1, 64, 100, 4096, 65536, (3 << 20) + 5, 1000, 4096):
             for blocks in pairs:
                 blocks.add(size)
         for blocks in pairs:

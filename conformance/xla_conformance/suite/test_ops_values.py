@@ -9,7 +9,7 @@ import pytest
 
 from xla_conformance.claims import held_types, not_supported
 from xla_conformance.ops.comparison import check
-from xla_conformance.ops.contexts import place, run
+from xla_conformance.ops.contexts import device_for, place, run
 from xla_conformance.ops.elementwise import ValueCase, value_cases
 from xla_core import Client
 from xla_core.target import TargetConfig
@@ -39,7 +39,8 @@ def test_values(
     runs = case.arguments()
     executions = place(case.module(), case.context, runs[0], layouts=target.layouts).with_each(runs)
     largest = 0.0
-    for arguments, placed, results in zip(runs, executions, run(client, executions), strict=True):
+    all_results = run(client, executions, device=device_for(client, case.name))
+    for arguments, placed, results in zip(runs, executions, all_results, strict=True):
         ulp = check(
             f"{case.opcode} of {case.element_type} must be the reference evaluator's result by the rule {case.rule}:",
             results,

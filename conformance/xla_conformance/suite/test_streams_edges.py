@@ -12,7 +12,7 @@ from xla_conformance.claims import not_supported
 from xla_conformance.device.bench import WRITES, Bench
 from xla_conformance.device.gates import Gate
 from xla_conformance.device.launches import Launcher
-from xla_core.backend import StreamExecutor
+from xla_core import Client
 
 READS = ("d2h", "d2h and callback", "d2d from", "launch from")
 KINDS = (*WRITES, *READS)
@@ -21,10 +21,9 @@ _CELL, _SOURCE, _RESULT = range(3)
 
 
 @pytest.fixture
-def bench(
-    executor: StreamExecutor, launcher: Launcher | None, random: np.random.Generator, size: int
-) -> Iterator[Bench]:
-    """Two streams, and cells of `size` bytes, or of the launcher's size if that is 0."""
+def bench(client: Client, launcher: Launcher | None, random: np.random.Generator, size: int) -> Iterator[Bench]:
+    """Two streams, and cells of `size` bytes on the last device, or of the launcher's size on the first for 0."""
+    executor = client.devices[-1 if size else 0].executor
     size = size or (launcher.size if launcher else 4096)
     made = Bench(executor, random, 2, [size] * 3, launcher if launcher and launcher.size == size else None)
     yield made

@@ -27,7 +27,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _round_trip(client: Client, array: np.ndarray) -> None:
-    buffer = client.buffer_from_host(array)
+    """Sends an array to the first or to the second device, by its size, and back."""
+    buffer = client.buffer_from_host(array, client.devices[array.size // 3 % min(len(client.devices), 2)])
     shape = Shape.of(array)
     if buffer.shape.without_layout() != shape:
         raise Failure(f"A buffer of an array {shape} has the shape {buffer.shape}.")
@@ -214,7 +215,7 @@ def test_between_devices(backend: str, client: Client, random: np.random.Generat
     require_devices(client, 2)
     here, there = client.devices[:2]
     for element in _of_each_width(backend, random):
-        for size in (0, 1, 3, 4097, 65537, 300_001):
+        for size in (0, 1, 3, 4097, 65537, 300_001, (1 << 20) + 3):
             array = random_bits(element, (size,), random)
             buffer = client.buffer_from_host(array, there)
             if buffer.device is not there:

@@ -12,7 +12,7 @@ import numpy as np
 from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
-from xla_conformance.ops.fills import exactly, factors, with_ends
+from xla_conformance.ops.fills import exactly, factors, with_ends, with_scales
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.reducers import wider
 from xla_conformance.ops.sizes import SIZES, equal_size
@@ -74,6 +74,11 @@ class _Dimensions:
         self.rhs, self.rhs_dims = _arranged(c.rhs, {**kinds, "f": self.sizes["right"]}, c.numbers == "rhs crossed")
         self.terms = math.prod(self.sizes["contracting"])
 
+    @property
+    def operands(self) -> list[tuple[list[int], dict[str, tuple[int, ...]]]]:
+        """The sizes of each operand, and where its dimensions of each kind are."""
+        return [(self.lhs, self.lhs_dims), (self.rhs, self.rhs_dims)]
+
     def attributes(self) -> dict[str, tuple[int, ...]]:
         return {
             "lhs_batch_dims": self.lhs_dims["b"],
@@ -93,14 +98,18 @@ class _Dimensions:
     places=("minor",),
     result=("same", "wider"),
     other=OTHERS,
-    ends=(False, True),
+    terms=("whole", "ends", "scales"),
     **_AXES,
 )
 def _dot(p: Program, c: Choice) -> HloInstruction:
     d, made = _Dimensions(c), result_type(c.result, p.type)
+    other = other_type(c.other, p.type)
     left, right = factors(d.terms, made, c.bits)
-    lhs = p.parameter(d.lhs, fill=with_ends(left) if c.ends else left)
-    rhs = p.parameter(d.rhs, other_type(c.other, p.type), right)
+    if c.terms == "scales":
+        free = [[i for i in range(len(sizes)) if i not in at["c"]] for sizes, at in d.operands]
+        left, right = with_scales((left, right), (p.type, other), made, (free[0], free[1]), c.size % 2)
+    lhs = p.parameter(d.lhs, fill=with_ends(left) if c.terms == "ends" else left)
+    rhs = p.parameter(d.rhs, other, right)
     shape = p.shape(d.result(), made)
     return p.add(Opcode.DOT, lhs, rhs, shape=shape, operand_precision=c.precision, **d.attributes())
 
@@ -130,7 +139,7 @@ def other_type(name: str, element_type: ElementType) -> ElementType:
     **{**_AXES, "batch": (1, 2, 0), "contracting": (1, 2), "left": (1,), "right": (1,), "large": ("every",)},
     result=("same",),
     other=("same",),
-    ends=(False,),
+    terms=("whole",),
 )
 def _square_dot(p: Program, c: Choice) -> HloInstruction:
     """Dimensions of one size, so that each can be taken for another."""

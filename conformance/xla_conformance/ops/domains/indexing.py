@@ -15,10 +15,10 @@ from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.movement import INDEX_TYPES, far_indices
 from xla_conformance.ops.fills import Fill
 from xla_conformance.ops.program import Program
-from xla_conformance.ops.reducers import REDUCERS, fill_of, known_reducer, reducer, several, wider
-from xla_conformance.ops.sizes import dimensions, position
+from xla_conformance.ops.reducers import NAMES, REDUCERS, fill_of, known_reducer, reducer, several, wider
+from xla_conformance.ops.sizes import SIZES, dimensions, position
 from xla_conformance.ops.values import patterns
-from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode
+from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Shape
 
 __all__: list[str] = []
 
@@ -316,6 +316,59 @@ def _scatter(p: Program, c: Choice) -> HloInstruction:
 )
 def _square_scatter(p: Program, c: Choice) -> HloInstruction:
     return _scatter(p, c)
+
+
+_LENGTHS = (Group(*SIZES[0], *SIZES[1]), SIZES[2], Group(*SIZES[3], *SIZES[4], *SIZES[5]))
+
+
+def _places(size: int, count: int, *, distinct: bool) -> Fill:
+    """Makes indices of rows in random order, some of them out of bounds; each row is named once if distinct."""
+
+    def fill(shape: Shape, random: np.random.Generator) -> np.ndarray:
+        inside = random.permutation(size)[:count] if distinct else random.integers(0, max(size, 1), count)
+        values = np.resize(inside, count)
+        beyond = np.arange(count) >= size if distinct else np.arange(count) % 7 == 3
+        values[beyond] = (size + np.arange(count) * random.choice([1, -3]) - 1)[beyond]
+        if distinct:  # what is left over is out of bounds, each at a place of its own
+            values[beyond] = size + 5 + np.flatnonzero(beyond)
+        return random.permutation(values).reshape(shape.dimensions).astype(shape.dtype)
+
+    return fill
+
+
+@domain(Opcode.SCATTER, variant="usual", rule=EQUAL, sizes=_LENGTHS, empty=(), places=("minor",), alike=False)
+def _usual_scatter(p: Program, c: Choice) -> HloInstruction:
+    """What programs scatter most: elements and rows, replaced or combined by each reducer; and nothing at all."""
+    results = []
+    names = dict.fromkeys(known_reducer(name, p.type) for name in NAMES)
+    for number, name in enumerate(["replace", *names, "replace", "add"]):
+        row = (5,) if number % 2 else ()
+        is_empty = number > len(names) + 1 or (number == len(names) + 1 and c.size % 2 == 0)
+        count = 0 if is_empty else c.size // 2 + 1 + (c.size if name != "replace" else 0)
+        is_known = name != "replace"
+        name = known_reducer(name, p.type) if is_known else name
+        fill = fill_of(name, p.type, 1 + count, ends=True) if is_known else patterns
+        operand, updates = p.parameter((c.size, *row), fill=fill), p.shape((count, *row))
+        indices = p.parameter((count, 1), ElementType.S32, _places(c.size, count, distinct=not is_known))
+        made = reducer(p, name, p.type) if is_known else _replacing(p, [p.type])
+        attributes: dict[str, Any] = {"update_window_dims": (1,) if row else (), "inserted_window_dims": (0,)}
+        attributes |= {"scatter_dims_to_operand_dims": (0,), "index_vector_dim": 1, "unique_indices": not is_known}
+        given = p.parameter(updates.dimensions, fill=fill)
+        results.append(p.add(Opcode.SCATTER, operand, indices, given, to_apply=made, **attributes))
+    return p.add(Opcode.TUPLE, *results)
+
+
+@domain(Opcode.GATHER, variant="usual", sizes=_LENGTHS, empty=(), places=("minor",), alike=False)
+def _usual_gather(p: Program, c: Choice) -> HloInstruction:
+    """What programs gather most: elements and rows, by some indices and by none."""
+    results = []
+    for row, count in (((), c.size + 3), ((5,), c.size + 3), ((5,), 0)):
+        operand = p.parameter((c.size, *row))
+        indices = p.parameter((count, 1), ElementType.S32, _places(c.size, count, distinct=False))
+        attributes: dict[str, Any] = {"offset_dims": (1,) if row else (), "collapsed_slice_dims": (0,)}
+        attributes |= {"start_index_map": (0,), "index_vector_dim": 1, "slice_sizes": (1, *row)}
+        results.append(p.add(Opcode.GATHER, operand, indices, **attributes))
+    return p.add(Opcode.TUPLE, *results)
 
 
 def _replacing(p: Program, types: Sequence[ElementType]) -> HloComputation:

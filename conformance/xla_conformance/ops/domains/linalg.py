@@ -142,6 +142,49 @@ def _fft(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.FFT, operand, fft_type="IRFFT", fft_length=length)
 
 
+def _impulse(shape: Shape, random: np.random.Generator) -> np.ndarray:
+    """Makes rows of zeros and a single 1, whose transforms are the factors of the transform themselves."""
+    values = np.zeros(shape.dimensions, shape.dtype)
+    values[..., random.integers(1, max(shape.dimensions[-1], 2))] = 1
+    return values
+
+
+def _tone(shape: Shape, random: np.random.Generator) -> np.ndarray:
+    """Makes a wave between two frequencies of the transform, whose spectrum has a peak."""
+    n = shape.dimensions[-1]
+    turns = (random.integers(1, max(n // 2, 2)) + 0.5) * np.arange(n) / max(n, 1)
+    wave = np.exp(2j * np.pi * turns) if shape.element_type.is_complex else np.cos(2 * np.pi * turns)
+    return np.broadcast_to(wave, shape.dimensions).astype(shape.dtype)
+
+
+_SIGNALS: dict[str, Fill] = {"noise": moderate, "impulse": _impulse, "tone": _tone}
+
+
+@domain(
+    Opcode.FFT,
+    variant="long",
+    rule=lambda t: Rule("scaled", 8),
+    types=(*_COMPLEX, _T.F32, _T.F64),
+    alike=False,
+    sizes=(Group(120, 127, 128), Group(1000, 1009, 1024), Group(2048, 4096), Group(2047, 3000, 4095, 4097)),
+    empty=(),
+    places=("minor",),
+    signal=tuple(_SIGNALS),
+)
+def _long_fft(p: Program, c: Choice) -> HloInstruction:
+    """Transforms and their inverses, as far as errors of noise, of the factors and of a peak tell their precision."""
+    length, fill = (c.size,), _SIGNALS[c.signal]
+    operand = p.parameter((2, c.size), fill=fill)
+    sizes = (2, c.size) if p.type.is_complex else (2, c.size // 2 + 1)
+    spectrum = p.parameter(sizes, p.type if p.type.is_complex else p.type.complex, fill)
+    kinds = ("FFT", "IFFT") if p.type.is_complex else ("RFFT", "IRFFT")
+    made = [
+        p.add(Opcode.FFT, x, fft_type=kind, fft_length=length)
+        for x, kind in zip((operand, spectrum), kinds, strict=True)
+    ]
+    return p.add(Opcode.TUPLE, *made)
+
+
 def _positive(shape: Shape, random: np.random.Generator) -> np.ndarray:
     return moderate(shape, random, positive=True)
 

@@ -6,7 +6,7 @@ from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.contraction import result_type
-from xla_conformance.ops.fills import factors, huge, with_ends
+from xla_conformance.ops.fills import factors, huge, whole, with_ends, with_scales
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.sizes import SIZES
 from xla_core.hlo import ElementType, HloInstruction, Opcode
@@ -23,7 +23,8 @@ _EDGES = (Group(7, 8, 9), Group(15, 16, 17, 31, 32, 33), Group(63, 64, 65), Grou
     Opcode.DOT,
     variant="matrices",
     rule=EQUAL,
-    types=(_T.F32, _T.BF16, _T.S8, _T.S32, _T.F64, _T.C64, _T.F16, _T.F8E4M3FN, _T.U8),
+    types=_TYPES,
+    alike=False,
     sizes=(),
     rows=(*_EDGES, 1, Group(255, 257)),
     columns=(*_EDGES, 1, Group(256, 257)),
@@ -31,13 +32,16 @@ _EDGES = (Group(7, 8, 9), Group(15, 16, 17, 31, 32, 33), Group(63, 64, 65), Grou
     lhs=("fc", "cf"),
     rhs=("cf", "fc"),
     result=("same", "wider"),
-    terms=("whole", "special"),
+    terms=("whole", "special", "scales"),
 )
 def _matrices(p: Program, c: Choice) -> HloInstruction:
     made = result_type(c.result, p.type)
     left, right = factors(c.depth, made)
     if c.terms == "special":
         left, right = with_ends(left), with_ends(right)
+    if c.terms == "scales":
+        free = ((c.lhs.index("f"),), (c.rhs.index("f"),))
+        left, right = with_scales((left, right), (p.type, p.type), made, free, c.depth % 2)
     sizes = {"c": c.depth, "f": c.rows}
     lhs = p.parameter([sizes[k] for k in c.lhs], fill=left)
     rhs = p.parameter([{**sizes, "f": c.columns}[k] for k in c.rhs], fill=right)
@@ -55,14 +59,18 @@ def _matrices(p: Program, c: Choice) -> HloInstruction:
     places=("minor",),
     form=("c,c", Group("fc,c", "cf,c"), Group("c,cf", "c,fc"), Group("bc,bc", "bfc,bc")),
     result=("same", "wider"),
-    terms=("whole", "special"),
+    terms=("whole", "special", "scales"),
 )
 def _vectors(p: Program, c: Choice) -> HloInstruction:
     """Products of vectors, and of vectors and matrices."""
     made = result_type(c.result, p.type)
     sizes = {"c": c.size, "f": 5, "b": 3}
     operands = []
-    for kinds, fill in zip(c.form.split(","), factors(c.size, made), strict=True):
+    fills = factors(c.size, made)
+    if c.terms == "scales":
+        lhs_free, rhs_free = ([i for i, kind in enumerate(kinds) if kind != "c"] for kinds in c.form.split(","))
+        fills = with_scales(fills, (p.type, p.type), made, (lhs_free, rhs_free), c.size % 2)
+    for kinds, fill in zip(c.form.split(","), fills, strict=True):
         given = with_ends(fill) if c.terms == "special" else fill
         operands.append(p.parameter([sizes[kind] for kind in kinds], fill=given))
     lhs, rhs = c.form.split(",")
@@ -105,20 +113,44 @@ def _overflow(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.DOT, lhs, rhs, lhs_contracting_dims=(1,), rhs_contracting_dims=(0,))
 
 
-_ALGORITHMS = (
-    *(f"dot_bf16_bf16_f32{suffix}" for suffix in ("", "_x3", "_x6", "_x9")),
-    *("dot_tf32_tf32_f32", "dot_tf32_tf32_f32_x3", "dot_f32_f32_f32", "dot_f64_f64_f64", "dot_any_f8_any_f8_f32"),
-    *("dot_any_f8_any_f8_f32_fast_accum", "dot_f16_f16_f16", "dot_f16_f16_f32", "dot_bf16_bf16_bf16"),
+_ALGORITHMS = {
+    "dot_bf16_bf16_bf16": (8, _T.BF16),
+    "dot_bf16_bf16_f32": (8, _T.F32),
+    "dot_bf16_bf16_f32_x3": (16, _T.F32),
+    "dot_bf16_bf16_f32_x6": (21, _T.F32),
+    "dot_bf16_bf16_f32_x9": (21, _T.F32),
+    "dot_tf32_tf32_f32": (11, _T.F32),
+    "dot_tf32_tf32_f32_x3": (21, _T.F32),
+    "dot_f16_f16_f16": (11, _T.F16),
+    "dot_f16_f16_f32": (11, _T.F32),
+    "dot_f32_f32_f32": (21, _T.F32),
+    "dot_f64_f64_f64": (50, _T.F64),
+    **dict.fromkeys(("dot_any_f8_any_f8_f32", "dot_any_f8_any_f8_f32_fast_accum"), (3, _T.F32)),
+}
+"""For each algorithm, how many bits of an operand its products keep, and the type that it adds them up in."""
+
+_PART = 8
+"""How many bits a part of an operand has in the algorithms that add products of parts, and leave the smallest out."""
+
+
+@domain(
+    Opcode.DOT,
+    variant="algorithm",
+    rule=EQUAL,
+    types=(_T.F32, _T.F64, _T.BF16, _T.F16),
+    alike=False,
+    sizes=(),
+    algorithm=tuple(_ALGORITHMS),
+    depth=(5, 65),
+    full=("lhs", "rhs"),
 )
-
-
-@domain(Opcode.DOT, variant="algorithm", rule=EQUAL, types=(_T.F32,), sizes=(), algorithm=_ALGORITHMS, depth=(5, 65))
 def _algorithm(p: Program, c: Choice) -> HloInstruction:
-    """Whole numbers of few bits, whose sums of products every algorithm computes exactly."""
-    accumulator = next(
-        ElementType(name) for name in ("bf16", "f16", "f32", "f64") if f"_{name}" in c.algorithm[-5:] + "_f32"
-    )
-    left, right = factors(c.depth, accumulator)
+    """One operand has all bits that the algorithm keeps, the other so few that results are exact."""
+    kept, accumulator = _ALGORITHMS[c.algorithm]
+    exact = min(accumulator.mantissa_bits, p.type.mantissa_bits) + 1 - c.depth.bit_length()
+    most = min(kept, exact)
+    fills = [whole(most), whole(min(kept, _PART, exact - most))]
+    left, right = fills if c.full == "lhs" else fills[::-1]
     lhs, rhs = p.parameter((7, c.depth), fill=left), p.parameter((c.depth, 9), fill=right)
     dims = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (0,)}
     return p.add(Opcode.DOT, lhs, rhs, shape=p.shape((7, 9)), algorithm=c.algorithm, **dims)

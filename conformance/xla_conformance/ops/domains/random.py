@@ -12,12 +12,12 @@ import math
 import numpy as np
 
 from xla_conformance.ops.choices import Choice
-from xla_conformance.ops.comparison import EXACT
+from xla_conformance.ops.comparison import EXACT, epsilon
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.fills import Fill, exactly
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.sizes import dimensions
-from xla_core.hlo import ElementType, HloInstruction, Opcode, Shape, SliceDimension
+from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Shape, SliceDimension
 
 __all__: list[str] = []
 
@@ -59,50 +59,104 @@ _COUNT = 40_000
     rule=EXACT,
     types=[_T.F32, _T.F64, _T.BF16, _T.F16, _T.S8, _T.S16, _T.S32, _T.S64, _T.U8, _T.U16, _T.U32, _T.U64],
     sizes=(),
-    distribution=("rng_uniform", "rng_normal"),
-    bounds=((0, 1), (-4, 12), (100, 104), (0, 96)),
+    bounds=((0, 1), (-4, 12), (100, 104), (0, 96), "wide"),
     form=((_COUNT,), (200, 200), (40, 10, 100), (65, 641)),
     pairs=False,
+    alike=False,
 )
 def _rng(p: Program, c: Choice) -> HloInstruction:
-    """Returns preds that are true of almost all numbers that the distribution gives."""
-    normal = c.distribution == "rng_normal" and p.type.is_floating
-    low, high = c.bounds
-    if not p.type.is_floating:
-        low, high = max(low, 0 if p.type.is_unsigned else low), high + 7
-    first, second = p.parameter(fill=exactly(low)), p.parameter(fill=exactly(high))
-    shape = p.shape(c.form)
-    made = p.add(Opcode.RNG, first, second, shape=shape, distribution=c.distribution if normal else "rng_uniform")
-    count = shape.num_elements
-    flat = p.add(Opcode.RESHAPE, p.add(Opcode.OPT_BARRIER, made), shape=p.shape((count,)))
-    numbers = p.add(Opcode.CONVERT, flat, shape=Shape(_T.F32, (count,)))
-    mean = low if normal else (low + high - (not p.type.is_floating)) / 2
-    width = high - low
-    variance = float(high) ** 2 if normal else (width**2 - (not p.type.is_floating)) / 12
-    return p.add(Opcode.TUPLE, *_checks(p, numbers, mean, variance, (None, None) if normal else (low, high)))
+    """Returns preds that are true of almost all numbers that the distributions give."""
+    low, high = _bounds(p.type, c.bounds)
+    bounds = [p.parameter(fill=exactly(n)) for n in (low, high)]
+    checks = []
+    for distribution in ("rng_uniform", "rng_normal") if p.type.is_floating else ("rng_uniform",):
+        shape = p.shape(c.form)
+        flat = []
+        for _ in range(2):
+            made = p.add(Opcode.RNG, *bounds, shape=shape, distribution=distribution)
+            flat.append(p.add(Opcode.RESHAPE, p.add(Opcode.OPT_BARRIER, made), shape=p.shape((shape.num_elements,))))
+        numbers = p.add(Opcode.CONVERT, flat[0], shape=Shape(_T.F32, (shape.num_elements,)))
+        checks += [_differ(p, *flat), _takes_all_bits(p, flat[0])]
+        step = epsilon(p.type) * max(abs(low), abs(high))
+        if distribution == "rng_normal":
+            checks += _checks(p, numbers, low, float(high) ** 2, step)
+            continue
+        whole = not p.type.is_floating
+        checks += _checks(p, numbers, (low + high - whole) / 2, ((high - low) ** 2 - whole) / 12, step)
+        checks += _in_bounds(p, numbers, low, high, step)
+    return p.add(Opcode.TUPLE, *checks)
 
 
-def _checks(
-    p: Program, numbers: HloInstruction, mean: float, variance: float, bounds: tuple[float | None, float | None]
-) -> list[HloInstruction]:
+def _bounds(element: ElementType, bounds: tuple[int, int] | str) -> tuple[int, int]:
+    """Returns bounds that an element type has. Wide ones of integers are half of the range."""
+    if isinstance(bounds, str) and element.is_floating:
+        return -512, 512
+    if element.is_floating:
+        return int(bounds[0]), int(bounds[1])
+    if isinstance(bounds, str):
+        quarter = 1 << (element.bit_width - 2)
+        return (0, 2 * quarter) if element.is_unsigned else (-quarter, quarter)
+    return max(bounds[0], 0 if element.is_unsigned else bounds[0]), bounds[1] + 7
+
+
+def _checks(p: Program, numbers: HloInstruction, mean: float, variance: float, step: float) -> list[HloInstruction]:
+    """Adds whether the mean, the spread and the likeness of neighbours are right, for numbers rounded to a step."""
     count, shape = numbers.shape.num_elements, numbers.shape
     centered = p.add(Opcode.SUBTRACT, numbers, p.entry.constant(_f32(mean), shape))
     scaled = p.add(Opcode.MULTIPLY, centered, p.entry.constant(_f32(1 / math.sqrt(variance)), shape))
     squares = p.add(Opcode.MULTIPLY, scaled, scaled)
     turned = p.add(Opcode.CONCATENATE, *_cut(p, scaled), dimensions=(0,))
-    margin = 6 / math.sqrt(count) + 0.02  # and the rounding of narrow types
-    checks = [
+    margin = 6 / math.sqrt(count) + 0.02 + step / math.sqrt(variance)
+    return [
         _near(p, _mean(p, scaled), 0, margin),
         _near(p, _mean(p, squares), 1, 2 * margin),
         _near(p, _mean(p, p.add(Opcode.MULTIPLY, scaled, turned)), 0, margin),
     ]
-    low, high = bounds
-    if low is not None and high is not None:
-        above = p.add(Opcode.COMPARE, numbers, p.entry.constant(_f32(low), shape), direction="GE")
-        below = p.add(Opcode.COMPARE, numbers, p.entry.constant(_f32(high), shape), direction="LT")
-        inside = p.add(Opcode.AND, above, below)
-        every = p.computation("every", [_T.PRED, _T.PRED], lambda made, a, b: made.add(Opcode.AND, a, b))
-        checks.append(p.add(Opcode.REDUCE, inside, p.entry.constant(True), dimensions=(0,), to_apply=every))
+
+
+_LOW_BITS = 3
+
+
+def _differ(p: Program, first: HloInstruction, second: HloInstruction) -> HloInstruction:
+    """Adds whether two draws have other numbers, as the state advances between them."""
+    other = p.add(Opcode.COMPARE, first, second, direction="NE")
+    ones = p.add(Opcode.CONVERT, other, shape=Shape(_T.F32, other.shape.dimensions))
+    return p.add(Opcode.COMPARE, _mean(p, ones), p.entry.constant(_f32(0.5)), direction="GT")
+
+
+def _takes_all_bits(p: Program, numbers: HloInstruction) -> HloInstruction:
+    """Adds whether the last bits but a few of the numbers vary: each number is a multiple of few of the type's steps.
+
+    Of floats that are the bits which a number of full precision from 0 to 1 has; all but the largest numbers have more.
+    """
+    element, width = p.type, p.type.bit_width
+    unsigned = ElementType(f"u{width}")
+    bits = p.add(Opcode.BITCAST_CONVERT, numbers, shape=numbers.shape.with_element_type(unsigned))
+    last = _LOW_BITS if element.is_floating else 1
+    mask = p.entry.constant(np.asarray((1 << last) - 1).astype(unsigned.dtype), bits.shape)
+    kept = p.add(Opcode.AND, bits, mask)
+    zero = p.entry.constant(np.asarray(0).astype(unsigned.dtype), bits.shape)
+    other = p.add(Opcode.COMPARE, kept, zero, direction="NE")
+    ones = p.add(Opcode.CONVERT, other, shape=Shape(_T.F32, other.shape.dimensions))
+    return p.add(Opcode.COMPARE, _mean(p, ones), p.entry.constant(_f32(0.2)), direction="GT")
+
+
+def _in_bounds(p: Program, numbers: HloInstruction, low: int, high: int, step: float) -> list[HloInstruction]:
+    """Adds whether all numbers are in their range, and some in the outer five-hundredth of it at both ends."""
+    checks = []
+    margin = max((high - low) / 500, step, 1.0 if not p.type.is_floating else 0.0)
+    inside = (Opcode.MINIMUM, math.inf, low, low + margin), (Opcode.MAXIMUM, -math.inf, high - margin, high)
+    for opcode, start, least, most in inside:
+
+        def end(made: HloComputation, a: HloInstruction, b: HloInstruction, opcode: Opcode = opcode) -> HloInstruction:
+            return made.add(opcode, a, b)
+
+        ends = p.computation(opcode.value, [_T.F32, _T.F32], end)
+        found = p.add(Opcode.REDUCE, numbers, p.entry.constant(_f32(start)), dimensions=(0,), to_apply=ends)
+        checks.append(p.add(Opcode.COMPARE, found, p.entry.constant(_f32(least)), direction="GE"))
+        is_exact = p.type.bit_width <= (32 if p.type.is_floating else 16)  # others may round to the bound in f32
+        below = "LT" if is_exact and opcode is Opcode.MAXIMUM else "LE"
+        checks.append(p.add(Opcode.COMPARE, found, p.entry.constant(_f32(most)), direction=below))
     return checks
 
 

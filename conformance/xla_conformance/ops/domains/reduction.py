@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 
-from xla_conformance.ops.choices import Choice
+import numpy as np
+
+from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.movement import RANKS, subset
-from xla_conformance.ops.fills import terms, with_ends
+from xla_conformance.ops.fills import exactly, terms, with_ends
+from xla_conformance.ops.kinds import KINDS, identity, rows
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.reducers import NAMES, REDUCERS, fill_of, known_reducer, reducer, several, wider
 from xla_conformance.ops.sizes import MEDIUM, SIZES, dimensions, position
@@ -16,6 +19,8 @@ from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Sh
 
 __all__: list[str] = []
 
+LENGTHS = (Group(*SIZES[0], *SIZES[1]), SIZES[2], Group(*SIZES[3], *SIZES[4]), Group(*SIZES[5], *SIZES[6]))
+_MANY, _LARGE = 1000, 5000
 REDUCED = ("chosen", "others", "all", "first", "last", "ends", "none")
 
 
@@ -27,48 +32,47 @@ REDUCED = ("chosen", "others", "all", "first", "last", "ends", "none")
     order=("ascending", "descending"),
     reducer=REDUCERS,
     accumulator=("same", "wider"),
-    ends=(False, True),
+    terms=("whole", "ends", "rows"),
 )
 def _reduce(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place)
     axes = subset(c.reduced, c.rank, c.place)
     total = wider(p.type) if c.accumulator == "wider" else p.type
     name = known_reducer(c.reducer, total)
-    fill = fill_of(name, total, 1 + math.prod(sizes[d] for d in axes), ends=c.ends)
-    operand, start = p.parameter(sizes, fill=fill), p.parameter((), total, fill)
+    fill = fill_of(name, total, 1 + math.prod(sizes[d] for d in axes), ends=c.terms == "ends")
+    first = fill
+    if c.terms == "rows":
+        fill, first = rows(name, p.type, total, axes), exactly(identity(name, total))
+    operand, start = p.parameter(sizes, fill=fill), p.parameter((), total, first)
     ordered = axes if c.order == "ascending" else axes[::-1]
     return p.add(Opcode.REDUCE, operand, start, dimensions=ordered, to_apply=reducer(p, name, total))
 
 
-@domain(Opcode.REDUCE, variant="reducers", rule=EQUAL, sizes=(), reduced=(0, 1))
-def _every_reducer(p: Program, c: Choice) -> HloInstruction:
-    """Reductions by every reducer that the type has."""
-    results = []
-    for name in dict.fromkeys(known_reducer(name, p.type) for name in NAMES):
-        fill = fill_of(name, p.type, 1 + 65, ends=True)
-        operand, start = p.parameter((33, 65), fill=fill), p.parameter((), fill=fill)
-        to_apply = reducer(p, name, p.type)
-        results.append(p.add(Opcode.REDUCE, operand, start, dimensions=(c.reduced,), to_apply=to_apply))
-    return p.add(Opcode.TUPLE, *results)
-
-
 @domain(
     Opcode.REDUCE,
-    variant="matrices",
+    variant="rows",
     rule=EQUAL,
-    types=(ElementType.F32, ElementType.S32),
     empty=(),
     places=("minor",),
-    form=(("add", "last"), ("add", "first"), ("maximum", "last"), ("maximum", "first")),
+    alike=False,
+    sizes=LENGTHS,
+    start=("given", "constant"),
 )
-def _matrix_reduce(p: Program, c: Choice) -> HloInstruction:
-    """What programs reduce most: each form in each size of the reduced dimension, with maxima in many places."""
-    name, axis = c.form[0], 1 if c.form[1] == "last" else 0
-    others = 40 if c.size < 5000 else 3
-    sizes = [others, c.size] if axis else [c.size, others]
-    fill = fill_of(name, p.type, 1 + c.size)
-    operand, start = p.parameter(sizes, fill=fill), p.parameter((), fill=fill)
-    return p.add(Opcode.REDUCE, operand, start, dimensions=(axis,), to_apply=reducer(p, name, p.type))
+def _rows(p: Program, c: Choice) -> HloInstruction:
+    """Rows and columns, which programs reduce most, by every reducer of the type, from its identity."""
+    results: list[HloInstruction] = []
+    many = 2 * len(KINDS) if c.size < _MANY else len(KINDS)
+    names = NAMES if c.size < _LARGE else NAMES[:3]
+    for name in dict.fromkeys(known_reducer(name, p.type) for name in names):
+        to_apply, first = reducer(p, name, p.type), identity(name, p.type)
+        for axis in (1, 0) if c.size < _LARGE else (len(results) % 2,):
+            operand = p.parameter((many, c.size) if axis else (c.size, many), fill=rows(name, p.type, p.type, (axis,)))
+            if c.start == "constant":
+                start = p.entry.constant(exactly(first)(p.shape(), np.random.default_rng(0)))
+            else:
+                start = p.parameter((), fill=exactly(first))
+            results.append(p.add(Opcode.REDUCE, operand, start, dimensions=(axis,), to_apply=to_apply))
+    return p.add(Opcode.TUPLE, *results)
 
 
 @domain(

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xla_conformance.ops.choices import Choice
+from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.movement import RANKS
-from xla_conformance.ops.fills import Fill, numbers
+from xla_conformance.ops.fills import Fill, halves, numbers
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.sizes import SIZES, dimensions, position
 from xla_conformance.ops.values import patterns, special
@@ -34,6 +34,7 @@ def _descending(shape: Shape, random: np.random.Generator) -> np.ndarray:
     return np.ascontiguousarray(_ascending(shape, random).reshape(-1)[::-1].reshape(shape.dimensions))
 
 
+_ROWS = 9
 _KEYS: dict[str, Fill] = {"numbers": numbers, "ties": _ties, "ascending": _ascending, "descending": _descending}
 
 
@@ -124,6 +125,57 @@ def _sort_specials(p: Program, c: Choice) -> HloInstruction:
     operands = [p.parameter((3, c.size), t, fill) for t, fill in zip(types, fills, strict=False)]
     order = _order(p, types, [0], c.direction, "TOTALORDER")
     return p.add(Opcode.SORT, *operands, dimensions=(1,), is_stable=True, to_apply=order)
+
+
+def _rows_of_keys(ordinary: bool) -> Fill:
+    """Makes matrices of keys, each row of another kind. Ordinary keys have no NaN: any comparison orders them."""
+
+    def fill(shape: Shape, random: np.random.Generator) -> np.ndarray:
+        kinds = [*_KEYS.values(), numbers if ordinary else patterns, numbers if ordinary else special]
+        row = Shape(shape.element_type, shape.dimensions[1:])
+        rows = [kinds[i % len(kinds)](row, random) for i in range(shape.dimensions[0])]
+        if shape.element_type.is_integral and shape.element_type.bit_width >= 8:
+            rows[-2:] = [halves(row, random, is_low) for is_low in (True, False)]
+        return np.stack(rows)
+
+    return fill
+
+
+@domain(
+    Opcode.SORT,
+    variant="rows",
+    types=_REAL,
+    alike=False,
+    sizes=(Group(*SIZES[0], *SIZES[1]), Group(*SIZES[2], *SIZES[3]), Group(*SIZES[4], *SIZES[5])),
+    empty=(),
+    places=("minor",),
+    direction=("LT", "GT"),
+)
+def _sort_rows(p: Program, c: Choice) -> HloInstruction:
+    """Rows of keys with a number each, in a stable order; and keys alone and with their own bits, in any order."""
+    first, last = ("GT", "LT") if c.direction == "GT" else ("LT", "GT")
+    total = "TOTALORDER" if p.type.is_floating else None
+    keys = p.parameter((_ROWS, c.size), fill=_rows_of_keys(ordinary=False))
+    plain = p.parameter((_ROWS, c.size), fill=_rows_of_keys(ordinary=True))
+    places = p.add(Opcode.IOTA, shape=p.shape(keys.shape.dimensions, ElementType.S32), iota_dimension=1)
+    if p.type.bit_width >= 8 and p.type is not ElementType.PRED:
+        unsigned = p.shape(keys.shape.dimensions, ElementType(f"u{p.type.bit_width}"))
+        bits = p.add(Opcode.BITCAST_CONVERT, keys, shape=unsigned)
+    else:
+        bits = keys
+    sorts: list[tuple[tuple[HloInstruction, ...], str, str | None, bool]] = [
+        ((keys, places), first, total, True),
+        ((keys, bits), last, total, False),
+        ((keys,), first, total, False),
+        ((plain, places), last, None, True),
+    ]
+    results = []
+    for operands, direction, kind, stable in sorts[: 4 if p.type.is_floating else 3]:
+        order = _order(p, [o.shape.element_type for o in operands], [0], direction, kind)
+        made = p.add(Opcode.SORT, *operands, dimensions=(1,), is_stable=stable, to_apply=order)
+        parts = range(len(operands)) if len(operands) > 1 else ()
+        results += [p.add(Opcode.GET_TUPLE_ELEMENT, made, index=i) for i in parts] or [made]
+    return p.add(Opcode.TUPLE, *results)
 
 
 @domain(

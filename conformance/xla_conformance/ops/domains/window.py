@@ -9,7 +9,8 @@ from typing import Any
 from xla_conformance.ops.choices import Choice
 from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
-from xla_conformance.ops.fills import with_ends
+from xla_conformance.ops.fills import exactly, with_ends
+from xla_conformance.ops.kinds import KINDS, identity, of_kind, rows
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.reducers import NAMES, REDUCERS, fill_of, known_reducer, reducer, several, wider
 from xla_conformance.ops.sizes import SIZES, dimensions, position
@@ -68,7 +69,7 @@ def _windows(c: Choice, sizes: Sequence[int]) -> tuple[WindowDimension, ...]:
     rank=(3, 1, 2, 4, 5, 6),
     reducer=REDUCERS,
     accumulator=("same", "wider"),
-    ends=(False, True),
+    terms=KINDS,
     **WINDOW_AXES,
 )
 def _reduce_window(p: Program, c: Choice) -> HloInstruction:
@@ -79,19 +80,20 @@ def _reduce_window(p: Program, c: Choice) -> HloInstruction:
     count = math.prod(w.size for w in window)
     if name == "multiply" and count > 100 and not p.type.is_integral:
         name = "maximum"  # of so many numbers, the products would be beyond any range
-    fill = fill_of(name, total, 1 + count, ends=c.ends)
-    operand, start = p.parameter(sizes, fill=fill), p.parameter((), total, fill)
+    fill = of_kind(c.terms, name, p.type, total, 1 + count)
+    first = fill_of(name, total, 1 + count) if c.terms == "whole" else exactly(identity(name, total))
+    operand, start = p.parameter(sizes, fill=fill), p.parameter((), total, first)
     return p.add(Opcode.REDUCE_WINDOW, operand, start, window=window, to_apply=reducer(p, name, total))
 
 
-@domain(Opcode.REDUCE_WINDOW, variant="reducers", rule=EQUAL, sizes=(), stride=(1, 2))
+@domain(Opcode.REDUCE_WINDOW, variant="reducers", rule=EQUAL, sizes=(), alike=False, stride=(1, 2))
 def _every_reducer(p: Program, c: Choice) -> HloInstruction:
-    """Windows that every reducer of the type combines."""
+    """Windows in rows of every kind, which every reducer of the type combines from its identity."""
     window = (WindowDimension(), WindowDimension(size=5, stride=c.stride, padding_low=1, padding_high=3))
     results = []
     for name in dict.fromkeys(known_reducer(name, p.type) for name in NAMES):
-        fill = fill_of(name, p.type, 1 + 5, ends=True)
-        operand, start = p.parameter((9, 65), fill=fill), p.parameter((), fill=fill)
+        operand = p.parameter((2 * len(KINDS), 65), fill=rows(name, p.type, p.type, (1,)))
+        start = p.parameter((), fill=exactly(identity(name, p.type)))
         to_apply = reducer(p, name, p.type)
         results.append(p.add(Opcode.REDUCE_WINDOW, operand, start, window=window, to_apply=to_apply))
     return p.add(Opcode.TUPLE, *results)
