@@ -57,6 +57,14 @@ def _triple(context: object, instruction: HloInstruction, values: list[np.ndarra
     return np.asarray(values[0] * values[0].dtype.type(3))
 
 
+FAILING_CALL = "xla_conformance.fails"
+
+
+@register_custom_call(FAILING_CALL)
+def _fails(context: object, instruction: HloInstruction, values: list[np.ndarray]) -> np.ndarray:
+    raise XlaError("the definition's failure")
+
+
 @functools.cache
 def cases(seed: int) -> dict[Opcode, list[OpCase]]:
     """The first cases of each op, in the types that are most usual for it."""
@@ -303,6 +311,22 @@ def test_a_custom_call_with_an_effect_is_called_once(client: Client) -> None:
         CALLED.clear()
         np.asarray(executable(np.arange(8, dtype=np.float32))[0])
         assert len(CALLED) == 1, f"A custom call with an effect is called once in a run, not {len(CALLED)} times."
+
+
+@pytest.mark.promise("executable.failure-poisons", "compiler.host-fallback", "stream.failure-poisons")
+def test_a_custom_call_that_fails(client: Client) -> None:
+    """What fails while a program runs is the error of its results, and of no other run's."""
+    x = np.arange(8, dtype=np.float32)
+    try:
+        fails = Client.compile(client, custom_call(FAILING_CALL), CompileOptions(fallback="host"))
+        works = Client.compile(client, custom_call(OWN_CALL), CompileOptions(fallback="host"))
+    except UnimplementedError:
+        not_supported("the host runs no custom calls for it")
+    for _ in range(2):
+        results = fails(x)
+        with pytest.raises(XlaError, match="the definition's failure"):
+            np.asarray(results[0])
+        require_bits("A run after a failure gives its own results.", [np.asarray(r) for r in works(x)], [x * 3])
 
 
 # -- what is claimed --------------------------------------------------------------------------------------------------

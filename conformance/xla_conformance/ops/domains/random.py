@@ -72,11 +72,11 @@ def _rng(p: Program, c: Choice) -> HloInstruction:
     for distribution in ("rng_uniform", "rng_normal") if p.type.is_floating else ("rng_uniform",):
         shape = p.shape(c.form)
         flat = []
-        for _ in range(2):
+        for _ in range(2 if distribution == "rng_uniform" else 1):
             made = p.add(Opcode.RNG, *bounds, shape=shape, distribution=distribution)
             flat.append(p.add(Opcode.RESHAPE, p.add(Opcode.OPT_BARRIER, made), shape=p.shape((shape.num_elements,))))
         numbers = p.add(Opcode.CONVERT, flat[0], shape=Shape(_T.F32, (shape.num_elements,)))
-        checks += [_differ(p, *flat), _takes_all_bits(p, flat[0])]
+        checks += [_takes_all_bits(p, flat[0]), *(_differ(p, flat[0], other) for other in flat[1:])]
         step = epsilon(p.type) * max(abs(low), abs(high))
         if distribution == "rng_normal":
             checks += _checks(p, numbers, low, float(high) ** 2, step)

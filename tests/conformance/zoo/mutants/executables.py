@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 from tests.conformance.zoo.mutant import Mutant
-from tests.conformance.zoo.parts import Compiler, HloKernel, TemplateExecutable, broken
+from tests.conformance.zoo.parts import Compiler, TemplateExecutable, broken
 from xla_core.backend import ExecutableMemoryStats
 from xla_core.errors import InternalError, XlaError
 from xla_core.hlo import parse_hlo
@@ -280,21 +280,6 @@ class NoHlo(TemplateExecutable):
 class EmptyText(TemplateExecutable):
     def as_text(self):
         return "HloModule empty"
-
-
-@says("executable.close-starts-nothing", "A closed executable runs on.")
-class ClosedRunsOn(TemplateExecutable):
-    def close(self):
-        pass
-
-
-@says("executable.failure-poisons", "A kernel that fails is ignored.")
-class FailedKernelIsIgnored(HloKernel):
-    def _run(self, stream, arguments):
-        import contextlib
-
-        with contextlib.suppress(Exception):
-            super()._run(stream, arguments)
 
 
 @says("executable.failure-poisons", "A failure on the device is raised by the call that enqueued it.")
