@@ -243,11 +243,12 @@ def run(
         device_assignment=((device,),) if device else None,
     )
     executable = client.compile(module, options)
-    return [_run_twice(client, executable, placed, deterministic) for placed in executions]
+    return [_run_twice(client, executable, placed, device, deterministic) for placed in executions]
 
 
-def _run_twice(client: Client, executable: LoadedExecutable, placed: Placed, deterministic: bool) -> list[np.ndarray]:
-    (device,) = executable.devices
+def _run_twice(
+    client: Client, executable: LoadedExecutable, placed: Placed, device: int, deterministic: bool
+) -> list[np.ndarray]:
     buffers = [client.buffer_from_host(a, device) for a in placed.arguments]
     first = [np.array(r) for r in executable.execute(buffers)]
     second = [np.array(r) for r in executable.execute(buffers)]
