@@ -35,10 +35,12 @@ from xla_core.analysis.indexing.fusion_accesses import (
 from xla_core.analysis.indexing.indexing_map import IndexingMap, dimension_variables, indexing_map
 from xla_core.analysis.indexing.movement import reshaped
 from xla_core.analysis.indexing.operand_accesses import operand_accesses
+from xla_core.analysis.indexing.product_space import PRODUCTS, ProductSpace, product_space
 from xla_core.analysis.indexing.row_reduction import ReducedRows, is_of_row, reduced_rows
 
 __all__ = [
     "ACCUMULATING",
+    "PRODUCTS",
     "Access",
     "Condition",
     "FloorDiv",
@@ -48,6 +50,7 @@ __all__ = [
     "IndexingMap",
     "Load",
     "Loops",
+    "ProductSpace",
     "ReducedRows",
     "StartIndex",
     "Variable",
@@ -65,6 +68,7 @@ __all__ = [
     "one_loop",
     "operand_accesses",
     "placed",
+    "product_space",
     "reduced_rows",
     "reshaped",
     "split_remainders",

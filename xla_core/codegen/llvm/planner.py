@@ -9,6 +9,7 @@ from xla_core.codegen.llvm.forms.elements import ELEMENTS
 from xla_core.codegen.llvm.forms.fft import FFT
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, KernelPlan
 from xla_core.codegen.llvm.forms.loop import LOOP
+from xla_core.codegen.llvm.forms.products import PRODUCT
 from xla_core.codegen.llvm.forms.rows import ROWS
 from xla_core.codegen.llvm.forms.scatter import SCATTER
 from xla_core.codegen.llvm.forms.scatter_blocks import SCATTER_BLOCKS
@@ -25,6 +26,7 @@ FORMS: Sequence[KernelForm[Any]] = (
     SCATTER,
     SELECT_AND_SCATTER,
     ROWS,
+    PRODUCT,
     ELEMENTS,
     TILES,
     LOOP,

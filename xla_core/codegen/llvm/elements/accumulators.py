@@ -147,8 +147,7 @@ class ProductSum:
     def __init__(self, f: ElementEmitter, instruction: HloInstruction) -> None:
         self.f = f
         self.instruction = instruction
-        self.lhs_type = instruction.operand(0).shape.element_type
-        self.rhs_type = instruction.operand(1).shape.element_type
+        self.operand_types = [o.shape.element_type for o in instruction.operands]
         self.result_type = instruction.shape.element_type
         small = self.result_type.is_floating and self.result_type is not ElementType.F64
         self.type = ElementType.F32 if small else self.result_type
@@ -165,10 +164,13 @@ class ProductSum:
             zero = self.f.b.bool_(False)
         return [zero, zero] if self.type.is_complex else [zero]
 
-    def add(self, total: Sequence[Value], lhs: ElementValue, rhs: ElementValue) -> list[Value]:
-        """Adds a product: total + lhs * rhs."""
-        b, e = self.f.b, self.f.elemental
-        x, y = e.convert(lhs, self.lhs_type, self.type), e.convert(rhs, self.rhs_type, self.type)
+    def enter(self, operand: int, element: ElementValue) -> ElementValue:
+        """Converts an element of an operand to the type that is accumulated."""
+        return self.f.elemental.convert(element, self.operand_types[operand], self.type)
+
+    def add(self, total: Sequence[Value], x: ElementValue, y: ElementValue) -> list[Value]:
+        """Adds a product: total + x * y."""
+        b = self.f.b
         saved, b.fast_math = b.fast_math, self.flags
         if isinstance(x, Complex) and isinstance(y, Complex):
             real = b.fsub(b.fmul(x.real, y.real), b.fmul(x.imag, y.imag))
@@ -187,8 +189,9 @@ class ProductSum:
         return result
 
     def step(self, f: ElementEmitter, accesses: Sequence[Access], carried: Sequence[Value]) -> list[Value]:
-        lhs, rhs = self.instruction.operands
-        return self.add(carried, f.value(lhs, accesses[0].index), f.value(rhs, accesses[1].index))
+        elements = zip(self.instruction.operands, accesses, strict=True)
+        x, y = (self.enter(number, f.value(o, a.index)) for number, (o, a) in enumerate(elements))
+        return self.add(carried, x, y)
 
     def pad(self, carried: Sequence[Value]) -> list[Value]:
         return list(carried)

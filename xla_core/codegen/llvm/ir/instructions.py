@@ -190,6 +190,25 @@ class InstructionBuilder:
             return b
         return self.emit(a.type, f"select {condition.type} {condition.name}, {a.type} {a.name}, {b.type} {b.name}")
 
+    # -- vectors -----------------------------------------------------------------------------------------------------
+
+    def vector(self, values: Sequence[Value]) -> Value:
+        """Makes a vector of values of one type; one value stays as it is."""
+        if len(values) == 1:
+            return values[0]
+        type_ = f"<{len(values)} x {values[0].type}>"
+        result = Value(type_, "poison")
+        for place, value in enumerate(values):
+            result = self.emit(type_, f"insertelement {result}, {value}, i32 {place}")
+        return result
+
+    def elements(self, vector: Value, count: int) -> list[Value]:
+        """Returns the elements of what `vector` makes."""
+        if count == 1:
+            return [vector]
+        type_ = vector.type.partition(" x ")[2][:-1]
+        return [self.emit(type_, f"extractelement {vector}, i32 {place}") for place in range(count)]
+
     # -- calls -------------------------------------------------------------------------------------------------------
 
     def call(self, name: str, return_type: str, arguments: Sequence[Value], *, attributes: str = "") -> Value:

@@ -1,0 +1,156 @@
+"""Kernels of dots and convolutions: a block computes a tile of the result from tiles in shared memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("xla_backend_gpu", reason="xla-backend-gpu is not installed")
+
+from tests.backends.gpu.launching import assembled, compile_kernel, evaluated
+from tests.xla_core.codegen.llvm.kernels import array, f32, fuse
+from xla_core.hlo import ElementType as T
+from xla_core.hlo import HloComputation, HloInstruction, Layout, Shape
+from xla_core.hlo.attributes import ConvolutionDimensionNumbers, WindowDimension
+
+
+def small_integers(shape: Shape, seed: int) -> np.ndarray:
+    """Values whose sums of products every type has exactly."""
+    rng = np.random.default_rng(seed)
+    if shape.element_type is T.PRED:
+        return rng.integers(0, 2, shape.dimensions).astype(bool)
+    values = rng.integers(0 if shape.dtype.kind == "u" else -2, 3, shape.dimensions)
+    if shape.element_type.is_complex:
+        values = values * (1 + 1j)
+    return values.astype(shape.dtype)
+
+
+def dot(result: T = T.F32, **dimensions: tuple[int, ...]):
+    def build(c: HloComputation, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+        sides = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (0,)} | dimensions
+        inferred = HloComputation("shape").add("dot", x, y, **sides).shape
+        return c.add("dot", x, y, shape=inferred.with_element_type(result), **sides)
+
+    return build
+
+
+def check(build, *shapes: Shape, engine: str = "checked", form: str = "products"):
+    """Runs a fusion on the emulator; its results are exactly the evaluator's."""
+    fusion = fuse(build, *shapes)
+    arguments = [small_integers(s, n) for n, s in enumerate(shapes)]
+    compiled = compile_kernel(fusion)
+    assert compiled.kernel.plan.startswith(form), compiled.kernel.plan
+    results, counters = compiled(*arguments, engine=engine)
+    for got, want in zip(results, evaluated(fusion, arguments), strict=True):
+        np.testing.assert_array_equal(got, want)
+    return compiled, counters
+
+
+@pytest.mark.parametrize("engine", ["checked", "fast"])
+@pytest.mark.parametrize(
+    ("rows", "columns", "terms"),
+    [(1, 70, 30), (70, 1, 30), (3, 5, 1), (31, 33, 16), (32, 32, 17), (65, 36, 33), (5, 7, 100)],
+)
+def test_sizes_around_those_of_tiles(rows: int, columns: int, terms: int, engine: str) -> None:
+    check(dot(), f32(rows, terms), f32(terms, columns), engine=engine)
+
+
+@pytest.mark.parametrize("element_type", [T.PRED, T.S8, T.U16, T.S32, T.S64, T.BF16, T.F16, T.F64, T.C64, T.C128])
+def test_element_types(element_type: T) -> None:
+    check(dot(element_type), array(element_type, 20, 24), array(element_type, 24, 12))
+
+
+@pytest.mark.parametrize(
+    ("operand", "result"), [(T.S8, T.S32), (T.BF16, T.F32), (T.F8E4M3FN, T.F32), (T.S4, T.S32), (T.F32, T.F64)]
+)
+def test_results_wider_than_the_operands(operand: T, result: T) -> None:
+    check(dot(result), array(operand, 33, 40), array(operand, 40, 17))
+
+
+@pytest.mark.parametrize("lhs", [0, 1])
+@pytest.mark.parametrize("rhs", [0, 1])
+def test_operands_in_any_order(lhs: int, rhs: int) -> None:
+    shapes = [f32(36, 20) if lhs else f32(20, 36), f32(44, 20) if rhs else f32(20, 44)]
+    check(dot(lhs_contracting_dims=(lhs,), rhs_contracting_dims=(rhs,)), *shapes)
+
+
+def test_batches_and_several_contracting_dimensions() -> None:
+    sides = {"lhs_contracting_dims": (1, 3), "rhs_contracting_dims": (2, 0)}
+    batches = {"lhs_batch_dims": (2,), "rhs_batch_dims": (1,)}
+    compiled, _ = check(dot(**sides, **batches), f32(9, 4, 3, 5), f32(5, 3, 4, 7, 2))
+    assert "3 products of 9 x 14 x 20" in compiled.kernel.plan
+
+
+def test_a_result_whose_rows_are_neighbours_in_memory() -> None:
+    def build(c: HloComputation, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+        sides = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (0,)}
+        return c.add("dot", x, y, shape=f32(64, 96).with_layout(Layout((0, 1))), **sides)
+
+    compiled, counters = check(build, f32(64, 32), f32(32, 96))
+    assert "96 x 64 x 32" in compiled.kernel.plan, "the operands change sides"
+    assert counters.coalescing == 1
+
+
+def test_what_surrounds_a_product_is_in_its_kernel() -> None:
+    def dense(c: HloComputation, x: HloInstruction, y: HloInstruction, bias: HloInstruction) -> list[HloInstruction]:
+        wide = c.add("convert", x, shape=x.shape.with_element_type(T.F32))
+        turned = c.add("transpose", y, dimensions=(1, 0))
+        product = dot()(c, wide, turned)
+        rows = c.add("broadcast", bias, shape=product.shape, dimensions=(1,))
+        total = c.add("add", product, rows)
+        return [c.add("maximum", total, rows), c.add("negate", product)]
+
+    _, counters = check(dense, array(T.BF16, 40, 24), f32(20, 24), f32(20))
+    assert counters.global_store_bytes == 2 * 40 * 20 * 4
+
+
+def convolution(labels: ConvolutionDimensionNumbers, window: tuple[WindowDimension, ...], **groups: int):
+    def build(c: HloComputation, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+        return c.add("convolution", x, y, dim_labels=labels, window=window, **groups)
+
+    return build
+
+
+NHWC = ConvolutionDimensionNumbers(0, 3, (1, 2), 2, 3, (0, 1), 0, 3, (1, 2))
+NCHW = ConvolutionDimensionNumbers(0, 1, (2, 3), 1, 0, (2, 3), 0, 1, (2, 3))
+SAME = (WindowDimension(3, padding_low=1, padding_high=1), WindowDimension(3, padding_low=1, padding_high=1))
+
+
+@pytest.mark.parametrize(
+    ("labels", "window", "shapes", "groups"),
+    [
+        (NHWC, SAME, ((2, 5, 6, 8), (3, 3, 8, 12)), {}),
+        (NCHW, SAME, ((2, 4, 5, 6), (9, 4, 3, 3)), {}),
+        (NHWC, (WindowDimension(2, stride=2), WindowDimension(3, window_dilation=2)), ((1, 6, 8, 3), (2, 3, 3, 5)), {}),
+        (NHWC, (WindowDimension(2, base_dilation=2), WindowDimension(1)), ((2, 4, 5, 3), (2, 1, 3, 4)), {}),
+        (NHWC, SAME, ((2, 4, 4, 6), (3, 3, 2, 12)), {"feature_group_count": 3}),
+        (NHWC, SAME, ((4, 4, 4, 6), (3, 3, 6, 8)), {"batch_group_count": 2}),
+        (NHWC, (WindowDimension(2, window_reversal=True), WindowDimension(1)), ((1, 4, 4, 2), (2, 1, 2, 3)), {}),
+    ],
+)
+def test_convolutions_are_products(labels, window, shapes, groups) -> None:
+    check(convolution(labels, window, **groups), *(f32(*s) for s in shapes))
+
+
+def test_each_tile_is_read_once() -> None:
+    compiled, counters = check(dot(), f32(64, 128), f32(128, 64))
+    assert compiled.kernel.plan == (
+        "products: 4 units of 128 threads; 64 x 64 x 128 in tiles of 32 x 32 x 16, 2 x 4 a thread, 2 stages, "
+        "reads of 4 and 4"
+    )
+    assert counters.global_load_bytes == 2 * (64 * 128 * 2) * 4, "both operands once for each of two tiles"
+    assert counters.global_store_bytes == 64 * 64 * 4
+    assert (counters.coalescing, counters.shared_bank_conflicts, counters.local_bytes) == (1, 0, 0)
+    assert counters.barriers == 4 * (128 // 16 + 1)
+    assert "ld.global.nc.v4" in compiled.ptx
+    assert "st.global.v4" in compiled.ptx
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_large_tiles_have_no_bank_conflicts_and_no_spills(transposed: bool) -> None:
+    shapes = (f32(16, 2048), f32(16, 2048)) if transposed else (f32(2048, 16), f32(16, 2048))
+    fusion = fuse(dot(lhs_contracting_dims=(0 if transposed else 1,)), *shapes)
+    compiled = compile_kernel(fusion)
+    assert "tiles of 128 x 128 x 16, 8 x 8 a thread" in compiled.kernel.plan
+    report = assembled(compiled)
+    assert not report or " 0 bytes spill stores" in report[1]

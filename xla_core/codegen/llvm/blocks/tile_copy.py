@@ -1,0 +1,191 @@
+"""TileCopy: the threads of a block copy tiles of an operand to shared memory, so that all of them read it there."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+
+from xla_core.analysis.indexing import Access, IndexExpr
+from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
+from xla_core.codegen.llvm.elements.registers import parts
+from xla_core.codegen.llvm.ir.module import Value
+from xla_core.codegen.llvm.loops.ir_array import ElementValue
+from xla_core.hlo.instruction import HloInstruction
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TileLayout:
+    """A tile of an operand: `lines` rows of the left operand, or columns of the right one, by `depth` terms.
+
+    Attributes:
+        all_lines, all_depth: the sizes of the operand.
+        lines, depth: the sizes of the tile, powers of two.
+        along_depth: whether neighbouring terms, and not neighbouring lines, are neighbours in the operand's memory.
+        width: neighbours that a thread reads at once. It divides the sizes of the operand and of the tile.
+        run: how many threads, one after another, read neighbouring groups of terms before the next line begins.
+        line_stride, depth_stride: the distances of neighbours in shared memory, in elements. One of them is 1.
+    """
+
+    all_lines: int
+    all_depth: int
+    lines: int
+    depth: int
+    along_depth: bool
+    width: int
+    run: int
+    line_stride: int
+    depth_stride: int
+
+    @property
+    def groups(self) -> int:
+        """The number of groups of neighbours in a tile."""
+        return self.lines * self.depth // self.width
+
+    @property
+    def size(self) -> int:
+        """The elements of a tile in shared memory, with its padding."""
+        return max(self.lines * self.line_stride, self.depth * self.depth_stride)
+
+    @property
+    def vector(self) -> int:
+        """How many of a group's elements are neighbours in shared memory too."""
+        near, far = self.depth_stride, self.line_stride
+        if not self.along_depth:
+            near, far = far, near
+        return math.gcd(self.width, far) if near == 1 else 1  # so that the address is a multiple of their size
+
+
+class TileCopy:
+    """The copies of one operand's tiles.
+
+    Args:
+        emitter: emits the operand's elements.
+        operand: any instruction that can be computed element by element.
+        layout: of the tiles.
+        access: (line, term) -> the access to the operand. Where its conditions don't hold, the element is 0.
+        enter: converts an element to what is kept in shared memory.
+        types: the register types of what is kept.
+        memory: the shared array of each of these types, which has room for several tiles.
+        thread, threads: the number of this thread of the block, i64, and how many there are.
+        first: the number of the tile's first line, i64.
+    """
+
+    def __init__(
+        self,
+        emitter: ElementEmitter,
+        operand: HloInstruction,
+        layout: TileLayout,
+        access: Callable[[IndexExpr, IndexExpr], Access],
+        enter: Callable[[ElementValue], ElementValue],
+        types: Sequence[str],
+        memory: Sequence[Value],
+        *,
+        thread: Value,
+        threads: int,
+        first: Value,
+    ) -> None:
+        self._emitter, self._operand, self._layout, self._access, self._enter = emitter, operand, layout, access, enter
+        self._memory = memory
+        self._b = b = emitter.b
+        self._zeros = [b.bool_(False) if t == "i1" else b.like(0, Value(t, "")) for t in types]
+        self._parts = [
+            self._part(b.add(thread, b.int_(number * threads)), first) for number in range(-(-layout.groups // threads))
+        ]
+        self._holds = b.bool_(True)
+        if layout.groups % threads:
+            self._holds = b.icmp("ult", thread, b.int_(layout.groups))
+
+    def _part(self, number: Value, first: Value) -> tuple[Sequence[IndexExpr], Value, Value]:
+        """(its lines, its first line in the tile, its first term in the tile) of a group of neighbours."""
+        b, layout = self._b, self._layout
+        if layout.along_depth:
+            group, rest = b.urem(number, b.int_(layout.run)), b.udiv(number, b.int_(layout.run))
+            line, outer = b.urem(rest, b.int_(layout.lines)), b.udiv(rest, b.int_(layout.lines))
+            term = b.mul(b.add(b.mul(outer, b.int_(layout.run)), group), b.int_(layout.width))
+            return [self._line(layout.all_lines, b.add(first, line))], line, term
+        groups = layout.lines // layout.width
+        group, term = b.urem(number, b.int_(groups)), b.udiv(number, b.int_(groups))
+        start = b.add(b.udiv(first, b.int_(layout.width)), group)
+        lines = self._line(layout.all_lines // layout.width, start) * layout.width
+        return [lines + n for n in range(layout.width)], b.mul(group, b.int_(layout.width)), term
+
+    def _line(self, extent: int, value: Value) -> IndexExpr:
+        """A line, or the number of a group of lines. Lines beyond the operand's last one are read as the last one."""
+        if self._layout.all_lines % self._layout.lines:
+            value = self._b.intrinsic("umin", value, self._b.int_(extent - 1))
+        return self._emitter.indices.new("line", extent, value)
+
+    def load(self, tile: Value) -> list[Value]:
+        """Returns this thread's registers of a tile. Terms beyond the last one are 0."""
+        context = self._emitter.context
+        return context.choose(self._holds, lambda: self._load(tile), lambda: self.zeros)
+
+    @property
+    def zeros(self) -> list[Value]:
+        """Zeros instead of what `load` returns."""
+        return self._nothing(len(self._parts))
+
+    def _nothing(self, groups: int) -> list[Value]:
+        return self._zeros * (groups * self._layout.width)
+
+    def _load(self, tile: Value) -> list[Value]:
+        b, layout = self._b, self._layout
+        registers: list[Value] = []
+        for lines, _, start in self._parts:
+            width = layout.width if layout.along_depth else 1
+            position = b.add(b.mul(tile, b.int_(layout.depth // width)), b.udiv(start, b.int_(width)))
+            extent, inside = layout.all_depth // width, b.bool_(True)
+            if layout.all_depth % layout.depth:
+                inside = b.icmp("ult", position, b.int_(extent))
+                position = b.intrinsic("umin", position, b.int_(extent - 1))
+            term = self._emitter.indices.new("term", extent, position) * width
+            terms = [term + n for n in range(width)]
+            accesses = [self._access(line, at) for line in lines for at in terms]
+            found = self._elements(accesses)
+            zeros = self._nothing(1)
+            registers += [b.select(inside, x, zero) for x, zero in zip(found, zeros, strict=True)]
+        return registers
+
+    def _elements(self, accesses: Sequence[Access]) -> list[Value]:
+        """The elements of a group of neighbours. The accesses have the same conditions."""
+        emitter = self._emitter
+
+        def read() -> list[Value]:
+            found = [self._enter(emitter.value(self._operand, access.index)) for access in accesses]
+            return [part for element in found for part in parts(element)]
+
+        inside = emitter.indices.holds(accesses[0].conditions)
+        return emitter.context.choose(inside, read, lambda: self._nothing(1))
+
+    def store(self, registers: Sequence[Value], place: Value) -> None:
+        """Writes a tile to shared memory. `place` is where it begins."""
+        self._emitter.context.when(self._holds, lambda: self._store(registers, place))
+
+    def _store(self, registers: Sequence[Value], place: Value) -> None:
+        b, layout, count = self._b, self._layout, len(self._memory)
+        step = layout.depth_stride if layout.along_depth else layout.line_stride
+        for number, (_, line, term) in enumerate(self._parts):
+            group = registers[number * layout.width * count : (number + 1) * layout.width * count]
+            first = b.add(b.mul(line, b.int_(layout.line_stride)), b.mul(term, b.int_(layout.depth_stride)))
+            first = b.add(place, first)
+            for part, array in enumerate(self._memory):
+                values = group[part::count]
+                for start in range(0, layout.width, layout.vector):
+                    chosen = values[start : start + layout.vector]
+                    store_vector(self._emitter, chosen, array, b.add(first, b.int_(start * step)))
+
+
+def store_vector(emitter: ElementEmitter, values: Sequence[Value], array: Value, place: Value) -> None:
+    """Writes neighbouring elements of a shared array, in which an i1 is held in a byte."""
+    b = emitter.b
+    held = "i8" if values[0].type == "i1" else values[0].type
+    b.store(b.vector([b.cast("zext", v, held) for v in values]), b.gep(held, array, place))
+
+
+def load_vector(emitter: ElementEmitter, type_: str, count: int, array: Value, place: Value) -> list[Value]:
+    """Reads elements that `store_vector` wrote. The address is a multiple of their size."""
+    b = emitter.b
+    held = "i8" if type_ == "i1" else type_
+    vector = b.load(f"<{count} x {held}>" if count > 1 else held, b.gep(held, array, place))
+    return [b.cast("trunc", v, type_) for v in b.elements(vector, count)]

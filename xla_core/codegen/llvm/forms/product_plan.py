@@ -1,0 +1,247 @@
+"""The plan of a kernel that computes a product: tiles, threads, and how operands go through shared memory."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+from xla_core.analysis.indexing import (
+    Access,
+    FusionAccesses,
+    Index,
+    IndexExpr,
+    ProductSpace,
+    Variable,
+    one_loop,
+)
+from xla_core.codegen.llvm.blocks.tile_copy import TileLayout
+from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelPlan
+from xla_core.hlo.element_type import ElementType
+from xla_core.target import ParallelModel
+
+_TILE = 128  # rows and columns of a tile, at most
+_LEAST_TILE = 32 * 32  # elements of a tile that is not made smaller to have more blocks
+_LEAST_THREADS = 128
+_DEPTH_BYTES = 64  # of a line of a tile
+_MOST_CODE = 2048  # HLO instructions in all copies of what depends on the product
+_PADDING = 4  # elements between the lines of a tile, so that its columns don't all lie in the same banks
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ProductPlan(KernelPlan):
+    """How a product is divided.
+
+    Attributes:
+        space: the product.
+        operands: the numbers of the operand that has the rows and of the operand that has the columns. Columns are
+            neighbours in the result.
+        sizes: the number of products, rows, columns and terms.
+        tile: the rows, columns and terms of a block's tile.
+        each: the rows and columns that a thread accumulates.
+        stages: how many tiles of each operand are in shared memory.
+        layouts: how the tiles of both operands are copied.
+    """
+
+    space: ProductSpace = dataclasses.field(kw_only=True)
+    operands: tuple[int, int] = (0, 1)
+    sizes: tuple[int, int, int, int] = (1, 1, 1, 1)
+    tile: tuple[int, int, int] = (1, 1, 1)
+    each: tuple[int, int] = (1, 1)
+    stages: int = 1
+    layouts: tuple[TileLayout, TileLayout] = dataclasses.field(kw_only=True)
+
+    @property
+    def blocks(self) -> tuple[int, int]:
+        """How many tiles cover the rows, and the columns."""
+        return -(-self.sizes[1] // self.tile[0]), -(-self.sizes[2] // self.tile[1])
+
+    @property
+    def steps(self) -> int:
+        """How many tiles cover the terms."""
+        return -(-self.sizes[3] // self.tile[2])
+
+    def vector(self, side: int) -> int:
+        """How many rows (0) or columns (1) of a thread are neighbours."""
+        return min(self.each[side], _PADDING)
+
+    def groups(self, side: int) -> int:
+        """How many groups of neighbouring rows or columns a thread has. They are spread over the tile."""
+        return self.each[side] // self.vector(side)
+
+    def index(self, batch: IndexExpr, row: IndexExpr, column: IndexExpr) -> Index:
+        """The index of an element of the product."""
+        return _index(self.space, self.operands, batch, row, column)
+
+    def access(self, side: int, batch: IndexExpr, line: IndexExpr, term: IndexExpr) -> Access:
+        """The access to the operand that has the rows (0) or the columns (1)."""
+        return _access(self.space, self.operands, side, batch, line, term)
+
+    def describe_loops(self) -> str:
+        batch, rows, columns, depth = self.sizes
+        products = f"{batch} products of " if batch > 1 else ""
+        tile, each = " x ".join(map(str, self.tile)), " x ".join(map(str, self.each))
+        stages = f", {self.stages} stages" if self.stages > 1 else ""
+        reads = " and ".join(str(layout.width) for layout in self.layouts)
+        return f"; {products}{rows} x {columns} x {depth} in tiles of {tile}, {each} a thread{stages}, reads of {reads}"
+
+
+def _index(
+    space: ProductSpace, operands: tuple[int, int], batch: IndexExpr, row: IndexExpr, column: IndexExpr
+) -> Index:
+    return space.index(batch, *((row, column) if operands == (0, 1) else (column, row)))
+
+
+def _access(
+    space: ProductSpace, operands: tuple[int, int], side: int, batch: IndexExpr, line: IndexExpr, term: IndexExpr
+) -> Access:
+    zero = IndexExpr.of(0)
+    index = _index(space, operands, batch, *((line, zero) if side == 0 else (zero, line)))
+    number = operands[side]
+    access = space.accesses(index, term)[number]
+    # Conditions are those of a convolution's window on the image; the kernel has all its elements.
+    return access if number == 0 else Access(access.index, access.variables)
+
+
+def plan_product(body: KernelBody, space: ProductSpace) -> ProductPlan:
+    """Plans a kernel for the target's blocks of threads."""
+    model, product = body.abi.parallel, space.product
+    shape = body.roots[0].shape
+    minor = next((d for d in shape.minor_to_major() if shape.dimensions[d] > 1), -1)
+    is_swapped = minor >= 0 and space.parts[minor][-1] in space.rows
+    operands = (1, 0) if is_swapped else (0, 1)
+    batch, rows, columns, depth = space.sizes
+    sizes = (batch, columns, rows, depth) if is_swapped else (batch, rows, columns, depth)
+    kept = _kept_bytes(product.shape.element_type)
+    words = max(1, kept // 4)
+    most = _power_below(max(1, min(model.registers * 2 // words, _MOST_CODE // body.size)))
+    tile_rows, tile_columns = _tile(sizes, model)
+    elements = tile_rows * tile_columns
+    threads = max(-(-elements // most), min(_LEAST_THREADS, model.threads, elements))
+    while threads > model.threads:
+        if tile_rows >= tile_columns:
+            tile_rows //= 2
+        else:
+            tile_columns //= 2
+        threads //= 2
+    each = _each(tile_rows, tile_columns, tile_rows * tile_columns // threads)
+    terms = _power_above(min(depth, max(4, _DEPTH_BYTES // kept)))
+
+    def layout(side: int, terms: int) -> TileLayout:
+        lines = (tile_rows, tile_columns)[side]
+        return _layout(body, space, operands, side, sizes, lines, terms, kept)
+
+    while True:
+        stages = 2 if depth > terms else 1
+        layouts = (layout(0, terms), layout(1, terms))
+        if terms == 1 or stages * kept * sum(each.size for each in layouts) <= model.shared_bytes:
+            break
+        terms //= 2
+    plan = ProductPlan(
+        0,
+        threads=threads,
+        space=space,
+        operands=operands,
+        sizes=sizes,
+        tile=(tile_rows, tile_columns, terms),
+        each=each,
+        stages=stages,
+        layouts=layouts,
+    )
+    return dataclasses.replace(plan, count=batch * math.prod(plan.blocks))
+
+
+def _kept_bytes(result: ElementType) -> int:
+    """The bytes of an element in shared memory, in the type in which it is accumulated."""
+    small = result.is_floating and result.bit_width < 32
+    return 4 if small else result.byte_width
+
+
+def _tile(sizes: tuple[int, int, int, int], model: ParallelModel) -> tuple[int, int]:
+    """The rows and columns of a block's tile: small enough that there are blocks for the whole device."""
+    batch, rows, columns, _ = sizes
+    tile = [min(_TILE, _power_above(rows)), min(_TILE, _power_above(columns))]
+
+    def blocks() -> int:
+        return batch * -(-rows // tile[0]) * -(-columns // tile[1])
+
+    # A unit of the model is a quarter of what a processor runs at once; one block of a product keeps it busy.
+    while blocks() < model.units // 4 and math.prod(tile) > _LEAST_TILE:
+        tile[tile[1] >= tile[0]] //= 2
+    while math.prod(tile) < max(model.lanes, 2):
+        tile[0] *= 2
+    return tile[0], tile[1]
+
+
+def _each(rows: int, columns: int, count: int) -> tuple[int, int]:
+    """Divides the elements of a thread into rows and columns, as square as possible."""
+    across = 1
+    while across * across * 2 <= count and across < columns:
+        across *= 2
+    while count // across > rows:
+        across *= 2
+    return count // across, across
+
+
+def _layout(
+    body: KernelBody,
+    space: ProductSpace,
+    operands: tuple[int, int],
+    side: int,
+    sizes: tuple[int, int, int, int],
+    lines: int,
+    terms: int,
+    kept: int,
+) -> TileLayout:
+    """How the tiles of an operand are copied: along what is contiguous in memory, by wide reads."""
+    model = body.abi.parallel
+    batch = Variable("batch", sizes[0], "batch")
+    line, term = Variable("line", sizes[1 + side], "line"), Variable("term", sizes[3], "term")
+    access = _access(space, operands, side, *map(IndexExpr.of, (batch, line, term)))
+    accesses = FusionAccesses(body.bound, one_loop)
+    accesses.visit(space.product.operand(operands[side]), access.index)
+    loads = sorted(accesses.loads, key=lambda load: -load.source.shape.byte_size)
+    position = loads[0].position if loads else IndexExpr.of(0)
+    source = loads[0].source.shape.element_type.byte_width if loads else kept
+    conditions = [c.expr for c in access.conditions]
+    most = max(1, model.vector_bytes // max(source, kept))
+    widths = {
+        variable: _width(variable, position, conditions, min(most, size))
+        for variable, size in ((term, terms), (line, lines))
+    }
+    along_depth = widths[term] >= max(widths[line], 1) and (widths[term] > 0 or widths[line] == 0)
+    width = max(1, widths[term if along_depth else line])
+    run = max(1, min(terms // width, model.transaction_bytes // (width * source)))
+    return TileLayout(sizes[1 + side], sizes[3], lines, terms, along_depth, width, run, 1, lines + _PADDING)
+
+
+def _width(variable: Variable, position: IndexExpr, conditions: list[IndexExpr], most: int) -> int:
+    """How many neighbours along a variable are neighbours in memory, aligned and under the same conditions.
+
+    Returns 0 if not even two neighbours are.
+    """
+    width = most
+    while width > 1:
+        if variable.extent % width == 0:
+            group = IndexExpr.of(Variable((variable, "group"), variable.extent // width, "group")) * width
+            found = [position.substitute({variable: group + n}) for n in range(width)]
+            is_aligned = all(c % width == 0 for c in (*found[0].terms.values(), found[0].constant))
+            together = all(
+                c.substitute({variable: group + n}) == c.substitute({variable: group})
+                for c in conditions
+                for n in range(width)
+            )
+            if is_aligned and together and all(found[n] - found[0] == IndexExpr.of(n) for n in range(width)):
+                return width
+        width //= 2
+    following = position.substitute({variable: IndexExpr.of(variable) + 1}) - position
+    return 1 if following == IndexExpr.of(1) else 0
+
+
+def _power_above(number: int) -> int:
+    """Returns the least power of two that is not below the number."""
+    return 1 << (number - 1).bit_length()
+
+
+def _power_below(number: int) -> int:
+    """Returns the largest power of two that is not above the number."""
+    return 1 << (number.bit_length() - 1)
