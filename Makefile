@@ -51,6 +51,10 @@ test-all: $(VENV)/.dev  ## The long tests too
 bench: $(VENV)/.dev  ## Time our programs against JAX's own compiler
 	$(BIN)/xla bench
 
+.PHONY: gpu-bundle
+gpu-bundle: $(VENV)/.dev  ## Collect the wheels that the report of a GPU needs on a machine without network
+	$(BIN)/python -m benchmarks.gpu_bundle
+
 .PHONY: docs
 docs: $(VENV)/.dev  ## Build the documentation into site/
 	$(BIN)/mkdocs build --strict

@@ -1,4 +1,4 @@
-"""The compilers that are compared: xla-core, by its public API, and JAX's CPU compiler. Both compile the same text."""
+"""The compilers that are compared: xla-core, by its public API, and JAX's own compiler. Both compile the same text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.suite import Array
 from xla_core.errors import FailedPreconditionError
 
-__all__ = ["Contender", "JaxCpu", "Prepared", "XlaCore", "device_counts"]
+__all__ = ["Contender", "Jax", "Prepared", "XlaCore", "device_counts"]
 
 _COUNT = r"mhlo\.num_{} = (\d+)"
 
@@ -68,17 +68,18 @@ class XlaCore:
         return Prepared(seconds, lambda: _wait([*chain(*executable.execute_sharded(rows))]), _fetch)
 
 
-class JaxCpu:
-    """JAX's CPU compiler and runtime, also where JAX's default device is another one."""
+class Jax:
+    """JAX's compiler and runtime on the devices of a platform, also where JAX's default device is another one."""
 
-    def __init__(self) -> None:
+    def __init__(self, platform: str) -> None:
         import jax
         from jaxlib import lapack, xla_client
 
         lapack.prepare_lapack_call("syevd_ffi", np.float32)  # loads LAPACK, as lowering a program in JAX does
         self.name = "JAX"
         self.version = jax.__version__
-        self.devices = jax.devices("cpu")
+        self.platform = platform
+        self.devices = jax.devices(platform)
         self._jax, self._xla_client = jax, xla_client
 
     def prepare(self, text: str, inputs: Sequence[Array]) -> Prepared:
@@ -86,8 +87,8 @@ class JaxCpu:
         count = replicas * partitions
         if count > len(self.devices):
             raise FailedPreconditionError(
-                f"the program runs on {count} devices, JAX's CPU platform has {len(self.devices)}",
-                hint=f"set XLA_FLAGS=--xla_force_host_platform_device_count={count}",
+                f"the program runs on {count} devices, JAX's platform {self.platform} has {len(self.devices)}",
+                hint=f"on a CPU, set XLA_FLAGS=--xla_force_host_platform_device_count={count}",
             )
         devices = self._xla_client.DeviceList(tuple(self.devices[:count]))
         options = self._xla_client.CompileOptions()

@@ -19,7 +19,7 @@ from pathlib import Path
 from rich.progress import Progress
 
 from benchmarks import report
-from benchmarks.contenders import JaxCpu, XlaCore
+from benchmarks.contenders import Jax, XlaCore
 from benchmarks.measure import Measurement, geometric_mean, interleave, measure
 from benchmarks.reading import reading
 from benchmarks.start import start
@@ -45,7 +45,7 @@ func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
 def run(
     benchmarks: Sequence[Benchmark],
     ours: XlaCore | None,
-    jax: JaxCpu | None,
+    jax: Jax | None,
     *,
     seconds: float = 0.5,
 ) -> list[Measurement]:
@@ -57,7 +57,7 @@ def run(
     return measurements
 
 
-def dispatch(benchmark: Benchmark, ours: XlaCore | None, jax: JaxCpu | None, seconds: float = 0.5) -> dict[str, float]:
+def dispatch(benchmark: Benchmark, ours: XlaCore | None, jax: Jax | None, seconds: float = 0.5) -> dict[str, float]:
     """Returns the microseconds from the call to the result of `x + 1` on four numbers, for each way of calling it."""
     inputs = benchmark.inputs()
     sides = {}
@@ -113,7 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     try:
         ours = None if options.side == "jax" else XlaCore(options.backend)
-        jax = None if options.side == "ours" else JaxCpu()
+        jax = None if options.side == "ours" else Jax("cpu")
     except (XlaError, ImportError) as error:
         out.print(f"{error}\n  hint: --side ours and --side jax time one side alone", markup=False)
         return 2

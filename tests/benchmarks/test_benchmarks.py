@@ -17,7 +17,7 @@ import pytest
 from rich.console import Console
 
 from benchmarks import report
-from benchmarks.contenders import JaxCpu, Prepared, device_counts
+from benchmarks.contenders import Jax, Prepared, device_counts
 from benchmarks.measure import Measurement, geometric_mean, interleave, largest_difference, measure
 from benchmarks.reading import Reading, print_table
 from benchmarks.run import main
@@ -247,7 +247,7 @@ def test_a_directory_without_programs(name: str, what: str, tmp_path: Path, caps
 def test_jax_side_computes() -> None:
     pytest.importorskip("jax")
     inputs = SMALL.inputs()
-    jax = JaxCpu()
+    jax = Jax("cpu")
     for prepared in (jax.prepare(SMALL.text, inputs), jax.prepare_jitted(lambda x: x + 1.0, inputs)):
         np.testing.assert_allclose(prepared.fetch(prepared.call())[0], inputs[0] + 1)
 
@@ -267,13 +267,13 @@ module @f attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 2 : i32
 """
 ON_DEVICES = """
 import sys
-from benchmarks.contenders import JaxCpu, XlaCore
+from benchmarks.contenders import Jax, XlaCore
 from benchmarks.measure import measure
 from benchmarks.suite import ArraySpec, Benchmark
 from pathlib import Path
 
 benchmark = Benchmark("devices", "g", Path(sys.argv[1]), (ArraySpec((2,), "float32", 0.0, 1.0),))
-sides = XlaCore("cpu"), JaxCpu()
+sides = XlaCore("cpu"), Jax("cpu")
 for side in sides:
     prepared = side.prepare(benchmark.text, benchmark.inputs())
     print([array.tolist() for array in prepared.fetch(prepared.call())][1::2])
@@ -299,7 +299,7 @@ def test_a_side_that_lacks_devices_says_so(tmp_path: Path) -> None:
     pytest.importorskip("jax")
     path = tmp_path / "devices.mlir"
     path.write_text(DEVICES.replace("num_replicas = 2", "num_replicas = 4000"))
-    result = measure(Benchmark("devices", "g", path, (ArraySpec((2,), "float32", 0.0, 1.0),)), None, JaxCpu(), 0.01)
+    result = measure(Benchmark("devices", "g", path, (ArraySpec((2,), "float32", 0.0, 1.0),)), None, Jax("cpu"), 0.01)
     assert result.jax_seconds is None
     assert result.error is not None
     assert "runs on 4000 devices" in result.error

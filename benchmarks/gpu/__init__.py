@@ -1,0 +1,1 @@
+"""What `benchmarks/gpu_report.py` measures on one GPU."""

@@ -1,0 +1,269 @@
+"""The sections of the report. Each runs in a process of its own and returns rows."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import xla_core
+from benchmarks.contenders import Jax, XlaCore
+from benchmarks.gpu.cublas import Cublas
+from benchmarks.gpu.profiler import METRICS, find_profiler, profile
+from benchmarks.gpu.row import Row
+from benchmarks.gpu.timing import DeviceTimer, copy_program
+from benchmarks.measure import geometric_mean, measure
+from benchmarks.suite import Benchmark, load
+
+__all__ = ["SECTIONS", "Choice", "failed", "run_once"]
+
+MEMORY_BOUND = frozenset({"elementwise", "reduction", "norm", "movement"})
+"""Groups of programs whose time is that of reading the arguments and writing the results once."""
+
+COUNTED = ("elementwise_chain", "reduce_rows", "softmax", "transpose")
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """What is measured: the programs of a directory, or those of these names and groups; for `conform`, tests."""
+
+    directory: Path
+    only: tuple[str, ...] = ()
+
+    @property
+    def programs(self) -> list[Benchmark]:
+        return [b for b in load(self.directory) if not self.only or {b.name, b.group} & set(self.only)]
+
+
+def conform(choice: Choice, seconds: float) -> Iterator[Row]:
+    """The conformance suite, profile quick."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "xla_core.cli", "conform", "--backend", "gpu", "--profile", "quick"]
+        command += [
+            "--report",
+            folder,
+            "--total-seconds",
+            str(seconds),
+            *(part for word in choice.only for part in ("-k", word)),
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        report = Path(folder, "report.json")
+        if not report.exists():
+            raise RuntimeError((done.stdout + done.stderr).strip().splitlines()[-1])
+        document = json.loads(report.read_text())
+    counts = ", ".join(f"{count} {state}" for state, count in document["summary"].items() if count)
+    yield Row("conform", "quick", counts, "nothing wrong", bool(document["passes"]), document["problem"])
+
+
+def bandwidth(choice: Choice, seconds: float) -> Iterator[Row]:
+    """Bytes of arguments and results a second, against a kernel that copies as many bytes."""
+    client = xla_core.Client("gpu")
+    simulated = client.devices[0].description.simulated
+    timer = DeviceTimer(client, 1 << 12 if simulated else 1 << 28)
+    programs = [b for b in choice.programs if b.group in MEMORY_BOUND]
+    for benchmark, budget in shared(programs, seconds):
+        try:
+            executable = client.compile(benchmark.text)
+            arguments = [client.buffer_from_host(array) for array in benchmark.inputs()]
+            results = executable.execute(arguments)
+            moved = sum(np.asarray(array).nbytes for array in (*arguments, *results))
+            own = timer.seconds(lambda e=executable, a=arguments: e.execute(a), budget=budget / 4)
+            copy = client.compile(copy_program(max(1, moved // 8)))
+            source = [client.buffer_from_host(np.zeros(max(1, moved // 8), np.float32))]
+            copied = timer.seconds(lambda e=copy, a=source: e.execute(a), budget=budget / 4)
+        except Exception as error:  # the others are measured all the same
+            yield failed("bandwidth", benchmark.name, error)
+            continue
+        share = copied / own
+        note = f"{moved / own / 1e9:.0f} GB/s, {own * 1e6:.1f} us; a copy of as many bytes {copied * 1e6:.1f} us"
+        yield Row("bandwidth", benchmark.name, f"{share:.0%}", ">= 85%", share >= 0.85, note)
+
+
+def products(choice: Choice, seconds: float) -> Iterator[Row]:
+    """Our matrix products against cuBLAS's."""
+    client = xla_core.Client("gpu")
+    simulated = client.devices[0].description.simulated
+    timer = DeviceTimer(client, 1 << 12 if simulated else 1 << 28)
+    sizes = (32,) if simulated else (1024, 4096)
+    cases = [(element_type, size) for element_type in ("bf16", "f32") for size in sizes]
+    for (element_type, size), budget in shared(cases, seconds):
+        what = f"{element_type} {size}x{size}x{size}"
+        shape = f"{element_type}[{size},{size}]"
+        text = (
+            f"HloModule product\n\nENTRY main {{\n  x = {shape} parameter(0)\n  y = {shape} parameter(1)\n"
+            f"  ROOT z = {shape} dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n}}\n"
+        )
+        try:
+            executable = client.compile(text)
+            dtype = executable.parameter_shapes[0].dtype
+            arguments = [client.buffer_from_host(np.ones((size, size), dtype)) for _ in range(2)]
+            own = timer.seconds(lambda e=executable, a=arguments: e.execute(a), budget=budget / 2)
+        except Exception as error:
+            yield failed("products", what, error)
+            continue
+        speed = f"{2 * size**3 / own / 1e12:.3g} TFLOP/s"
+        try:
+            theirs = Cublas().seconds(element_type, size)
+        except Exception as error:
+            yield Row("products", what, speed, "80% of cuBLAS", None, f"no cuBLAS: {reason(error)}")
+            continue
+        note = f"{speed}; cuBLAS {2 * size**3 / theirs / 1e12:.3g}"
+        yield Row("products", what, f"{theirs / own:.0%}", ">= 80%", theirs / own >= 0.8, note)
+
+
+def speed(choice: Choice, seconds: float) -> Iterator[Row]:
+    """From call to result, against JAX's compiler on the same device."""
+    ours, jax = XlaCore("gpu"), Jax("gpu")
+    ratios, left = [], []
+    programs = [b for b in choice.programs if b.group != "dispatch"]
+    deadline = time.monotonic() + seconds
+    for benchmark in programs:
+        if time.monotonic() > deadline:
+            left.append(benchmark.name)
+            continue
+        result = measure(benchmark, ours, jax, 0.1)
+        if result.ratio is None:
+            why = result.error or f"the results differ by {result.difference}"
+            yield Row("JAX", benchmark.name, note=why.splitlines()[0])
+            continue
+        ratios.append(result.ratio)
+        assert result.ours_seconds is not None
+        yield Row("JAX", benchmark.name, f"{result.ratio:.2f}", note=f"{result.ours_seconds * 1e3:.3f} ms")
+    if left:
+        yield Row("JAX", "left out", str(len(left)), note="no time left: " + ", ".join(left))
+    mean = geometric_mean(ratios)
+    yield Row(
+        "JAX", "geometric mean", f"{mean:.2f}", ">= 1.0", mean >= 1.0, f"{len(ratios)} programs, JAX {jax.version}"
+    )
+
+
+def launch(choice: Choice, seconds: float) -> Iterator[Row]:
+    """The time from the call to the result, and of the call alone, of `x + 1` on four numbers."""
+    benchmark = next(b for b in load() if b.group == "dispatch")  # whatever is chosen
+    inputs = benchmark.inputs()
+    client = xla_core.Client("gpu")
+    executable = client.compile(benchmark.text)
+    arguments = [client.buffer_from_host(array) for array in inputs]
+
+    def wait(results: Sequence[Any]) -> None:
+        results[0].block_until_ready()
+
+    alone, whole = call_micros(lambda: executable.execute(arguments), wait, seconds / 4)
+    yield Row("launch", "call to result", f"{whole:.1f} us")
+    yield Row("launch", "call alone", f"{alone:.1f} us")
+    graphs = [name for name in client.platform.spec.options.model_fields if "graph" in name]
+    if not graphs:
+        yield Row("launch", "with a graph", note="the backend has no option for CUDA graphs")
+    for name in graphs:
+        captured = client.compile(benchmark.text, xla_core.CompileOptions(backend={name: True}))
+        _, whole = call_micros(lambda e=captured: e.execute(arguments), wait, seconds / 4)
+        yield Row("launch", f"with {name}", f"{whole:.1f} us")
+    jax = Jax("gpu")
+    prepared = jax.prepare_jitted(lambda x: x + 1.0, inputs)
+    yield Row(
+        "launch", "JAX, call to result", f"{call_micros(prepared.call, lambda results: None, seconds / 4)[1]:.1f} us"
+    )
+
+
+def counters(choice: Choice, seconds: float) -> Iterator[Row]:
+    """What the emulator's checked engine counts, against the profiler."""
+    ncu = find_profiler()
+    programs = [b for b in choice.programs if choice.only or b.name in COUNTED]
+    for benchmark, budget in shared(programs, seconds):
+        try:
+            counted = _emulate(benchmark, budget / 2)
+        except Exception as error:
+            yield failed("counters", benchmark.name, error)
+            continue
+        try:
+            if ncu is None:
+                raise RuntimeError("there is no ncu")
+            profiled = profile(ncu, benchmark.path, budget / 2)
+        except Exception as error:
+            numbers = ", ".join(f"{name} {counted[name]}" for name in ("launches", *METRICS))
+            yield Row("counters", benchmark.name, note=f"{numbers}; not profiled: {reason(error)}")
+            continue
+        for name in ("launches", *METRICS):
+            same = profiled[name] == counted[name]
+            note = f"emulator {counted[name]}, profiler {profiled[name]}"
+            yield Row(
+                "counters",
+                f"{benchmark.name}: {name}",
+                f"{counted[name] / max(profiled[name], 1):.3f}",
+                "1",
+                same,
+                note,
+            )
+
+
+def _emulate(program: Benchmark, seconds: float) -> Mapping[str, int]:
+    """The emulator's counts, in a process whose device is emulated."""
+    command = [sys.executable, "-m", "benchmarks.gpu_report", "--count", str(program.path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip().splitlines()[-1])
+    counts: Mapping[str, int] = json.loads(done.stdout.splitlines()[-1])
+    return counts
+
+
+def run_once(path: Path, **options: Any) -> xla_core.Client:
+    """Runs a program of the benchmarks once; returns the client whose device ran it."""
+    benchmark = next(b for b in load(path.parent) if b.path == path)
+    client = xla_core.Client("gpu")
+    executable = client.compile(benchmark.text, xla_core.CompileOptions(backend=options))
+    for result in executable.execute([client.buffer_from_host(array) for array in benchmark.inputs()]):
+        result.block_until_ready()
+    return client
+
+
+def shared(items: Sequence[Any], seconds: float) -> Iterator[tuple[Any, float]]:
+    """Each item, with its part of the time that is left."""
+    deadline = time.monotonic() + seconds
+    for number, item in enumerate(items):
+        yield item, max(0.0, deadline - time.monotonic()) / (len(items) - number)
+
+
+def call_micros(
+    call: Callable[[], Sequence[Any]], wait: Callable[[Sequence[Any]], None], seconds: float
+) -> tuple[float, float]:
+    """The medians of the microseconds of a call, and of the call until its results are there."""
+    samples: list[tuple[float, float]] = []
+    deadline = time.perf_counter() + seconds
+    while len(samples) < 8 or time.perf_counter() < deadline:
+        start = time.perf_counter()
+        results = call()
+        called = time.perf_counter()
+        wait(results)
+        samples.append((called - start, time.perf_counter() - start))
+    alone, whole = zip(*samples[3:], strict=True)
+    return statistics.median(alone) * 1e6, statistics.median(whole) * 1e6
+
+
+def failed(section: str, what: str, error: Exception) -> Row:
+    """The row of a figure that could not be measured."""
+    return Row(section, what, good=False, note=reason(error))
+
+
+def reason(error: Exception) -> str:
+    """An error in one line."""
+    return f"{type(error).__name__}: {error}".splitlines()[0][:200]
+
+
+SECTIONS: Mapping[str, tuple[Callable[[Choice, float], Iterator[Row]], float]] = {
+    "bandwidth": (bandwidth, 90.0),
+    "products": (products, 30.0),
+    "launch": (launch, 15.0),
+    "counters": (counters, 75.0),
+    "JAX": (speed, 120.0),
+    "conform": (conform, 240.0),
+}
+"""Section -> its function, and the seconds that it may take: less than ten minutes together."""
