@@ -91,6 +91,8 @@ class FusionPreferences(CheckedModel):
         max_reduction_recomputation: the same limit for reductions.
         multi_output: whether to make fusions with several results.
         fuse_into_reduce: whether a reduction's operand may be fused into it.
+        fuse_products: whether the kernel of a dot or a convolution may compute its operands, and what is computed from
+            each element of its result. A kernel computes one product then.
         should_fuse: (producer, consumer) -> the target's decision, asked where the core's own rules allow the fusion.
     """
 
@@ -106,4 +108,5 @@ class FusionPreferences(CheckedModel):
     max_reduction_recomputation: int = Field(default=2, ge=1)
     multi_output: bool = True
     fuse_into_reduce: bool = True
+    fuse_products: bool = False
     should_fuse: Callable[[HloInstruction, HloInstruction], FusionDecision] | None = None

@@ -38,8 +38,6 @@ _HOST_OPCODES = frozenset(
 _TARGET_PASSES = (
     "async-to-sync",
     "fft-decomposer",
-    "float-upcaster",
-    "dot-decomposer",
     "reduce-window-rewriter",
     "dot-strength-reduction",
 )
@@ -56,7 +54,7 @@ def capabilities() -> Capabilities:
 
 def fusion_preferences() -> FusionPreferences:
     """The costs of a device whose threads compute faster than its memory moves bytes, and whose launches are dear."""
-    return FusionPreferences(costs=FusionCosts(byte=8.0, kernel=1e7, transcendental=24.0))
+    return FusionPreferences(fuse_products=True, costs=FusionCosts(byte=8.0, kernel=1e7, transcendental=24.0))
 
 
 def hlo_stages(config: TargetConfig, *, deterministic: bool = True) -> Mapping[str, HloPass]:

@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("xla_backend_gpu", reason="xla-backend-gpu is not installed")
 
+import xla_core as xla
 from tests.backends.gpu.launching import assembled, compile_kernel, evaluated
 from tests.xla_core.codegen.llvm.kernels import array, f32, fuse
 from xla_core.hlo import ElementType as T
@@ -154,3 +155,45 @@ def test_large_tiles_have_no_bank_conflicts_and_no_spills(transposed: bool) -> N
     assert "tiles of 128 x 128 x 16, 8 x 8 a thread" in compiled.kernel.plan
     report = assembled(compiled)
     assert not report or " 0 bytes spill stores" in report[1]
+
+
+PROGRAM = """HloModule m
+
+ENTRY e {{
+  x = bf16[32,24] parameter(0)
+  y = f32[24,16] parameter(1)
+  z = f32[24,16] parameter(2)
+  b = f32[16] parameter(3)
+  wide = f32[32,24] convert(x)
+  xy = f32[32,16] dot(wide, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  xz = f32[32,16] dot(wide, z), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  bias = f32[32,16] broadcast(b), dimensions={{1}}
+  {0}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("root", "kernels"),
+    [
+        ("s = f32[32,16] add(xy, bias)\n  zero = f32[] constant(0)\n  zeros = f32[32,16] broadcast(zero), dimensions={}\n"
+         "  ROOT r = f32[32,16] maximum(s, zeros)", 1),
+        ("ROOT r = f32[32,16] add(xy, xz)", 2),
+        ("ROOT r = (f32[32,16], f32[32,16]) tuple(xy, xz)", 2),
+        ("n = f32[32,16] negate(xy)\n  ROOT r = (f32[32,16], f32[32,16]) tuple(xy, n)", 1),
+        ("t = f32[16,32] transpose(xy), dimensions={1,0}\n  ROOT r = f32[16,16] dot(t, xz), lhs_contracting_dims={1}, "
+         "rhs_contracting_dims={0}", 3),
+    ],
+    ids=["epilogue", "sum", "siblings", "several", "chain"],
+)  # fmt: skip
+def test_each_product_is_a_kernel_with_what_surrounds_it(root: str, kernels: int) -> None:
+    module = xla.parse(PROGRAM.format(root))
+    arguments = [small_integers(p.shape, n) for n, p in enumerate(module.entry.parameters)]
+    with xla.Client("gpu") as client:
+        compiled = client.compile(module, xla.CompileOptions(keep_artifacts=True))
+        artifacts = compiled.artifacts()
+        results = [np.asarray(r) for r in compiled(*arguments)]
+    assert str(artifacts["thunks"]).count("KernelThunk") == kernels
+    assert all("products: " in line for line in str(artifacts["plan"]).splitlines())
+    for got, want in zip(results, xla.evaluate(xla.parse(PROGRAM.format(root)), *arguments), strict=True):
+        np.testing.assert_array_equal(got, want)

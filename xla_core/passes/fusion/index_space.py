@@ -21,11 +21,14 @@ from xla_core.analysis.indexing import (
     memory_index,
     operand_accesses,
     placed,
+    product_space,
     reduced_rows,
 )
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.target import ParallelModel
+
+_PRODUCT_TILE = 64  # rows and columns of the result that a block of threads computes together
 
 
 def is_elementwise_use(user: HloInstruction, operand: HloInstruction) -> bool:
@@ -52,6 +55,7 @@ class IndexSpace:
     def __init__(self, root: HloInstruction, parallel: ParallelModel, rows: ReducedRows | None = None) -> None:
         shape = next((s for s in root.shape.leaves() if s.is_array), root.shape)
         self._rows = rows
+        self._has_blocks = parallel.has_blocks
         self._evaluations: dict[Variable, float] = {}
         self._accesses: dict[tuple[HloInstruction, Index], Sequence[Access]] = {}
         if rows is not None:
@@ -98,7 +102,7 @@ class IndexSpace:
                 known = self._accesses[user, index] = placed(known, IndexExpr.of(self._rows.place_variable))
             else:
                 for access in known:
-                    self._count(access, index)
+                    self._count(access, index, self._shared(user))
         return known[number]
 
     def share(self, conditions: Sequence[Condition]) -> float:
@@ -119,15 +123,23 @@ class IndexSpace:
         self._evaluations.update(dict.fromkeys(variables, float(shape.num_elements)))
         return [accesses[0], Access(tuple(map(IndexExpr.of, variables))), *accesses[2:]]
 
-    def _count(self, access: Access, index: Index) -> None:
-        """Records the evaluations of the variables that an access at `index` adds."""
-        count = self._most(index) or (self._units if index else 1.0)
+    def _count(self, access: Access, index: Index, shared: float) -> None:
+        """Records the evaluations of the variables that an access at `index` adds.
+
+        Each value that depends on them serves `shared` elements.
+        """
+        count = (self._most(index) or (self._units if index else 1.0)) / shared
         for variable in access.variables:
             if isinstance(variable.key, StartIndex):
                 self._evaluations[variable] = self._most(variable.key.index) or 1.0
             else:
                 count *= variable.extent
                 self._evaluations[variable] = count
+
+    def _shared(self, user: HloInstruction) -> float:
+        """For how many elements of a product a block of threads computes an element of an operand once."""
+        space = product_space(user) if self._has_blocks else None
+        return min(_PRODUCT_TILE, *space.sizes[1:3]) if space is not None else 1.0
 
     def _most(self, index: Index) -> float:
         return max((self._evaluations[v] for expr in index for v in expr.variables), default=0.0)

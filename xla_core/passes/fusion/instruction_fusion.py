@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xla_core.analysis.control_flow import reachable_sequences
-from xla_core.analysis.indexing import Index, ReducedRows, is_of_row, reduced_rows
+from xla_core.analysis.indexing import PRODUCTS, Index, ReducedRows, is_of_row, reduced_rows
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
@@ -57,6 +57,15 @@ class _Kernel:
         self.space = IndexSpace(root, policy.parallel, self.rows)
         self.indices: dict[HloInstruction, Indices] = {root: {self.space.root: 1.0}}
         self.operands: dict[HloInstruction, None] = dict.fromkeys(root.operands)
+
+    @property
+    def has_product(self) -> bool:
+        return any(i.opcode in PRODUCTS for i in self.indices)
+
+    @property
+    def is_elementwise(self) -> bool:
+        """Whether each element of the result is computed by itself, from other kernels' results."""
+        return self.rows is None and all(Trait.ACCUMULATES not in i.op.traits for i in self.indices)
 
     def indices_of(self, producer: HloInstruction, users: Sequence[HloInstruction]) -> Indices:
         """Returns the indices at which `users`, which are in the kernel, read `producer`."""
@@ -169,7 +178,7 @@ class _Partition:
         found = []
         for kernel, users in kernels.items():
             known = self._indices_in(kernel, producer, users)
-            if known is None:
+            if known is None or (producer.opcode in PRODUCTS and len(kernels) > 1):
                 return False
             divided, indices = known
             evaluations += sum(divided.space.evaluations(index) * part for index, part in indices.items())
@@ -198,6 +207,9 @@ class _Partition:
         if new > 1 and len(kernel.operands) - 1 + new > preferences.max_operands:
             return None
         accumulates = Trait.ACCUMULATES in producer.op.traits
+        is_product = producer.opcode in PRODUCTS
+        if (accumulates or is_product) and kernel.has_product:
+            return None
         divided = kernel.by_rows(producer) if accumulates and policy.parallel.has_blocks else None
         kernel = divided or kernel
         indices = kernel.indices_of(producer, users)
@@ -213,6 +225,8 @@ class _Partition:
                 is_fast = rows is not None and rows.inner == 1 and rows.is_regular
             if not is_fast:
                 return None
+        if is_product and not (kernel.is_elementwise and list(indices) == [kernel.space.root]):
+            return None
         if kernel.root.opcode == Opcode.DYNAMIC_UPDATE_SLICE and not _keeps_in_place(kernel, producer, indices):
             return None
         return kernel, indices

@@ -141,6 +141,18 @@ def _terms(product: HloInstruction) -> int:
     return math.prod(size for d, size in enumerate(rhs) if d != labels.kernel_output_feature)
 
 
+def accumulated_type(product: HloInstruction) -> ElementType:
+    """Returns the type in which a dot or a convolution adds up its products: floats have at least 32 bits."""
+    result = product.shape.element_type
+    if not result.is_floating:
+        return result
+    return (
+        ElementType.F64
+        if ElementType.F64 in (result, *(o.shape.element_type for o in product.operands))
+        else ElementType.F32
+    )
+
+
 class ProductSum:
     """A sum of products of elements of two operands."""
 
@@ -149,8 +161,7 @@ class ProductSum:
         self.instruction = instruction
         self.operand_types = [o.shape.element_type for o in instruction.operands]
         self.result_type = instruction.shape.element_type
-        small = self.result_type.is_floating and self.result_type is not ElementType.F64
-        self.type = ElementType.F32 if small else self.result_type
+        self.type = accumulated_type(instruction)
         # Few terms are added in order: that is as fast, and gives the same result as other compilers.
         self.flags = "reassoc contract" if _terms(instruction) > _FEW_TERMS else ""
 

@@ -15,8 +15,8 @@ from xla_core.analysis.indexing import (
     one_loop,
 )
 from xla_core.codegen.llvm.blocks.tile_copy import TileLayout
+from xla_core.codegen.llvm.elements.accumulators import accumulated_type
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelPlan
-from xla_core.hlo.element_type import ElementType
 from xla_core.target import ParallelModel
 
 _TILE = 128  # rows and columns of a tile, at most
@@ -111,7 +111,7 @@ def plan_product(body: KernelBody, space: ProductSpace) -> ProductPlan:
     operands = (1, 0) if is_swapped else (0, 1)
     batch, rows, columns, depth = space.sizes
     sizes = (batch, columns, rows, depth) if is_swapped else (batch, rows, columns, depth)
-    kept = _kept_bytes(product.shape.element_type)
+    kept = accumulated_type(product).byte_width
     words = max(1, kept // 4)
     most = _power_below(max(1, min(model.registers * 2 // words, _MOST_CODE // body.size)))
     tile_rows, tile_columns = _tile(sizes, model)
@@ -148,12 +148,6 @@ def plan_product(body: KernelBody, space: ProductSpace) -> ProductPlan:
         layouts=layouts,
     )
     return dataclasses.replace(plan, count=batch * math.prod(plan.blocks))
-
-
-def _kept_bytes(result: ElementType) -> int:
-    """The bytes of an element in shared memory, in the type in which it is accumulated."""
-    small = result.is_floating and result.bit_width < 32
-    return 4 if small else result.byte_width
 
 
 def _tile(sizes: tuple[int, int, int, int], model: ParallelModel) -> tuple[int, int]:
