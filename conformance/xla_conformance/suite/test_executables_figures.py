@@ -24,6 +24,7 @@ def program_of(name: str, text: str) -> FamilyProgram:
     return FamilyProgram(name, f"HloModule m\n\n{text}")
 
 
+NO_WORK = {Opcode.PARAMETER, Opcode.CONSTANT, Opcode.TUPLE, Opcode.GET_TUPLE_ELEMENT, Opcode.BITCAST}
 ADD = "add {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT r = f32[] add(a, b)\n}\n\n"
 
 
@@ -218,6 +219,9 @@ def test_the_report_of_a_compilation(client: Client, spec: BackendSpec, name: st
     fusions = sum(i.opcode == Opcode.FUSION for c in module.computations for i in c.instructions)
     assert report.fusions == fusions, f"The optimized module has {fusions} fusions, not {report.fusions}."
     assert 0 <= report.kernels <= 4 * after, f"{after} instructions need no {report.kernels} kernels."
+    if name in ("elementwise", "redundant"):
+        computing = sum(i.opcode not in NO_WORK for i in module.entry.instructions)
+        assert report.kernels <= computing, f"{computing} elementwise ops need no {report.kernels} kernels."
     calls = sum(report.library_calls.values())
     if spec.kernel is not None and name != "nothing":
         assert report.kernels + calls > 0, "A program that computes something has kernels, or calls into libraries."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import time
 
@@ -268,6 +269,28 @@ class NoKernels(TemplateExecutable):
     def __init__(self, module, program, report, artifacts):
         report.kernels = 0
         super().__init__(module, program, report, artifacts)
+
+
+@says("report.kernels", "Kernels are counted twice.")
+class KernelsTwice(TemplateExecutable):
+    def __init__(self, module, program, report, artifacts):
+        report.kernels *= 2
+        super().__init__(module, program, report, artifacts)
+
+
+@says("compiler.passes-in-place", "A compilation writes to the constants of the program that it was given.")
+class WritesToConstants(Compiler):
+    def run_hlo_passes(self, module, options, executor=None):
+        for computation in module.computations:
+            for instruction in computation.instructions:
+                if (
+                    instruction.opcode == "constant"
+                    and instruction.shape.is_array
+                    and instruction.shape.num_elements > 9
+                ):
+                    values = instruction.literal.value
+                    ctypes.memset(values.__array_interface__["data"][0], 0, values.nbytes)
+        return super().run_hlo_passes(module, options, executor)
 
 
 @says("executable.artifact-hlo", "There is no artifact `hlo`.")
