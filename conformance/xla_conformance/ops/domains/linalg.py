@@ -163,7 +163,7 @@ _SIGNALS: dict[str, Fill] = {"noise": moderate, "impulse": _impulse, "tone": _to
 @domain(
     Opcode.FFT,
     variant="long",
-    rule=lambda t: Rule("scaled", 8),
+    rule=lambda t: Rule("scaled", 16 if t.component is _T.F32 else 32),  # no type is wide beside f64
     types=(*_COMPLEX, _T.F32, _T.F64),
     alike=False,
     sizes=(Group(120, 127, 128), Group(1000, 1009, 1024), Group(2048, 4096), Group(2047, 3000, 4095, 4097)),
