@@ -47,6 +47,11 @@ test: lint  ## Check everything: style, types, layers, tests
 test-all: $(VENV)/.dev  ## The long tests too
 	$(BIN)/python -m pytest -n 2 -q -m "slow or not slow"
 
+.PHONY: test-gpu
+test-gpu: $(VENV)/.dev  ## The GPU backend's tests and the conformance suite, on a GPU where there is one
+	$(BIN)/python -m pytest -n 2 -q tests/backends/gpu
+	$(BIN)/xla conform --backend gpu -n 2
+
 .PHONY: bench
 bench: $(VENV)/.dev  ## Time our programs against JAX's own compiler
 	$(BIN)/xla bench

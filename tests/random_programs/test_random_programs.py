@@ -24,11 +24,11 @@ from tests.random_programs.mutants import mutants
 from xla_core.errors import UnimplementedError
 from xla_core.hlo import evaluate_computation
 
-QUICK = {"cpu": 20, "template": 20}
-MANY = {"cpu": 2000, "template": 500}
+QUICK = {"cpu": 20, "gpu": 10, "template": 20}
+MANY = {"cpu": 2000, "gpu": 500, "template": 500}
 
 
-@pytest.fixture(scope="module", params=["cpu", "template"])
+@pytest.fixture(scope="module", params=["cpu", "gpu", "template"])
 def client(request):
     with xla.Client(request.param) as made:
         yield made

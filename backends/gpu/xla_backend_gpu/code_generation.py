@@ -99,7 +99,7 @@ def compile_module(
             "llvm": compiled.ir(),
             "ptxas": ptxas_report(ptx, processor),
         }
-    program = GpuProgram(processor=processor, ptx=ptx, launches=kernels.launches, engine=engine, hlo=module.to_text())
+    program = GpuProgram(processor=processor, ptx=ptx, launches=kernels.launches, engine=engine)
     report = CompilationReport(
         kernels=kernels.count,
         temp_bytes=assignment.temp_bytes,

@@ -44,7 +44,7 @@ class GpuExecutable(Executable):
         return self._executor.execute(run_options, arguments)
 
     def serialize(self) -> bytes:
-        return self._program.to_bytes()
+        return self._program.to_bytes(self.module)
 
     def artifacts(self) -> Mapping[str, str | bytes]:
         """Returns the optimized HLO, the PTX, the thunks, and LLVM IR and ptxas's report if they were kept."""

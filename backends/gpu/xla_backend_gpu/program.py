@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from xla_backend_gpu.processors import check_processor
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo import HloInstruction
+from xla_core.hlo import HloInstruction, HloModule
 
 __all__ = ["Engine", "GpuProgram", "Launch", "Processor", "place_of"]
 
@@ -40,7 +40,7 @@ class GpuProgram(BaseModel):
         ptx: one module of PTX.
         launches: the launches of each instruction that has a kernel, in order, by `place_of`. The host runs the others.
         engine: how an emulated device runs the kernels.
-        hlo: the optimized module as HLO text.
+        hlo: the optimized module as HLO text; "" before the program is serialized, because constants are long.
     """
 
     model_config = _STRICT
@@ -49,10 +49,11 @@ class GpuProgram(BaseModel):
     ptx: str
     launches: dict[str, tuple[Launch, ...]]
     engine: Engine = "fast"
-    hlo: str
+    hlo: str = ""
 
-    def to_bytes(self) -> bytes:
-        return self.model_dump_json().encode()
+    def to_bytes(self, module: HloModule) -> bytes:
+        """Serializes the program with its optimized module."""
+        return self.model_copy(update={"hlo": module.to_text()}).model_dump_json().encode()
 
     @staticmethod
     def from_bytes(data: bytes) -> GpuProgram:

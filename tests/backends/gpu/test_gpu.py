@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -75,7 +76,16 @@ def test_an_op_is_the_evaluators(client, opcode: str) -> None:
     check(f"{case.name} is right", results, case.expected(), module=case.module(), arguments=case.arguments())
 
 
-@pytest.mark.parametrize("program", [p for p in PROGRAMS if "scan" in str(p) or "mlp" in str(p)], ids=str)
+SAMPLE = random.Random(5).sample(range(len(PROGRAMS)), 12)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param(program, id=program.name, marks=[] if number in SAMPLE else [pytest.mark.slow])
+        for number, program in enumerate(PROGRAMS)
+    ],
+)
 def test_programs_that_jax_wrote(client, program) -> None:
     exe = client.compile(program.text, file=program.name)
     program.check([np.asarray(result) for result in exe(*program.inputs())])
