@@ -76,7 +76,8 @@ class AssemblyCompiler(Compiler):
         )
 
     def hlo_stages(self, options: CompileOptions) -> Mapping[str, HloPass]:
-        return {"target": HloPassPipeline("target", [create_pass(name) for name in _TARGET_PASSES])}
+        grid = ["scatter-sorter"] if self.abi.parallel.has_blocks else []
+        return {"target": HloPassPipeline("target", [create_pass(name) for name in (*grid, *_TARGET_PASSES)])}
 
     def run_backend(
         self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None

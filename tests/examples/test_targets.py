@@ -106,13 +106,16 @@ def test_amdgpu_combines_lanes_without_memory() -> None:
     assert "s_barrier" in text
 
 
-def test_amdgpu_sorts_long_rows_in_scratch_memory() -> None:
-    """A stack of more than 128 KiB a thread would end the process."""
+def test_amdgpu_sorts_long_rows_in_several_phases() -> None:
+    """Tiles of rows are sorted in shared memory, and then merged in scratch memory that all threads share."""
     abi = AmdgpuAbi()
-    text = assembly(abi, sorted_rows, f32(4, 50_000))
+    kernel, ir = emit(fuse(sorted_rows, f32(4, 50_000)), abi)
+    text = compile_ir(ir, abi).assembly()
     assert problems("gfx90a", text) == []
-    assert abi.kernels["kernel"].scratch_bytes == 2 * 200_000
-    assert re.search(r"\.private_segment_fixed_size: 0$", text, re.MULTILINE)
+    assert len(kernel.phases) == len(abi.kernels) == 6
+    assert kernel.scratch_bytes == 2 * 4 * 50_000 * 4
+    assert re.search(r"\.group_segment_fixed_size: 16384$", text, re.MULTILINE)
+    assert not re.search(r"\.private_segment_fixed_size: [1-9]", text)
 
 
 def test_amdgpu_of_an_unknown_processor() -> None:

@@ -42,7 +42,7 @@ _TARGET_PASSES = (
     "dot-strength-reduction",
 )
 
-_SCRATCH = frozenset({Opcode.SORT, Opcode.TOPK, Opcode.FFT})
+_SCRATCH = frozenset({Opcode.FFT})
 """Ops whose kernels need memory for the whole of a row."""
 
 

@@ -105,3 +105,71 @@ def test_an_operand_that_is_needed_later_is_copied_first(client, engine: str) ->
 def test_an_option_of_the_wrong_type(client) -> None:
     with pytest.raises(InvalidArgumentError, match="deterministic"):
         client.compile(embedding("f32", "add"), options=xla.CompileOptions(backend={"deterministic": 3}))
+
+
+SORT = """HloModule sort
+before {
+  a = $T[] parameter(0)
+  b = $T[] parameter(1)
+  p = s32[] parameter(2)
+  q = s32[] parameter(3)
+  ROOT r = pred[] compare(a, b), direction=$D$ORDER
+}
+ENTRY e {
+  x = $T[$N] parameter(0)
+  i = s32[$N] iota(), iota_dimension=$DIM
+  ROOT r = ($T[$N], s32[$N]) sort(x, i), dimensions={$DIM}, is_stable=true, to_apply=before
+}
+"""
+
+
+def sort_of(element_type: str, dims: str, dimension: int, direction: str = "LT") -> str:
+    order = ", type=TOTALORDER" if element_type in ("f32", "bf16") else ""
+    text = SORT.replace("$T", element_type).replace("$N", dims).replace("$DIM", str(dimension))
+    return text.replace("$ORDER", order).replace("$D", direction)
+
+
+def keys(text: str) -> np.ndarray:
+    (shape,) = xla.parse(text).parameter_shapes
+    values = np.random.default_rng(0).integers(-50, 50, shape.dimensions).astype(shape.dtype)
+    if shape.dtype.kind not in "iu":
+        values.reshape(-1)[::11] = -0.0
+        values.reshape(-1)[::13] = np.nan
+        values.reshape(-1)[::17] = -np.nan
+    return values
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("element_type", "dims", "dimension"),
+    [("f32", "2", 0), ("bf16", "3,33", 1), ("s64", "40,5", 0), ("u8", "300,9", 1), ("f32", "2,2500", 1)],
+)
+def test_rows_are_sorted_by_blocks(client, element_type: str, dims: str, dimension: int, engine: str) -> None:
+    text = sort_of(element_type, dims, dimension, "GT" if element_type == "u8" else "LT")
+    assert "sort by blocks" in plan(client, text)
+    same(client, text, keys(text), engine=engine)
+
+
+def test_a_long_row_is_merged_in_phases(client) -> None:
+    text = sort_of("f32", "100000", 0)
+    assert plan(client, text).count("merges runs") == 6
+    same(client, text, keys(text), engine="fast")
+
+
+TOP_K = """HloModule topk
+ENTRY e {
+  x = $T[$N] parameter(0)
+  ROOT r = ($T[$K], s32[$K]) topk(x), k=$C, largest=$L
+}
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("element_type", "rows", "length", "k"), [("f32", 3, 40, 7), ("s8", 1, 5000, 3), ("bf16", 2, 2100, 700)]
+)
+def test_top_k_by_blocks(client, element_type: str, rows: int, length: int, k: int, engine: str) -> None:
+    text = TOP_K.replace("$T", element_type).replace("$N", f"{rows},{length}").replace("$K", f"{rows},{k}")
+    text = text.replace("$C", str(k)).replace("$L", "true")
+    assert "top-k by blocks" in plan(client, text)
+    same(client, text, keys(text), engine=engine)

@@ -15,11 +15,15 @@ from xla_core.codegen.llvm.forms.scatter import SCATTER
 from xla_core.codegen.llvm.forms.scatter_blocks import SCATTER_BLOCKS
 from xla_core.codegen.llvm.forms.select_and_scatter import SELECT_AND_SCATTER
 from xla_core.codegen.llvm.forms.sort import SORT
+from xla_core.codegen.llvm.forms.sort_blocks import SORT_BLOCKS
 from xla_core.codegen.llvm.forms.tiles import TILES
 from xla_core.codegen.llvm.forms.top_k import TOP_K
+from xla_core.codegen.llvm.forms.top_k_blocks import TOP_K_BLOCKS
 
 FORMS: Sequence[KernelForm[Any]] = (
+    SORT_BLOCKS,
     SORT,
+    TOP_K_BLOCKS,
     TOP_K,
     FFT,
     SCATTER_BLOCKS,

@@ -15,9 +15,13 @@ from xla_core.target import ParallelModel
 class ThreadsAbi(LoopAbi):
     """Blocks are threads of the process. Shared arrays are variables that every thread of the process sees."""
 
-    def __init__(self, threads: int, lanes: int = 1, registers: int = 32, vector_bytes: int = 16) -> None:
+    def __init__(
+        self, threads: int, lanes: int = 1, registers: int = 32, vector_bytes: int = 16, shared_bytes: int = 0
+    ) -> None:
         host = host_abi()
-        model = ParallelModel(threads=threads, lanes=lanes, registers=registers, vector_bytes=vector_bytes)
+        model = ParallelModel(
+            threads=threads, lanes=lanes, registers=registers, vector_bytes=vector_bytes, shared_bytes=shared_bytes
+        )
         super().__init__(host.triple, host.cpu, host.features, parallel=model)
         self._thread = threading.local()
         self._words: dict[int, int] = {}

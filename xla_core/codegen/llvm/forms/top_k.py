@@ -63,7 +63,7 @@ def _emit(body: KernelBody, plan: KernelPlan, frame: KernelFrame, context: Emiss
         return value
 
     def key(position: Value) -> Value:
-        found = _key(b, element(position), element_type)
+        found = ordered_key(b, element(position), element_type)
         return found if root.attribute("largest") else b.not_(found)
 
     def joined(found: Value, position: Value) -> Value:
@@ -132,7 +132,7 @@ def _emit(body: KernelBody, plan: KernelPlan, frame: KernelFrame, context: Emiss
     context.abi.release(b, heap.memory, size)
 
 
-def _key(b: IrBuilder, value: Value, element_type: ElementType) -> Value:
+def ordered_key(b: IrBuilder, value: Value, element_type: ElementType) -> Value:
     """Returns an unsigned integer that is ordered as the elements are."""
     if element_type is ElementType.PRED:
         return b.cast("zext", value, "i8")
