@@ -49,7 +49,7 @@ def _amdgpu_problems(target: str, assembly: str) -> list[str]:
         found.append("spilled scalar registers")
     if set(values("wavefront_size")) - {64} or set(values("amdhsa_system_sgpr_workgroup_id_x")) - {1}:
         found.append("no waves of 64 lanes, or no index of the block")
-    if not all(64 <= n <= 1024 for n in values("max_flat_workgroup_size")):
+    if not all(1 <= n <= 1024 for n in values("max_flat_workgroup_size")):
         found.append("blocks of a size that the device doesn't have")
     if not all(n <= 64 << 10 for n in values("group_segment_fixed_size")):
         found.append("more shared memory than a block has")

@@ -14,7 +14,7 @@ from string import Template
 from xla_core.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, XlaError
 
 SCAFFOLDS_GROUP = "xla_core.scaffolds"
-"""Entry points of this group have the scenario's number as name and refer to a `Scaffold`."""
+"""Entry points of this group refer to a `Scaffold`. Their name is the scenario's number, with "-grid" for grids."""
 
 SUFFIX = ".tmpl"
 PACKAGE_DIRECTORY = "package"
@@ -47,18 +47,22 @@ class Scaffold:
     renames: tuple[tuple[str, str], ...] = ()
 
 
-def load_scaffold(scenario: int) -> Scaffold:
-    """The scaffold of a scenario. Raises NotFoundError if no installed distribution provides it."""
+def load_scaffold(scenario: int, kind: str = "loop") -> Scaffold:
+    """The scaffold of a scenario and a kind of kernels ("loop" or "grid").
+
+    Raises NotFoundError if no installed distribution provides it.
+    """
+    name = str(scenario) if kind == "loop" else f"{scenario}-{kind}"
     points = importlib.metadata.entry_points(group=SCAFFOLDS_GROUP)
     for point in points:
-        if point.name == str(scenario):
+        if point.name == name:
             loaded = point.load()
             if not isinstance(loaded, Scaffold):
                 raise InvalidArgumentError(f"{point.value} is not a Scaffold")
             return loaded
     have = ", ".join(sorted({p.name for p in points})) or "none"
     raise NotFoundError(
-        f"no installed distribution provides a scaffold for scenario {scenario}; installed: {have}",
+        f"no installed distribution provides a scaffold for scenario {name}; installed: {have}",
         hint="install the backend that it subclasses; in a clone, one of ./backends",
     )
 

@@ -47,11 +47,13 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Path
 def test_a_new_package_works(
     xla: Callable[..., Any], installed: Callable[[Path], None], tmp_path: Path, scenario: str, copy: bool
 ) -> None:
-    name = f"chip{scenario}{'c' if copy else 's'}"
-    made = xla("new", name, "--scenario", scenario, "--directory", tmp_path, *(["--copy"] if copy else []))
+    name = f"chip{scenario.replace('-', '_')}{'c' if copy else 's'}"
+    number, _, kind = scenario.partition("-")
+    chosen = ["--scenario", number, *(["--kind", kind] if kind else []), *(["--copy"] if copy else [])]
+    made = xla("new", name, "--directory", tmp_path, *chosen)
     assert made.code == 0, made.err
     assert f"xla conform --backend {name}" in made.out
-    root = tmp_path / f"xla-backend-{name}"
+    root = tmp_path / f"xla-backend-{name.replace('_', '-')}"
     for path in root.rglob("*.py"):
         py_compile.compile(str(path), doraise=True)
     readme = (root / "README.md").read_text()
@@ -64,7 +66,7 @@ def test_a_new_package_works(
     ran = xla("run", program, "--backend", name, "--check")
     assert ran.code == 0, ran.out + ran.err
     spec = registry.load_backend(name)
-    assert spec.platform.__name__.startswith(name.capitalize())
+    assert spec.platform.__name__.startswith("".join(part.capitalize() for part in name.split("_")))
     assert spec.priority == 0
     assert f"the {name} " in spec.description
     emitted = xla("compile", program, "--backend", name, "--emit", "hlo")
@@ -73,7 +75,8 @@ def test_a_new_package_works(
         asm = xla("compile", program, "--backend", name, "--emit", "asm")
         assert asm.code == 0, asm.err
         assert "mul" in asm.out
-    if scenario == "2":
+        assert (kind == "grid") == ("amdhsa_system_sgpr_workgroup_id_x" in asm.out)
+    if number == "2":
         _runs_in_part_on_the_host(name)
     with xla_core.Client(name) as client:
         assert client.platform.compiler.target_config.name == name
@@ -125,6 +128,13 @@ def test_no_package_of_an_installed_backends_name(xla: Callable[..., Any], toy_b
     assert result.code == 2
     assert "ALREADY_EXISTS: a backend named 'toy' is already installed" in result.err
     assert not list(tmp_path.glob("xla-backend-*"))
+
+
+@pytest.mark.skipif("3" not in SCENARIOS, reason="no scaffold is installed")
+def test_a_grid_has_an_llvm_target(xla: Callable[..., Any], tmp_path: Path) -> None:
+    result = xla("new", "chip", "--scenario", "3", "--kind", "grid", "--directory", tmp_path)
+    assert result.code == 2
+    assert "no installed distribution provides a scaffold for scenario 3-grid; installed: " in result.err
 
 
 def test_no_scaffold_installed(xla: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

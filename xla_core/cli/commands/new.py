@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,13 @@ import typer
 
 from xla_core.cli import output
 from xla_core.cli.scaffold import create, load_scaffold
+
+
+class Kind(enum.StrEnum):
+    """How the kernels of a device run."""
+
+    LOOP = "loop"
+    GRID = "grid"
 
 
 def new(
@@ -19,6 +27,10 @@ def new(
             min=1, max=3, help="1: a CPU with an LLVM target. 2: another device with an LLVM target. 3: no LLVM at all."
         ),
     ] = 3,
+    kind: Annotated[
+        Kind,
+        typer.Option(help="How kernels run, in scenario 2. loop: over their part of the work. grid: by many threads."),
+    ] = Kind.LOOP,
     copy: Annotated[
         bool, typer.Option("--copy", help="Copy the sources of the base backend instead of subclassing it.")
     ] = False,
@@ -27,7 +39,7 @@ def new(
     ] = Path(),
 ) -> None:
     """Make an installable backend package that passes the conformance suite from the start."""
-    scaffold = load_scaffold(scenario)
+    scaffold = load_scaffold(scenario, kind)
     root = create(scaffold, name, directory, copy=copy)
     out = output.console()
     out.print(f"[bold]{root}[/]: {scaffold.description}", soft_wrap=True)

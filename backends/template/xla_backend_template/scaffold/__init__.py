@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from xla_core.cli import Scaffold
 
-__all__ = ["NO_LLVM", "WITH_LLVM"]
+__all__ = ["GRID_WITH_LLVM", "NO_LLVM", "WITH_LLVM"]
 
 _DESCRIPTION = (r'description="a simulated accelerator[^"]*"', 'description="the $name device, simulated"')
 
@@ -18,7 +20,7 @@ NO_LLVM = Scaffold(
 )
 
 WITH_LLVM = Scaffold(
-    description="a device with an LLVM target: code by the shared emitter, simulated until you launch it",
+    description="a device with an LLVM target: loops by the shared emitter, simulated until you launch them",
     package="xla_backend_template",
     templates=("scaffold/shared", "scaffold/with_llvm"),
     distribution="xla-backend-template",
@@ -30,4 +32,10 @@ WITH_LLVM = Scaffold(
         ("xla_template_", "xla_${name}_"),
         ('"template"', '"$name"'),
     ),
+)
+
+GRID_WITH_LLVM = dataclasses.replace(
+    WITH_LLVM,
+    description="a grid of threads with an LLVM target: kernels by the shared emitter, simulated until you launch them",
+    templates=(*WITH_LLVM.templates, "scaffold/grid"),
 )
