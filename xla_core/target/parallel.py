@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from xla_core.checked_model import CheckedModel
@@ -28,6 +30,10 @@ class ParallelModel(CheckedModel):
         transaction_bytes: memory is moved in blocks of so many bytes, at addresses that are multiples of it.
         shared_bytes: memory that the threads of a block share.
         registers: 32-bit values that a thread of a full block may keep, beside those that every kernel needs.
+        resident_threads: threads that the device runs at once. A kernel whose threads work alone has no more: each
+            thread takes several parts of the work. 0 sets no limit.
+        index_bits: the width of index arithmetic whose values fit, 32 or 64. Where 64-bit integers are several
+            instructions, 32 is faster.
     """
 
     units: int = Field(default=64, ge=1)
@@ -42,6 +48,8 @@ class ParallelModel(CheckedModel):
     transaction_bytes: int = Field(default=64, ge=1)
     shared_bytes: int = Field(default=0, ge=0)
     registers: int = Field(default=32, ge=1)
+    resident_threads: int = Field(default=0, ge=0)
+    index_bits: Literal[32, 64] = 64
 
     @property
     def block_elements(self) -> int:

@@ -20,7 +20,7 @@ __all__ = ["KernelFigures", "PtxAbi"]
 
 _WARP = 32
 _THREADS = 256  # of a block
-_MOST_BLOCKS = 1 << 16  # the threads of more work stride over it
+_MOST_BLOCKS = 1 << 16  # of a kernel whose blocks work on a unit together; they stride over more units
 _MOST_SCRATCH = 64 << 20  # bytes for all threads of a kernel, if one thread needs no more
 _STACK = 1 << 10  # bytes; more scratch memory of a thread lies in a buffer
 _GLOBAL, _SHARED = 1, 3
@@ -34,6 +34,8 @@ PARALLEL = ParallelModel(
     transaction_bytes=32,
     shared_bytes=48 << 10,
     registers=32,
+    resident_threads=132 * 2048,  # those of an H100; where fewer run at once, blocks wait
+    index_bits=32,
 )
 """What all processors have in common."""
 
@@ -59,10 +61,12 @@ class KernelFigures:
     @property
     def blocks(self) -> int:
         """The number of blocks of the grid."""
-        wanted = self.units if self.is_block_unit else -(-self.units // self.threads)
+        wanted, most = self.units, _MOST_BLOCKS
+        if not self.is_block_unit:
+            wanted, most = -(-self.units // self.threads), PARALLEL.resident_threads // self.threads
         if self.scratch_bytes:
             wanted = min(wanted, max(1, _MOST_SCRATCH // (self.scratch_bytes * self.threads)))
-        return max(1, min(wanted, _MOST_BLOCKS))
+        return max(1, min(wanted, most))
 
     @property
     def all_scratch_bytes(self) -> int:

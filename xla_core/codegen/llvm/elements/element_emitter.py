@@ -31,7 +31,6 @@ from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.loops.ir_array import Complex, ElementValue, IrArray
 from xla_core.codegen.llvm.loops.rows import KeptRows
-from xla_core.codegen.llvm.loops.transposition import Tile, load_element
 from xla_core.codegen.llvm.scalars.elemental import ELEMENTAL, ElementalIrEmitter, elemental
 from xla_core.errors import InternalError, UnimplementedError
 from xla_core.hlo.computation import HloComputation
@@ -53,6 +52,9 @@ Binding = IrArray | ElementValue | list[IrArray] | list[ElementValue]
 Bindings = Mapping[HloInstruction, Binding]
 """The values of instructions: arrays in memory or elements; a list for a tuple."""
 
+Loader = Callable[[IrArray, IndexExpr], ElementValue]
+"""(array, position in memory) -> the element."""
+
 
 class ElementEmitter:
     """Generates elements of one computation's instructions.
@@ -62,7 +64,7 @@ class ElementEmitter:
         bindings: the values of the parameters, or of any other instructions; a list for a tuple.
         indices: the values of index variables.
         loops: the loops in which an instruction accumulates, as they are planned.
-        tile: the tile of the kernel's loops that is being computed.
+        loader: how elements of arrays are loaded; by default each by itself.
         level: how many loops are open where the bindings are known. Nothing is computed further out.
     """
 
@@ -73,7 +75,7 @@ class ElementEmitter:
         indices: IndexValues,
         loops: Loops,
         *,
-        tile: Tile | None = None,
+        loader: Loader | None = None,
         level: int = 0,
     ) -> None:
         self.context = context
@@ -81,7 +83,7 @@ class ElementEmitter:
         self.elemental = ElementalIrEmitter(context)
         self.indices = indices
         self.loops = loops
-        self._tile = tile
+        self._loader = loader or (lambda array, position: array.load(self.b, indices.value(position)))
         self._level = level
         self._bindings = bindings
         self._serial = context.serial()
@@ -192,7 +194,7 @@ class ElementEmitter:
         return generate(self, instruction, index)
 
     def _load(self, array: IrArray, index: Index) -> ElementValue:
-        return load_element(self.context, self.indices, self._tile, array, memory_position(array.shape, index))
+        return self._loader(array, memory_position(array.shape, index))
 
     def store(self, array: IrArray, index: Index, value: ElementValue) -> None:
         """Writes an element of an array."""

@@ -8,6 +8,7 @@ different dimensions have loops of their own, one after another.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 
 from xla_core.analysis.indexing import IndexExpr, Variable
@@ -18,7 +19,7 @@ from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.loops.partition import Partition, PartitionedLoops
-from xla_core.codegen.llvm.loops.transposition import Tile
+from xla_core.codegen.llvm.loops.transposition import Tile, load_element
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.codegen.loop_plan import LoopPlan
 
@@ -83,7 +84,8 @@ def _emit(body: KernelBody, plan: _LoopKernelPlan, frame: KernelFrame, context: 
         def element(position: IndexExpr, tile: Tile | None, section: Section = nest.section) -> None:
             emitter = plain
             if tile is not None:
-                emitter = ElementEmitter(context, body.bindings, indices, plan.loops, tile=tile)
+                loader = functools.partial(load_element, context, indices, tile)
+                emitter = ElementEmitter(context, body.bindings, indices, plan.loops, loader=loader)
             # All values are computed before the first store, because results may be in the operands' buffers.
             for array, index, value in list(section.elements(body, emitter, position)):
                 emitter.store(array, index, value)

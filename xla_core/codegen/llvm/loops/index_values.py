@@ -2,17 +2,21 @@
 
 A variable is bound to a value in the loop that it belongs to. An expression is computed once, in the outermost loop
 that knows its variables. Sums are computed in parts from the outermost loop inwards, so that little is left to do in
-the innermost one.
+the innermost one. If the target prefers 32-bit arithmetic, an expression is an i32 where none of its parts can
+overflow. Where the value is used, for example in an address, it is extended to i64, once in each loop.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 
 from xla_core.analysis.indexing import Condition, IndexExpr, Variable, split_remainders
 from xla_core.codegen.llvm.ir.module import Value
+from xla_core.codegen.llvm.ir.types import type_bits
 from xla_core.codegen.llvm.loops.context import EmissionContext, minor_loop_metadata
+
+_NARROW = 1 << 30  # values below fit an i32, also where bounds are added to them
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -26,6 +30,25 @@ class _Term:
     divisor: int = 1
     operation: str = ""
 
+    @property
+    def lift(self) -> int:
+        """How many divisors make the dividend positive."""
+        return -(self.expr.low // self.divisor) if self.expr.low < 0 else 0
+
+    @property
+    def lifted(self) -> IndexExpr:
+        """The dividend, made positive."""
+        return self.expr + self.lift * self.divisor
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Sum:
+    """start + the sum of the terms, computed in an integer of `type`."""
+
+    start: int
+    terms: Sequence[_Term]
+    type: str
+
 
 class IndexValues:
     """The values of index expressions in one kernel. `context` records in which loop each is valid."""
@@ -33,10 +56,13 @@ class IndexValues:
     def __init__(self, context: EmissionContext) -> None:
         self._context = context
         self._b = context.builder
+        self._narrow = context.abi.parallel.index_bits == 32
+        self._sums: dict[IndexExpr, _Sum] = {}
 
     def bind(self, variable: Variable, value: Value) -> IndexExpr:
-        """Gives a variable its value, an i64 that is known from here on in the innermost loop."""
-        self._context.remember(("variable", variable), (value, self._b.level))
+        """Gives a variable its value, an integer that is known from here on in the innermost loop."""
+        type_ = self._type(variable.low, variable.high)
+        self._context.remember(("variable", variable), (self._as(value, type_, variable.low), self._b.level))
         return IndexExpr.of(variable)
 
     def is_bound(self, variable: Variable) -> bool:
@@ -83,15 +109,7 @@ class IndexValues:
 
     def value(self, expr: IndexExpr) -> Value:
         """Returns the value of an expression, an i64."""
-        found = self._context.find(("index", expr))
-        if isinstance(found, Value):
-            return found
-        if not expr.terms:
-            return self._b.int_(expr.constant)
-        with self._context.hoisted(self.level(expr)):
-            value = self._sum(expr)
-            self._context.remember(("index", expr), value)
-        return value
+        return self._in_loop(("index", expr), expr, lambda: self._as(self._native(expr), "i64", expr.low))
 
     def holds(self, conditions: Iterable[Condition]) -> Value:
         """Whether all conditions hold, i1."""
@@ -105,52 +123,95 @@ class IndexValues:
         if condition.is_true or condition.is_false:
             return b.bool_(condition.is_true)
         with self._context.hoisted(self.level(expr)):
-            moved = self.value(expr - condition.low)
+            moved = self._native(expr - condition.low)
             if condition.high == condition.low:
-                return b.icmp("eq", moved, b.int_(0))
-            return b.icmp("ult", moved, b.int_(condition.high - condition.low + 1))  # a negative value is a large one
+                return b.icmp("eq", moved, b.int_(0, moved.type))
+            limit = min(condition.high - condition.low + 1, (1 << type_bits(moved.type) - 1) - 1)
+            return b.icmp("ult", moved, b.int_(limit, moved.type))  # a negative value is a large one
 
     def _bound(self, variable: Variable) -> tuple[Value, int]:
         found = self._context.find(("variable", variable))
         assert isinstance(found, tuple), f"the variable {variable} has no value here"
         return found
 
-    def _sum(self, expr: IndexExpr) -> Value:
-        b = self._b
-        remainders, rest = split_remainders(expr.terms)
-        terms = [_Term(k, 0, divisor - 1, dividend, divisor, "urem") for k, dividend, divisor in remainders]
-        for atom, c in rest.items():
-            if isinstance(atom, Variable):
-                terms.append(_Term(c, atom.low, atom.high, IndexExpr.of(atom)))
-            else:
-                terms.append(_Term(c, atom.low, atom.high, atom.dividend, atom.divisor, "udiv"))
-        low = expr.constant - sum(k * dividend.constant for k, dividend, _ in remainders)
-        total = b.int_(low)
+    def _in_loop(self, key: Hashable, expr: IndexExpr, compute: Callable[[], Value]) -> Value:
+        """Computes a value of an expression once, in the outermost loop that knows its variables."""
+        found = self._context.find(key)
+        if isinstance(found, Value):
+            return found
+        with self._context.hoisted(self.level(expr)):
+            value = compute()
+            self._context.remember(key, value)
+        return value
+
+    # -- types -------------------------------------------------------------------------------------------------------
+
+    def counter(self, value: Value, extent: int) -> Value:
+        """A bound or a step of a loop over `extent` iterations, in the type of the loop's variable."""
+        return self._as(value, self._type(0, extent), 0)
+
+    def _type(self, low: int, high: int) -> str:
+        """The type of values in [low, high]. The bounds of a condition fit beside them."""
+        return "i32" if self._narrow and low > -_NARROW and high < _NARROW else "i64"
+
+    def _as(self, value: Value, type_: str, low: int) -> Value:
+        """The value in another type. It is not below `low`."""
+        return self._b.resize(value, type_, signed=low < 0)
+
+    def _sum(self, expr: IndexExpr) -> _Sum:
+        """The terms of an expression, and a type in which no part of their sum overflows."""
+        found = self._sums.get(expr)
+        if found is None:
+            remainders, rest = split_remainders(expr.terms)
+            terms = [_Term(k, 0, divisor - 1, dividend, divisor, "urem") for k, dividend, divisor in remainders]
+            for atom, c in rest.items():
+                if isinstance(atom, Variable):
+                    terms.append(_Term(c, atom.low, atom.high, IndexExpr.of(atom)))
+                else:
+                    terms.append(_Term(c, atom.low, atom.high, atom.dividend, atom.divisor, "udiv"))
+            start = expr.constant - sum(k * dividend.constant for k, dividend, _ in remainders)
+            most = abs(start) + sum(abs(t.factor) * max(abs(t.low), abs(t.high)) for t in terms)
+            divided = all(self._sum(t.lifted).type == "i32" for t in terms if t.operation) if self._narrow else False
+            found = self._sums[expr] = _Sum(start, terms, self._type(-most, most) if divided else "i64")
+        return found
+
+    # -- emission ----------------------------------------------------------------------------------------------------
+
+    def _native(self, expr: IndexExpr) -> Value:
+        """The value of an expression, in the type of its sum."""
+        total = self._sum(expr)
+        if not total.terms:
+            return self._b.int_(total.start, total.type)
+        return self._in_loop(("sum", expr), expr, lambda: self._added(total))
+
+    def _added(self, total: _Sum) -> Value:
+        b, low = self._b, total.start
+        value = b.int_(low, total.type)
         # Positive terms come first in each loop, so that more of the sums are known to be positive.
-        for level, term in sorted(((self.level(t.expr), t) for t in terms), key=lambda p: (p[0], p[1].factor < 0)):
+        by_level = sorted(((self.level(t.expr), t) for t in total.terms), key=lambda p: (p[0], p[1].factor < 0))
+        for level, term in by_level:
             before, low = low, low + term.factor * (term.low if term.factor > 0 else term.high)
             with b.at_level(level):
-                part = self._term(term)
-                product = b.mul(part, b.int_(term.factor), "nuw nsw" if term.factor > 0 <= term.low else "nsw")
+                part = self._as(self._term(term), total.type, term.low)
+                flags = "nuw nsw" if term.factor > 0 <= term.low else "nsw"
+                product = b.mul(part, b.int_(term.factor, total.type), flags)
                 positive = before >= 0 and term.factor > 0 <= term.low
-                total = b.add(total, product, "nuw nsw" if positive else "nsw")
-        return total
+                value = b.add(value, product, "nuw nsw" if positive else "nsw")
+        return value
 
     def _term(self, term: _Term) -> Value:
+        """The value of a term without its factor. Quotients and remainders are rounded down, by unsigned arithmetic."""
         if not term.operation:
             ((atom, _),) = term.expr.terms.items()
             assert isinstance(atom, Variable)
             return self._bound(atom)[0]
-        return self._divided(term.expr, term.divisor, term.operation)
-
-    def _divided(self, dividend: IndexExpr, divisor: int, operation: str) -> Value:
-        """Emits the quotient or remainder of a division that rounds down, by unsigned arithmetic."""
-        b = self._b
-        lift = -(dividend.low // divisor) if dividend.low < 0 else 0  # multiples of the divisor that make it positive
-        divide = b.udiv if operation == "udiv" else b.urem
-        value = self.value(dividend + lift * divisor)
-        if dividend.high + lift * divisor < 1 << 31:  # 32-bit division is several times faster
-            result = b.cast("zext", divide(b.cast("trunc", value, "i32"), b.int_(divisor, "i32")), "i64")
+        b, lifted = self._b, term.lifted
+        divide = b.udiv if term.operation == "udiv" else b.urem
+        value = self._native(lifted)
+        if lifted.high < 1 << 31:  # 32-bit division is several times faster
+            narrow = divide(self._as(value, "i32", 0), b.int_(term.divisor, "i32"))
+            result = self._as(narrow, value.type, 0)
         else:
-            result = divide(value, b.int_(divisor))
-        return b.sub(result, b.int_(lift)) if lift and operation == "udiv" else result
+            result = divide(value, b.int_(term.divisor))
+        is_lifted = term.operation == "udiv" and term.lift
+        return b.sub(result, b.int_(term.lift, result.type)) if is_lifted else result

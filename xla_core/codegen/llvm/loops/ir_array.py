@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from xla_core.codegen.llvm.ir.builder import IrBuilder
@@ -94,6 +95,35 @@ class IrArray:
         builder.store(
             stored, self.address(builder, linear), align=element_type.byte_width, metadata=self.store_metadata
         )
+
+    def load_vector(self, builder: IrBuilder, linear: Value, count: int) -> list[ElementValue]:
+        """Reads `count` elements from a position that is a multiple of the count, a power of two, in one access."""
+        element_type = self.shape.element_type
+        components = 2 if element_type.is_complex else 1
+        storage = storage_type(element_type)
+        whole = builder.load(
+            f"<{count * components} x {storage}>",
+            self.address(builder, linear),
+            align=count * element_type.byte_width,
+            metadata=self.load_metadata,
+        )
+        items = [builder.emit(storage, f"extractelement {whole}, i32 {k}") for k in range(count * components)]
+        if components == 2:
+            return [Complex(items[k], items[k + 1]) for k in range(0, len(items), 2)]
+        return [from_storage(builder, item, self.shape) for item in items]
+
+    def store_vector(self, builder: IrBuilder, linear: Value, values: Sequence[ElementValue]) -> None:
+        """Writes elements to a position that is a multiple of their number, a power of two, in one access."""
+        element_type = self.shape.element_type
+        items = [
+            part for v in values for part in (v if isinstance(v, Complex) else (to_storage(builder, v, self.shape),))
+        ]
+        type_ = f"<{len(items)} x {storage_type(element_type)}>"
+        whole = Value(type_, "poison")
+        for k, item in enumerate(items):
+            whole = builder.emit(type_, f"insertelement {whole}, {item}, i32 {k}")
+        align = len(values) * element_type.byte_width
+        builder.store(whole, self.address(builder, linear), align=align, metadata=self.store_metadata)
 
     def _packed(self, builder: IrBuilder, linear: Value) -> tuple[Value, Value]:
         """Returns (the byte that holds a packed element, the element's shift in it). The first element is lowest."""

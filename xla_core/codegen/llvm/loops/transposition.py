@@ -38,10 +38,10 @@ class Tile:
 
 
 def load_element(
-    context: EmissionContext, indices: IndexValues, tile: Tile | None, array: IrArray, position: IndexExpr
+    context: EmissionContext, indices: IndexValues, tile: Tile, array: IrArray, position: IndexExpr
 ) -> ElementValue:
     """Loads the element of an array at a position in memory, from a transposed tile where that is faster."""
-    if tile is None or array.bits or array.shape.element_type.bit_width > 64:
+    if array.bits or array.shape.element_type.bit_width > 64:
         return array.load(context.builder, indices.value(position))
     stride = position.terms.get(tile.inner, 0)
     if stride < _SIDE or position.terms.get(tile.outer) != 1 or min(tile.inner.extent, tile.outer.extent) < _SIDE:

@@ -1,0 +1,56 @@
+"""Vectors: loads and stores of several neighbouring elements of an array in one access."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from xla_core.analysis.indexing import Index, IndexExpr, memory_position
+from xla_core.codegen.llvm.loops.context import EmissionContext
+from xla_core.codegen.llvm.loops.index_values import IndexValues
+from xla_core.codegen.llvm.loops.ir_array import ElementValue, IrArray
+from xla_core.codegen.thread_split import is_aligned
+
+
+class Vectors:
+    """The vectors of a thread, which computes groups of `width` neighbouring elements.
+
+    Args:
+        context, indices: the kernel under construction.
+        width: elements of a vector, a power of two.
+        firsts: the positions of first elements of vectors. A group's elements are all needed, so that all may be
+            loaded, except under a condition.
+    """
+
+    def __init__(
+        self, context: EmissionContext, indices: IndexValues, width: int, firsts: Collection[IndexExpr]
+    ) -> None:
+        self._context, self._indices = context, indices
+        self._width, self._firsts = width, firsts
+        self._floor = context.floor
+
+    def load(self, array: IrArray, position: IndexExpr) -> ElementValue:
+        """The element at a position, from its vector if there is one."""
+        lane = position.constant % self._width
+        first = position - lane
+        b, is_conditional = self._context.builder, self._context.floor > self._floor
+        if is_conditional or array.bits or first not in self._firsts:
+            return array.load(b, self._indices.value(position))
+        key = ("vector", array.pointer.name, first)
+        vector = self._context.find(key)
+        if not isinstance(vector, list):
+            with self._context.hoisted(self._indices.level(first)):
+                vector = array.load_vector(b, self._indices.value(first), self._width)
+                self._context.remember(key, vector)
+        element: ElementValue = vector[lane]
+        return element
+
+    def store(self, array: IrArray, indices: Sequence[Index], values: Sequence[ElementValue]) -> None:
+        """Writes elements, as a vector if they are neighbours."""
+        b, positions = self._context.builder, [memory_position(array.shape, index) for index in indices]
+        first = positions[0]
+        neighbours = all(position == first + k for k, position in enumerate(positions))
+        if len(values) == self._width > 1 and neighbours and is_aligned(first, self._width) and not array.bits:
+            array.store_vector(b, self._indices.value(first), values)
+            return
+        for position, value in zip(positions, values, strict=True):
+            array.store(b, self._indices.value(position), value)
