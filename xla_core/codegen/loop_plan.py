@@ -11,7 +11,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 
-from xla_core.analysis.indexing import FloorDiv, FusionAccesses, IndexExpr, Variable, joined
+from xla_core.analysis.indexing import FloorDiv, FusionAccesses, IndexExpr, Load, Variable, joined
 from xla_core.hlo.instruction import HloInstruction
 
 _MOST_SPLITS = 64  # after these, indices are divided
@@ -100,12 +100,21 @@ class LoopPlan:
             pending = dict.fromkeys(expr.substitute({variable: joined(parts)}) for expr in pending)
         return count > 0
 
-    def across(self, section: Section) -> int:
+    @property
+    def loads(self) -> Collection[Load]:
+        """The loads of all sections, at positions in the variables of the loops."""
+        return self._accesses.loads
+
+    def across(self, section: Section, most_bits: int = 64) -> int:
         """The position of the loop to run in tiles with the innermost one, or -1."""
         *_, inner = variables = self.variables(section)
         for load in self._accesses.loads:
             terms = load.position.terms
-            if not is_tileable(load.source) or terms.get(inner, 0) < _LEAST_TILED or inner.extent < _LEAST_TILED:
+            if (
+                not _is_tileable(load.source, most_bits)
+                or terms.get(inner, 0) < _LEAST_TILED
+                or inner.extent < _LEAST_TILED
+            ):
                 continue
             for position, variable in enumerate(variables[:-1]):
                 if terms.get(variable) == 1 and variable.extent >= _LEAST_TILED:
@@ -135,11 +144,11 @@ class LoopPlan:
         return tuple(tuple(sorted(cuts)) for cuts in found)
 
 
-def is_tileable(source: HloInstruction) -> bool:
+def _is_tileable(source: HloInstruction, most_bits: int) -> bool:
     """Whether an array's elements may be moved in tiles, as whole words."""
     leaves = list(source.shape.leaves())
     packed = any(s.layout is not None and 0 < s.layout.element_size_in_bits < 8 for s in leaves)
-    return not packed and all(s.element_type.bit_width <= 64 for s in leaves)
+    return not packed and all(s.element_type.bit_width <= most_bits for s in leaves)
 
 
 def _changes(factor: int, low: int, high: int) -> list[int]:

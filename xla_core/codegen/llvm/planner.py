@@ -19,6 +19,7 @@ from xla_core.codegen.llvm.forms.sort_blocks import SORT_BLOCKS
 from xla_core.codegen.llvm.forms.tiles import TILES
 from xla_core.codegen.llvm.forms.top_k import TOP_K
 from xla_core.codegen.llvm.forms.top_k_blocks import TOP_K_BLOCKS
+from xla_core.codegen.llvm.forms.transposes import TRANSPOSES
 
 FORMS: Sequence[KernelForm[Any]] = (
     SORT_BLOCKS,
@@ -31,6 +32,7 @@ FORMS: Sequence[KernelForm[Any]] = (
     SELECT_AND_SCATTER,
     ROWS,
     PRODUCT,
+    TRANSPOSES,
     ELEMENTS,
     TILES,
     LOOP,

@@ -12,7 +12,7 @@ SECTOR_BYTES = 32
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Counters:
-    """The counts of one or more launches. Counters can be added.
+    """The counts of one or more launches. Counters can be added and subtracted.
 
     Attributes:
         launches: the number of launches.
@@ -22,6 +22,8 @@ class Counters:
         global_load_bytes, global_store_bytes: bytes that threads loaded and stored; atomics count as stores.
         global_sectors: 32-byte sectors that were accessed. Each access of a warp counts a sector once.
         global_transactions: 128-byte lines that were accessed, counted in the same way.
+        touched_sectors: 32-byte sectors that were accessed, each once in a launch. A cache of any size leaves so many
+            sectors to move.
         shared_accesses: accesses of shared memory by a warp.
         shared_bank_conflicts: additional passes of shared memory, because threads use different words of one bank.
         local_bytes: bytes of thread-local memory that threads loaded or stored.
@@ -37,6 +39,7 @@ class Counters:
     global_store_bytes: int = 0
     global_sectors: int = 0
     global_transactions: int = 0
+    touched_sectors: int = 0
     shared_accesses: int = 0
     shared_bank_conflicts: int = 0
     local_bytes: int = 0
@@ -45,10 +48,18 @@ class Counters:
     def __add__(self, other: Counters) -> Counters:
         return Counters(*(a + b for a, b in zip(dataclasses.astuple(self), dataclasses.astuple(other), strict=True)))
 
+    def __sub__(self, other: Counters) -> Counters:
+        return Counters(*(a - b for a, b in zip(dataclasses.astuple(self), dataclasses.astuple(other), strict=True)))
+
     @property
     def global_bytes(self) -> int:
         """The bytes of global memory that threads loaded and stored."""
         return self.global_load_bytes + self.global_store_bytes
+
+    @property
+    def touched_bytes(self) -> int:
+        """The bytes of memory that must be moved, if what a launch has moved stays in a cache until it ends."""
+        return SECTOR_BYTES * self.touched_sectors
 
     @property
     def coalescing(self) -> float:

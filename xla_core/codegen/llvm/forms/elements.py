@@ -99,15 +99,11 @@ class _Section:
         self._context.each(begin, end, self._row, step=step, name="row")
 
     def _row(self, row: Value) -> None:
-        """Emits the elements of a thread in a row: all loads, then the stores, since a result may be an operand."""
-        self._indices.bind(self._split.row, row)
-        lanes = [
-            list(self._section.elements(self._body, self._emitter, self._split.position(IndexExpr.of(lane))))
-            for lane in range(self._split.width)
-        ]
-        for elements in zip(*lanes, strict=True):
-            array = elements[0][0]
-            self._vectors.store(array, [index for _, index, _ in elements], [value for _, _, value in elements])
+        """Emits the elements of a thread in a row."""
+        split = self._split
+        self._indices.bind(split.row, row)
+        positions = [split.position(IndexExpr.of(lane)) for lane in range(split.width)]
+        self._vectors.store([list(self._section.elements(self._body, self._emitter, p)) for p in positions])
 
 
 ELEMENTS = KernelForm("elements", lambda body: body.abi.parallel.has_blocks, _plan, _emit)

@@ -44,13 +44,19 @@ class Vectors:
         element: ElementValue = vector[lane]
         return element
 
-    def store(self, array: IrArray, indices: Sequence[Index], values: Sequence[ElementValue]) -> None:
-        """Writes elements, as a vector if they are neighbours."""
-        b, positions = self._context.builder, [memory_position(array.shape, index) for index in indices]
-        first = positions[0]
-        neighbours = all(position == first + k for k, position in enumerate(positions))
-        if len(values) == self._width > 1 and neighbours and is_aligned(first, self._width) and not array.bits:
-            array.store_vector(b, self._indices.value(first), values)
-            return
-        for position, value in zip(positions, values, strict=True):
-            array.store(b, self._indices.value(position), value)
+    def store(self, lanes: Sequence[Sequence[tuple[IrArray, Index, ElementValue]]]) -> None:
+        """Writes the elements (array, index, value) of each lane. Neighbours in an array are written as a vector.
+
+        All of them are computed before the first is written, since a result may be in an operand's buffer.
+        """
+        b = self._context.builder
+        for elements in zip(*lanes, strict=True):
+            array, values = elements[0][0], [value for _, _, value in elements]
+            positions = [memory_position(array.shape, index) for _, index, _ in elements]
+            first = positions[0]
+            neighbours = all(position == first + k for k, position in enumerate(positions))
+            if len(values) > 1 and neighbours and is_aligned(first, len(values)) and not array.bits:
+                array.store_vector(b, self._indices.value(first), values)
+                continue
+            for position, value in zip(positions, values, strict=True):
+                array.store(b, self._indices.value(position), value)

@@ -6,6 +6,7 @@ import numpy as np
 
 from xla_backend_gpu.emulator.checked.state import Array, Indices, Threads
 from xla_backend_gpu.emulator.counters import SECTOR_BYTES, Counters
+from xla_backend_gpu.emulator.memory import Memory
 
 __all__ = ["Tally"]
 
@@ -19,12 +20,14 @@ class Tally:
 
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
+        self._touched = np.zeros(0, bool)  # by sector
 
     def add(self, name: str, count: int) -> None:
         self.counts[name] = self.counts.get(name, 0) + int(count)
 
     def counters(self, blocks: int, threads: int) -> Counters:
-        return Counters(launches=1, blocks=blocks, threads=threads, **self.counts)
+        touched = int(np.count_nonzero(self._touched))
+        return Counters(launches=1, blocks=blocks, threads=threads, touched_sectors=touched, **self.counts)
 
     def global_access(self, threads: Threads, indices: Indices, addresses: Array, size: int, *, store: bool) -> None:
         """Counts an access of `size` bytes by each thread of `indices`. The addresses are multiples of the size."""
@@ -32,6 +35,10 @@ class Tally:
         warp = threads.warp[indices].astype(np.uint64) << np.uint64(48)
         for name, unit in (("global_sectors", SECTOR_BYTES), ("global_transactions", _LINE_BYTES)):
             self.add(name, _distinct(warp + addresses // np.uint64(unit)))
+        sectors = (addresses - np.uint64(Memory.base)) // np.uint64(SECTOR_BYTES)
+        if sectors.size and int(sectors.max()) >= self._touched.size:
+            self._touched = np.append(self._touched, np.zeros(int(sectors.max()) + 1, bool))
+        self._touched[sectors] = True
 
     def shared_access(self, threads: Threads, indices: Indices, offsets: Array, size: int) -> None:
         """Counts an access of shared memory.
