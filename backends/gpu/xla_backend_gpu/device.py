@@ -153,7 +153,11 @@ class GpuStream(Stream):
     def launch(self, kernel: GpuKernel, arguments: Sequence[DeviceMemory], dimensions: LaunchDimensions) -> None:
         """Enqueues a kernel."""
         launch = LaunchArguments(
-            dimensions.blocks, dimensions.threads, dimensions.shared_memory_bytes, tuple(map(_address, arguments))
+            dimensions.blocks,
+            dimensions.threads,
+            dimensions.shared_memory_bytes,
+            tuple(map(_address, arguments)),
+            kernel.instruction,
         )
         loaded = kernel.code.is_loaded(self.driver)
         self._enqueue(

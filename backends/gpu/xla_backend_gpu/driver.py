@@ -12,6 +12,7 @@ from typing import Any
 from xla_backend_gpu.program import Engine
 from xla_core.backend import HostBytes, StreamExecutor
 from xla_core.errors import FailedPreconditionError, UnavailableError, XlaError
+from xla_core.hlo import HloInstruction
 from xla_core.target import DeviceDescription
 
 __all__ = ["Driver", "Function", "LaunchArguments"]
@@ -19,12 +20,16 @@ __all__ = ["Driver", "Function", "LaunchArguments"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LaunchArguments:
-    """A launch: blocks, threads of a block, bytes of dynamic shared memory, and the addresses of buffers."""
+    """A launch: blocks, threads of a block, bytes of dynamic shared memory, and the addresses of buffers.
+
+    `instruction` is what the kernel computes, for errors.
+    """
 
     blocks: tuple[int, int, int]
     threads: tuple[int, int, int]
     shared_bytes: int
     addresses: tuple[int, ...]
+    instruction: HloInstruction | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -101,6 +101,8 @@ class EmulatedDriver(Driver):
         self._enqueue(stream, fill, "fill")
 
     def launch(self, stream: HostStream, function: Function, arguments: LaunchArguments) -> None:
+        instruction = arguments.instruction
+
         def run() -> None:
             module: Module = function.handle
             self.counters += module.launch(
@@ -110,6 +112,8 @@ class EmulatedDriver(Driver):
                 arguments=list(arguments.addresses),
                 memory=self.memory,
                 dynamic_shared=arguments.shared_bytes,
+                computes=instruction,
+                location=instruction.location if instruction is not None else None,
             )
 
         self._enqueue(stream, run, function.name)

@@ -84,12 +84,13 @@ def make_thunks(program: GpuProgram, assignment: BufferAssignment) -> ThunkProgr
         if phases is None:
             computes = any(result.size for result in results)
             return host_thunk(instruction, operands, results, environment) if computes else ()
-        return [kernel(instruction.name, phase, operands, results) for phase in phases]
+        return [kernel(instruction, phase, operands, results) for phase in phases]
 
-    def kernel(name: str, launch: Launch, operands: Slices, results: Slices) -> Thunk:
+    def kernel(instruction: HloInstruction, launch: Launch, operands: Slices, results: Slices) -> Thunk:
         written = (*results, BufferSlice(scratch, 0, size)) if launch.takes_scratch else results
         dimensions = LaunchDimensions((launch.blocks, 1, 1), (launch.threads, 1, 1))
-        return KernelThunk(name, GpuKernel(code, launch.kernel), operands, written, dimensions)
+        kernel = GpuKernel(code, launch.kernel, instruction)
+        return KernelThunk(instruction.name, kernel, operands, written, dimensions)
 
     made = emit_thunks(assignment, thunk)
     if launches:

@@ -12,6 +12,7 @@ from xla_backend_gpu.driver import Driver
 from xla_backend_gpu.program import Engine
 from xla_core.backend import DeviceMemory, Kernel, Stream
 from xla_core.errors import InternalError
+from xla_core.hlo import HloInstruction
 from xla_core.schedule import LaunchDimensions
 
 __all__ = ["DeviceCode", "GpuKernel"]
@@ -43,11 +44,16 @@ class DeviceCode:
 
 
 class GpuKernel(Kernel):
-    """One kernel. Its arguments are the addresses of the operands, of the results, and of the scratch memory."""
+    """One kernel. Its arguments are the addresses of the operands, of the results, and of the scratch memory.
 
-    def __init__(self, code: DeviceCode, name: str) -> None:
+    Attributes:
+        instruction: the instruction that it computes, which the errors of its launches name.
+    """
+
+    def __init__(self, code: DeviceCode, name: str, instruction: HloInstruction | None = None) -> None:
         self.code = code
         self.name = name
+        self.instruction = instruction
 
     def launch(self, stream: Stream, arguments: Sequence[DeviceMemory], dimensions: LaunchDimensions) -> None:
         if not isinstance(stream, GpuStream):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 pytest.importorskip("xla_backend_gpu", reason="xla-backend-gpu is not installed")
 
 from xla_backend_gpu.compiler import GpuCompiler
+from xla_backend_gpu.emulator import EmulatorFault, FaultKind
 from xla_backend_gpu.program import GpuProgram
 
 import xla_core as xla
@@ -70,6 +72,26 @@ def test_a_damaged_program_is_refused(executable, field: str, value: object, say
     data = json.dumps(fields).encode()
     with pytest.raises(xla.InvalidArgumentError, match=says):
         GpuCompiler().deserialize(data)
+
+
+@pytest.mark.parametrize("engine", ["fast", "checked"])
+def test_a_fault_names_the_instruction_and_its_place(executable, engine: str) -> None:
+    fields = json.loads(executable.serialize())
+    (launch,) = fields["launches"]["z in main"]
+    entry = fields["ptx"].index(f".entry {launch['kernel']}(")
+    end = fields["ptx"].index("ret;", entry)
+    fields |= {"ptx": f"{fields['ptx'][:end]}trap;\n{fields['ptx'][end:]}", "engine": engine}
+    fields["hlo"] = fields["hlo"].replace(
+        "exponential(%s)", 'exponential(%s), metadata={op_name="exp" source_file="model.py" source_line=12}'
+    )
+    with xla.Client("gpu") as client:
+        if not client.devices[0].description.simulated:
+            pytest.skip("this machine has a GPU")
+        faulty = client.load(GpuCompiler().deserialize(json.dumps(fields).encode()))
+        with pytest.raises(EmulatorFault, match=r"model\.py:12.*which computes `%z = f32.* exponential") as caught:
+            np.asarray(faulty(np.zeros((9, 3000), np.float32))[0])
+    assert caught.value.kind is FaultKind.TRAP
+    assert caught.value.kernel == launch["kernel"]
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"\xff\xfe", b"null"])

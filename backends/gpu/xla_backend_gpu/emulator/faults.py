@@ -30,7 +30,8 @@ class EmulatorFault(XlaError):
         line: the line of the PTX text, from 1; 0 if no single line is the cause.
         text: that line.
         block, thread: (x, y, z) of the block in the grid, and of the thread in its block.
-        location: the place in the program that a `.loc` directive names, if there is one.
+        computes: what the kernel computes, such as an instruction of HLO as text; "" if the launch didn't say.
+        location: the place in the program that a `.loc` directive names, or else the launch.
     """
 
     code = StatusCode.INTERNAL
@@ -45,13 +46,15 @@ class EmulatorFault(XlaError):
         text: str = "",
         block: tuple[int, int, int] = (0, 0, 0),
         thread: tuple[int, int, int] = (0, 0, 0),
+        computes: str = "",
         location: SourceLocation | None = None,
     ) -> None:
         self.kind, self.kernel, self.line, self.text, self.block, self.thread = kind, kernel, line, text, block, thread
-        self.detail = detail
+        self.detail, self.computes = detail, computes
+        of = f", which computes `{computes}`," if computes else ""
         place = f" at line {line} of its PTX, `{text}`" if line else ""
         super().__init__(
-            f"{kind}: {detail}; thread {_triple(thread)} of block {_triple(block)} of kernel {kernel}{place}",
+            f"{kind}: {detail}; thread {_triple(thread)} of block {_triple(block)} of kernel {kernel}{of}{place}",
             op=kernel,
             location=location,
         )
@@ -60,7 +63,7 @@ class EmulatorFault(XlaError):
         return (_rebuild, (self.kind, self.detail, {name: getattr(self, name) for name in _FIELDS}))
 
 
-_FIELDS = ("kernel", "line", "text", "block", "thread", "location")
+_FIELDS = ("kernel", "line", "text", "block", "thread", "computes", "location")
 
 
 def _rebuild(kind: FaultKind, detail: str, fields: dict[str, object]) -> EmulatorFault:
