@@ -30,9 +30,10 @@ from benchmarks.suite import PROGRAMS
 if TYPE_CHECKING:
     from benchmarks.gpu.sections import Choice
 
-__all__ = ["main", "measure_section"]
+__all__ = ["GRACE_SECONDS", "main", "measure_section"]
 
-_GRACE = 20.0  # seconds beyond its time after which a section is ended
+GRACE_SECONDS = 10.0
+"""How long after its time a section is ended."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -79,7 +80,8 @@ def measure_section(name: str, choice: Choice, factor: float, seconds: float) ->
         start = time.monotonic()
         with log.open("w") as out:
             try:
-                code = subprocess.run(command, stdout=out, stderr=out, timeout=seconds + _GRACE, check=False).returncode
+                limit = seconds + GRACE_SECONDS
+                code = subprocess.run(command, stdout=out, stderr=out, timeout=limit, check=False).returncode
                 problem = f"the process ended with {code}" if code else ""
             except subprocess.TimeoutExpired:
                 problem = f"not done after {time.monotonic() - start:.0f} s"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from benchmarks.gpu.row import Row
 from benchmarks.gpu.timing import DeviceTimer, copy_program
 from benchmarks.measure import geometric_mean, measure
 from benchmarks.suite import Benchmark, load
+from xla_core.backend import load_backend
 
 __all__ = ["SECTIONS", "Choice", "failed", "run_once"]
 
@@ -47,7 +49,18 @@ class Choice:
 def conform(choice: Choice, seconds: float) -> Iterator[Row]:
     """The conformance suite, profile quick."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "xla_core.cli", "conform", "--backend", "gpu", "--profile", "quick"]
+        command = [
+            sys.executable,
+            "-m",
+            "xla_core.cli",
+            "conform",
+            "--backend",
+            "gpu",
+            "--profile",
+            "quick",
+            "-n",
+            str(min(8, os.cpu_count() or 1)),
+        ]
         command += [
             "--report",
             folder,
@@ -160,7 +173,7 @@ def launch(choice: Choice, seconds: float) -> Iterator[Row]:
     alone, whole = call_micros(lambda: executable.execute(arguments), wait, seconds / 4)
     yield Row("launch", "call to result", f"{whole:.1f} us")
     yield Row("launch", "call alone", f"{alone:.1f} us")
-    graphs = [name for name in client.platform.spec.options.model_fields if "graph" in name]
+    graphs = [name for name in load_backend("gpu").options.model_fields if "graph" in name]
     if not graphs:
         yield Row("launch", "with a graph", note="the backend has no option for CUDA graphs")
     for name in graphs:
@@ -180,14 +193,14 @@ def counters(choice: Choice, seconds: float) -> Iterator[Row]:
     programs = [b for b in choice.programs if choice.only or b.name in COUNTED]
     for benchmark, budget in shared(programs, seconds):
         try:
-            counted = _emulate(benchmark, budget / 2)
+            counted = _emulate(benchmark, budget * 0.7)
         except Exception as error:
             yield failed("counters", benchmark.name, error)
             continue
         try:
             if ncu is None:
                 raise RuntimeError("there is no ncu")
-            profiled = profile(ncu, benchmark.path, budget / 2)
+            profiled = profile(ncu, benchmark.path, budget * 0.3)
         except Exception as error:
             numbers = ", ".join(f"{name} {counted[name]}" for name in ("launches", *METRICS))
             yield Row("counters", benchmark.name, note=f"{numbers}; not profiled: {reason(error)}")
@@ -255,15 +268,17 @@ def failed(section: str, what: str, error: Exception) -> Row:
 
 def reason(error: Exception) -> str:
     """An error in one line."""
+    if isinstance(error, subprocess.TimeoutExpired):
+        return f"not done after {error.timeout:.0f} s"
     return f"{type(error).__name__}: {error}".splitlines()[0][:200]
 
 
 SECTIONS: Mapping[str, tuple[Callable[[Choice, float], Iterator[Row]], float]] = {
-    "bandwidth": (bandwidth, 90.0),
-    "products": (products, 30.0),
+    "bandwidth": (bandwidth, 80.0),
+    "products": (products, 25.0),
     "launch": (launch, 15.0),
-    "counters": (counters, 75.0),
-    "JAX": (speed, 120.0),
-    "conform": (conform, 240.0),
+    "counters": (counters, 110.0),
+    "JAX": (speed, 100.0),
+    "conform": (conform, 190.0),
 }
-"""Section -> its function, and the seconds that it may take: less than ten minutes together."""
+"""Section -> its function and its seconds: in all less than ten minutes, with the time to end them."""

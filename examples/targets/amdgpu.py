@@ -54,6 +54,7 @@ class AmdgpuAbi(GridAbi):
     address_space = _GLOBAL
     constant_address_space = _CONSTANT
     stack_address_space = _PRIVATE
+    atomic_scope = "agent"  # the threads of one device
     parallel = PARALLEL
     vector_width = 0  # a lane computes single elements; the wave is the vector
     native_floats = frozenset({ElementType.F16})

@@ -51,7 +51,15 @@ def test_sections_are_measured_and_failures_are_lines(tmp_path: Path) -> None:
     assert rows["bandwidth", "broken"]["good"] is False
     assert "no_such_op" in str(rows["bandwidth", "broken"]["note"])
     assert str(rows["launch", "call to result"]["value"]).endswith(" us")
+    assert any(what.startswith("with ") for section, what in rows if section == "launch")
     assert "no cuBLAS" in str(rows["products", "f32 32x32x32"]["note"]) or rows["products", "f32 32x32x32"]["good"]
+
+
+def test_the_sections_take_less_than_ten_minutes() -> None:
+    from benchmarks.gpu.sections import SECTIONS
+    from benchmarks.gpu_report import GRACE_SECONDS
+
+    assert sum(seconds + GRACE_SECONDS for _, seconds in SECTIONS.values()) < 600
 
 
 def test_what_the_emulator_counts(tmp_path: Path) -> None:
