@@ -104,7 +104,10 @@ class _Linker:
         if function.name in callers:
             raise UnimplementedError(f"{function.name} calls itself; the emulator inlines every call")
         base = len(self.registers)
-        self.registers += [dataclasses.replace(r, index=base + r.index) for r in function.registers]
+        moved = (
+            [dataclasses.replace(r, index=base + r.index) for r in function.registers] if base else function.registers
+        )
+        self.registers += moved
         for variable in function.variables:
             if variable.space != "shared":
                 places[variable] = self._place(variable, "local")
@@ -165,6 +168,8 @@ class _Linker:
 
     def _mapped(self, instruction: Instruction, places: dict[Variable, Variable], base: int) -> Instruction:
         """Returns an instruction with the registers and variables of this inlined call."""
+        if not base and not any(map(_has_variable, instruction.operands)):
+            return instruction  # of the entry itself, whose registers keep their numbers
 
         def mapped(operand: Operand) -> Operand:
             if isinstance(operand, Register):
@@ -203,6 +208,11 @@ class _Linker:
             return Label(operand.name, labels[operand.name])
 
         return dataclasses.replace(instruction, operands=tuple(map(resolved, instruction.operands)))
+
+
+def _has_variable(operand: Operand) -> bool:
+    base = operand.base if isinstance(operand, Address) else operand
+    return isinstance(base, Symbol) or (isinstance(base, Vector) and any(map(_has_variable, base.elements)))
 
 
 def _entry_of(mnemonic: str, operands: int) -> tuple[Definition, dict[str, str], tuple[PtxType, ...]]:
