@@ -20,6 +20,7 @@ from xla_core.errors import UnimplementedError
 __all__ = ["run_checked"]
 
 _THREADS_AT_ONCE = 8192
+_ALL_LANES = np.uint32(0xFFFFFFFF)
 
 
 def run_checked(launch: Launch) -> Counters:
@@ -174,7 +175,7 @@ class _Blocks:
         if complete.size:
             self.undefined.check_operands(instruction, complete)
             sources = [np.broadcast_to(s, complete.shape) for s in self.threads.sources(instruction, complete)]
-            lanes = Lanes(self.threads, complete, sources[-1])
+            lanes = Lanes(self.threads, complete, self._mask(instruction, complete))
             results = instruction.definition.numpy(instruction, lanes, *sources)
             self.threads.put_results(instruction, results, complete)
             if self.accesses.races is not None:
@@ -183,4 +184,6 @@ class _Blocks:
         return None
 
     def _mask(self, instruction: Instruction, indices: Indices) -> Array:
+        if not instruction.definition.has_mask:
+            return np.full(indices.shape, _ALL_LANES)
         return np.broadcast_to(self.threads.sources(instruction, indices)[-1], indices.shape)

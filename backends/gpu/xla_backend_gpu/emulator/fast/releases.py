@@ -134,7 +134,9 @@ def _release_site(
     ]
     operand_types = [t.ir for t in types]
     here = b.load("i32", arrived)
-    mask = _Lane(b, layout, operand_types, states, waiting, here).fetch(len(types) - 1, waiting)
+    mask = b.int_(-1, "i32")
+    if instruction.definition.has_mask:
+        mask = _Lane(b, layout, operand_types, states, waiting, here).fetch(len(types) - 1, waiting)
     members = b.binary("and", here, mask)
     missing = b.binary("and", b.binary("and", mask, b.load("i32", alive)), b.not_(here))
     complete = b.icmp("eq", missing, b.int_(0, "i32"))

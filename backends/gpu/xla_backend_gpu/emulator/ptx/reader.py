@@ -310,6 +310,8 @@ class _Body:
             if not spec.after_bar:
                 unused += len(group)
                 group = operands.pop(0) if operands else []
+                if spec.in_vector and len(group) == 1 and isinstance(group[0], Vector):
+                    group = list(group[0].elements)
             operand = group.pop(0) if group else None
             if spec.kind == "labels" and isinstance(operand, Label):
                 operand = self.targets.get(operand.name)

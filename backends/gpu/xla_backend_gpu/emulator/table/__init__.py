@@ -8,12 +8,14 @@ from xla_backend_gpu.emulator.table import (
     floats,
     functions,
     integers,
+    matrix,
     memory,
     moves,
+    unsupported,
     warp,
 )
 from xla_backend_gpu.emulator.table.definition import TABLE, Definition, Effect, OperandSpec, find
 
 __all__ = ["TABLE", "Definition", "Effect", "OperandSpec", "find"]
 
-_GROUPS = (bits, comparisons, control, conversions, floats, functions, integers, memory, moves, warp)
+_GROUPS = (bits, comparisons, control, conversions, floats, functions, integers, matrix, memory, moves, unsupported, warp)

@@ -33,6 +33,8 @@ class Effect(enum.Enum):
 class OperandSpec:
     """An operand of a definition: its name, its kind, whether it is written, and whether it may be absent.
 
+    An operand in a vector is one of several registers in braces, of which each is an operand of its own.
+
     The kind is the name of a type, or one of these:
       T, U, V   the first, second or third type that the mnemonic names
       W         an integer of twice the width of T
@@ -47,6 +49,7 @@ class OperandSpec:
     written: bool = False
     optional: bool = False
     after_bar: bool = False
+    in_vector: bool = False
 
     @property
     def is_typed(self) -> bool:
@@ -95,6 +98,11 @@ class Definition:
     numpy: Callable[..., Any]
     ir: Callable[..., Any]
 
+    @property
+    def has_mask(self) -> bool:
+        """Whether the last operand names the lanes that take part. Without it, all lanes of the warp do."""
+        return bool(self.operands) and self.operands[-1].name == "mask"
+
     def match(self, modifiers: list[str], operand_count: int) -> tuple[dict[str, str], tuple[PtxType, ...]] | None:
         """Returns the chosen modifiers and types if an instruction has this syntax, else None."""
         chosen: dict[str, str] = {}
@@ -110,7 +118,7 @@ class Definition:
                     chosen[slot.name] = text
             elif not slot.optional:
                 return None
-        least = sum(not o.optional for o in self.operands)
+        least = sum(not o.optional and not (o.in_vector and o.after_bar) for o in self.operands)
         plain = sum(not o.after_bar for o in self.operands)
         if position < len(modifiers) or not least <= operand_count <= plain:
             return None
@@ -171,15 +179,15 @@ def define(
 
     The syntax is similar to that of PTX's manual: `add.rnd?.ftz?.float d, a, b`. A modifier is the name of a class in
     `CLASSES`, a type, named alternatives `name=a/b`, or a word that stands for itself. An operand is a name, with
-    `:kind` unless its kind is the first type. `d|p` is two operands. `?` marks an optional modifier or operand. The
+    `:kind` unless its kind is the first type. `d|p` is two operands; `a*4:kind` is four registers in braces. `?` marks an optional modifier or operand. The
     operands named d, p and q are results.
     """
     mnemonic, _, rest = syntax.partition(" ")
     base, *parts = mnemonic.split(".")
     operands = [
-        _operand(spec, position > 0)
+        _operand(spec, position > 0, in_vector="*" in group)
         for group in filter(None, (g.strip() for g in rest.split(",")))
-        for position, spec in enumerate(group.split("|"))
+        for position, spec in enumerate(_members(group))
     ]
     meaning = Definition(
         syntax, base, tuple(map(_slot, parts)), tuple(operands), effect, numpy or _nothing, ir or _nothing
@@ -198,10 +206,19 @@ def _slot(text: str) -> Slot:
     return Slot(name, frozenset(choices), optional, name in _TYPE_CLASSES or all(c in TYPES for c in choices))
 
 
-def _operand(text: str, after_bar: bool) -> OperandSpec:
+def _members(group: str) -> list[str]:
+    """Returns the operands between two commas."""
+    name, _, kind = group.partition(":")
+    if "*" not in name:
+        return group.split("|")
+    name, _, count = name.partition("*")
+    return [f"{name}:{kind}"] * int(count)
+
+
+def _operand(text: str, after_bar: bool, *, in_vector: bool) -> OperandSpec:
     optional = text.endswith("?")
     name, _, kind = text.removesuffix("?").partition(":")
-    return OperandSpec(name, kind or ("pred" if name in "pq" else "T"), name in "dpq", optional, after_bar)
+    return OperandSpec(name, kind or ("pred" if name in "pq" else "T"), name in "dpq", optional, after_bar, in_vector)
 
 
 @functools.lru_cache(maxsize=4096)
