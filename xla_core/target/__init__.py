@@ -6,6 +6,7 @@ from xla_core.target.device import CacheLevel, DeviceDescription, MemorySpace
 from xla_core.target.device_layout import from_device_layout, to_device_layout
 from xla_core.target.fusion import FusionCosts, FusionDecision, FusionPreferences
 from xla_core.target.layout_rules import InstructionLayouts, LayoutRules, array_size_bytes, keeps_layout
+from xla_core.target.matrix_shape import Fragment, LanePlace, MatrixShape
 from xla_core.target.parallel import ParallelModel
 
 __all__ = [
@@ -14,11 +15,14 @@ __all__ = [
     "Capabilities",
     "Constraint",
     "DeviceDescription",
+    "Fragment",
     "FusionCosts",
     "FusionDecision",
     "FusionPreferences",
     "InstructionLayouts",
+    "LanePlace",
     "LayoutRules",
+    "MatrixShape",
     "MemorySpace",
     "Ok",
     "ParallelModel",

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from xla_core.checked_model import CheckedModel
+from xla_core.target.matrix_shape import MatrixShape
 
 
 class ParallelModel(CheckedModel):
@@ -29,6 +30,8 @@ class ParallelModel(CheckedModel):
         vector_bytes: the most bytes that one thread loads or stores at once.
         transaction_bytes: memory is moved in blocks of so many bytes, at addresses that are multiples of it.
         shared_bytes: memory that the threads of a block share.
+        matrix_shapes: the products of small matrices that the lanes of a group compute by one instruction, in the order
+            of preference.
         registers: 32-bit values that a thread of a full block may keep, beside those that every kernel needs.
         resident_threads: threads that the device runs at once. A kernel whose threads work alone has no more: each
             thread takes several parts of the work. 0 sets no limit.
@@ -47,6 +50,7 @@ class ParallelModel(CheckedModel):
     vector_bytes: int = Field(default=16, ge=1)
     transaction_bytes: int = Field(default=64, ge=1)
     shared_bytes: int = Field(default=0, ge=0)
+    matrix_shapes: tuple[MatrixShape, ...] = ()
     registers: int = Field(default=32, ge=1)
     resident_threads: int = Field(default=0, ge=0)
     index_bits: Literal[32, 64] = 64

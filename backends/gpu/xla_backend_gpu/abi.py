@@ -10,11 +10,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from xla_backend_gpu.matrices import matrix_shapes, multiply_accumulate
 from xla_backend_gpu.processors import ALIGNMENT, check_processor
 from xla_backend_gpu.remainder import remainder
 from xla_core.codegen.llvm import GridAbi, IrBuilder, IrModule, KernelFrame, KernelParameter, Value
 from xla_core.hlo import ElementType, Shape
-from xla_core.target import ParallelModel
+from xla_core.target import MatrixShape, ParallelModel
 
 __all__ = ["KernelFigures", "PtxAbi"]
 
@@ -102,6 +103,9 @@ class PtxAbi(GridAbi):
         self.atomic_floats = not deterministic
         self.cpu = check_processor(processor)
         self.fast_math = fast_math
+        # LLVM's own choice for this processor is older than its products of matrices.
+        self.features = "+ptx65" if self.cpu == "sm_75" else ""
+        self.parallel = PARALLEL.model_copy(update={"matrix_shapes": matrix_shapes(self.cpu)})
         self.takes_scratch = False
         self.figures: dict[str, KernelFigures] = {}
         self._threads = _THREADS
@@ -143,6 +147,16 @@ class PtxAbi(GridAbi):
     def exchange(self, builder: IrBuilder, word: Value, distance: int) -> Value:
         operands = [builder.int_(n, "i32") for n in (-1, distance, _WARP - 1)]
         return builder.call("llvm.nvvm.shfl.sync.bfly.i32", "i32", [operands[0], word, *operands[1:]])
+
+    def matrix_multiply_accumulate(
+        self,
+        builder: IrBuilder,
+        shape: MatrixShape,
+        left: Sequence[Value],
+        right: Sequence[Value],
+        total: Sequence[Value],
+    ) -> list[Value]:
+        return multiply_accumulate(builder, shape, left, right, total)
 
     def shared_array(self, builder: IrBuilder, type_: str, count: int) -> Value:
         name = builder.module.symbol(f"{builder.function.name}_shared")

@@ -105,6 +105,47 @@ def test_what_surrounds_a_product_is_in_its_kernel() -> None:
     assert counters.global_store_bytes == 2 * 40 * 20 * 4
 
 
+@pytest.mark.parametrize("engine", ["checked", "fast"])
+@pytest.mark.parametrize(
+    ("processor", "operand", "result", "shape"),
+    [
+        ("sm_75", T.F16, T.F32, "16 x 8 x 8 f16"),
+        ("sm_80", T.F16, T.F16, "16 x 8 x 16 f16"),
+        ("sm_90", T.BF16, T.F32, "16 x 8 x 16 bf16"),
+        ("sm_90", T.F8E5M2, T.BF16, "16 x 8 x 16 f16"),
+        ("sm_100", T.S8, T.S32, "16 x 8 x 32 s8"),
+        ("sm_120", T.F64, T.F64, "8 x 8 x 4 f64"),
+    ],
+)
+def test_matrix_units(processor: str, operand: T, result: T, shape: str, engine: str) -> None:
+    fusion = fuse(dot(result), array(operand, 50, 72), array(operand, 72, 36))
+    arguments = [small_integers(array(operand, *dims), n) for n, dims in enumerate(((50, 72), (72, 36)))]
+    compiled = compile_kernel(fusion, processor)
+    assert f"by {shape}" in compiled.kernel.plan
+    assert f"mma.sync.aligned.m{shape.partition(' ')[0]}n8k{shape.split()[4]}." in compiled.ptx
+    assembled(compiled, processor)
+    (got,), _ = compiled(*arguments, engine=engine)
+    np.testing.assert_array_equal(got, evaluated(fusion, arguments)[0])
+
+
+@pytest.mark.parametrize(
+    ("operand", "result", "processor"),
+    [(T.F32, T.F32, "sm_90"), (T.BF16, T.F32, "sm_75"), (T.S16, T.S32, "sm_90"), (T.F16, T.F64, "sm_75")],
+)
+def test_matrix_units_only_where_they_are_exact(operand: T, result: T, processor: str) -> None:
+    compiled = compile_kernel(fuse(dot(result), array(operand, 64, 64), array(operand, 64, 64)), processor)
+    assert "mma.sync" not in compiled.ptx
+
+
+def test_operands_of_matrix_units_have_no_bank_conflicts() -> None:
+    shapes = (array(T.BF16, 128, 64), array(T.BF16, 128, 64))
+    fusion = fuse(dot(rhs_contracting_dims=(1,)), *shapes)
+    compiled = compile_kernel(fusion)
+    _, counters = compiled(*(small_integers(s, n) for n, s in enumerate(shapes)), engine="checked")
+    assert counters.shared_bank_conflicts == 0
+    assert counters.coalescing == 1
+
+
 def convolution(labels: ConvolutionDimensionNumbers, window: tuple[WindowDimension, ...], **groups: int):
     def build(c: HloComputation, x: HloInstruction, y: HloInstruction) -> HloInstruction:
         return c.add("convolution", x, y, dim_labels=labels, window=window, **groups)

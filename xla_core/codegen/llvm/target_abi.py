@@ -15,7 +15,7 @@ from xla_core.codegen.llvm.ir.module import IrFunction, IrModule, Value
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Shape
-from xla_core.target import ParallelModel
+from xla_core.target import MatrixShape, ParallelModel
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -62,7 +62,8 @@ class TargetAbi(abc.ABC):
         atomic_floats: whether sums and products of floats may be combined by atomics, in an order that differs from one
             run to the next.
         parallel: how a kernel's work is divided; `TargetConfig.parallel`. With several threads in a block,
-            `thread_index`, `barrier` and `shared_array` are needed; with several lanes, `exchange`.
+            `thread_index`, `barrier` and `shared_array` are needed; with several lanes, `exchange`;
+            with matrix shapes, `matrix_multiply_accumulate`.
     """
 
     triple: str = ""
@@ -118,6 +119,22 @@ class TargetAbi(abc.ABC):
         """
         raise UnimplementedError(
             f"{type(self).__name__} has {self.parallel.lanes} lanes, but doesn't define `exchange`"
+        )
+
+    def matrix_multiply_accumulate(
+        self,
+        builder: IrBuilder,
+        shape: MatrixShape,
+        left: Sequence[Value],
+        right: Sequence[Value],
+        total: Sequence[Value],
+    ) -> list[Value]:
+        """Returns the registers of total + left * right, for one of `parallel.matrix_shapes`.
+
+        All lanes of a group call it together. A register of several elements is an integer.
+        """
+        raise UnimplementedError(
+            f"{type(self).__name__} has matrix shapes, but doesn't define `matrix_multiply_accumulate`"
         )
 
     def shared_array(self, builder: IrBuilder, type_: str, count: int) -> Value:

@@ -64,9 +64,14 @@ def test_products_of_a_warp(rows: int, terms: int, name: str, dtype, total, engi
         text.append(f"add.u64 %rd22, %rd{pointer}, %rd21;")
         for n, each_name in enumerate(names):
             place = f"[%rd22+{n * 32 * size}]"
-            text.append(f"ld.global.{out} {each_name}, {place};" if op == "ld" else f"st.global.{out} {place}, {each_name};")
+            text.append(
+                f"ld.global.{out} {each_name}, {place};" if op == "ld" else f"st.global.{out} {place}, {each_name};"
+            )
 
-    names = [[f"{register}{letter}{n}" for n in range(count)] for letter, count in zip("0123", (len(left), len(right), rows // 4, rows // 4), strict=True)]
+    names = [
+        [f"{register}{letter}{n}" for n in range(count)]
+        for letter, count in zip("0123", (len(left), len(right), rows // 4, rows // 4), strict=True)
+    ]
     for pointer, group in zip((1, 2, 3), names, strict=False):
         moves("ld", pointer, group)
     kind = {"s8": "s32", "u8": "s32"}.get(name, "f64" if wide else "f32")

@@ -6,12 +6,17 @@ import dataclasses
 import math
 from collections.abc import Callable, Sequence
 
-from xla_core.analysis.indexing import Access, IndexExpr
+from xla_core.analysis.indexing import Access, Index, IndexExpr
 from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
 from xla_core.codegen.llvm.elements.registers import parts
+from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import Value
+from xla_core.codegen.llvm.loops.context import EmissionContext
+from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.loops.ir_array import ElementValue
 from xla_core.hlo.instruction import HloInstruction
+
+_LINES = 8
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -23,7 +28,7 @@ class TileLayout:
         lines, depth: the sizes of the tile, powers of two.
         along_depth: whether neighbouring terms, and not neighbouring lines, are neighbours in the operand's memory.
         width: neighbours that a thread reads at once. It divides the sizes of the operand and of the tile.
-        run: how many threads, one after another, read neighbouring groups of terms before the next line begins.
+        run: how many groups of neighbours, one after another in memory, are read by the same few threads.
         line_stride, depth_stride: the distances of neighbours in shared memory, in elements. One of them is 1.
     """
 
@@ -60,7 +65,8 @@ class TileCopy:
     """The copies of one operand's tiles.
 
     Args:
-        emitter: emits the operand's elements.
+        context, indices: the kernel under construction.
+        emitter: (indices of neighbours) -> what emits these elements of the operand.
         operand: any instruction that can be computed element by element.
         layout: of the tiles.
         access: (line, term) -> the access to the operand. Where its conditions don't hold, the element is 0.
@@ -73,7 +79,9 @@ class TileCopy:
 
     def __init__(
         self,
-        emitter: ElementEmitter,
+        context: EmissionContext,
+        indices: IndexValues,
+        emitter: Callable[[Sequence[Index]], ElementEmitter],
         operand: HloInstruction,
         layout: TileLayout,
         access: Callable[[IndexExpr, IndexExpr], Access],
@@ -85,9 +93,10 @@ class TileCopy:
         threads: int,
         first: Value,
     ) -> None:
-        self._emitter, self._operand, self._layout, self._access, self._enter = emitter, operand, layout, access, enter
+        self._context, self._indices, self._emitter = context, indices, emitter
+        self._operand, self._layout, self._access, self._enter = operand, layout, access, enter
         self._memory = memory
-        self._b = b = emitter.b
+        self._b = b = context.builder
         self._zeros = [b.bool_(False) if t == "i1" else b.like(0, Value(t, "")) for t in types]
         self._parts = [
             self._part(b.add(thread, b.int_(number * threads)), first) for number in range(-(-layout.groups // threads))
@@ -100,26 +109,35 @@ class TileCopy:
         """(its lines, its first line in the tile, its first term in the tile) of a group of neighbours."""
         b, layout = self._b, self._layout
         if layout.along_depth:
-            group, rest = b.urem(number, b.int_(layout.run)), b.udiv(number, b.int_(layout.run))
-            line, outer = b.urem(rest, b.int_(layout.lines)), b.udiv(rest, b.int_(layout.lines))
+            # Eight threads store to eight lines: to different banks of memory.
+            low = min(_LINES, layout.lines)
+            line, group, line_high, outer = self._split(number, low, layout.run, layout.lines // low)
+            line = b.add(b.mul(line_high, b.int_(low)), line)
             term = b.mul(b.add(b.mul(outer, b.int_(layout.run)), group), b.int_(layout.width))
             return [self._line(layout.all_lines, b.add(first, line))], line, term
-        groups = layout.lines // layout.width
-        group, term = b.urem(number, b.int_(groups)), b.udiv(number, b.int_(groups))
+        group, term, outer = self._split(number, layout.run, layout.depth)
+        group = b.add(b.mul(outer, b.int_(layout.run)), group)
         start = b.add(b.udiv(first, b.int_(layout.width)), group)
         lines = self._line(layout.all_lines // layout.width, start) * layout.width
         return [lines + n for n in range(layout.width)], b.mul(group, b.int_(layout.width)), term
+
+    def _split(self, number: Value, *sizes: int) -> list[Value]:
+        """Splits a number into remainders by the sizes, the first one first, and what is left."""
+        found = []
+        for size in sizes:
+            found.append(self._b.urem(number, self._b.int_(size)))
+            number = self._b.udiv(number, self._b.int_(size))
+        return [*found, number]
 
     def _line(self, extent: int, value: Value) -> IndexExpr:
         """A line, or the number of a group of lines. Lines beyond the operand's last one are read as the last one."""
         if self._layout.all_lines % self._layout.lines:
             value = self._b.intrinsic("umin", value, self._b.int_(extent - 1))
-        return self._emitter.indices.new("line", extent, value)
+        return self._indices.new("line", extent, value)
 
     def load(self, tile: Value) -> list[Value]:
         """Returns this thread's registers of a tile. Terms beyond the last one are 0."""
-        context = self._emitter.context
-        return context.choose(self._holds, lambda: self._load(tile), lambda: self.zeros)
+        return self._context.choose(self._holds, lambda: self._load(tile), lambda: self.zeros)
 
     @property
     def zeros(self) -> list[Value]:
@@ -139,7 +157,7 @@ class TileCopy:
             if layout.all_depth % layout.depth:
                 inside = b.icmp("ult", position, b.int_(extent))
                 position = b.intrinsic("umin", position, b.int_(extent - 1))
-            term = self._emitter.indices.new("term", extent, position) * width
+            term = self._indices.new("term", extent, position) * width
             terms = [term + n for n in range(width)]
             accesses = [self._access(line, at) for line in lines for at in terms]
             found = self._elements(accesses)
@@ -149,18 +167,18 @@ class TileCopy:
 
     def _elements(self, accesses: Sequence[Access]) -> list[Value]:
         """The elements of a group of neighbours. The accesses have the same conditions."""
-        emitter = self._emitter
 
         def read() -> list[Value]:
+            emitter = self._emitter([access.index for access in accesses])
             found = [self._enter(emitter.value(self._operand, access.index)) for access in accesses]
             return [part for element in found for part in parts(element)]
 
-        inside = emitter.indices.holds(accesses[0].conditions)
-        return emitter.context.choose(inside, read, lambda: self._nothing(1))
+        inside = self._indices.holds(accesses[0].conditions)
+        return self._context.choose(inside, read, lambda: self._nothing(1))
 
     def store(self, registers: Sequence[Value], place: Value) -> None:
         """Writes a tile to shared memory. `place` is where it begins."""
-        self._emitter.context.when(self._holds, lambda: self._store(registers, place))
+        self._context.when(self._holds, lambda: self._store(registers, place))
 
     def _store(self, registers: Sequence[Value], place: Value) -> None:
         b, layout, count = self._b, self._layout, len(self._memory)
@@ -173,19 +191,17 @@ class TileCopy:
                 values = group[part::count]
                 for start in range(0, layout.width, layout.vector):
                     chosen = values[start : start + layout.vector]
-                    store_vector(self._emitter, chosen, array, b.add(first, b.int_(start * step)))
+                    store_vector(b, chosen, array, b.add(first, b.int_(start * step)))
 
 
-def store_vector(emitter: ElementEmitter, values: Sequence[Value], array: Value, place: Value) -> None:
+def store_vector(b: IrBuilder, values: Sequence[Value], array: Value, place: Value) -> None:
     """Writes neighbouring elements of a shared array, in which an i1 is held in a byte."""
-    b = emitter.b
     held = "i8" if values[0].type == "i1" else values[0].type
     b.store(b.vector([b.cast("zext", v, held) for v in values]), b.gep(held, array, place))
 
 
-def load_vector(emitter: ElementEmitter, type_: str, count: int, array: Value, place: Value) -> list[Value]:
+def load_vector(b: IrBuilder, type_: str, count: int, array: Value, place: Value) -> list[Value]:
     """Reads elements that `store_vector` wrote. The address is a multiple of their size."""
-    b = emitter.b
     held = "i8" if type_ == "i1" else type_
     vector = b.load(f"<{count} x {held}>" if count > 1 else held, b.gep(held, array, place))
     return [b.cast("trunc", v, type_) for v in b.elements(vector, count)]

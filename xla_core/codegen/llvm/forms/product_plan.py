@@ -17,7 +17,8 @@ from xla_core.analysis.indexing import (
 from xla_core.codegen.llvm.blocks.tile_copy import TileLayout
 from xla_core.codegen.llvm.elements.accumulators import accumulated_type
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelPlan
-from xla_core.target import ParallelModel
+from xla_core.hlo.element_type import ElementType
+from xla_core.target import MatrixShape, ParallelModel
 
 _TILE = 128  # rows and columns of a tile, at most
 _LEAST_TILE = 32 * 32  # elements of a tile that is not made smaller to have more blocks
@@ -38,6 +39,8 @@ class ProductPlan(KernelPlan):
         sizes: the number of products, rows, columns and terms.
         tile: the rows, columns and terms of a block's tile.
         each: the rows and columns that a thread accumulates.
+        matrix: the product of small matrices by which groups of lanes multiply; None if threads multiply elements.
+        group: the rows and columns that a group of lanes accumulates.
         stages: how many tiles of each operand are in shared memory.
         layouts: how the tiles of both operands are copied.
     """
@@ -47,6 +50,8 @@ class ProductPlan(KernelPlan):
     sizes: tuple[int, int, int, int] = (1, 1, 1, 1)
     tile: tuple[int, int, int] = (1, 1, 1)
     each: tuple[int, int] = (1, 1)
+    matrix: MatrixShape | None = None
+    group: tuple[int, int] = (1, 1)
     stages: int = 1
     layouts: tuple[TileLayout, TileLayout] = dataclasses.field(kw_only=True)
 
@@ -81,8 +86,12 @@ class ProductPlan(KernelPlan):
         products = f"{batch} products of " if batch > 1 else ""
         tile, each = " x ".join(map(str, self.tile)), " x ".join(map(str, self.each))
         stages = f", {self.stages} stages" if self.stages > 1 else ""
+        if self.matrix is not None:
+            each = f"{self.group[0]} x {self.group[1]} by {self.matrix}"
+        else:
+            each += " a thread"
         reads = " and ".join(str(layout.width) for layout in self.layouts)
-        return f"; {products}{rows} x {columns} x {depth} in tiles of {tile}, {each} a thread{stages}, reads of {reads}"
+        return f"; {products}{rows} x {columns} x {depth} in tiles of {tile}, {each}{stages}, reads of {reads}"
 
 
 def _index(
@@ -111,12 +120,15 @@ def plan_product(body: KernelBody, space: ProductSpace) -> ProductPlan:
     operands = (1, 0) if is_swapped else (0, 1)
     batch, rows, columns, depth = space.sizes
     sizes = (batch, columns, rows, depth) if is_swapped else (batch, rows, columns, depth)
-    kept = accumulated_type(product).byte_width
-    words = max(1, kept // 4)
+    matrix = _matrix(space, sizes, model)
+    kept = matrix.operand.byte_width if matrix is not None else accumulated_type(product).byte_width
+    words = max(1, accumulated_type(product).byte_width // 4)
     most = _power_below(max(1, min(model.registers * 2 // words, _MOST_CODE // body.size)))
-    tile_rows, tile_columns = _tile(sizes, model)
+    tile_rows, tile_columns = _tile(sizes, model, matrix)
     elements = tile_rows * tile_columns
     threads = max(-(-elements // most), min(_LEAST_THREADS, model.threads, elements))
+    if matrix is not None:
+        threads = min(threads, elements * model.lanes // (matrix.rows * matrix.columns))
     while threads > model.threads:
         if tile_rows >= tile_columns:
             tile_rows //= 2
@@ -124,16 +136,22 @@ def plan_product(body: KernelBody, space: ProductSpace) -> ProductPlan:
             tile_columns //= 2
         threads //= 2
     each = _each(tile_rows, tile_columns, tile_rows * tile_columns // threads)
+    group = (1, 1) if matrix is None else _group(tile_rows, tile_columns, threads // model.lanes, matrix)
     terms = _power_above(min(depth, max(4, _DEPTH_BYTES // kept)))
+    if matrix is not None:
+        terms = max(terms, matrix.terms)
 
     def layout(side: int, terms: int) -> TileLayout:
         lines = (tile_rows, tile_columns)[side]
-        return _layout(body, space, operands, side, sizes, lines, terms, kept)
+        return _layout(body, space, operands, side, sizes, lines, terms, kept, matrix)
 
     while True:
         stages = 2 if depth > terms else 1
         layouts = (layout(0, terms), layout(1, terms))
-        if terms == 1 or stages * kept * sum(each.size for each in layouts) <= model.shared_bytes:
+        if (
+            terms == (matrix.terms if matrix is not None else 1)
+            or stages * kept * sum(each.size for each in layouts) <= model.shared_bytes
+        ):
             break
         terms //= 2
     plan = ProductPlan(
@@ -144,13 +162,44 @@ def plan_product(body: KernelBody, space: ProductSpace) -> ProductPlan:
         sizes=sizes,
         tile=(tile_rows, tile_columns, terms),
         each=each,
+        matrix=matrix,
+        group=group,
         stages=stages,
         layouts=layouts,
     )
     return dataclasses.replace(plan, count=batch * math.prod(plan.blocks))
 
 
-def _tile(sizes: tuple[int, int, int, int], model: ParallelModel) -> tuple[int, int]:
+def _matrix(space: ProductSpace, sizes: tuple[int, int, int, int], model: ParallelModel) -> MatrixShape | None:
+    """The first product of matrices of the target that gives the exact products, and isn't mostly empty."""
+    types = [operand.shape.element_type for operand in space.product.operands]
+    total = accumulated_type(space.product)
+    for shape in model.matrix_shapes:
+        fits = 2 * sizes[1] > shape.rows and 2 * sizes[2] > shape.columns and 2 * sizes[3] > shape.terms
+        if fits and shape.accumulator is total and all(_is_exact(t, shape.operand) for t in types):
+            return shape
+    return None
+
+
+def _is_exact(source: ElementType, target: ElementType) -> bool:
+    """Whether a type has all values of another one."""
+    if source is target:
+        return True
+    if not (source.is_floating and target.is_floating) or source.bit_width >= target.bit_width:
+        return False
+    return source.exponent_bits <= target.exponent_bits and source.mantissa_bits <= target.mantissa_bits
+
+
+def _group(rows: int, columns: int, groups: int, matrix: MatrixShape) -> tuple[int, int]:
+    """The rows and columns of a group of lanes, as square as possible."""
+    group = [matrix.rows, matrix.columns]
+    while math.prod(group) * groups < rows * columns:
+        grows = 0 if (group[0] <= group[1] and group[0] < rows) or group[1] == columns else 1
+        group[grows] *= 2
+    return group[0], group[1]
+
+
+def _tile(sizes: tuple[int, int, int, int], model: ParallelModel, matrix: MatrixShape | None) -> tuple[int, int]:
     """The rows and columns of a block's tile: small enough that there are blocks for the whole device."""
     batch, rows, columns, _ = sizes
     tile = [min(_TILE, _power_above(rows)), min(_TILE, _power_above(columns))]
@@ -161,6 +210,8 @@ def _tile(sizes: tuple[int, int, int, int], model: ParallelModel) -> tuple[int, 
     # A unit of the model is a quarter of what a processor runs at once; one block of a product keeps it busy.
     while blocks() < model.units // 4 and math.prod(tile) > _LEAST_TILE:
         tile[tile[1] >= tile[0]] //= 2
+    if matrix is not None:
+        return max(tile[0], matrix.rows), max(tile[1], matrix.columns)
     while math.prod(tile) < max(model.lanes, 2):
         tile[0] *= 2
     return tile[0], tile[1]
@@ -185,6 +236,7 @@ def _layout(
     lines: int,
     terms: int,
     kept: int,
+    matrix: MatrixShape | None,
 ) -> TileLayout:
     """How the tiles of an operand are copied: along what is contiguous in memory, by wide reads."""
     model = body.abi.parallel
@@ -204,8 +256,13 @@ def _layout(
     }
     along_depth = widths[term] >= max(widths[line], 1) and (widths[term] > 0 or widths[line] == 0)
     width = max(1, widths[term if along_depth else line])
-    run = max(1, min(terms // width, model.transaction_bytes // (width * source)))
-    return TileLayout(sizes[1 + side], sizes[3], lines, terms, along_depth, width, run, 1, lines + _PADDING)
+    run = max(1, min((terms if along_depth else lines) // width, model.transaction_bytes // (width * source)))
+    strides = (1, lines + _PADDING)
+    if matrix is not None:
+        strides = (terms + max(_PADDING, model.vector_bytes // kept), 1)
+    elif not along_depth:
+        run = lines // width
+    return TileLayout(sizes[1 + side], sizes[3], lines, terms, along_depth, width, run, *strides)
 
 
 def _width(variable: Variable, position: IndexExpr, conditions: list[IndexExpr], most: int) -> int:

@@ -18,4 +18,17 @@ from xla_backend_gpu.emulator.table.definition import TABLE, Definition, Effect,
 
 __all__ = ["TABLE", "Definition", "Effect", "OperandSpec", "find"]
 
-_GROUPS = (bits, comparisons, control, conversions, floats, functions, integers, matrix, memory, moves, unsupported, warp)
+_GROUPS = (
+    bits,
+    comparisons,
+    control,
+    conversions,
+    floats,
+    functions,
+    integers,
+    matrix,
+    memory,
+    moves,
+    unsupported,
+    warp,
+)

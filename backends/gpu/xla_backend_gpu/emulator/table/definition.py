@@ -179,8 +179,8 @@ def define(
 
     The syntax is similar to that of PTX's manual: `add.rnd?.ftz?.float d, a, b`. A modifier is the name of a class in
     `CLASSES`, a type, named alternatives `name=a/b`, or a word that stands for itself. An operand is a name, with
-    `:kind` unless its kind is the first type. `d|p` is two operands; `a*4:kind` is four registers in braces. `?` marks an optional modifier or operand. The
-    operands named d, p and q are results.
+    `:kind` unless its kind is the first type. `d|p` is two operands; `a*4:kind` is four registers in braces. `?`
+    marks an optional modifier or operand. The operands named d, p and q are results.
     """
     mnemonic, _, rest = syntax.partition(" ")
     base, *parts = mnemonic.split(".")

@@ -1,7 +1,7 @@
 """Products of small matrices that lie in the registers of a warp: mma.sync.
 
-With e elements in a register of an operand, and g and t the quotient and remainder of the lane's number by 4, register r
-of a lane holds these elements. A is 16 x k (8 x k for f64), B is k x 8.
+With e elements in a register of an operand, and g and t the quotient and remainder of the lane's number by 4,
+register r of a lane holds these elements. A is 16 x k (8 x k for f64), B is k x 8.
 
     A       rows g + 8 (r mod 2), columns e t + 4 e (r div 2) and the next ones
     B       rows e t + 4 e r and the next ones, column g
@@ -11,7 +11,6 @@ of a lane holds these elements. A is 16 x k (8 x k for f64), B is k x 8.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -84,9 +83,7 @@ class _Shape:
             result[np.isnan(total)] = nan
         number = np.cumsum(is_first) - 1
         lane = warp.lane
-        return tuple(
-            result[number, lane // 4 + 8 * (r // 2), 2 * (lane % 4) + r % 2] for r in range(self.counts[2])
-        )
+        return tuple(result[number, lane // 4 + 8 * (r // 2), 2 * (lane % 4) + r % 2] for r in range(self.counts[2]))
 
     # -- LLVM IR -----------------------------------------------------------------------------------------------------
 

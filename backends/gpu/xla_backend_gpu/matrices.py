@@ -1,0 +1,79 @@
+"""Products of matrices by tensor cores: the shapes of mma.sync, by processor, and their code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.codegen.llvm import IrBuilder, Value
+from xla_core.hlo import ElementType
+from xla_core.target import Fragment, LanePlace, MatrixShape
+
+__all__ = ["matrix_shapes", "multiply_accumulate"]
+
+
+def _shape(rows: int, terms: int, operand: ElementType, accumulator: ElementType) -> MatrixShape:
+    """A shape of PTX's manual. The lanes of a group of four hold the terms of a line."""
+    each = max(1, 4 // operand.byte_width)  # elements in a register
+    blocks, halves = terms // (4 * each), rows // 8
+    line, term = LanePlace(4, 8), LanePlace(1, 4, each)
+    return MatrixShape(
+        rows,
+        8,
+        terms,
+        operand,
+        accumulator,
+        Fragment(line, term, tuple((8 * h, 4 * each * n) for n in range(blocks) for h in range(halves)), each),
+        Fragment(line, term, tuple((0, 4 * each * n) for n in range(blocks)), each),
+        Fragment(line, LanePlace(1, 4, 2), tuple((8 * h, n) for h in range(halves) for n in range(2))),
+    )
+
+
+_SHAPES = (
+    (75, _shape(16, 8, ElementType.F16, ElementType.F32)),
+    (80, _shape(16, 16, ElementType.F16, ElementType.F32)),
+    (80, _shape(16, 16, ElementType.BF16, ElementType.F32)),
+    (80, _shape(16, 32, ElementType.S8, ElementType.S32)),
+    (80, _shape(8, 4, ElementType.F64, ElementType.F64)),
+)
+"""The least processor that has each shape. Among shapes of equal types, the last one that a processor has is used."""
+
+_NAMES = {
+    ElementType.F16: ("f16", "f"),
+    ElementType.BF16: ("bf16", "f"),
+    ElementType.F32: ("f32", "f"),
+    ElementType.F64: ("f64", "d"),
+    ElementType.S8: ("s8", "r"),
+    ElementType.S32: ("s32", "r"),
+}
+"""PTX's name of a type, and the constraint of inline assembly for a register of it."""
+
+
+def matrix_shapes(processor: str) -> tuple[MatrixShape, ...]:
+    """Returns the shapes that a processor has."""
+    number = int(processor.removeprefix("sm_").rstrip("af"))
+    found = {(shape.operand, shape.accumulator): shape for least, shape in _SHAPES if least <= number}
+    return tuple(found.values())
+
+
+def multiply_accumulate(
+    builder: IrBuilder,
+    shape: MatrixShape,
+    left: Sequence[Value],
+    right: Sequence[Value],
+    total: Sequence[Value],
+) -> list[Value]:
+    """Emits mma.sync. LLVM has intrinsics of it, whose types differ from shape to shape; the text does not."""
+    operand, of_total = _NAMES[shape.operand][0], _NAMES[shape.accumulator][0]
+    numbers = iter(range(len(left) + len(right) + 2 * len(total)))
+    groups = [
+        "{" + ", ".join(f"${next(numbers)}" for _ in registers) + "}" for registers in (total, left, right, total)
+    ]
+    mnemonic = f"mma.sync.aligned.m{shape.rows}n{shape.columns}k{shape.terms}.row.col"
+    text = f"{mnemonic}.{of_total}.{operand}.{operand}.{of_total} {', '.join(groups)};"
+    kept = _NAMES[shape.accumulator][1]
+    given = "r" if shape.left.elements > 1 else _NAMES[shape.operand][1]
+    constraints = [f"={kept}"] * len(total) + [given] * (len(left) + len(right)) + [kept] * len(total)
+    type_ = "{" + ", ".join(value.type for value in total) + "}"
+    arguments = ", ".join(map(str, (*left, *right, *total)))
+    result = builder.emit(type_, f'call {type_} asm "{text}", "{",".join(constraints)}"({arguments}) convergent')
+    return [builder.emit(value.type, f"extractvalue {result}, {n}") for n, value in enumerate(total)]

@@ -1,0 +1,200 @@
+"""What the threads of a block do with tiles of operands in shared memory: they add up products of their elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from xla_core.codegen.llvm.blocks.tile_copy import load_vector
+from xla_core.codegen.llvm.elements.accumulators import ProductSum
+from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
+from xla_core.codegen.llvm.elements.registers import whole
+from xla_core.codegen.llvm.forms.product_plan import ProductPlan
+from xla_core.codegen.llvm.ir.module import Value
+from xla_core.codegen.llvm.ir.types import register_type
+from xla_core.codegen.llvm.loops.ir_array import ElementValue
+from xla_core.target import Fragment, LanePlace, MatrixShape
+
+_MOST_UNROLLED = 256  # products in the body of the innermost loop
+
+Memory = Sequence[Sequence[Value]]
+"""The shared arrays of both operands: one for each part of an element."""
+
+Rows = Sequence[tuple[Value, Sequence[tuple[Value, Sequence[Sequence[Value]]]]]]
+"""(row, [(first column, sums of neighbouring columns)]): this thread's rows and columns in the tile."""
+
+
+class Multiplier(Protocol):
+    """How a thread multiplies. `types` are the register types of what shared memory holds of an element."""
+
+    types: Sequence[str]
+
+    def enter(self, operand: int, element: ElementValue) -> ElementValue:
+        """Converts an element of an operand to what shared memory holds."""
+
+    def start(self) -> list[Value]:
+        """Returns this thread's registers before the first product."""
+
+    def multiply(self, memory: Memory, starts: Sequence[Value], totals: Sequence[Value]) -> list[Value]:
+        """Adds the products of the tiles that begin at `starts` in the memory of each operand."""
+
+    def rows(self, totals: Sequence[Value]) -> Rows:
+        """Returns the sums by their places in the tile."""
+
+
+class ThreadMultiplier:
+    """Each thread multiplies elements: those of its rows with those of its columns."""
+
+    def __init__(self, emitter: ElementEmitter, plan: ProductPlan, thread: Value) -> None:
+        self._emitter, self._b, self._plan = emitter, emitter.b, plan
+        self._sum = ProductSum(emitter, plan.space.product)
+        self.types: Sequence[str] = [v.type for v in self._sum.start()]
+        across = self._b.int_(plan.tile[1] // plan.each[1])
+        self._place = (self._b.udiv(thread, across), self._b.urem(thread, across))
+
+    def enter(self, operand: int, element: ElementValue) -> ElementValue:
+        return self._sum.enter(operand, element)
+
+    def start(self) -> list[Value]:
+        return [part for _ in range(self._plan.each[0] * self._plan.each[1]) for part in self._sum.start()]
+
+    def multiply(self, memory: Memory, starts: Sequence[Value], totals: Sequence[Value]) -> list[Value]:
+        b, plan, size = self._b, self._plan, len(self.types)
+        depth, each = plan.tile[2], plan.each
+        unrolled = depth
+        while unrolled > 1 and unrolled * each[0] * each[1] > _MOST_UNROLLED:
+            unrolled //= 2
+
+        def some(number: Value, carried: list[Value]) -> list[Value]:
+            for step in range(unrolled):
+                term = b.add(b.mul(number, b.int_(unrolled)), b.int_(step))
+                left, right = (self._line(side, memory[side], starts[side], term) for side in (0, 1))
+                pairs = [(x, y) for x in left for y in right]
+                carried = [
+                    part
+                    for n, (x, y) in enumerate(pairs)
+                    for part in self._sum.add(carried[n * size : (n + 1) * size], whole(x), whole(y))
+                ]
+            return carried
+
+        return self._emitter.context.loop(b.int_(0), b.int_(depth // unrolled), some, totals, name="term")
+
+    def _line(self, side: int, arrays: Sequence[Value], start: Value, term: Value) -> list[list[Value]]:
+        """The elements of an operand, each as its parts, that this thread needs for one term."""
+        b, plan = self._b, self._plan
+        width = plan.vector(side)
+        first = b.add(b.mul(term, b.int_(plan.layouts[side].depth_stride)), b.mul(self._place[side], b.int_(width)))
+        found: list[list[Value]] = []
+        for group in range(plan.groups(side)):
+            place = b.add(b.add(start, first), b.int_(group * (plan.tile[side] // plan.groups(side))))
+            vectors = zip(self.types, arrays, strict=True)
+            parts = [load_vector(b, type_, width, array, place) for type_, array in vectors]
+            found += [list(element) for element in zip(*parts, strict=True)]
+        return found
+
+    def rows(self, totals: Sequence[Value]) -> Rows:
+        plan, size, width = self._plan, len(self.types), self._plan.vector(1)
+        sums = [totals[n : n + size] for n in range(0, len(totals), size)]
+        columns = [(self._number(1, first), first) for first in range(0, plan.each[1], width)]
+        found = []
+        for row in range(plan.each[0]):
+            of_row = sums[row * plan.each[1] : (row + 1) * plan.each[1]]
+            found.append((self._number(0, row), [(start, of_row[first : first + width]) for start, first in columns]))
+        return found
+
+    def _number(self, side: int, item: int) -> Value:
+        """The place in the tile of one of this thread's rows (0) or columns (1)."""
+        b, plan = self._b, self._plan
+        group, offset = divmod(item, plan.vector(side))
+        start = b.mul(self._place[side], b.int_(plan.vector(side)))
+        return b.add(start, b.int_(group * (plan.tile[side] // plan.groups(side)) + offset))
+
+
+class MatrixMultiplier:
+    """Each group of lanes multiplies small matrices, whose elements its lanes hold together."""
+
+    def __init__(self, emitter: ElementEmitter, plan: ProductPlan, shape: MatrixShape, thread: Value) -> None:
+        self._emitter, self._b, self._plan, self._shape = emitter, emitter.b, plan, shape
+        self._sum = ProductSum(emitter, plan.space.product)
+        self.types: Sequence[str] = [register_type(shape.operand)]
+        b, lanes = self._b, emitter.context.abi.parallel.lanes
+        self._lane = b.urem(thread, b.int_(lanes))
+        group, across = b.udiv(thread, b.int_(lanes)), b.int_(plan.tile[1] // plan.group[1])
+        places = (b.udiv(group, across), b.urem(group, across))
+        self._first = [b.mul(place, b.int_(size)) for place, size in zip(places, plan.group, strict=True)]
+        self._counts = (plan.group[0] // shape.rows, plan.group[1] // shape.columns)
+
+    def enter(self, operand: int, element: ElementValue) -> ElementValue:
+        return self._emitter.elemental.convert(element, self._sum.operand_types[operand], self._shape.operand)
+
+    def start(self) -> list[Value]:
+        return self._sum.start() * (self._counts[0] * self._counts[1] * len(self._shape.total.registers))
+
+    def multiply(self, memory: Memory, starts: Sequence[Value], totals: Sequence[Value]) -> list[Value]:
+        b, shape = self._b, self._shape
+
+        def step(number: Value, carried: list[Value]) -> list[Value]:
+            term = b.mul(number, b.int_(shape.terms))
+            left, right = (
+                [self._fragment(side, memory[side][0], starts[side], term, n * size, fragment) for n in range(count)]
+                for side, count, size, fragment in (
+                    (0, self._counts[0], shape.rows, shape.left),
+                    (1, self._counts[1], shape.columns, shape.right),
+                )
+            )
+            size = len(shape.total.registers)
+            abi, found = self._emitter.context.abi, list[Value]()
+            for x in left:
+                for y in right:
+                    total = carried[len(found) : len(found) + size]
+                    found += abi.matrix_multiply_accumulate(b, shape, x, y, total)
+            return found
+
+        count = b.int_(self._plan.tile[2] // shape.terms)
+        return self._emitter.context.loop(b.int_(0), count, step, totals, name="term")
+
+    def _place(self, place: LanePlace) -> Value:
+        b = self._b
+        number = b.urem(b.udiv(self._lane, b.int_(place.divisor)), b.int_(place.modulus))
+        return b.mul(number, b.int_(place.factor))
+
+    def _fragment(
+        self, side: int, array: Value, start: Value, term: Value, line: int, fragment: Fragment
+    ) -> list[Value]:
+        """This lane's registers of a small matrix of an operand."""
+        b, layout, held = self._b, self._plan.layouts[side], self.types[0]
+        first = b.add(b.add(self._first[side], b.int_(line)), self._place(fragment.line))
+        place = b.add(b.mul(first, b.int_(layout.line_stride)), b.add(term, self._place(fragment.term)))
+        place = b.add(start, place)
+        bits = 8 * self._shape.operand.byte_width * fragment.elements
+        type_ = held if fragment.elements == 1 else f"i{bits}"
+        return [
+            b.load(type_, b.gep(held, array, b.add(place, b.int_(lines * layout.line_stride + terms))), align=bits // 8)
+            for lines, terms in fragment.registers
+        ]
+
+    def rows(self, totals: Sequence[Value]) -> Rows:
+        b, fragment = self._b, self._shape.total
+        size = len(fragment.registers)
+        row, column = (self._place(place) for place in (fragment.line, fragment.term))
+        lines = dict.fromkeys(line for line, _ in fragment.registers)
+        found = []
+        for high in range(self._counts[0]):
+            for line in lines:
+                number = b.add(b.add(self._first[0], row), b.int_(high * self._shape.rows + line))
+                groups = []
+                for wide in range(self._counts[1]):
+                    first = (high * self._counts[1] + wide) * size
+                    own = [n for n, (at, _) in enumerate(fragment.registers) if at == line]
+                    start = b.add(b.add(self._first[1], column), b.int_(wide * self._shape.columns))
+                    start = b.add(start, b.int_(fragment.registers[own[0]][1]))
+                    groups.append((start, [[totals[first + n]] for n in own]))
+                found.append((number, groups))
+        return found
+
+
+def multiplier(emitter: ElementEmitter, plan: ProductPlan, thread: Value) -> Multiplier:
+    """Returns the multiplier that a plan asks for, of one thread of a block."""
+    if plan.matrix is None:
+        return ThreadMultiplier(emitter, plan, thread)
+    return MatrixMultiplier(emitter, plan, plan.matrix, thread)

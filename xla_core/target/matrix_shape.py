@@ -1,0 +1,57 @@
+"""MatrixShape: a product of small matrices that the lanes of a group compute by one instruction."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from xla_core.hlo.element_type import ElementType
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class LanePlace:
+    """A number that depends on the lane: (lane // divisor % modulus) * factor."""
+
+    divisor: int
+    modulus: int
+    factor: int = 1
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Fragment:
+    """The elements of a matrix that a lane holds.
+
+    A line is a row of the left operand or of the result, or a column of the right operand. A term is an element of a
+    line.
+
+    Attributes:
+        line, term: where a lane's elements begin.
+        registers: (line, term) of each register's first element, beyond where the lane's begin.
+        elements: how many neighbouring terms a register holds.
+    """
+
+    line: LanePlace
+    term: LanePlace
+    registers: tuple[tuple[int, int], ...]
+    elements: int = 1
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class MatrixShape:
+    """total += left * right, of matrices of rows x terms and terms x columns.
+
+    Attributes:
+        operand, accumulator: the types of the operands and of the total.
+        left, right, total: how the matrices lie in the registers of the lanes.
+    """
+
+    rows: int
+    columns: int
+    terms: int
+    operand: ElementType
+    accumulator: ElementType
+    left: Fragment
+    right: Fragment
+    total: Fragment
+
+    def __str__(self) -> str:
+        return f"{self.rows} x {self.columns} x {self.terms} {self.operand}"
