@@ -47,7 +47,7 @@ class ThreadSplit:
         return -(-self.row.extent // self.rows_at_once)
 
     def position(self, lane: IndexExpr) -> IndexExpr:
-        """The position in the section of an element of a group."""
+        """Returns the position in the section of an element of a group."""
         row, column = IndexExpr.of(self.row), IndexExpr.of(self.column)
         return row * (self.column.extent * self.width) + column * self.width + lane
 

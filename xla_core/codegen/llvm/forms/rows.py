@@ -34,6 +34,7 @@ from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.loops.ir_array import ElementValue, IrArray
+from xla_core.codegen.llvm.loops.vectors import Vectors
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -51,11 +52,13 @@ class _Kernel:
         rows: all reductions of the kernel are over these.
         reductions: (reduction, the index of its result), each after those that it needs.
         sections: the results. The elements of each are those of the rows, or one a row.
+        neighbours: positions in memory that are loaded, of which each is the neighbour of that at the place before.
     """
 
     rows: ReducedRows
     reductions: Sequence[tuple[HloInstruction, Index]]
     sections: Sequence[Section]
+    neighbours: Sequence[IndexExpr]
 
 
 def _kernel(body: KernelBody) -> _Kernel | None:
@@ -72,7 +75,11 @@ def _kernel(body: KernelBody) -> _Kernel | None:
         for root, _ in section.roots:
             accesses.visit(root, section.index(rows.position(section.shape, IndexExpr.of(place))))
     needed = [(i, index) for i in found for index in accesses.indices(i)]
-    return _Kernel(rows, needed, parts) if all(is_of_row(index) for _, index in needed) else None
+    if not all(is_of_row(index) for _, index in needed):
+        return None
+    positions = dict.fromkeys(load.position for load in accesses.loads)
+    neighbours = [p for p in positions if place not in (p - IndexExpr.of(place)).variables]
+    return _Kernel(rows, needed, parts, neighbours)
 
 
 def _matches(body: KernelBody) -> bool:
@@ -185,7 +192,8 @@ class _Rows:
         self._body, self._plan, self._context, self._team = body, plan, context, team
         self._b = b = context.builder
         self._indices = IndexValues(context)
-        self._emitter = ElementEmitter(context, body.bindings, self._indices, plan.loops)
+        self._vectors = Vectors(context, self._indices, plan.width)
+        self._emitter = ElementEmitter(context, body.bindings, self._indices, plan.loops, loader=self._vectors.load)
         self._count = plan.kernel.rows.elements // plan.width
         rows, number = plan.kernel.rows, b.add(b.mul(unit, b.int_(plan.rows_per_unit)), team.number)
         self._is_row = b.bool_(True)
@@ -206,6 +214,7 @@ class _Rows:
             holds = b.icmp("ult", group, b.int_(self._count))
             group = b.intrinsic("umin", group, b.int_(self._count - 1))
         expr = self._indices.new(name, self._count, group) * plan.width
+        self._vectors.add(p.substitute({plan.kernel.rows.place_variable: expr}) for p in plan.kernel.neighbours)
         return _Step([expr + n for n in range(plan.width)], holds)
 
     def emit(self) -> None:
@@ -261,27 +270,25 @@ class _Rows:
         if self._kept:
             found = [(step, self._elements(section, step.places)) for step in self._kept]
             for step, elements in found:  # after all loads: a result may be in an operand's buffer
-                self._context.when(b.and_(step.holds, self._is_row), functools.partial(self._store, elements))
+                self._context.when(b.and_(step.holds, self._is_row), functools.partial(self._vectors.store, elements))
             return
 
         def one(number: Value) -> None:
             step = self._step(number, "place")
             elements = self._elements(section, step.places)
-            self._context.when(b.and_(step.holds, self._is_row), lambda: self._store(elements))
+            self._context.when(b.and_(step.holds, self._is_row), lambda: self._vectors.store(elements))
 
         self._context.each(b.int_(0), b.int_(self._plan.steps), one, name="store")
 
     def _store_once(self, section: Section) -> None:
-        self._store(self._elements(section, [IndexExpr.of(0)]))
+        self._vectors.store(self._elements(section, [IndexExpr.of(0)]))
 
-    def _elements(self, section: Section, places: Sequence[IndexExpr]) -> list[tuple[IrArray, Index, ElementValue]]:
+    def _elements(
+        self, section: Section, places: Sequence[IndexExpr]
+    ) -> list[list[tuple[IrArray, Index, ElementValue]]]:
         """The results of a section at places of the row, and where they are stored."""
         found = [self._plan.kernel.rows.position(section.shape, place) for place in places]
-        return [e for position in found for e in section.elements(self._body, self._emitter, position)]
-
-    def _store(self, elements: Sequence[tuple[IrArray, Index, ElementValue]]) -> None:
-        for array, index, value in elements:
-            self._emitter.store(array, index, value)
+        return [list(section.elements(self._body, self._emitter, position)) for position in found]
 
 
 ROWS = KernelForm("rows", _matches, _plan, _emit)

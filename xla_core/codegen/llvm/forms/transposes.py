@@ -272,7 +272,7 @@ class _Tiles:
         for load in self._plan.direct:
             for a in range(self._plan.width):
                 first = self._at(load.position, a, IndexExpr.of(0))
-                if self._at(load.position, a, lane) == first + lane and is_aligned(first, self._plan.width):
+                if self._at(load.position, a, lane) == first + lane:
                     found.append(first)
         return found
 

@@ -147,19 +147,19 @@ class IndexValues:
     # -- types -------------------------------------------------------------------------------------------------------
 
     def counter(self, value: Value, extent: int) -> Value:
-        """A bound or a step of a loop over `extent` iterations, in the type of the loop's variable."""
+        """Converts a bound or a step of a loop over `extent` iterations to the type of the loop's variable."""
         return self._as(value, self._type(0, extent), 0)
 
     def _type(self, low: int, high: int) -> str:
-        """The type of values in [low, high]. The bounds of a condition fit beside them."""
+        """Returns the type of values in [low, high]. The bounds of a condition fit beside them."""
         return "i32" if self._narrow and low > -_NARROW and high < _NARROW else "i64"
 
     def _as(self, value: Value, type_: str, low: int) -> Value:
-        """The value in another type. It is not below `low`."""
+        """Returns the value in another type. It is not below `low`."""
         return self._b.resize(value, type_, signed=low < 0)
 
     def _sum(self, expr: IndexExpr) -> _Sum:
-        """The terms of an expression, and a type in which no part of their sum overflows."""
+        """Returns the terms of an expression, and a type in which no part of their sum overflows."""
         found = self._sums.get(expr)
         if found is None:
             remainders, rest = split_remainders(expr.terms)
@@ -178,7 +178,7 @@ class IndexValues:
     # -- emission ----------------------------------------------------------------------------------------------------
 
     def _native(self, expr: IndexExpr) -> Value:
-        """The value of an expression, in the type of its sum."""
+        """Returns the value of an expression, in the type of its sum."""
         total = self._sum(expr)
         if not total.terms:
             return self._b.int_(total.start, total.type)
@@ -200,7 +200,7 @@ class IndexValues:
         return value
 
     def _term(self, term: _Term) -> Value:
-        """The value of a term without its factor. Quotients and remainders are rounded down, by unsigned arithmetic."""
+        """Returns a term without its factor. Quotients and remainders are rounded down, by unsigned arithmetic."""
         if not term.operation:
             ((atom, _),) = term.expr.terms.items()
             assert isinstance(atom, Variable)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 
 from xla_core.analysis.indexing import Index, IndexExpr, memory_position
 from xla_core.codegen.llvm.loops.context import EmissionContext
@@ -17,19 +17,27 @@ class Vectors:
     Args:
         context, indices: the kernel under construction.
         width: elements of a vector, a power of two.
-        firsts: the positions of first elements of vectors. A group's elements are all needed, so that all may be
-            loaded, except under a condition.
+        firsts: see `add`.
     """
 
     def __init__(
-        self, context: EmissionContext, indices: IndexValues, width: int, firsts: Collection[IndexExpr]
+        self, context: EmissionContext, indices: IndexValues, width: int, firsts: Iterable[IndexExpr] = ()
     ) -> None:
         self._context, self._indices = context, indices
-        self._width, self._firsts = width, firsts
+        self._width, self._firsts = width, set[IndexExpr]()
         self._floor = context.floor
+        self.add(firsts)
+
+    def add(self, firsts: Iterable[IndexExpr]) -> None:
+        """Adds positions of groups' first elements. The others of a group are its neighbours in memory.
+
+        All elements of a group are needed, so that all may be loaded, except under a condition. Positions that aren't
+        known to be multiples of the width are left out.
+        """
+        self._firsts.update(first for first in firsts if self._width > 1 and is_aligned(first, self._width))
 
     def load(self, array: IrArray, position: IndexExpr) -> ElementValue:
-        """The element at a position, from its vector if there is one."""
+        """Loads the element at a position, from its vector if there is one."""
         lane = position.constant % self._width
         first = position - lane
         b, is_conditional = self._context.builder, self._context.floor > self._floor

@@ -103,8 +103,8 @@ def test_elements_in_registers_are_computed_once() -> None:
     assert loaded.kernel.plan == (
         "rows: 5 units of 16 threads; 5 rows of 64, 1 a block, 16 threads each, 1 x 4 elements a thread in registers"
     )
-    loads = [line for line in loaded.text.splitlines() if "load float" in line and "!noalias" in line]
-    assert (len(loads), loaded.text.count("fdiv")) == (4, 4)
+    loads = [line for line in loaded.text.splitlines() if "load <4 x float>" in line and "!noalias" in line]
+    assert (len(loads), loaded.text.count("fdiv"), loaded.text.count("store <4 x float>")) == (1, 4, 1)
 
 
 def test_rows_of_two_results() -> None:
