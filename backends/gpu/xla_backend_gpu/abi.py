@@ -1,6 +1,6 @@
 """PtxAbi: kernel parameters, thread indices, barriers and memory of the shared emitter's kernels in PTX.
 
-A kernel is `.entry name(buffer, ..., [scratch])`. Its threads stride over the units of work, or the threads of a block
+A kernel is `.entry name(buffer, ...)`. Its threads stride over the units of work, or the threads of a block
 work on a unit together. The module is `nvptx64-nvidia-cuda`; LLVM chooses the least version of PTX that has the
 processor's instructions. Math functions are the emitter's own formulas, so no library of device functions is needed.
 """
@@ -14,7 +14,7 @@ from xla_backend_gpu.matrices import matrix_shapes, multiply_accumulate
 from xla_backend_gpu.processors import ALIGNMENT, check_processor
 from xla_backend_gpu.remainder import remainder
 from xla_core.codegen.llvm import GridAbi, IrBuilder, IrModule, KernelFrame, KernelParameter, Value
-from xla_core.hlo import ElementType, Shape
+from xla_core.hlo import ElementType
 from xla_core.target import MatrixShape, ParallelModel
 
 __all__ = ["KernelFigures", "PtxAbi"]
@@ -22,8 +22,6 @@ __all__ = ["KernelFigures", "PtxAbi"]
 _WARP = 32
 _THREADS = 256  # of a block
 _MOST_BLOCKS = 1 << 16  # of a kernel whose blocks work on a unit together; they stride over more units
-_MOST_SCRATCH = 64 << 20  # bytes for all threads of a kernel, if one thread needs no more
-_STACK = 1 << 10  # bytes; more scratch memory of a thread lies in a buffer
 _GLOBAL, _SHARED = 1, 3
 
 PARALLEL = ParallelModel(
@@ -49,15 +47,11 @@ class KernelFigures:
         units: the number of units of work.
         threads: the number of threads of a block.
         is_block_unit: whether the threads of a block work on a unit together.
-        takes_scratch: whether the kernel's last parameter is scratch memory.
-        scratch_bytes: scratch memory of one thread.
     """
 
     units: int
     threads: int
     is_block_unit: bool
-    takes_scratch: bool = False
-    scratch_bytes: int = 0
 
     @property
     def blocks(self) -> int:
@@ -65,14 +59,7 @@ class KernelFigures:
         wanted, most = self.units, _MOST_BLOCKS
         if not self.is_block_unit:
             wanted, most = -(-self.units // self.threads), PARALLEL.resident_threads // self.threads
-        if self.scratch_bytes:
-            wanted = min(wanted, max(1, _MOST_SCRATCH // (self.scratch_bytes * self.threads)))
         return max(1, min(wanted, most))
-
-    @property
-    def all_scratch_bytes(self) -> int:
-        """The scratch memory of all threads, in bytes."""
-        return self.blocks * self.threads * self.scratch_bytes
 
 
 class PtxAbi(GridAbi):
@@ -84,8 +71,6 @@ class PtxAbi(GridAbi):
         deterministic: whether the result of a program must be the same in each run.
 
     Attributes:
-        takes_scratch: whether kernels that are emitted from now on have a parameter of scratch memory, which holds
-            what is too large for a thread's stack.
         figures: the figures of each emitted kernel, by its name.
     """
 
@@ -106,24 +91,16 @@ class PtxAbi(GridAbi):
         # LLVM's own choice for this processor is older than its products of matrices.
         self.features = "+ptx65" if self.cpu == "sm_75" else ""
         self.parallel = PARALLEL.model_copy(update={"matrix_shapes": matrix_shapes(self.cpu)})
-        self.takes_scratch = False
         self.figures: dict[str, KernelFigures] = {}
         self._threads = _THREADS
-        self._scratch: Value | None = None
 
     def begin_kernel(
         self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, threads: int = 1
     ) -> KernelFrame:
         self._threads = threads if threads > 1 else min(_THREADS, max(1, -(-count // _WARP)) * _WARP)
         self.kernel_attributes = f'nounwind "nvvm.reqntid"="{self._threads}"'
-        self.figures[name] = KernelFigures(count, self._threads, threads > 1, self.takes_scratch)
-        self._scratch = None
-        if not self.takes_scratch:
-            return super().begin_kernel(module, name, parameters, count, threads=threads)
-        scratch = KernelParameter("scratch", Shape.array(ElementType.U8, (0,)), is_result=True)
-        frame = super().begin_kernel(module, name, [*parameters, scratch], count, threads=threads)
-        self._scratch = frame.buffers.pop()
-        return frame
+        self.figures[name] = KernelFigures(count, self._threads, threads > 1)
+        return super().begin_kernel(module, name, parameters, count, threads=threads)
 
     # -- indices -----------------------------------------------------------------------------------------------------
 
@@ -163,21 +140,6 @@ class PtxAbi(GridAbi):
         space = f"addrspace({_SHARED})"
         builder.module.add_global(name, f"internal {space} global [{count} x {type_}] undef, align 16")
         return Value(f"ptr {space}", f"@{name}")
-
-    def allocate(self, builder: IrBuilder, size: int) -> Value:
-        """Allocates small memory on the thread's stack, and other memory in the thread's part of the scratch buffer."""
-        if self._scratch is None or size <= _STACK:
-            return super().allocate(builder, size)
-        figures = self.figures[builder.function.name]
-        start, padded = figures.scratch_bytes, -(-size // ALIGNMENT) * ALIGNMENT
-        figures.scratch_bytes += padded
-        threads = builder.mul(self.block_count(builder), self.block_size(builder))
-        thread = builder.add(
-            builder.mul(self.block_index(builder), self.block_size(builder)), self.thread_index(builder)
-        )
-        # An allocation of all threads follows the allocations before it.
-        offset = builder.add(builder.mul(threads, builder.int_(start)), builder.mul(thread, builder.int_(padded)))
-        return builder.gep("i8", self._scratch, offset)
 
     # -- math --------------------------------------------------------------------------------------------------------
 

@@ -42,9 +42,6 @@ _TARGET_PASSES = (
     "dot-strength-reduction",
 )
 
-_SCRATCH = frozenset({Opcode.FFT})
-"""Ops whose kernels need memory for the whole of a row."""
-
 
 @functools.cache
 def capabilities() -> Capabilities:
@@ -148,8 +145,6 @@ class _Kernels:
         return ()
 
     def _new(self, instruction: HloInstruction, aliasing: frozenset[tuple[int, int]]) -> tuple[Launch, ...]:
-        root = instruction.attribute("calls").root if instruction.opcode == Opcode.FUSION else instruction
-        self._abi.takes_scratch = root.opcode in _SCRATCH
         kernel = self.emitter.emit(instruction, aliasing=aliasing)
         self.plans.append(f"{kernel.name}: {kernel.plan}\n")
         return tuple(self._launch(phase) for phase in kernel.phases)
@@ -160,6 +155,5 @@ class _Kernels:
             kernel=phase.name,
             blocks=figures.blocks,
             threads=figures.threads,
-            takes_scratch=figures.takes_scratch or phase.scratch_bytes > 0,
-            scratch_bytes=max(figures.all_scratch_bytes, phase.scratch_bytes),
+            scratch_bytes=phase.scratch_bytes,
         )

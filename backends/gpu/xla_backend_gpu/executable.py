@@ -87,7 +87,7 @@ def make_thunks(program: GpuProgram, assignment: BufferAssignment) -> ThunkProgr
         return [kernel(instruction, phase, operands, results) for phase in phases]
 
     def kernel(instruction: HloInstruction, launch: Launch, operands: Slices, results: Slices) -> Thunk:
-        written = (*results, BufferSlice(scratch, 0, size)) if launch.takes_scratch else results
+        written = (*results, BufferSlice(scratch, 0, size)) if launch.scratch_bytes else results
         dimensions = LaunchDimensions((launch.blocks, 1, 1), (launch.threads, 1, 1))
         kernel = GpuKernel(code, launch.kernel, instruction)
         return KernelThunk(instruction.name, kernel, operands, written, dimensions)
@@ -97,6 +97,6 @@ def make_thunks(program: GpuProgram, assignment: BufferAssignment) -> ThunkProgr
         raise InvalidArgumentError(
             f"the serialized GPU program is damaged: its module has no instruction {next(iter(launches))}"
         )
-    if any(launch.takes_scratch for launch in every):
+    if size:
         made = dataclasses.replace(made, allocations=(*made.allocations, scratch))
     return made

@@ -28,7 +28,6 @@ class Launch(BaseModel):
     kernel: str = Field(pattern=r"^[A-Za-z_$][\w$]*$")
     blocks: int = Field(ge=1, le=2**31 - 1)
     threads: int = Field(ge=1, le=1024)
-    takes_scratch: bool = False
     scratch_bytes: int = Field(default=0, ge=0)
 
 

@@ -173,3 +173,25 @@ def test_top_k_by_blocks(client, element_type: str, rows: int, length: int, k: i
     text = text.replace("$C", str(k)).replace("$L", "true")
     assert "top-k by blocks" in plan(client, text)
     same(client, text, keys(text), engine=engine)
+
+
+FFT = """HloModule fft
+ENTRY e {
+  x = c64[$R,$N] parameter(0)
+  ROOT r = c64[$R,$N] fft(x), fft_type=FFT, fft_length={$N}
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "length", "engine"),
+    [(3, 60, "checked"), (40, 16, "checked"), (2, 97, "checked"), (1, 4096, "checked"), (1, 1 << 17, "fast")],
+)
+def test_fft_by_blocks(client, rows: int, length: int, engine: str) -> None:
+    text = FFT.replace("$N", str(length)).replace("$R", str(rows))
+    assert plan(client, text).count("|") == (0 if length < 1000 else 5 if length == 4096 else 8)
+    rng = np.random.default_rng(0)
+    x = (rng.standard_normal((rows, length)) + 1j * rng.standard_normal((rows, length))).astype(np.complex64)
+    (got,) = run(client, text, x, engine=engine)
+    expected = np.fft.fft(x.astype(np.complex128))
+    assert np.abs(got - expected).max() < 1e-6 * np.abs(expected).max()

@@ -49,7 +49,7 @@ def test_scratch_memory_is_part_of_the_temporaries(executable) -> None:
     """Tiles of a row are sorted, and then merged in scratch memory."""
     (phases,) = [v for k, v in json.loads(executable.serialize())["launches"].items() if k.startswith("s ")]
     assert len(phases) > 1
-    assert all(phase["takes_scratch"] and phase["scratch_bytes"] >= 9 * 3000 * 4 for phase in phases)
+    assert all(phase["scratch_bytes"] >= 9 * 3000 * 4 for phase in phases)
     assert executable.memory_stats().temp_bytes >= phases[0]["scratch_bytes"]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xla_core.codegen.llvm.forms.elements import ELEMENTS
-from xla_core.codegen.llvm.forms.fft import FFT
+from xla_core.codegen.llvm.forms.fft import FFT, FFT_BLOCKS
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, KernelPlan
 from xla_core.codegen.llvm.forms.loop import LOOP
 from xla_core.codegen.llvm.forms.products import PRODUCT
@@ -26,6 +26,7 @@ FORMS: Sequence[KernelForm[Any]] = (
     SORT,
     TOP_K_BLOCKS,
     TOP_K,
+    FFT_BLOCKS,
     FFT,
     SCATTER_BLOCKS,
     SCATTER,

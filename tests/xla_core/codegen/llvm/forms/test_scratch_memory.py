@@ -34,7 +34,7 @@ def test_a_kernel_without_memory_counts_it():
     aligned = [a.ctypes.data + (-a.ctypes.data % 64) for a in (x, result)]
     table = (ctypes.c_void_p * 3)(ctypes.addressof(counter), *aligned)
     for calls in (1, 2):
-        kernel.function(ctypes.addressof(table) + 8, 0, 1)
+        kernel.functions[0](ctypes.addressof(table) + 8, 0, 1)
         assert counter.value == calls
     assert np.all(result == -1)
 

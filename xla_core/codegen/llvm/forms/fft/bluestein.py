@@ -11,6 +11,7 @@ import numpy as np
 
 from xla_core.codegen.llvm.forms.fft.complex_code import FftCode, Source, View
 from xla_core.codegen.llvm.forms.fft.stockham import factors_of, stockham
+from xla_core.codegen.llvm.ir.module import Value
 
 _LONG = 1 << 15  # entries; longer tables are computed once a call instead of being constants
 
@@ -41,16 +42,12 @@ def bluestein(
     turns, filters = tables or _constant_tables(code, n, size, inverse)
     a, spectrum, *buffers = (code.planes(size) for _ in range(4))
     zero = b.float_(0.0, code.type)
-    with code.loop(n) as i:
-        a.store(i, code.product(source.load(i), turns.load(i)))
-    with code.loop(size - n) as i:
-        a.store(b.add(i, b.int_(n)), (zero, zero))
+    code.each(n, lambda i: a.store(i, code.product(source.load(i), turns.load(i))))
+    code.each(size - n, lambda i: a.store(b.add(i, b.int_(n)), (zero, zero)))
     stockham(code, a, spectrum, factors, False, 1.0, buffers)
-    with code.loop(size) as i:
-        a.store(i, code.product(spectrum.load(i), filters.load(i)))
+    code.each(size, lambda i: a.store(i, code.product(spectrum.load(i), filters.load(i))))
     stockham(code, a, spectrum, factors, True, 1.0, buffers)
-    with code.loop(n) as i:
-        target.store(i, code.scaled(code.product(spectrum.load(i), turns.load(i)), scale))
+    code.each(n, lambda i: target.store(i, code.scaled(code.product(spectrum.load(i), turns.load(i)), scale)))
 
 
 def _constant_tables(code: FftCode, n: int, size: int, inverse: bool) -> Tables:
@@ -67,18 +64,20 @@ def compute_tables(code: FftCode, n: int, inverse: bool) -> Tables:
     b, size = code.builder, convolution_length(2 * n - 1)
     factors = factors_of(size)
     assert factors is not None
-    chirp, filters = code.planes(n), code.planes(size)
-    with code.temporary():  # every row uses it again
-        kernel, *buffers = (code.planes(size) for _ in range(3))
-        roots = code.roots((1 if inverse else -1) * math.pi / n, 2 * n)
-        zero = b.float_(0.0, code.type)
-        with code.loop(n) as k:
-            chirp.store(k, roots.load(b.urem(b.mul(k, k), b.int_(2 * n))))
-        with code.loop(size) as k:
-            kernel.store(k, (zero, zero))
-        with code.loop(n) as k:
-            real, imag = chirp.load(k)
-            kernel.store(k, (real, b.fneg(imag)))
-            kernel.store(b.urem(b.sub(b.int_(size), k), b.int_(size)), (real, b.fneg(imag)))
-        stockham(code, kernel, filters, factors, False, 1.0 / size, buffers)
+    with code.once():
+        chirp, filters = code.planes(n), code.planes(size)
+        with code.temporary():  # every row uses it again
+            kernel, *buffers = (code.planes(size) for _ in range(3))
+            roots = code.roots((1 if inverse else -1) * math.pi / n, 2 * n)
+            zero = b.float_(0.0, code.type)
+
+            def mirror(k: Value) -> None:
+                real, imag = chirp.load(k)
+                kernel.store(k, (real, b.fneg(imag)))
+                kernel.store(b.urem(b.sub(b.int_(size), k), b.int_(size)), (real, b.fneg(imag)))
+
+            code.each(n, lambda k: chirp.store(k, roots.load(b.urem(b.mul(k, k), b.int_(2 * n)))))
+            code.each(size, lambda k: kernel.store(k, (zero, zero)))
+            code.each(n, mirror)
+            stockham(code, kernel, filters, factors, False, 1.0 / size, buffers)
     return chirp, filters

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -48,6 +48,7 @@ class FftCode:
         self._parallel = f'!{{!"llvm.loop.parallel_accesses", {group}}}'
         self._memory = memory
         self._used = 0
+        self.most_used = 0
 
     # -- arithmetic ---------------------------------------------------------------------------------------------------
 
@@ -76,24 +77,40 @@ class FftCode:
 
     # -- loops and memory ---------------------------------------------------------------------------------------------
 
-    @contextmanager
-    def loop(self, count: int) -> Iterator[Value]:
+    def each(self, count: int, body: Callable[[Value], None]) -> None:
         """A loop whose iterations are independent. One iteration is written without a loop."""
         if count == 1:
-            yield self.builder.int_(0)
+            body(self.builder.int_(0))
             return
         loop, _ = self.builder.open_loop(self.builder.int_(0), self.builder.int_(count), name="fft")
-        yield loop.index
+        body(loop.index)
         loop.metadata.append(self._parallel)
         self.builder.close_loop(loop)
+
+    def each_of(self, counts: Sequence[int], body: Callable[[Value], Any]) -> None:
+        """Nested loops whose iterations are independent. The body of each loop but the innermost returns the next."""
+        count, *inner = counts
+        self.each(count, (lambda i: self.each_of(inner, body(i))) if inner else body)
+
+    @contextmanager
+    def once(self) -> Iterator[None]:
+        """The loops inside compute what all rows use."""
+        yield
 
     def planes(self, count: int) -> Planes:
         """Scratch memory for complex values."""
         size = padded(count)
-        real = self.builder.gep(self.type, self._memory, self.builder.int_(self._used))
-        imag = self.builder.gep(self.type, self._memory, self.builder.int_(self._used + size))
-        self._used += 2 * size
-        return Planes(self, real, imag)
+        start = self._allocate(2 * size)
+        real = self.builder.gep(self.type, start, self.builder.int_(0))
+        imag = self.builder.gep(self.type, start, self.builder.int_(size))
+        return Planes(self, lambda: real, lambda: imag)
+
+    def _allocate(self, size: int) -> Value:
+        """Returns the address of new scratch memory for so many real numbers."""
+        start = self.builder.gep(self.type, self._memory, self.builder.int_(self._used))
+        self._used += size
+        self.most_used = max(self.most_used, self._used)
+        return start
 
     @contextmanager
     def temporary(self) -> Iterator[None]:
@@ -103,10 +120,13 @@ class FftCode:
         self._used = used
 
     def table(self, values: np.ndarray) -> Planes:
-        """Returns a constant table."""
-        parts = [np.ascontiguousarray(part, self.dtype).tobytes() for part in (values.real, values.imag)]
-        real, imag = (self.builder.module.constant_bytes(part, 64, self._constant_address_space) for part in parts)
-        return Planes(self, real, imag)
+        """Returns a constant table. The module has it if it is read."""
+
+        def pointer(part: np.ndarray) -> Callable[[], Value]:
+            data = np.ascontiguousarray(part, self.dtype).tobytes()
+            return lambda: self.builder.module.constant_bytes(data, 64, self._constant_address_space)
+
+        return Planes(self, pointer(values.real), pointer(values.imag))
 
     def roots(self, angle: float, count: int) -> Source:
         """Returns exp(i angle k) for k < count, from a constant table or as products of the entries of two tables."""
@@ -139,15 +159,15 @@ class _Products:
 class Planes:
     """A row whose real and imaginary parts lie in separate arrays."""
 
-    def __init__(self, code: FftCode, real: Value, imag: Value) -> None:
+    def __init__(self, code: FftCode, real: Callable[[], Value], imag: Callable[[], Value]) -> None:
         self._code, self._real, self._imag = code, real, imag
 
     def load(self, index: Value) -> Pair:
-        return self._code.load(self._real, index), self._code.load(self._imag, index)
+        return self._code.load(self._real(), index), self._code.load(self._imag(), index)
 
     def store(self, index: Value, value: Pair) -> None:
-        self._code.store(self._real, index, value[0])
-        self._code.store(self._imag, index, value[1])
+        self._code.store(self._real(), index, value[0])
+        self._code.store(self._imag(), index, value[1])
 
 
 class Interleaved:

@@ -19,7 +19,8 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 
 
-def _matches(body: KernelBody) -> bool:
+def is_row_transform(body: KernelBody) -> bool:
+    """Whether the kernel is an fft over one dimension, of rows that follow each other in memory."""
     fft = body.instruction
     if fft.opcode != Opcode.FFT or len(fft.attribute("fft_length")) != 1:
         return False
@@ -31,10 +32,10 @@ def _plan(body: KernelBody) -> KernelPlan:
 
 
 def _emit(body: KernelBody, plan: KernelPlan, frame: KernelFrame, context: EmissionContext) -> None:
-    _Transform(body.root).emit(frame, context.abi)
+    Transform(body.root).emit(frame, context.abi)
 
 
-class _Transform:
+class Transform:
     """The code of one fft instruction."""
 
     def __init__(self, fft: HloInstruction) -> None:
@@ -42,6 +43,7 @@ class _Transform:
         self.length: int = fft.attribute("fft_length")[0]
         single = fft.shape.element_type in (ElementType.F32, ElementType.C64)
         self.dtype = np.dtype(np.float32 if single else np.float64)
+        self.type = "float" if single else "double"
 
     @property
     def complex_length(self) -> int:
@@ -49,24 +51,23 @@ class _Transform:
         return self.length // 2 if self.kind in ("RFFT", "IRFFT") and self.length % 2 == 0 else self.length
 
     def emit(self, frame: KernelFrame, abi: TargetAbi) -> None:
-        """Writes the kernel's body. Its buffers are the operand and the result."""
+        """Writes the kernel's body, as a loop over rows."""
         b = frame.builder
         b.fast_math = "contract"
         size = self._scratch_elements() * self.dtype.itemsize
         memory = abi.allocate(b, size) if size else Value("ptr", "null")
-        n = self.length
-        row_in = n if self.kind == "RFFT" else 2 * (n // 2 + 1) if self.kind == "IRFFT" else 2 * n
-        row_out = n if self.kind == "IRFFT" else 2 * (n // 2 + 1) if self.kind == "RFFT" else 2 * n
         code = FftCode(b, self.dtype, memory, abi.constant_address_space)
-        half = self.complex_length
-        tables = compute_tables(code, half, self.kind in ("IFFT", "IRFFT")) if self._computes_tables else None
+        tables = self.tables(code)
         loop, _ = b.open_loop(frame.begin, frame.end, frame.step, name="row")
-        source = b.gep(code.type, frame.buffers[0], b.mul(loop.index, b.int_(row_in)))
-        target = b.gep(code.type, frame.buffers[1], b.mul(loop.index, b.int_(row_out)))
-        self._emit_row(code, source, target, tables)
+        self.emit_row(code, frame, loop.index, tables)
         b.close_loop(loop)
         if size:
             abi.release(b, memory, size)
+
+    def tables(self, code: FftCode) -> Tables | None:
+        """Emits the computation of tables that all rows use, if they are too long to be constants."""
+        inverse = self.kind in ("IFFT", "IRFFT")
+        return compute_tables(code, self.complex_length, inverse) if self._computes_tables else None
 
     @property
     def _computes_tables(self) -> bool:
@@ -84,8 +85,13 @@ class _Transform:
         size = padded(convolution_length(2 * n - 1))
         return 2 * (4 * size + padded(n)) + (2 * (size + padded(n)) if self._computes_tables else 0)
 
-    def _emit_row(self, code: FftCode, source: Value, target: Value, tables: Tables | None) -> None:
-        n, half = self.length, self.complex_length
+    def emit_row(self, code: FftCode, frame: KernelFrame, row: Value, tables: Tables | None) -> None:
+        """Emits the transform of a row. The kernel's buffers are the operand and the result."""
+        b, n, half = code.builder, self.length, self.complex_length
+        row_in = n if self.kind == "RFFT" else 2 * (n // 2 + 1) if self.kind == "IRFFT" else 2 * n
+        row_out = n if self.kind == "IRFFT" else 2 * (n // 2 + 1) if self.kind == "RFFT" else 2 * n
+        source = b.gep(code.type, frame.buffers[0], b.mul(row, b.int_(row_in)))
+        target = b.gep(code.type, frame.buffers[1], b.mul(row, b.int_(row_out)))
         complex_in, complex_out = Interleaved(code, source), Interleaved(code, target)
 
         def transform(given: Source, made: View, inverse: bool, scale: float) -> None:
@@ -108,8 +114,7 @@ class _Transform:
             case "RFFT":
                 spectrum = code.planes(n)
                 transform(Real(code, source), spectrum, False, 1.0)
-                with code.loop(n // 2 + 1) as k:
-                    complex_out.store(k, spectrum.load(k))
+                code.each(n // 2 + 1, lambda k: complex_out.store(k, spectrum.load(k)))
             case _ if half != n:
                 spectrum = code.planes(half)
                 join(code, complex_in, spectrum, half)
@@ -120,4 +125,4 @@ class _Transform:
                 transform(spectrum, Real(code, target), True, 1.0 / n)
 
 
-FFT = KernelForm("fft", _matches, _plan, _emit, (Opcode.FFT,))
+FFT = KernelForm("fft", is_row_transform, _plan, _emit, (Opcode.FFT,))

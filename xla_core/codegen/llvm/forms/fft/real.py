@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from xla_core.codegen.llvm.forms.fft.complex_code import FftCode, Source, View
+from xla_core.codegen.llvm.ir.module import Value
 
 
 def separate(code: FftCode, packed: Source, out: View, half: int) -> None:
@@ -17,7 +18,8 @@ def separate(code: FftCode, packed: Source, out: View, half: int) -> None:
     """
     b = code.builder
     table = code.roots(-np.pi / half, half + 1)
-    with code.loop(half + 1) as k:
+
+    def one(k: Value) -> None:
         here = b.select(b.icmp("eq", k, b.int_(half)), b.int_(0), k)
         mirrored = b.select(b.icmp("eq", k, b.int_(0)), b.int_(0), b.sub(b.int_(half), k))
         z, (mr, mi) = packed.load(here), packed.load(mirrored)
@@ -26,13 +28,16 @@ def separate(code: FftCode, packed: Source, out: View, half: int) -> None:
         turned = code.product(odd, table.load(k))
         out.store(k, code.sum(even, (turned[1], b.fneg(turned[0]))))
 
+    code.each(half + 1, one)
+
 
 def join(code: FftCode, spectrum: Source, packed: View, half: int) -> None:
     """Computes the inverse of `separate`, times two. It ignores the imaginary parts of the first and last values."""
     b = code.builder
     table = code.roots(np.pi / half, half)
     zero = b.float_(0.0, code.type)
-    with code.loop(half) as k:
+
+    def one(k: Value) -> None:
         (xr, xi), (mr, mi) = spectrum.load(k), spectrum.load(b.sub(b.int_(half), k))
         at_end = b.icmp("eq", k, b.int_(0))
         x = (xr, b.select(at_end, zero, xi))
@@ -40,14 +45,22 @@ def join(code: FftCode, spectrum: Source, packed: View, half: int) -> None:
         turned = code.product(code.difference(x, mirrored), table.load(k))
         packed.store(k, code.sum(code.sum(x, mirrored), (b.fneg(turned[1]), turned[0])))
 
+    code.each(half, one)
+
 
 def mirror(code: FftCode, spectrum: Source, out: View, n: int) -> None:
     """Computes the whole spectrum of odd length n from its first half."""
     b = code.builder
-    real, _ = spectrum.load(b.int_(0))
-    out.store(b.int_(0), (real, b.float_(0.0, code.type)))
-    with code.loop(n // 2) as i:
+
+    def first(k: Value) -> None:
+        real, _ = spectrum.load(k)
+        out.store(k, (real, b.float_(0.0, code.type)))
+
+    def pair(i: Value) -> None:
         k = b.add(i, b.int_(1))
         real, imag = spectrum.load(k)
         out.store(k, (real, imag))
         out.store(b.sub(b.int_(n), k), (real, b.fneg(imag)))
+
+    code.each(1, first)
+    code.each(n // 2, pair)

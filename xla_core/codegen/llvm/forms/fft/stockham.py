@@ -9,7 +9,7 @@ float64 and stored as constants; those of long transforms are products of two co
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -45,8 +45,7 @@ def stockham(
     """
     n, stride = math.prod(factors), 1
     if not factors:
-        with code.loop(1) as k:
-            target.store(k, code.scaled(source.load(k), scale))
+        code.each(1, lambda k: target.store(k, code.scaled(source.load(k), scale)))
         return
     for number, radix in enumerate(factors):
         last = number == len(factors) - 1
@@ -68,8 +67,8 @@ def _stage(
     def twiddles(p: np.ndarray) -> list[np.ndarray]:
         return [np.exp(sign * 2j * np.pi * (p * k % n) / n) for k in range(1, radix)]
 
-    def butterflies(p: Value, factors: Sequence[Pair]) -> None:
-        with code.loop(stride) as q:
+    def butterflies(p: Value, factors: Sequence[Pair]) -> Callable[[Value], None]:
+        def one(q: Value) -> None:
             read = b.add(q, b.mul(p, b.int_(stride)))
             values = [source.load(b.add(read, b.int_(stride * m * j))) for j in range(radix)]
             results = _butterfly(code, values, inverse)
@@ -79,21 +78,28 @@ def _stage(
                     result = code.product(result, factors[k - 1])
                 target.store(b.add(write, b.int_(stride * k)), code.scaled(result, scale))
 
+        return one
+
     if m == 1:
-        butterflies(b.int_(0), ())
+        code.each(stride, butterflies(b.int_(0), ()))
         return
     low = m if m <= TABLE else _divisor(m)
     near = [code.table(t) for t in twiddles(np.arange(low))]
     if low == m:
-        with code.loop(m) as p:
-            butterflies(p, [t.load(p) for t in near])
+        code.each_of([m, stride], lambda p: butterflies(p, [t.load(p) for t in near]))
         return
     far = [code.table(t) for t in twiddles(np.arange(0, m, low))]
-    with code.loop(m // low) as high:
+
+    def across(high: Value) -> Callable[[Value], Callable[[Value], None]]:
         bases = [t.load(high) for t in far]
-        with code.loop(low) as rest:
+
+        def within(rest: Value) -> Callable[[Value], None]:
             factors = [code.product(f, t.load(rest)) for f, t in zip(bases, near, strict=True)]
-            butterflies(b.add(b.mul(high, b.int_(low)), rest), factors)
+            return butterflies(b.add(b.mul(high, b.int_(low)), rest), factors)
+
+        return within
+
+    code.each_of([m // low, low, stride], across)
 
 
 def _butterfly(code: FftCode, values: Sequence[Pair], inverse: bool) -> list[Pair]:
