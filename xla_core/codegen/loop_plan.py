@@ -11,7 +11,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 
-from xla_core.analysis.indexing import FloorDiv, FusionAccesses, IndexExpr, Load, Variable, joined
+from xla_core.analysis.indexing import FloorDiv, FusionAccesses, Index, IndexExpr, Load, Variable, joined
 from xla_core.hlo.instruction import HloInstruction
 
 _MOST_SPLITS = 64  # after these, indices are divided
@@ -74,6 +74,15 @@ class LoopPlan:
     def variables(self, section: Section) -> Sequence[Variable]:
         """Returns the variables of a section's loops, outermost first."""
         return self._variables[section.space]
+
+    def indices(self, instruction: HloInstruction) -> Sequence[Index]:
+        """Returns the indices at which an instruction is computed."""
+        return self._accesses.indices(instruction)
+
+    def reads_in_order(self, inner: Variable) -> bool:
+        """Whether each load moves by at most one element from one iteration of a loop to the next."""
+        terms = [load.position.terms for load in self._accesses.loads]
+        return all(found.get(inner, 0) in (0, 1) and all(isinstance(a, Variable) for a in found) for found in terms)
 
     def _find_accesses(self) -> FusionAccesses:
         accesses = FusionAccesses(self._bound, self.loops)

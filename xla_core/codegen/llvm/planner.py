@@ -10,6 +10,7 @@ from xla_core.codegen.llvm.forms.fft import FFT, FFT_BLOCKS
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, KernelPlan
 from xla_core.codegen.llvm.forms.loop import LOOP
 from xla_core.codegen.llvm.forms.products import PRODUCT
+from xla_core.codegen.llvm.forms.reduced_rows import REDUCED_ROWS
 from xla_core.codegen.llvm.forms.rows import ROWS
 from xla_core.codegen.llvm.forms.scatter import SCATTER
 from xla_core.codegen.llvm.forms.scatter_blocks import SCATTER_BLOCKS
@@ -36,6 +37,7 @@ FORMS: Sequence[KernelForm[Any]] = (
     TRANSPOSES,
     ELEMENTS,
     TILES,
+    REDUCED_ROWS,
     LOOP,
 )
 """All forms, those for few kernels first. The last one matches every kernel."""

@@ -248,6 +248,31 @@ def _accumulate(f: ElementEmitter, instruction: HloInstruction, index: Index) ->
     return total.finish(inner(0, frozenset(), total.start()))
 
 
+def reduce_together(f: ElementEmitter, instruction: HloInstruction, indices: Sequence[Index]) -> None:
+    """Computes several elements of a reduction in one loop, and defines them.
+
+    The reduction's loops, as they are planned, must be a single one.
+    """
+    total = accumulator(f, instruction)
+    each = [looped(instruction, operand_accesses(instruction, index), f.loops) for index in indices]
+    (variable,) = each[0][0].variables
+    start = total.start()
+    count = len(start)
+
+    def body(value: Value, carried: list[Value]) -> list[Value]:
+        f.indices.bind(variable, value)
+        return [
+            register
+            for number, accesses in enumerate(each)
+            for register in total.step(f, accesses, carried[number * count : (number + 1) * count])
+        ]
+
+    metadata, end = minor_loop_metadata(variable.extent), f.b.int_(variable.extent)
+    found = f.context.loop(f.b.int_(0), end, body, start * len(each), name="reduce", metadata=metadata)
+    for number, index in enumerate(indices):
+        f.define(instruction, index, total.finish(found[number * count : (number + 1) * count]))
+
+
 def is_empty(instruction: HloInstruction, total: Accumulator) -> bool:
     """Whether there is nothing to accumulate."""
     own = operand_accesses(instruction, zero_index(instruction))[0].variables
