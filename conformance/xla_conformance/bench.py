@@ -15,7 +15,7 @@ from xla_core.backend import Allocator, DeviceMemory, Executable, RunOptions, St
 from xla_core.errors import ResourceExhaustedError, XlaError
 from xla_core.hlo import Shape
 
-__all__ = ["Bench", "WatchedAllocator", "compiled"]
+__all__ = ["ExecutableBench", "WatchedAllocator", "compiled"]
 
 _FRESH, _FREED, _CANARY = 0xA7, 0xFF, 0xC3
 _CANARY_BYTES = 128
@@ -106,7 +106,7 @@ class WatchedAllocator(Allocator):
             self._pool.clear()
 
 
-class Bench:
+class ExecutableBench:
     """Runs one executable on one device, on a stream of its own. By default, that is the first device of `loaded`."""
 
     def __init__(self, loaded: LoadedExecutable | Executable, device: Device | None = None) -> None:
@@ -174,7 +174,7 @@ class Bench:
         self.allocator.close()
         self.stream.close()
 
-    def __enter__(self) -> Bench:
+    def __enter__(self) -> ExecutableBench:
         return self
 
     def __exit__(

@@ -87,7 +87,7 @@ def conform(
     ] = False,
 ) -> None:
     """Test whether a backend keeps the contract and computes correct results; exit code 1 if not."""
-    from xla_conformance import modes
+    from xla_conformance import actions
     from xla_conformance.plugin import PROFILES
     from xla_core.cli import console
     from xla_core.errors import InvalidArgumentError
@@ -114,21 +114,21 @@ def conform(
     if settings and given:
         raise InvalidArgumentError(f"--set goes with the suite's own tests, not with {given[0]}")
     if explain:
-        modes.explain(out, modes.report_folder(report, backend), explain)
+        actions.explain(out, actions.report_folder(report, backend), explain)
     elif verify is not None:
-        modes.verify(out, verify)
+        actions.verify(out, verify)
     elif compare is not None:
-        modes.compare(out, *compare)
+        actions.compare(out, *compare)
     elif coverage:
-        modes.coverage(out)
+        actions.coverage(out)
     elif support_matrix:
         if workers > 1 or profile != "quick":
             raise InvalidArgumentError(
                 "--support-matrix takes neither -n nor -p", hint="it runs every op, in one process"
             )
-        modes.support_matrix(out, "evaluator" if evaluator else backend, expression, report)
+        actions.support_matrix(out, "evaluator" if evaluator else backend, expression, report)
     else:
-        modes.TestRun(
+        actions.TestRun(
             backend=backend,
             profile=profile,
             expression=expression,

@@ -10,12 +10,12 @@ import xla_core as xla
 from xla_conformance import __version__
 from xla_core.backend import CONTRACT_VERSION
 
-__all__ = ["describe"]
+__all__ = ["describe_environment"]
 
 _HOST = 1  # DLPack's kDLCPU
 
 
-def describe(client: xla.Client | None = None, settings: Sequence[str] = ()) -> dict[str, Any]:
+def describe_environment(client: xla.Client | None = None, settings: Sequence[str] = ()) -> dict[str, Any]:
     """Describes this process, and the client's device if there is one. `settings` are options of the backend."""
     found: dict[str, Any] = {
         "suite_version": __version__,

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from xla_conformance.child_process import Enter, Outcome, run_in_stages
 from xla_conformance.process_state import ProcessState
-from xla_conformance.staged import Enter, Outcome, run_staged
 from xla_core import Client, parse
 from xla_core.backend import ENTRY_POINT_GROUP, Availability, StreamExecutor, load_backend
 
@@ -69,7 +69,7 @@ def load_in_process(backend: str) -> Outcome:
 
     "touched" is what only an open device needs, "changed" what belongs to the whole process.
     """
-    return run_staged(_load, backend, SECONDS)
+    return run_in_stages(_load, backend, SECONDS)
 
 
 class _Watch:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from xla_conformance.modes import _naming
+from xla_conformance.actions import _naming
 from xla_conformance.results import State
 from xla_conformance.stablehlo.suite import cases, find_tests, run_case
 

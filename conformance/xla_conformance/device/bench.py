@@ -1,4 +1,4 @@
-"""Bench: work on several streams, and a model of what it must leave in memory.
+"""DeviceBench: work on several streams, and a model of what it must leave in memory.
 
 The bench enqueues each piece of work on a stream, and applies it to a model at once. So the order of the calls is an
 order in which the work gives the model's result. Before a piece of work that touches what another stream touched, the
@@ -22,7 +22,7 @@ from xla_conformance.device.patterns import pattern, require_bytes
 from xla_conformance.failures import Failure
 from xla_core.backend import DeviceMemory, Event, HostBytes, StreamExecutor
 
-__all__ = ["WRITES", "Bench", "Cell"]
+__all__ = ["WRITES", "Cell", "DeviceBench"]
 
 WRITES = ("h2d", "upload", "filled h2d", "memset", "d2d", "launch", "donate")
 """Ways to write a cell.
@@ -59,7 +59,7 @@ class _Look:
     place: tuple[int, int]
 
 
-class Bench:
+class DeviceBench:
     """Several streams of one device, cells of its memory, and a log of the work.
 
     Args:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from xla_conformance.device.bench import WRITES, Bench, Cell
+from xla_conformance.device.bench import WRITES, Cell, DeviceBench
 from xla_conformance.device.gates import Gate
 
 __all__ = ["chain", "shuffle"]
 
 
-def shuffle(bench: Bench, steps: int, *, held: float = 0.5, late: float = 0.02) -> None:
+def shuffle(bench: DeviceBench, steps: int, *, held: float = 0.5, late: float = 0.02) -> None:
     """Enqueues `steps` random pieces of work in segments, and checks the outcome.
 
     Args:
@@ -30,7 +30,7 @@ def shuffle(bench: Bench, steps: int, *, held: float = 0.5, late: float = 0.02) 
     bench.finish()
 
 
-def _step(bench: Bench, late: float) -> None:
+def _step(bench: DeviceBench, late: float) -> None:
     random = bench.random
     stream = int(random.integers(len(bench.streams)))
     if random.random() < late:
@@ -42,7 +42,7 @@ def _step(bench: Bench, late: float) -> None:
         _write(bench, stream, cell)
 
 
-def _write(bench: Bench, stream: int, cell: Cell) -> None:
+def _write(bench: DeviceBench, stream: int, cell: Cell) -> None:
     way = str(bench.random.choice(WRITES))
     size = None if bench.launcher is None else bench.launcher.size
     sources = [c for c in bench.cells if c is not cell and (cell.size != size or c.size == size)]
@@ -57,7 +57,7 @@ def _write(bench: Bench, stream: int, cell: Cell) -> None:
     bench.write(way, stream, cell)
 
 
-def chain(bench: Bench, links: int, way: str, *, hop: bool = False, gate: Gate | None = None) -> None:
+def chain(bench: DeviceBench, links: int, way: str, *, hop: bool = False, gate: Gate | None = None) -> None:
     """Writes a cell, copies it to another cell and to the host, and again: each link needs the one before.
 
     Args:

@@ -9,9 +9,22 @@ import numpy as np
 
 from xla_conformance.ops.fills import Fill
 from xla_conformance.ops.values import patterns
+from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, HloModule, Opcode, Shape
 
-__all__ = ["Program"]
+__all__ = ["Program", "unsigned_type"]
+
+
+def unsigned_type(element_type: ElementType) -> ElementType:
+    """Returns the unsigned type of the same width as a type.
+
+    Raises:
+        InvalidArgumentError: there is none.
+    """
+    for found in ElementType:
+        if found.is_unsigned and found.bit_width == element_type.bit_width:
+            return found
+    raise InvalidArgumentError(f"there is no unsigned type of the width of {element_type.value}")
 
 
 class Program:

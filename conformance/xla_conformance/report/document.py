@@ -14,7 +14,7 @@ import jsonschema
 from xla_conformance.levels import conforms, scores
 from xla_conformance.report.failure import command_of
 from xla_conformance.results import Result, Run, State
-from xla_conformance.roots import find_roots
+from xla_conformance.root_causes import find_root_causes
 from xla_conformance.stablehlo import report as stablehlo_report
 from xla_core.errors import InvalidArgumentError, NotFoundError
 
@@ -26,7 +26,7 @@ FORMAT = 1
 
 def to_json(run: Run) -> dict[str, Any]:
     """The whole run as plain data."""
-    depends = {id: root.opcode for root in find_roots(run.results) for id in root.dependents}
+    depends = {id: root.opcode for root in find_root_causes(run.results) for id in root.dependents}
     return {
         "format": FORMAT,
         "backend": run.backend,

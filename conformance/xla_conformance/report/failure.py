@@ -8,7 +8,7 @@ from pathlib import Path
 
 from xla_conformance.promises import PROMISES
 from xla_conformance.results import Result, Run
-from xla_conformance.roots import Root
+from xla_conformance.root_causes import RootCause
 
 __all__ = ["command_of", "lines_of", "printable"]
 
@@ -17,7 +17,7 @@ _LINE = 800
 
 
 def lines_of(
-    run: Run, result: Result, roots: Sequence[Root] = (), folder: Path | None = None, *, brief: bool = False
+    run: Run, result: Result, roots: Sequence[RootCause] = (), folder: Path | None = None, *, brief: bool = False
 ) -> Iterator[str]:
     """Yields the lines that explain a result.
 

@@ -13,7 +13,7 @@ from rich.table import Table
 from xla_conformance.levels import conforms, scores
 from xla_conformance.report.failure import lines_of
 from xla_conformance.results import STABLEHLO_GROUP, Result, Run, State, by_cause
-from xla_conformance.roots import find_roots
+from xla_conformance.root_causes import find_root_causes
 from xla_conformance.stablehlo import report as stablehlo_report
 
 __all__ = ["is_right", "print_report", "verdict"]
@@ -53,7 +53,7 @@ def print_report(console: Console, run: Run, folder: Path | None = None) -> None
 
 def _print_failures(console: Console, run: Run, folder: Path | None) -> None:
     """Prints a few failures of each group: those that others depend on first, and of those others only the names."""
-    roots = find_roots(run.results)
+    roots = find_root_causes(run.results)
     of_roots = {id for root in roots for id in root.dependents}
     first = {id for root in roots for id in root.tests}
     own = sorted((r for r in run.wrong if r.id not in of_roots), key=lambda r: (by_cause(r.group), r.id not in first))

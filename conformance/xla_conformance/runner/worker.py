@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 
 from xla_conformance.claims import NOT_SUPPORTED, ClaimingClient, WrongSettingError
-from xla_conformance.environment import describe
+from xla_conformance.environment import describe_environment
 from xla_conformance.failures import Failure
 from xla_conformance.plugin import CLIENT, settle_devices
 from xla_conformance.results import State
@@ -116,7 +116,7 @@ class _Worker:
         """Opens the device. An error is sent to the parent, and ends this process."""
         how = self._config.getoption("xla_open")
         if how == "evaluator":
-            self.send("opened", backend="", environment=describe())
+            self.send("opened", backend="", environment=describe_environment())
         if how != "device":
             return
         with self._stage("open"):
@@ -127,7 +127,7 @@ class _Worker:
                     option.xla_backend or None, program_file=self._program, settings=option.xla_set
                 )
                 option.xla_backend = self._client.platform_name
-                environment = describe(self._client, option.xla_set)
+                environment = describe_environment(self._client, option.xla_set)
                 self._answered = self._answers()
             except WrongSettingError as error:
                 self.send("refused", **_refusal(error) | {"refuses": True})

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from xla_conformance.bench import Bench, compiled
+from xla_conformance.bench import ExecutableBench, compiled
 from xla_conformance.bits import require_bits
 from xla_conformance.claims import ClaimingClient, not_supported
 from xla_conformance.programs.family import FAMILY, FamilyProgram
@@ -43,7 +43,7 @@ def has_control_flow(program: FamilyProgram) -> bool:
 def test_memory_of_a_run(client: Client, program: FamilyProgram, random: np.random.Generator) -> None:
     """Runs follow each other without waiting, in memory that others have written to."""
     loaded = compiled(client, program)
-    with Bench(loaded) as bench:
+    with ExecutableBench(loaded) as bench:
         kept = 0
         runs: list[tuple[list[np.ndarray], list[DeviceMemory], list[DeviceMemory]]] = []
         for number in range(3):
@@ -91,7 +91,7 @@ def test_memory_of_a_run(client: Client, program: FamilyProgram, random: np.rand
 def test_every_allocation_may_fail(client: Client, program: FamilyProgram, random: np.random.Generator) -> None:
     loaded = client.deserialize(compiled(client, program).serialize())  # one that has no memory yet
     arrays = program.arguments(random)
-    with Bench(loaded) as bench:
+    with ExecutableBench(loaded) as bench:
         arguments = bench.place(arrays)
         for number in range(1000):
             bench.allocator.fail_at = number
@@ -144,7 +144,7 @@ def hold(gate: threading.Event) -> None:
     gate.wait(3 * SECONDS)
 
 
-def run_in_a_thread(bench: Bench, arguments: list[DeviceMemory]) -> list[DeviceMemory] | None:
+def run_in_a_thread(bench: ExecutableBench, arguments: list[DeviceMemory]) -> list[DeviceMemory] | None:
     """The results; None if the call doesn't return."""
     made: list[list[DeviceMemory]] = []
     raised: list[BaseException] = []
@@ -173,7 +173,7 @@ def test_a_run_waits_in_the_queue(client: Client, program: FamilyProgram, random
     if has_control_flow(program) and not loaded.devices[0].executor.features.callbacks_may_enqueue:
         not_supported("without callbacks_may_enqueue, a call of a program with control flow may block")
     gate = threading.Event()
-    with Bench(loaded) as bench:
+    with ExecutableBench(loaded) as bench:
         warm = bench.place(program.arguments(random))
         bench.release(warm, bench.run(warm))
         bench.stream.synchronize()
@@ -210,7 +210,7 @@ def test_a_run_behind_a_failure(client: Client, program: FamilyProgram, random: 
         raise XlaError("the test's failure")
 
     arrays = program.arguments(random)
-    with Bench(loaded) as bench:
+    with ExecutableBench(loaded) as bench:
         arguments = bench.place(arrays)
         bench.stream.synchronize()
         bench.stream.host_callback(fail)
@@ -248,7 +248,7 @@ def test_runs_on_two_streams_do_not_wait_for_each_other(client: Client, name: st
     if has_control_flow(program) and not loaded.devices[0].executor.features.callbacks_may_enqueue:
         not_supported("without callbacks_may_enqueue, a call of a program with control flow may block")
     gate = threading.Event()
-    with Bench(loaded) as blocked, Bench(loaded) as free:
+    with ExecutableBench(loaded) as blocked, ExecutableBench(loaded) as free:
         blocked.stream.host_callback(lambda: hold(gate))
         arrays, others = program.arguments(random), program.arguments(random)
         try:
@@ -283,7 +283,7 @@ def test_another_error_of_an_allocation(client: Client, name: str, random: np.ra
     program = BY_NAME[name]
     loaded = compiled(client, program)
     arrays = program.arguments(random)
-    with Bench(loaded) as bench:
+    with ExecutableBench(loaded) as bench:
         bench.results_of(arrays)
         kept = len(bench.allocator.live)
         bench.allocator.failure = InternalError
@@ -311,7 +311,7 @@ def test_a_run_after_the_executable_was_closed(client: Client, name: str, random
     program = BY_NAME[name]
     executable = client.deserialize(compiled(client, program).serialize()).executable
     arrays = program.arguments(random)
-    with Bench(executable, client.devices[0]) as bench:
+    with ExecutableBench(executable, client.devices[0]) as bench:
         bench.results_of(arrays)
         kept = len(bench.allocator.live)
         arguments = bench.place(arrays)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from xla_conformance.bench import Bench, compiled
+from xla_conformance.bench import ExecutableBench, compiled
 from xla_conformance.bits import require_bits
 from xla_conformance.programs.family import FAMILY, FamilyProgram
 from xla_core import Client, CompileOptions, parse
@@ -159,7 +159,7 @@ def test_memory_of_one_execution(client: Client, program: FamilyProgram, random:
     )
     assert 0 <= stats.generated_code_bytes <= 1 << 26, "The code of a small program is small."
     assert stats.temp_bytes == loaded.report.temp_bytes, "The report and memory_stats say the same of temporaries."
-    with Bench(loaded) as bench:
+    with ExecutableBench(loaded) as bench:
         values = program.arguments(random)
         bench.results_of(values)
         first = len(bench.allocator.sizes)

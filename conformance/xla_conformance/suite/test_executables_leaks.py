@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from xla_conformance.bench import Bench, compiled
+from xla_conformance.bench import ExecutableBench, compiled
 from xla_conformance.claims import require_devices
 from xla_conformance.device.processes import native_bytes, open_files, resident_bytes, thread_count
 from xla_conformance.programs.family import FAMILY, SHARDED, FamilyProgram
@@ -184,7 +184,7 @@ def test_what_the_device_allocates_it_frees(
     monkeypatch.setattr(executor, "deallocate", counted_deallocate)
     left = []
     for _ in range(5):
-        with Bench(executable) as bench:
+        with ExecutableBench(executable) as bench:
             for _ in range(4):
                 bench.results_of(program.arguments(random))
         left.append(counts["allocated"] - counts["freed"])

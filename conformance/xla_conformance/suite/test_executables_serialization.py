@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xla_conformance.bench import Bench, compiled
+from xla_conformance.bench import ExecutableBench, compiled
 from xla_conformance.bits import require_bits
 from xla_conformance.claims import not_supported, require_devices
-from xla_conformance.elsewhere import describe, random_of, run_elsewhere
+from xla_conformance.other_process import random_of, reported, run_in_other_process
 from xla_conformance.programs.family import FAMILY, SHARDED, FamilyProgram, siblings
 from xla_core import Client, FailedPreconditionError, InvalidArgumentError, XlaError
 
@@ -19,7 +19,7 @@ ALL = [*FAMILY, *SHARDED]
 
 
 @pytest.fixture(scope="session")  # a worker of `xla conform` keeps nothing else from test to test
-def elsewhere(
+def loaded(
     backend: str, client: Client, seed: int, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, dict[str, Any] | str]:
     """What another process says of each program that compiles here."""
@@ -31,19 +31,19 @@ def elsewhere(
             blobs[program.name] = compiled(client, program).serialize()
         except pytest.skip.Exception:  # the tests of the program say why
             continue
-    return run_elsewhere(backend, blobs, tmp_path_factory.mktemp("executables"), seed)
+    return run_in_other_process(backend, blobs, tmp_path_factory.mktemp("executables"), seed)
 
 
 @pytest.mark.promise("executable.serialize", "compiler.deserialize", "executable.fingerprint", "spec.version")
 @pytest.mark.parametrize("program", ALL, ids=str)
 def test_run_in_another_process(
-    client: Client, program: FamilyProgram, seed: int, elsewhere: dict[str, dict[str, Any] | str]
+    client: Client, program: FamilyProgram, seed: int, loaded: dict[str, dict[str, Any] | str]
 ) -> None:
     require_devices(client, program.devices)
     here = compiled(client, program)
-    there = elsewhere[program.name]
+    there = loaded[program.name]
     assert not isinstance(there, str), f"A serialized executable runs in another process: there it {there}"
-    for what, value in describe(here).items():
+    for what, value in reported(here).items():
         assert there[what] == value, (
             f"A serialized executable keeps its {what}: {there[what]} in another process, {value} here."
         )
@@ -69,11 +69,11 @@ def test_run_after_reading_it_again(client: Client, program: FamilyProgram, rand
     blob = here.serialize()
     assert here.serialize() == blob, "An executable is immutable, so it serializes to the same bytes each time."
     again = client.deserialize(blob)
-    assert describe(again) == describe(here), "A serialized executable keeps what it says of itself."
+    assert reported(again) == reported(here), "A serialized executable keeps what it says of itself."
     assert again.serialize() == blob, "An executable that was read again serializes to the same bytes."
     for executable in (again, client.deserialize(again.serialize())):
         arrays = program.arguments(random)
-        with Bench(executable) as bench:
+        with ExecutableBench(executable) as bench:
             require_bits(
                 "A deserialized executable gives the results of the program.",
                 bench.results_of(arrays),
@@ -121,7 +121,7 @@ def test_compiled_ahead_of_time(client: Client, name: str, random: np.random.Gen
     device = client.devices[-1]
     executable = compiler.deserialize(data, None, device.executor)
     arrays = program.arguments(random)
-    with Bench(executable, device) as bench:
+    with ExecutableBench(executable, device) as bench:
         require_bits(
             "What was compiled ahead of time gives the results of the program.",
             bench.results_of(arrays),

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 
-from xla_conformance.bench import Bench, compiled
+from xla_conformance.bench import ExecutableBench, compiled
 from xla_conformance.bits import require_bits
 from xla_conformance.claims import require_devices
 from xla_conformance.device.threads import run_at_once
@@ -130,7 +130,7 @@ def test_threads_share_an_executable(client: Client, name: str, random: np.rando
     cases = [[(v := program.arguments(random), program.results(v)) for _ in range(4)] for _ in range(4)]
 
     def run(own: list[tuple[list[np.ndarray], list[np.ndarray]]]) -> None:
-        with Bench(executable) as bench:
+        with ExecutableBench(executable) as bench:
             for values, expected in own * 3:
                 require_bits(
                     "An executable runs on several threads at once.",
@@ -151,7 +151,7 @@ def test_on_each_device(client: Client, program: FamilyProgram, random: np.rando
     executable = compiled(client, program)
     for device in client.devices[1:]:
         values = program.arguments(random)
-        with Bench(executable, device) as bench:
+        with ExecutableBench(executable, device) as bench:
             for _ in range(2):
                 require_bits(
                     f"An executable runs on every device; on {device} it doesn't.",
@@ -195,7 +195,7 @@ def test_devices_run_at_the_same_time(client: Client, random: np.random.Generato
 
     def run(index: int) -> None:
         for program, executable, values, expected in cases * 2:
-            with Bench(executable, client.devices[index]) as bench:
+            with ExecutableBench(executable, client.devices[index]) as bench:
                 require_bits(
                     "An executable runs on several devices at once.",
                     bench.results_of(values),

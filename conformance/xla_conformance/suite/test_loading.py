@@ -9,9 +9,9 @@ from functools import cache
 
 import pytest
 
+from xla_conformance.child_process import Outcome
 from xla_conformance.claims import not_supported
 from xla_conformance.loading import STAGES, load_in_process
-from xla_conformance.staged import Outcome
 from xla_core import Client
 from xla_core.backend import (
     CONTRACT_VERSION,

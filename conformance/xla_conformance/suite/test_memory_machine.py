@@ -12,7 +12,7 @@ from hypothesis import seed as seeded
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
-from xla_conformance.device.bench import WRITES, Bench, Cell
+from xla_conformance.device.bench import WRITES, Cell, DeviceBench
 from xla_conformance.device.gates import PATIENCE, Gate
 from xla_conformance.device.launches import Launcher
 from xla_conformance.device.memories import capacity, drain, fill
@@ -41,7 +41,7 @@ class Machine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         random = np.random.default_rng(self.start)
-        self.bench = Bench(self.executor, random, _STREAMS, [], self.launcher)
+        self.bench = DeviceBench(self.executor, random, _STREAMS, [], self.launcher)
 
     @initialize(size=_SIZES)
     def begin(self, size: int) -> None:

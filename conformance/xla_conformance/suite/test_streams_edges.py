@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from xla_conformance.claims import not_supported
-from xla_conformance.device.bench import WRITES, Bench
+from xla_conformance.device.bench import WRITES, DeviceBench
 from xla_conformance.device.gates import Gate
 from xla_conformance.device.launches import Launcher
 from xla_core import Client
@@ -21,16 +21,16 @@ _CELL, _SOURCE, _RESULT = range(3)
 
 
 @pytest.fixture
-def bench(client: Client, launcher: Launcher | None, random: np.random.Generator, size: int) -> Iterator[Bench]:
+def bench(client: Client, launcher: Launcher | None, random: np.random.Generator, size: int) -> Iterator[DeviceBench]:
     """Two streams, and cells of `size` bytes on the last device, or of the launcher's size on the first for 0."""
     executor = client.devices[-1 if size else 0].executor
     size = size or (launcher.size if launcher else 4096)
-    made = Bench(executor, random, 2, [size] * 3, launcher if launcher and launcher.size == size else None)
+    made = DeviceBench(executor, random, 2, [size] * 3, launcher if launcher and launcher.size == size else None)
     yield made
     made.close()
 
 
-def _do(bench: Bench, kind: str, stream: int) -> None:
+def _do(bench: DeviceBench, kind: str, stream: int) -> None:
     """Enqueues work of a kind on the first cell."""
     cell, source, result = bench.cells
     if kind in ("d2h", "d2h and callback"):
@@ -53,7 +53,7 @@ def _do(bench: Bench, kind: str, stream: int) -> None:
         *(pytest.param(kind, (2 << 20) + 1, id=f"{kind}-large") for kind in KINDS if kind not in _LAUNCHES),
     ],
 )
-def test_work_comes_after_work(bench: Bench, first: str) -> None:
+def test_work_comes_after_work(bench: DeviceBench, first: str) -> None:
     """Each kind after `first`, on the same bytes. The first stream is held until both are enqueued."""
     kinds = KINDS if bench.launcher is not None else [k for k in KINDS if k not in _LAUNCHES]
     if first not in kinds:

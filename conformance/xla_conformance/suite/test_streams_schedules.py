@@ -9,24 +9,24 @@ import numpy as np
 import pytest
 
 from xla_conformance.claims import not_supported
-from xla_conformance.device.bench import WRITES, Bench
+from xla_conformance.device.bench import WRITES, DeviceBench
 from xla_conformance.device.gates import PATIENCE, Gate
 from xla_conformance.device.launches import Launcher
 from xla_conformance.device.schedules import chain, shuffle
 from xla_conformance.device.threads import run_at_once
 from xla_core import Client
 
-MakeBench = Callable[..., Bench]
+MakeBench = Callable[..., DeviceBench]
 
 
 @pytest.fixture
 def make_bench(client: Client, launcher: Launcher | None) -> Iterator[MakeBench]:
     """Makes benches on the first two devices in turn."""
-    made: list[Bench] = []
+    made: list[DeviceBench] = []
 
-    def make(random: np.random.Generator, streams: int, sizes: list[int], number: int = 0) -> Bench:
+    def make(random: np.random.Generator, streams: int, sizes: list[int], number: int = 0) -> DeviceBench:
         device = client.devices[number % min(len(client.devices), 2)]
-        made.append(Bench(device.executor, random, streams, sizes, launcher))
+        made.append(DeviceBench(device.executor, random, streams, sizes, launcher))
         return made[-1]
 
     yield make

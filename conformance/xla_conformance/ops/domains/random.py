@@ -15,7 +15,7 @@ from xla_conformance.ops.choices import Choice
 from xla_conformance.ops.comparison import EXACT, epsilon
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.fills import Fill, exactly
-from xla_conformance.ops.program import Program
+from xla_conformance.ops.program import Program, unsigned_type
 from xla_conformance.ops.sizes import dimensions
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Shape, SliceDimension
 
@@ -129,8 +129,7 @@ def _takes_all_bits(p: Program, numbers: HloInstruction) -> HloInstruction:
 
     Of floats that are the bits which a number of full precision from 0 to 1 has; all but the largest numbers have more.
     """
-    element, width = p.type, p.type.bit_width
-    unsigned = ElementType(f"u{width}")
+    element, unsigned = p.type, unsigned_type(p.type)
     bits = p.add(Opcode.BITCAST_CONVERT, numbers, shape=numbers.shape.with_element_type(unsigned))
     last = _LOW_BITS if element.is_floating else 1
     mask = p.entry.constant(np.asarray((1 << last) - 1).astype(unsigned.dtype), bits.shape)

@@ -10,7 +10,7 @@ from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.movement import RANKS
 from xla_conformance.ops.fills import Fill, halves, numbers
-from xla_conformance.ops.program import Program
+from xla_conformance.ops.program import Program, unsigned_type
 from xla_conformance.ops.sizes import SIZES, dimensions, position
 from xla_conformance.ops.values import patterns, special
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Shape
@@ -159,7 +159,7 @@ def _sort_rows(p: Program, c: Choice) -> HloInstruction:
     plain = p.parameter((_ROWS, c.size), fill=_rows_of_keys(ordinary=True))
     places = p.add(Opcode.IOTA, shape=p.shape(keys.shape.dimensions, ElementType.S32), iota_dimension=1)
     if p.type.bit_width >= 8 and p.type is not ElementType.PRED:
-        unsigned = p.shape(keys.shape.dimensions, ElementType(f"u{p.type.bit_width}"))
+        unsigned = p.shape(keys.shape.dimensions, unsigned_type(p.type))
         bits = p.add(Opcode.BITCAST_CONVERT, keys, shape=unsigned)
     else:
         bits = keys

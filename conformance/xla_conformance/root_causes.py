@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from xla_conformance.results import Result
 
-__all__ = ["Root", "find_roots"]
+__all__ = ["RootCause", "find_root_causes"]
 
 
 @dataclasses.dataclass(frozen=True)
-class Root:
+class RootCause:
     """An op that is wrong itself: the ids of its wrong tests, and those of ops that were compiled to it."""
 
     opcode: str
@@ -19,7 +19,7 @@ class Root:
     dependents: tuple[str, ...]
 
 
-def find_roots(results: Sequence[Result]) -> list[Root]:
+def find_root_causes(results: Sequence[Result]) -> list[RootCause]:
     """Returns the wrong ops on which other wrong ops depend.
 
     An op depends on another one if all programs of its wrong tests were compiled to that other one (among others), and
@@ -38,7 +38,7 @@ def find_roots(results: Sequence[Result]) -> list[Root]:
         for root in sorted(used & set(roots)):
             roots[root] += [r.id for r in wrong[opcode]]
     return [
-        Root(opcode, tuple(r.id for r in wrong[opcode]), tuple(dependents))
+        RootCause(opcode, tuple(r.id for r in wrong[opcode]), tuple(dependents))
         for opcode, dependents in roots.items()
         if dependents
     ]

@@ -22,7 +22,7 @@ from xla_conformance.report.files import write_report
 from xla_conformance.report.submission import problems_of
 from xla_conformance.report.terminal import is_right, print_report
 from xla_conformance.results import Result, Run
-from xla_conformance.roots import find_roots
+from xla_conformance.root_causes import find_root_causes
 from xla_conformance.runner import Limits, run_rounds, run_suite
 from xla_conformance.waivers import Waiver, apply_waivers, read_waivers
 from xla_core.errors import InvalidArgumentError, NotFoundError
@@ -161,7 +161,7 @@ def explain(out: Console, folder: Path, id: str) -> None:
         raise InvalidArgumentError(f"{id!r} matches {len(found)} tests: {names}", hint="give a whole id")
     (result,) = found
     out.print(f"{result.state.value} {result.id}, {result.seconds:.2f} s", markup=False, soft_wrap=True)
-    for line in lines_of(run, result, find_roots(run.results), folder):
+    for line in lines_of(run, result, find_root_causes(run.results), folder):
         out.print(f"  {line}", markup=False, soft_wrap=True)
     for key, value in result.properties.items():
         out.print(f"  {key}: {value}", markup=False, soft_wrap=True)

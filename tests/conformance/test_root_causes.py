@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xla_conformance.results import Result, State
-from xla_conformance.roots import find_roots
+from xla_conformance.root_causes import find_root_causes
 from xla_conformance.runner import run_suite
 
 
@@ -21,7 +21,7 @@ def test_an_op_that_others_are_compiled_to_is_their_root() -> None:
         wrong("power", "power"),
         wrong("sine", "sine"),
     ]
-    found = {root.opcode: root for root in find_roots(results)}
+    found = {root.opcode: root for root in find_root_causes(results)}
     assert set(found) == {"convert", "power"}
     assert found["convert"].tests == ("test_op[convert-f32]",)
     assert found["convert"].dependents == ("test_op[tanh-f32]", "test_op[cbrt-f32]")
@@ -31,11 +31,11 @@ def test_an_op_that_others_are_compiled_to_is_their_root() -> None:
 def test_an_op_that_is_wrong_alone_too_is_no_dependent() -> None:
     """Its cases in fusions have neighbours, which are not the cause if it is wrong without them."""
     results = [wrong("sine", "sine", "add"), wrong("sine", "sine", case="alone"), wrong("add", "add")]
-    assert find_roots(results) == []
+    assert find_root_causes(results) == []
 
 
 def test_what_passes_is_no_root() -> None:
-    assert find_roots([wrong("tanh", "convert"), wrong("convert", "convert", state=State.PASS)]) == []
+    assert find_root_causes([wrong("tanh", "convert"), wrong("convert", "convert", state=State.PASS)]) == []
 
 
 WRONG_MAXIMUM = """
@@ -68,6 +68,6 @@ def test_a_backend_whose_decompositions_use_a_wrong_op(put_backend: Callable[[st
     run = run_suite(put_backend("rooted", WRONG_MAXIMUM), expression="test_op and s32 and ([maximum or [clamp)")
     opcodes = {r.properties["opcode"] for r in run.wrong}
     assert opcodes == {"maximum", "clamp"}
-    (root,) = find_roots(run.results)
+    (root,) = find_root_causes(run.results)
     assert root.opcode == "maximum"
     assert {r.properties["opcode"] for r in run.wrong if r.id in root.dependents} == {"clamp"}

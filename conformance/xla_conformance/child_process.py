@@ -21,7 +21,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
-__all__ = ["Enter", "Outcome", "run_staged"]
+__all__ = ["Enter", "Outcome", "run_in_stages"]
 
 _TAIL = 20  # lines of the process's output that a failure shows
 
@@ -54,7 +54,7 @@ class Outcome:
         return self.data[stage]
 
 
-def run_staged(function: Callable[[Enter, Any], None], argument: Any, seconds: float) -> Outcome:
+def run_in_stages(function: Callable[[Enter, Any], None], argument: Any, seconds: float) -> Outcome:
     """Runs `function(enter, argument)` in a new process, in which each stage may take `seconds`."""
     reader, writer = os.pipe()
     outcome = Outcome()

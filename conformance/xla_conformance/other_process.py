@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from xla_conformance.child_process import Enter, run_in_stages
 from xla_conformance.programs.family import FAMILY, SHARDED, FamilyProgram
-from xla_conformance.staged import Enter, run_staged
 from xla_core import Client, LoadedExecutable
 
-__all__ = ["describe", "random_of", "run_elsewhere"]
+__all__ = ["random_of", "reported", "run_in_other_process"]
 
 _SECONDS = 60.0
 
@@ -22,7 +22,7 @@ def random_of(program: FamilyProgram, seed: int) -> np.random.Generator:
     return np.random.default_rng([seed, *program.name.encode()])
 
 
-def describe(executable: LoadedExecutable) -> dict[str, Any]:
+def reported(executable: LoadedExecutable) -> dict[str, Any]:
     """What must survive serialization, as JSON."""
     return {
         "name": executable.name,
@@ -40,17 +40,19 @@ def describe(executable: LoadedExecutable) -> dict[str, Any]:
     }
 
 
-def run_elsewhere(backend: str, blobs: dict[str, bytes], folder: Path, seed: int) -> dict[str, dict[str, Any] | str]:
+def run_in_other_process(
+    backend: str, blobs: dict[str, bytes], folder: Path, seed: int
+) -> dict[str, dict[str, Any] | str]:
     """Loads and runs each serialized program in another process; after a failure, the others in one more.
 
     Returns:
-        By name, what `describe` said of the program there, or how it failed. The results are in files of `folder`.
+        By name, what `reported` said of the program there, or how it failed. The results are in files of `folder`.
     """
     for name, blob in blobs.items():
         (folder / f"{name}.executable").write_bytes(blob)
     found: dict[str, dict[str, Any] | str] = {}
     while left := [name for name in blobs if name not in found]:
-        outcome = run_staged(_load_and_run, [backend, str(folder), left, seed], _SECONDS)
+        outcome = run_in_stages(_load_and_run, [backend, str(folder), left, seed], _SECONDS)
         found.update({name: outcome.data[name] for name in left if name in outcome.data})
         if outcome.stage:
             # A failure outside of the programs, such as one in opening the device, is the failure of all that are left.
@@ -70,7 +72,7 @@ def _load_and_run(enter: Enter, argument: Any) -> None:
     for name in names:
         with enter(name) as data:
             executable = client.deserialize((Path(folder) / f"{name}.executable").read_bytes())
-            data.update(describe(executable))
+            data.update(reported(executable))
             rows = _run(executable, programs[name].rows(random_of(programs[name], seed)))
             data["results"] = [_write(Path(folder), name, d, row) for d, row in enumerate(rows)]
     with enter("close"):
