@@ -145,13 +145,12 @@ def plan_product(body: KernelBody, space: ProductSpace) -> ProductPlan:
         lines = (tile_rows, tile_columns)[side]
         return _layout(body, space, operands, side, sizes, lines, terms, kept, matrix)
 
+    least = matrix.terms if matrix is not None else 1
     while True:
         stages = 2 if depth > terms else 1
         layouts = (layout(0, terms), layout(1, terms))
-        if (
-            terms == (matrix.terms if matrix is not None else 1)
-            or stages * kept * sum(each.size for each in layouts) <= model.shared_bytes
-        ):
+        size = stages * kept * sum(each.size for each in layouts)
+        if terms == least or size <= model.shared_bytes:
             break
         terms //= 2
     plan = ProductPlan(
