@@ -109,7 +109,10 @@ class IndexValues:
 
     def value(self, expr: IndexExpr) -> Value:
         """Returns the value of an expression, an i64."""
-        return self._in_loop(("index", expr), expr, lambda: self._as(self._native(expr), "i64", expr.low))
+        native = self._native(expr)
+        if native.type == "i64":
+            return native
+        return self._in_loop(("index", expr), expr, lambda: self._as(native, "i64", expr.low))
 
     def holds(self, conditions: Iterable[Condition]) -> Value:
         """Whether all conditions hold, i1."""
@@ -156,7 +159,7 @@ class IndexValues:
 
     def _as(self, value: Value, type_: str, low: int) -> Value:
         """Returns the value in another type. It is not below `low`."""
-        return self._b.resize(value, type_, signed=low < 0)
+        return value if value.type == type_ else self._b.resize(value, type_, signed=low < 0)
 
     def _sum(self, expr: IndexExpr) -> _Sum:
         """Returns the terms of an expression, and a type in which no part of their sum overflows."""
@@ -170,9 +173,11 @@ class IndexValues:
                 else:
                     terms.append(_Term(c, atom.low, atom.high, atom.dividend, atom.divisor, "udiv"))
             start = expr.constant - sum(k * dividend.constant for k, dividend, _ in remainders)
-            most = abs(start) + sum(abs(t.factor) * max(abs(t.low), abs(t.high)) for t in terms)
-            divided = all(self._sum(t.lifted).type == "i32" for t in terms if t.operation) if self._narrow else False
-            found = self._sums[expr] = _Sum(start, terms, self._type(-most, most) if divided else "i64")
+            type_ = "i64"
+            if self._narrow and all(self._sum(t.lifted).type == "i32" for t in terms if t.operation):
+                most = abs(start) + sum(abs(t.factor) * max(abs(t.low), abs(t.high)) for t in terms)
+                type_ = self._type(-most, most)
+            found = self._sums[expr] = _Sum(start, terms, type_)
         return found
 
     # -- emission ----------------------------------------------------------------------------------------------------
