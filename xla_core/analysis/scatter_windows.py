@@ -10,6 +10,7 @@ from xla_core.hlo.combiner import combiner
 from xla_core.hlo.instruction import HloInstruction
 
 _MOST_BITS = 64  # of an element that is combined by an atomic
+_WORD = 4  # bytes; atomics of smaller elements replace the word that has them
 _FEW = 16  # elements of updates that a thread may combine one after another
 
 
@@ -88,6 +89,8 @@ class ScatterWindows:
         element_type = self.scatter.shape.element_type if op is not None and len(self.operands) == 1 else None
         if element_type is None or element_type.is_complex or element_type.bit_width > _MOST_BITS:
             return False
+        if self.operands[0].shape.num_elements * element_type.byte_width % _WORD:
+            return False  # the last word has bytes that aren't the array's
         same = self.operands[0].shape.element_type is element_type is self.updates[0].shape.element_type
         return same and (floats or not element_type.is_floating)
 

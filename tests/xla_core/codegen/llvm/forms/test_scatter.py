@@ -115,8 +115,8 @@ INTEGERS = [T.S4, T.S8, T.U8, T.S16, T.U16, T.S32, T.U32, T.S64, T.U64]
     ],
 )
 def test_atomics_of_integers(element_type: T, opcode: str) -> None:
-    fusion, shapes = scatter_of(300, 0, (7,), scalar_body(opcode, element_type), element_type)
-    arguments = arguments_of(shapes, 7)
+    fusion, shapes = scatter_of(300, 0, (8,), scalar_body(opcode, element_type), element_type)
+    arguments = arguments_of(shapes, 8)
     expected = expected_of(fusion, arguments)
     loaded = ThreadsAbi(32, 8).load(fusion, [(0, 0)])
     assert loaded.kernel.plan.endswith("; atomic")
@@ -126,15 +126,24 @@ def test_atomics_of_integers(element_type: T, opcode: str) -> None:
 @pytest.mark.parametrize(("element_type", "tolerance"), [(T.F32, 1e-5), (T.F64, 1e-12), (T.F16, 2e-2), (T.BF16, 2e-1)])
 @pytest.mark.parametrize("opcode", ["add", "maximum"])
 def test_atomics_of_floats_where_they_are_allowed(opcode: str, element_type: T, tolerance: float) -> None:
-    fusion, shapes = scatter_of(60, 0, (7,), scalar_body(opcode, element_type), element_type)
+    fusion, shapes = scatter_of(60, 0, (8,), scalar_body(opcode, element_type), element_type)
     abi = ThreadsAbi(32, 8)
     assert abi.load(fusion, [(0, 0)]).kernel.plan.endswith("; in order")
     abi.atomic_floats = True
     loaded = abi.load(fusion, [(0, 0)])
     assert loaded.kernel.plan.endswith("; atomic")
-    arguments = arguments_of(shapes, 7)
+    arguments = arguments_of(shapes, 8)
     got, expected = loaded(*arguments)[0].astype(np.float64), expected_of(fusion, arguments).astype(np.float64)
     np.testing.assert_allclose(got, expected, rtol=tolerance, atol=tolerance)
+
+
+def test_no_atomic_touches_what_is_behind_an_array() -> None:
+    """An atomic of bytes replaces a word of four."""
+    fusion, shapes = scatter_of(40, 0, (7,), scalar_body("add", T.S8), T.S8)
+    loaded = ThreadsAbi(32, 8).load(fusion, [(0, 0)])
+    assert loaded.kernel.plan.endswith("; in order")
+    arguments = arguments_of(shapes, 7)
+    np.testing.assert_array_equal(loaded(*arguments)[0], expected_of(fusion, arguments))
 
 
 def test_windows_that_overlap_on_blocks() -> None:
