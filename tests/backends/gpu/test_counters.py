@@ -47,7 +47,6 @@ FAILURES = {
     ("layer_norm", "asked"): "each row reads scale and shift, which the cache holds",
     ("layer_norm_grad", "asked"): "two kernels read the operands; each row reads the scale",
     ("layer_norm_grad", "touched"): "two kernels read the operands",
-    ("reduce_rows", "asked"): "each thread reads the initial values, which are constants outside of the fusion",
     ("embedding", "asked"): "several tokens read one row of the smaller table, which the cache holds",
     ("batch_norm_train", "asked"): "three kernels read the operand",
     ("batch_norm_train", "touched"): "three kernels read the operand",

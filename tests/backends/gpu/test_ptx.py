@@ -79,15 +79,16 @@ def test_ptxas_takes_each_processor(processor: str) -> None:
     assert assemble(ptx, processor)[0]
 
 
-def test_kernels_of_a_softmax() -> None:
-    """No thread computes a row's maximum or sum anew: reductions are kernels."""
+def test_the_kernel_of_a_softmax() -> None:
+    """A block reduces its row twice, by exchanging registers and through shared memory."""
     executable = GpuCompiler().compile(xla.parse(SOFTMAX))
     ptx = str(executable.artifacts()["ptx"])
-    assert executable.report.kernels == len(entry_names(ptx)) == 3
-    assert str(executable.artifacts()["thunks"]).count("KernelThunk") == 3
+    assert executable.report.kernels == len(entry_names(ptx)) == 1
+    assert str(executable.artifacts()["thunks"]).count("KernelThunk") == 1
     assert "ld.global.nc" in ptx, "operands that nothing writes are read through the read-only cache"
     assert re.search(r"bar(rier)?(\.cta)?\.sync", ptx)
     assert ".shared" in ptx
+    assert "shfl.sync.bfly" in ptx
 
 
 def test_operations_are_rounded_one_by_one() -> None:
