@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from xla_conformance.child_process import Enter, run_in_stages
-from xla_conformance.programs.family import FAMILY, SHARDED, FamilyProgram
+from xla_conformance.programs.family import FAMILY, SHARDED, FamilyProgram, siblings
 from xla_core import Client, LoadedExecutable
 
 __all__ = ["random_of", "reported", "run_in_other_process"]
@@ -66,12 +66,14 @@ def run_in_other_process(
 def _load_and_run(enter: Enter, argument: Any) -> None:
     """In the other process."""
     backend, folder, names, seed = argument
-    programs = {program.name: program for program in (*FAMILY, *SHARDED)}
+    programs = {program.name: program for program in (*FAMILY, *SHARDED, *siblings())}
+    loaded = []  # all executables live until the process ends, as in a program that uses several
     with enter("open"):
         client = Client(backend)
     for name in names:
         with enter(name) as data:
             executable = client.deserialize((Path(folder) / f"{name}.executable").read_bytes())
+            loaded.append(executable)
             data.update(reported(executable))
             rows = _run(executable, programs[name].rows(random_of(programs[name], seed)))
             data["results"] = [_write(Path(folder), name, d, row) for d, row in enumerate(rows)]

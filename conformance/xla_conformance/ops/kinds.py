@@ -16,7 +16,7 @@ from xla_conformance.ops.fills import Fill, halves, scaled, terms, units, with_e
 from xla_conformance.ops.reducers import fill_of
 from xla_core.hlo import ElementType, Shape
 
-__all__ = ["KINDS", "identity", "of_kind", "rows"]
+__all__ = ["KINDS", "beside_identity", "identity", "of_kind", "rows"]
 
 KINDS = ("whole", "ends", "nan", "denormal", "halves", "lowest", "highest", "least finite", "largest finite")
 """Whole numbers, with an infinity and a NaN or with a NaN in each row, denormal numbers, integers that differ in one
@@ -28,6 +28,17 @@ def identity(name: str, element: ElementType) -> complex:
     low, high = _range(element, finite=False)
     ones = high if element.is_unsigned or element is ElementType.PRED else -1
     return {"add": 0, "multiply": 1, "maximum": low, "minimum": high, "clamped": low, "and": ones}.get(name, 0)
+
+
+def beside_identity(name: str, element: ElementType, count: int) -> Fill:
+    """Returns what makes a reducer's initial value that changes results: any that `fill_of` makes but the identity."""
+    neutral = np.asarray(identity(name, element)).astype(element.dtype)
+
+    def fill(shape: Shape, random: np.random.Generator) -> np.ndarray:
+        drawn = fill_of(name, element, count)(Shape(element, (256,)), random)
+        return random.choice(drawn[drawn != neutral], shape.dimensions)
+
+    return fill
 
 
 def of_kind(kind: str, name: str, element: ElementType, total: ElementType, count: int) -> Fill:

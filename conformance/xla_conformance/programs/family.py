@@ -98,13 +98,16 @@ def wide_program(count: int = 24) -> FamilyProgram:
 
 
 def siblings(count: int = 6) -> list[FamilyProgram]:
-    """Programs of one name, with one signature and the same names inside, which compute different things."""
+    """Programs of one name and one length, with one signature and the same names inside.
+
+    They compute different things.
+    """
     text = (
         "HloModule m\n\nENTRY e {{\n  x = s32[300] parameter(0)\n  y = s32[300] parameter(1)\n"
         "  k = s32[] constant({k})\n  b = s32[300] broadcast(k), dimensions={{}}\n"
         "  a = s32[300] {op}(x, y)\n  c = s32[300] multiply(a, b)\n  ROOT r = s32[300] add(c, x)\n}}\n"
     )
-    ops = ("add", "subtract")
+    ops = ("multiply", "subtract")
     return [FamilyProgram(f"sibling{i}", text.format(k=2 + i // 2, op=ops[i % 2])) for i in range(count)]
 
 

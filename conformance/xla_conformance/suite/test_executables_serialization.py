@@ -15,7 +15,7 @@ from xla_conformance.other_process import random_of, reported, run_in_other_proc
 from xla_conformance.programs.family import FAMILY, SHARDED, FamilyProgram, siblings
 from xla_core import Client, FailedPreconditionError, InvalidArgumentError, XlaError
 
-ALL = [*FAMILY, *SHARDED]
+ALL = [*FAMILY, *SHARDED, *siblings()]
 
 
 @pytest.fixture(scope="session")  # a worker of `xla conform` keeps nothing else from test to test
@@ -81,6 +81,26 @@ def test_run_after_reading_it_again(client: Client, program: FamilyProgram, rand
                 module=program.text,
                 arguments=arrays,
             )
+
+
+@pytest.mark.promise("compiler.deserialize", "executable.serialize", "executable.fingerprint")
+@pytest.mark.parametrize("backwards", [False, True], ids=["in order", "backwards"])
+def test_programs_that_are_alike_are_told_apart(client: Client, random: np.random.Generator, backwards: bool) -> None:
+    """Executables whose bytes have one length and mostly agree are all loaded before the first one runs."""
+    programs = siblings()[:: -1 if backwards else 1]
+    loaded = [client.deserialize(compiled(client, program).serialize()) for program in programs]
+    for program, executable in zip(programs, loaded, strict=True):
+        assert reported(executable) == reported(compiled(client, program)), (
+            "A serialized executable keeps what it says of itself, whatever else was loaded."
+        )
+        arrays = program.arguments(random)
+        require_bits(
+            "A deserialized executable gives the results of its own program, whatever else was loaded.",
+            [np.asarray(r) for r in executable(*arrays)],
+            program.results(arrays),
+            module=program.text,
+            arguments=arrays,
+        )
 
 
 def donations() -> list[FamilyProgram]:

@@ -11,7 +11,7 @@ import pytest
 from xla_conformance.claims import all_types, held_types, not_supported, require_devices
 from xla_conformance.device.arrays import random_bits, random_dimensions, random_view, require_same_bits
 from xla_conformance.device.gates import Gate
-from xla_conformance.device.patterns import LARGE_SIZES, SIZES
+from xla_conformance.device.patterns import LARGE_SIZES, PAGES_AND_MORE, SIZES
 from xla_conformance.failures import Failure
 from xla_core import Buffer, Client, XlaError
 from xla_core.backend import Platform
@@ -208,6 +208,27 @@ def test_what_is_no_array_is_refused(client: Client, value: object) -> None:
 
 
 # -- other devices, other libraries -----------------------------------------------------------------------------------
+
+
+@pytest.mark.promise("transfer-manager.to-device", "transfer-manager.from-device", "stream.h2d", "platform.ordinals")
+@pytest.mark.parametrize("immutable", [False, True], ids=["copied", "immutable"])
+def test_every_size_on_each_device(client: Client, random: np.random.Generator, immutable: bool) -> None:
+    for device in client.devices:
+        for size in (*SIZES, *PAGES_AND_MORE):
+            array = random_bits(ElementType.U8, (size,), random)
+            buffer = client.buffer_from_host(array, device, immutable=immutable)
+            require_same_bits(SENTENCE, np.asarray(buffer), array)
+
+
+@pytest.mark.promise("features.peer-copies", "stream.d2d")
+def test_every_size_between_devices(client: Client, random: np.random.Generator) -> None:
+    require_devices(client, 2)
+    here, there = client.devices[:2]
+    for size in (*SIZES, *PAGES_AND_MORE):
+        array = random_bits(ElementType.U8, (size,), random)
+        for first, second in ((here, there), (there, here)):
+            copy = client.buffer_from_host(array, first).copy_to_device(second)
+            require_same_bits("An array has the same bits on another device.", np.asarray(copy), array)
 
 
 @pytest.mark.promise("features.peer-copies", "stream.d2d")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
-from xla_conformance.claims import not_supported
+from xla_conformance.claims import not_supported, require_devices
 from xla_conformance.device.gates import Gate
 from xla_conformance.device.memories import allocated
 from xla_conformance.device.patterns import LARGE_SIZES, PAGES_AND_MORE, SIZES, pattern, require_bytes
@@ -29,9 +30,26 @@ def memories(executor: StreamExecutor, stream: Stream) -> Iterator[list[DeviceMe
     """Memory that the test allocates, to be freed when it ends."""
     made: list[DeviceMemory] = []
     yield made
+    _free(executor, stream, made)
+
+
+def _free(executor: StreamExecutor, stream: Stream, memories: list[DeviceMemory]) -> None:
     stream.synchronize()
-    for memory in made:
+    for memory in memories:
         executor.deallocate(memory)
+
+
+@contextlib.contextmanager
+def _stream_of(client: Client, ordinal: int) -> Iterator[tuple[StreamExecutor, Stream, list[DeviceMemory]]]:
+    """A device's executor, a stream of its own, and a list of memory to be freed at the end."""
+    executor = client.devices[ordinal].executor
+    stream = executor.create_stream()
+    memories: list[DeviceMemory] = []
+    try:
+        yield executor, stream, memories
+    finally:
+        _free(executor, stream, memories)
+        stream.close()
 
 
 def _guarded(size: int, misaligned: int) -> tuple[HostBytes, HostBytes]:
@@ -90,19 +108,23 @@ def _copies(
         _require_guards(whole, back.size, odd)
 
 
-@pytest.mark.promise("stream.h2d", "stream.d2h", "stream.d2d", "stream.memset")
+@pytest.mark.promise("stream.h2d", "stream.d2h", "stream.d2d", "stream.memset", "platform.ordinals")
 @pytest.mark.parametrize("held", [False, True], ids=["idle", "held"])
-def test_copies_of_every_size(
-    executor: StreamExecutor, stream: Stream, memories: list[DeviceMemory], random: np.random.Generator, held: bool
-) -> None:
+@pytest.mark.parametrize("ordinal", [0, 1], ids=["the first device", "the second device"])
+def test_copies_of_every_size(client: Client, random: np.random.Generator, ordinal: int, held: bool) -> None:
+    require_devices(client, ordinal + 1)
     sizes = [0, *SIZES, *PAGES_AND_MORE]
-    _copies(executor, stream, memories, sizes, int(random.integers(1 << 20)), Gate() if held else None)
+    with _stream_of(client, ordinal) as (executor, stream, memories):
+        _copies(executor, stream, memories, sizes, int(random.integers(1 << 20)), Gate() if held else None)
 
 
 @pytest.mark.promise("stream.h2d", "stream.d2h", "stream.d2d", "stream.memset")
 @pytest.mark.parametrize("size", LARGE_SIZES)
-def test_large_copies(executor: StreamExecutor, stream: Stream, memories: list[DeviceMemory], size: int) -> None:
-    _copies(executor, stream, memories, [size, size - 1 - size % 4096], size, None)
+@pytest.mark.parametrize("ordinal", [0, 1], ids=["the first device", "the second device"])
+def test_large_copies(client: Client, ordinal: int, size: int) -> None:
+    require_devices(client, ordinal + 1)
+    with _stream_of(client, ordinal) as (executor, stream, memories):
+        _copies(executor, stream, memories, [size, size - 1 - size % 4096], size, None)
 
 
 @pytest.mark.promise("stream.h2d", "stream.d2h", "stream.d2d", "stream.memset")

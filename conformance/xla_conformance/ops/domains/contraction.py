@@ -245,6 +245,33 @@ def _square_ragged_dot(p: Program, c: Choice) -> HloInstruction:
     return _ragged_dot(p, c)
 
 
+@domain(
+    Opcode.RAGGED_DOT,
+    variant="plain",
+    rule=EQUAL,
+    types=_TYPES,
+    sizes=(Group(7, 8, 9), 65),
+    empty=(),
+    places=("minor",),
+    mode=("free",),
+    groups=(3, 2, 8),
+    filled=("part", "all"),
+    prefix=(False,),
+    index=(_T.S32,),
+    large=("ragged",),
+    batch=(0,),
+    contracting=(1,),
+    numbers=("ascending",),
+    lhs=("bfc", "cfb"),
+    rhs=("gbcf", "bfcg", "cgfb"),
+    result=("same",),
+    precision=((),),
+)
+def _plain_ragged_dot(p: Program, c: Choice) -> HloInstruction:
+    """A matrix of rows in groups, as mixtures of experts have it; rows that belong to no group give zeros."""
+    return _ragged_dot(p, c)
+
+
 def _groups(total: int, count: int, filled: str) -> list[int]:
     """Returns group sizes: of all rows, of some of them, or of all in every second group (none, if there is one)."""
     rest = total * 2 // 3 if filled == "part" else total

@@ -89,6 +89,20 @@ def _transpose(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.TRANSPOSE, p.parameter(sizes), dimensions=permutation(c.permutation, c.rank))
 
 
+@domain(
+    Opcode.TRANSPOSE,
+    variant="square",
+    sizes=(Group(3, 4),),
+    empty=(),
+    places=("every",),
+    rank=(4, 5),
+    permutation=("left", "right", "odd first"),
+)
+def _square_transpose(p: Program, c: Choice) -> HloInstruction:
+    """Permutations whose inverse is another one: with dimensions of one size, the inverse has the right shape."""
+    return _transpose(p, c)
+
+
 def permutation(role: str, rank: int) -> tuple[int, ...]:
     """Returns the permutation of dimensions that a word names."""
     every = list(range(rank))
@@ -102,6 +116,7 @@ def permutation(role: str, rank: int) -> tuple[int, ...]:
             "right": [rank - 1, *every[:-1]],
             "swap last": [*every[:-2], rank - 1, rank - 2],
             "swap first": [1, 0, *every[2:]],
+            "odd first": [*every[1::2], *every[::2]],
             "swap ends": [rank - 1, *every[1:-1], 0],
         }[role]
     )

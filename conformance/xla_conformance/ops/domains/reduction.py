@@ -11,7 +11,7 @@ from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.movement import RANKS, subset
 from xla_conformance.ops.fills import exactly, terms, with_ends
-from xla_conformance.ops.kinds import KINDS, identity, rows
+from xla_conformance.ops.kinds import KINDS, beside_identity, identity, rows
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.reducers import NAMES, REDUCERS, fill_of, known_reducer, reducer, several, wider
 from xla_conformance.ops.sizes import MEDIUM, SIZES, dimensions, position
@@ -72,6 +72,22 @@ def _rows(p: Program, c: Choice) -> HloInstruction:
             else:
                 start = p.parameter((), fill=exactly(first))
             results.append(p.add(Opcode.REDUCE, operand, start, dimensions=(axis,), to_apply=to_apply))
+    return p.add(Opcode.TUPLE, *results)
+
+
+@domain(Opcode.REDUCE, variant="start", rule=EQUAL, sizes=(), places=())
+def _start(p: Program, c: Choice) -> HloInstruction:
+    """Rows and columns that are so short that the initial value, which isn't the identity, changes many results."""
+    results: list[HloInstruction] = []
+    length, many = 3, 65
+    for name in dict.fromkeys(known_reducer(name, p.type) for name in NAMES):
+        to_apply = reducer(p, name, p.type)
+        fill, first = fill_of(name, p.type, 1 + length), beside_identity(name, p.type, 1 + length)
+        constant = p.entry.constant(first(p.shape(), np.random.default_rng(0)))
+        for start in (p.parameter((), fill=first), constant):
+            for axis in (1, 0):
+                operand = p.parameter((many, length) if axis else (length, many), fill=fill)
+                results.append(p.add(Opcode.REDUCE, operand, start, dimensions=(axis,), to_apply=to_apply))
     return p.add(Opcode.TUPLE, *results)
 
 

@@ -10,7 +10,7 @@ from xla_conformance.ops.choices import Choice
 from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.fills import exactly, with_ends
-from xla_conformance.ops.kinds import KINDS, identity, of_kind, rows
+from xla_conformance.ops.kinds import KINDS, beside_identity, identity, of_kind, rows
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.reducers import NAMES, REDUCERS, fill_of, known_reducer, reducer, several, wider
 from xla_conformance.ops.sizes import SIZES, dimensions, position
@@ -96,6 +96,21 @@ def _every_reducer(p: Program, c: Choice) -> HloInstruction:
         start = p.parameter((), fill=exactly(identity(name, p.type)))
         to_apply = reducer(p, name, p.type)
         results.append(p.add(Opcode.REDUCE_WINDOW, operand, start, window=window, to_apply=to_apply))
+    return p.add(Opcode.TUPLE, *results)
+
+
+@domain(Opcode.REDUCE_WINDOW, variant="start", rule=EQUAL, sizes=(), places=())
+def _start(p: Program, c: Choice) -> HloInstruction:
+    """Windows that are so small that the initial value, which isn't the identity, changes many results."""
+    size = 3
+    results = []
+    for name in dict.fromkeys(known_reducer(name, p.type) for name in NAMES):
+        to_apply = reducer(p, name, p.type)
+        start = p.parameter((), fill=beside_identity(name, p.type, 1 + size))
+        for stride in (1, 3):
+            window = (WindowDimension(), WindowDimension(size=size, stride=stride, padding_low=1, padding_high=2))
+            operand = p.parameter((9, 33), fill=fill_of(name, p.type, 1 + size))
+            results.append(p.add(Opcode.REDUCE_WINDOW, operand, start, window=window, to_apply=to_apply))
     return p.add(Opcode.TUPLE, *results)
 
 

@@ -233,6 +233,18 @@ class ReturnsMemoryTwice(TemplateExecutable):
         return results
 
 
+@_breaks("executable.results-distinct", "Where the first two results are one value, they are one memory.")
+class ReturnsTheFirstTwice(TemplateExecutable):
+    def execute_async_on_stream(self, run_options, arguments):
+        results = list(super().execute_async_on_stream(run_options, arguments))
+        root = self.module.entry.root
+        values = [o.operand(0) if o.opcode == "copy" else o for o in root.operands[:2]]
+        if root.opcode == "tuple" and len(results) > 1 and values[0] is values[1] and results[1] not in arguments:
+            run_options.allocator.free(results[1])
+            results[1] = results[0]
+        return results
+
+
 @_breaks("executable.immutable", "Every third run of an executable is skipped.")
 class SkipsARun(TemplateExecutable):
     def execute_async_on_stream(self, run_options, arguments):
@@ -332,6 +344,15 @@ class SerializesANumber(Compiler):
 
     def deserialize(self, data, options=None, executor=None):
         return super().deserialize(self.modules[data].encode(), options, executor)
+
+
+@_breaks("compiler.deserialize", "Of serialized executables of one length, the first that is loaded stands for all.")
+class LoadsTheFirst(Compiler):
+    def deserialize(self, data, options=None, executor=None):
+        loaded = self.__dict__.setdefault("_loaded", {})
+        if len(data) not in loaded:
+            loaded[len(data)] = super().deserialize(data, options, executor)
+        return loaded[len(data)]
 
 
 @_breaks("executable.serialize", "Serialized executables donate nothing.")

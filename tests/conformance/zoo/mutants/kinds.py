@@ -7,6 +7,7 @@ from functools import partial
 
 import ml_dtypes
 import numpy as np
+from xla_conformance.ops.kinds import identity
 
 from tests.conformance.zoo.kernels import Arrays, Fault, kernel_mutant, recomputed
 from tests.conformance.zoo.mutant import Mutant
@@ -41,6 +42,15 @@ def _finite_identity(name: str, instruction: HloInstruction, operands: Arrays, r
     (result,) = right
     wide, end = result.astype(np.float64), -limit if name == "maximum" else limit
     return [np.where(wide == (-np.inf if name == "maximum" else np.inf), end, wide).astype(result.dtype)]
+
+
+def _ignores_start(type_name: str, instruction: HloInstruction, operands: Arrays, right: Arrays) -> Arrays | None:
+    """Reductions in one type start from the identity instead of the initial value that they are given."""
+    opcode, element = instruction.attribute("to_apply").root.opcode, ElementType(type_name)
+    if len(right) > 1 or {o.dtype for o in operands} != {element.dtype} or opcode is Opcode.TUPLE:
+        return None
+    start = np.asarray(identity(opcode.value, element)).astype(element.dtype)
+    return recomputed(instruction, [operands[0], start], right)
 
 
 def _other_order(
@@ -164,6 +174,9 @@ def _faults() -> Iterator[tuple[Opcode, str, str, Fault]]:
     for opcode in (Opcode.REDUCE, Opcode.REDUCE_WINDOW):
         for name in ("maximum", "minimum"):
             yield opcode, f"finite-{name}", f"starts a {name} from a finite number", partial(_finite_identity, name)
+        for element in ("s8", "u16", "s64", "bf16", "f8e5m2", "f64", "c64"):
+            fault = partial(_ignores_start, element)
+            yield opcode, f"ignores-start-{element}", f"ignores initial values of {element}", fault
     for name in ("maximum", "minimum"):
         for element in ("s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64"):
             for axis, what in ((1, "rows"), (0, "columns")):
