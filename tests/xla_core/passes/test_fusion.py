@@ -305,3 +305,15 @@ def test_a_block_does_not_take_what_reads_other_rows():
         BLOCKS,
     )
     assert [kernel.count("reduce") for kernel in found if "reduce" in kernel] == [1, 1]
+
+
+def test_blocks_of_threads_take_the_initial_value_of_a_reduction():
+    reduction = " x = f32[64] parameter(0)\n zero = f32[] constant(0)\n"
+    reduction += " ROOT r = f32[] reduce(x, zero), dimensions={0}, to_apply=sum"
+    assert _kernels(reduction, BLOCKS) == [["constant", "reduce"]]
+
+
+def test_the_condition_of_a_loop_stays_as_it_is_for_blocks_of_threads():
+    """The number of trips is read off it."""
+    condition = " i = s32[] parameter(0)\n ten = s32[] constant(10)\n ROOT r = pred[] compare(i, ten), direction=LT"
+    assert _kernels(condition, BLOCKS) == [["compare"]]

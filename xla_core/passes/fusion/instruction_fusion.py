@@ -240,8 +240,8 @@ class _Partition:
                 kernel.remove(instruction)
 
     def _is_worth_it(self, kernel: _Kernel) -> bool:
-        if self._policy.parallel.has_blocks:  # every thread would load a constant that is no part of the kernel
-            return len(kernel.indices) > 1
+        if self._policy.parallel.has_blocks and Trait.ACCUMULATES in kernel.root.op.traits:
+            return len(kernel.indices) > 1  # every thread would load an initial value that is no part of the kernel
         return sum(1 for i in kernel.indices if i.opcode != Opcode.CONSTANT) > 1
 
 
