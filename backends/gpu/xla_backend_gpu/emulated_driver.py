@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,7 @@ class EmulatedDriver(Driver):
         super().__init__()
         self.memory = Memory(memory_bytes)
         self.counters = Counters()
+        self._counting = threading.Lock()
         self._description = DeviceDescription(
             name="emulated GPU",
             vendor="xla-core",
@@ -105,7 +107,7 @@ class EmulatedDriver(Driver):
 
         def run() -> None:
             module: Module = function.handle
-            self.counters += module.launch(
+            counters = module.launch(
                 function.name,
                 grid=arguments.blocks,
                 block=arguments.threads,
@@ -115,6 +117,8 @@ class EmulatedDriver(Driver):
                 computes=instruction,
                 location=instruction.location if instruction is not None else None,
             )
+            with self._counting:
+                self.counters += counters
 
         self._enqueue(stream, run, function.name)
 

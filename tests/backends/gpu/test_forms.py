@@ -13,14 +13,6 @@ from xla_core.errors import InvalidArgumentError
 ENGINES = ["fast", "checked"]
 
 
-@pytest.fixture(scope="module")
-def client():
-    with xla.Client("gpu") as made:
-        if not made.devices[0].description.simulated:
-            pytest.skip("this machine has a GPU")
-        yield made
-
-
 def run(client, text: str, *arguments, **options) -> list[np.ndarray]:
     compiled = client.compile(text, options=xla.CompileOptions(backend=options))
     return [np.asarray(result) for result in compiled(*arguments)]

@@ -61,14 +61,6 @@ ENTRY main {
 """
 
 
-@pytest.fixture(scope="module")
-def client():
-    with xla.Client("gpu") as made:
-        if not made.devices[0].description.simulated:
-            pytest.skip("this machine has a GPU")
-        yield made
-
-
 @pytest.mark.parametrize("opcode", SMALL)
 def test_an_op_is_the_evaluators(client, opcode: str) -> None:
     case = SMALL[opcode]

@@ -75,7 +75,7 @@ def test_a_damaged_program_is_refused(executable, field: str, value: object, say
 
 
 @pytest.mark.parametrize("engine", ["fast", "checked"])
-def test_a_fault_names_the_instruction_and_its_place(executable, engine: str) -> None:
+def test_a_fault_names_the_instruction_and_its_place(executable, lost_client, engine: str) -> None:
     fields = json.loads(executable.serialize())
     (launch,) = fields["launches"]["z in main"]
     entry = fields["ptx"].index(f".entry {launch['kernel']}(")
@@ -84,12 +84,9 @@ def test_a_fault_names_the_instruction_and_its_place(executable, engine: str) ->
     fields["hlo"] = fields["hlo"].replace(
         "exponential(%s)", 'exponential(%s), metadata={op_name="exp" source_file="model.py" source_line=12}'
     )
-    with xla.Client("gpu") as client:
-        if not client.devices[0].description.simulated:
-            pytest.skip("this machine has a GPU")
-        faulty = client.load(GpuCompiler().deserialize(json.dumps(fields).encode()))
-        with pytest.raises(EmulatorFault, match=r"model\.py:12.*which computes `%z = f32.* exponential") as caught:
-            np.asarray(faulty(np.zeros((9, 3000), np.float32))[0])
+    faulty = lost_client.load(GpuCompiler().deserialize(json.dumps(fields).encode()))
+    with pytest.raises(EmulatorFault, match=r"model\.py:12.*which computes `%z = f32.* exponential") as caught:
+        np.asarray(faulty(np.zeros((9, 3000), np.float32))[0])
     assert caught.value.kind is FaultKind.TRAP
     assert caught.value.kernel == launch["kernel"]
 

@@ -16,14 +16,6 @@ from tests.xla_core.codegen.llvm.kernels import random_array
 CHECKED = xla.CompileOptions(backend={"engine": "checked"}, keep_artifacts=True)
 
 
-@pytest.fixture(scope="module")
-def client():
-    with xla.Client("gpu") as made:
-        if not made.devices[0].description.simulated:
-            pytest.skip("this machine has a GPU")
-        yield made
-
-
 def transpose(element_type: str, result: str, dimensions: str, operand: str) -> str:
     return (
         f"HloModule m\n\nENTRY main {{\n  x = {element_type}[{operand}] parameter(0)\n"
