@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -187,3 +189,31 @@ def test_fft_by_blocks(client, rows: int, length: int, engine: str) -> None:
     (got,) = run(client, text, x, engine=engine)
     expected = np.fft.fft(x.astype(np.complex128))
     assert np.abs(got - expected).max() < 1e-6 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_many_sums_of_columns_fit_the_shared_memory_of_a_block(client, engine: str) -> None:
+    """ptxas accepts 48 KiB. The sums need 64 KiB if each has arrays of its own."""
+    lines = [
+        f"  f{n} = f32[] constant({n})\n  b{n} = f32[1000,64] broadcast(f{n}), dimensions={{}}\n"
+        f"  m{n} = f32[1000,64] multiply(x, b{n})\n"
+        f"  r{n} = f32[64] reduce(m{n}, zero), dimensions={{0}}, to_apply=sum"
+        for n in range(2, 18)
+    ]
+    results = ", ".join(f"r{n}" for n in range(2, 18))
+    text = "\n".join(
+        [
+            "HloModule sums",
+            "sum {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT r = f32[] add(a, b)\n}",
+            "ENTRY e {\n  x = f32[1000,64] parameter(0)\n  zero = f32[] constant(0)",
+            *lines,
+            f"  ROOT t = ({', '.join(['f32[64]'] * 16)}) tuple({results})\n}}",
+        ]
+    )
+    compiled = client.compile(text, xla.CompileOptions(backend={"engine": engine}, keep_artifacts=True))
+    assert str(compiled.artifacts()["plan"]).count("units of 1024 threads") == 1
+    sizes = re.findall(r"\.shared .*\[(\d+)\]", str(compiled.artifacts()["ptx"]))
+    assert 0 < sum(map(int, sizes)) <= 48 << 10
+    x = np.random.default_rng(0).standard_normal((1000, 64)).astype(np.float32)
+    for factor, got in enumerate(compiled(x), 2):
+        np.testing.assert_allclose(np.asarray(got), factor * x.astype(np.float64).sum(0), rtol=1e-4, atol=1e-3)

@@ -21,6 +21,7 @@ from xla_core.codegen.llvm.forms.tiles import TILES
 from xla_core.codegen.llvm.forms.top_k import TOP_K
 from xla_core.codegen.llvm.forms.top_k_blocks import TOP_K_BLOCKS
 from xla_core.codegen.llvm.forms.transposes import TRANSPOSES
+from xla_core.errors import UnimplementedError
 
 FORMS: Sequence[KernelForm[Any]] = (
     SORT_BLOCKS,
@@ -44,7 +45,7 @@ FORMS: Sequence[KernelForm[Any]] = (
 
 
 class Planner:
-    """Chooses by rule: the first form that matches, planned by the target's parallel model.
+    """Chooses by rule: the first form that has a plan for the target's parallel model.
 
     A backend may override `choose`, for example to change a plan's sizes by what it has measured.
 
@@ -56,6 +57,18 @@ class Planner:
         self.forms = forms
 
     def choose(self, body: KernelBody) -> tuple[KernelForm[Any], KernelPlan]:
-        """Returns the form of a kernel and its plan."""
-        form = next(form for form in self.forms if form.matches(body))
-        return form, form.plan(body)
+        """Returns the form of a kernel and its plan.
+
+        Raises:
+            UnimplementedError: none of the forms computes the kernel.
+        """
+        for form in self.forms:
+            plan = form.plan(body) if form.matches(body) else None
+            if plan is not None:
+                return form, plan
+        raise UnimplementedError(
+            f"no form of kernels computes {body.instruction.name}",
+            op=body.root.opcode,
+            location=body.root.location,
+            hint="give the planner a form that computes every kernel, as the last one of FORMS does",
+        )

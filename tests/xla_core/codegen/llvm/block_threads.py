@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from collections import Counter
 from collections.abc import Callable, Collection
 
 from tests.xla_core.codegen.llvm.kernels import Loaded, host_abi
 from xla_core.codegen.llvm import EmittedKernel, IrBuilder, LoopAbi, Value
+from xla_core.codegen.llvm.ir.types import type_bits
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.target import ParallelModel
 
 
 class ThreadsAbi(LoopAbi):
-    """Blocks are threads of the process. Shared arrays are variables that every thread of the process sees."""
+    """Blocks are threads of the process. Shared arrays are variables that every thread of the process sees.
+
+    Attributes:
+        arrays: the shared arrays.
+        used_bytes: the bytes of the shared arrays of each function.
+    """
 
     def __init__(
-        self, threads: int, lanes: int = 1, registers: int = 32, vector_bytes: int = 16, shared_bytes: int = 0
+        self, threads: int, lanes: int = 1, registers: int = 32, vector_bytes: int = 16, shared_bytes: int = 16 << 10
     ) -> None:
         host = host_abi()
         model = ParallelModel(
@@ -31,6 +38,7 @@ class ThreadsAbi(LoopAbi):
             ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint32, ctypes.c_uint32)(self._exchanged),
         ]
         self.arrays: list[str] = []
+        self.used_bytes: Counter[str] = Counter()
 
     def _exchanged(self, word: int, distance: int) -> int:
         self._words[self._thread.index] = word
@@ -52,6 +60,8 @@ class ThreadsAbi(LoopAbi):
         return builder.emit("i32", f"call i32 {self._address(2)}({word}, i32 {distance})")
 
     def shared_array(self, builder: IrBuilder, type_: str, count: int) -> Value:
+        self.used_bytes[builder.function.name] += count * type_bits(type_) // 8
+        assert self.used_bytes[builder.function.name] <= self.parallel.shared_bytes
         name = builder.module.symbol("shared")
         self.arrays.append(builder.module.add_global(name, f"global [{count} x {type_}] zeroinitializer, align 16"))
         return Value("ptr", f"@{name}")

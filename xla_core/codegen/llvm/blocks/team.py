@@ -1,10 +1,12 @@
-"""Team: neighbouring threads of a block that work on one thing, such as a row, together."""
+"""Team: threads of a block that work on one thing, such as a row, together."""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Sequence
 
+from xla_core.codegen.llvm.blocks.register_arrays import RegisterArrays
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.ir.types import type_bits
 from xla_core.codegen.llvm.loops.context import EmissionContext
@@ -13,39 +15,67 @@ Combine = Callable[[Sequence[Value], Sequence[Value]], list[Value]]
 """(registers, registers) -> registers. It is associative."""
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class TeamLayout:
+    """How a block of threads is divided into teams.
+
+    With a stride of 1, the threads of a team are neighbours. With a larger one, neighbouring threads belong to
+    different teams.
+
+    Attributes:
+        size: threads of a team, a power of two.
+        threads: threads of the block, a multiple of `size`.
+        stride: the distance between the threads of a team: 1, or the number of teams, which is a power of two then.
+        lanes: how many neighbouring threads exchange registers without memory.
+    """
+
+    size: int
+    threads: int
+    stride: int
+    lanes: int
+
+    @property
+    def teams(self) -> int:
+        return self.threads // self.size
+
+    @property
+    def together(self) -> int:
+        """How many threads of a team exchange registers without memory."""
+        return min(self.size, max(1, self.lanes // self.stride))
+
+    def shared_bytes(self, types: Sequence[str]) -> int:
+        """Returns the bytes of shared memory in which the teams combine registers of these types."""
+        return RegisterArrays.size(types, self.threads // self.together) if self.size > self.together else 0
+
+
 class Team:
-    """Threads of a block that are `stride` apart. Teams that lie between each other make a block of threads.
+    """The team of a thread.
 
     Args:
         context: the kernel under construction.
-        size: threads of the team, a power of two.
-        threads: threads of the block, a multiple of `size`.
-        stride: the distance between the team's threads: 1, or the number of teams, which is a power of two then.
+        layout: the teams of the block.
+        memory: bytes of shared memory for all that is combined. If less is left than `combine` needs, the threads wait
+            for each other and use it from its start again.
 
     Attributes:
         number: i64, which team of the block this thread belongs to.
         member: i64, which thread of the team this thread is.
     """
 
-    def __init__(self, context: EmissionContext, size: int, threads: int, stride: int = 1) -> None:
-        self._context = context
-        self._size, self._stride, self._teams = size, stride, threads // size
+    def __init__(self, context: EmissionContext, layout: TeamLayout, memory: int) -> None:
+        self._context, self._layout = context, layout
         b = context.builder
-        thread = context.abi.thread_index(b)
-        near, far = b.urem(thread, b.int_(stride)), b.udiv(thread, b.int_(stride))
-        self.number = b.add(b.mul(b.udiv(far, b.int_(size)), b.int_(stride)), near)
-        self.member = b.urem(far, b.int_(size))
-        self._together = min(size, max(1, context.abi.parallel.lanes // stride))  # members that exchange registers
+        thread, size, stride = context.abi.thread_index(b), b.int_(layout.size), b.int_(layout.stride)
+        near, far = b.urem(thread, stride), b.udiv(thread, stride)
+        self.number = b.add(b.mul(b.udiv(far, size), stride), near)
+        self.member = b.urem(far, size)
+        self._memory = context.abi.shared_array(b, "i8", memory) if memory else None
+        self._bytes, self._used = memory, 0
 
     @property
     def is_first(self) -> Value:
         """i1, whether this is the team's first thread."""
         return self._context.builder.icmp("eq", self.member, self._context.builder.int_(0))
-
-    @property
-    def uses_shared_memory(self) -> bool:
-        """Whether `combine` uses shared memory. Before it does so again, there must be a barrier."""
-        return self._size > self._together
 
     def combine(self, registers: Sequence[Value], combine: Combine, *, commutes: bool = False) -> list[Value]:
         """Combines the registers of all threads of the team; every thread has the result.
@@ -53,47 +83,56 @@ class Team:
         All threads of the block call it together. The order of the operands is that of the threads, unless `combine`
         commutes.
         """
-        values, together = self._exchanged(registers, combine, self._together, commutes), self._together
-        if self._size == together:
+        layout, together = self._layout, self._layout.together
+        values = self._exchanged(registers, combine, together, commutes)
+        memory = self._arrays([v.type for v in values])
+        if memory is None:
             return values
-        b, abi, groups = self._context.builder, self._context.abi, self._size // together
-        memory = [abi.shared_array(b, "i8" if v.type == "i1" else v.type, groups * self._teams) for v in values]
+        b, abi, groups = self._context.builder, self._context.abi, layout.size // together
         group = b.udiv(self.member, b.int_(together))
 
         def place(group: Value) -> Value:
-            if self._stride == 1:
+            if layout.stride == 1:
                 return b.add(b.mul(self.number, b.int_(groups)), group)
-            return b.add(b.mul(group, b.int_(self._teams)), self.number)  # neighbours use different banks
-
-        def put(items: Sequence[Value], at: Value) -> None:
-            for item, array in zip(items, memory, strict=True):
-                b.store_register(item, array, place(at))
-
-        def take(at: Value) -> list[Value]:
-            return [b.load_register(v.type, array, place(at)) for v, array in zip(values, memory, strict=True)]
+            return b.add(b.mul(group, b.int_(layout.teams)), self.number)  # neighbours use different banks
 
         leads = b.icmp("eq", b.urem(self.member, b.int_(together)), b.int_(0))
-        self._context.when(leads, lambda: put(values, group))
+        self._context.when(leads, lambda: memory.store(place(group), values))
         abi.barrier(b)
         if groups <= together:  # the members that exchange registers combine the results of all groups
-            return self._exchanged(take(b.urem(self.member, b.int_(groups))), combine, groups, commutes)
+            found = memory.load(place(b.urem(self.member, b.int_(groups))))
+            return self._exchanged(found, combine, groups, commutes)
         distance = 1
         while distance < groups:
 
             def fold(distance: int = distance) -> None:
-                put(combine(take(group), take(b.add(group, b.int_(distance)))), group)
+                other = memory.load(place(b.add(group, b.int_(distance))))
+                memory.store(place(group), combine(memory.load(place(group)), other))
 
             folds = b.icmp("eq", b.urem(group, b.int_(2 * distance)), b.int_(0))
             self._context.when(b.and_(leads, folds), fold)
             abi.barrier(b)
             distance *= 2
-        return take(b.int_(0))
+        return memory.load(place(b.int_(0)))
+
+    def _arrays(self, types: Sequence[str]) -> RegisterArrays | None:
+        """Arrays of an element for each group of the block, in shared memory; None where no team needs memory."""
+        b, layout = self._context.builder, self._layout
+        size = layout.shared_bytes(types)
+        if self._memory is None or not size:
+            return None
+        if self._used + size > self._bytes:
+            self._context.abi.barrier(b)
+            self._used = 0
+        start = b.gep("i8", self._memory, b.int_(self._used))
+        self._used += size
+        return RegisterArrays.at(b, start, types, layout.threads // layout.together)
 
     def _exchanged(self, registers: Sequence[Value], combine: Combine, count: int, commutes: bool) -> list[Value]:
         """Combines the registers of `count` members of a group whose members exchange registers."""
         b, values, distance = self._context.builder, list(registers), 1
         while distance < count:
-            others = [self._exchange(value, distance * self._stride) for value in values]
+            others = [self._exchange(value, distance * self._layout.stride) for value in values]
             if commutes:
                 values = combine(values, others)
             else:

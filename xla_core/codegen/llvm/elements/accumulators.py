@@ -65,6 +65,25 @@ def _fast_math(op: OpDef | None) -> str:
     return "nsz" if Trait.IDEMPOTENT in op.traits else "reassoc"
 
 
+def accumulated_registers(reduction: HloInstruction) -> list[str]:
+    """Returns the types of the registers in which a reduction's elements are accumulated."""
+    types = _parameter_types(reduction)
+    if _accumulates_in_f32(reduction):
+        types = [ElementType.F32]
+    return [register_type(t.component) for t in types for _ in range(2 if t.is_complex else 1)]
+
+
+def _parameter_types(reduction: HloInstruction) -> list[ElementType]:
+    computation: HloComputation = reduction.attribute("to_apply")
+    return [p.shape.element_type for p in computation.parameters[: len(reduction.operands) // 2]]
+
+
+def _accumulates_in_f32(reduction: HloInstruction) -> bool:
+    type_, op = _parameter_types(reduction)[0], combiner(reduction.attribute("to_apply"))
+    is_wide = type_ in (ElementType.F32, ElementType.F64)
+    return type_.is_floating and not is_wide and _fast_math(op) != ""
+
+
 class Reducer:
     """The body of a reduce or reduce-window on register values.
 
@@ -83,12 +102,11 @@ class Reducer:
         count = len(instruction.operands) // 2
         self.operands, self.inits = instruction.operands[:count], instruction.operands[count:]
         self.counts_padding = instruction.opcode == Opcode.REDUCE_WINDOW
-        self.types = [p.shape.element_type for p in self.computation.parameters[:count]]
+        self.types = _parameter_types(instruction)
         op = combiner(self.computation)
-        small = self.types[0].is_floating and self.types[0] not in (ElementType.F32, ElementType.F64)
         self.flags = _fast_math(op)
         self.commutes = op is not None and Trait.COMMUTATIVE in op.traits
-        self.wide = op.opcode if op and small and self.flags else None
+        self.wide = op.opcode if op and _accumulates_in_f32(instruction) else None
 
     def start(self) -> list[Value]:
         """Returns the initial values, as registers."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Generic, TypeVar
 
@@ -107,12 +108,12 @@ class KernelBody:
         self.results: list[IrArray] = []
         self.scratch: Value | None = None
 
-    @property
+    @functools.cached_property
     def roots(self) -> list[HloInstruction]:
         """The root, or a multi-output root's parts."""
         return list(self.root.operands) if self.root.opcode == Opcode.TUPLE else [self.root]
 
-    @property
+    @functools.cached_property
     def members(self) -> Sequence[HloInstruction]:
         """The instructions that the kernel computes, operands first."""
         if self.instruction.opcode != Opcode.FUSION:
@@ -161,14 +162,14 @@ class KernelForm(Generic[P]):
 
     Attributes:
         name: for people.
-        matches: whether the form can write a kernel.
-        plan: decides how. Nothing is emitted yet.
+        matches: a cheap test, which is true for every kernel that the form can write.
+        plan: decides how the kernel is written; None if the form can't write it. Nothing is emitted yet.
         emit: writes the body of one phase as planned.
         opcodes: those that only this form can write.
     """
 
     name: str
     matches: Callable[[KernelBody], bool]
-    plan: Callable[[KernelBody], P]
+    plan: Callable[[KernelBody], P | None]
     emit: Callable[[KernelBody, P, KernelFrame, EmissionContext], None]
     opcodes: tuple[Opcode, ...] = ()

@@ -55,13 +55,12 @@ def _space(body: KernelBody) -> ProductSpace | None:
 
 def _matches(body: KernelBody) -> bool:
     model = body.abi.parallel
-    return model.has_blocks and model.shared_bytes > 0 and _space(body) is not None
+    return model.has_blocks and model.shared_bytes > 0
 
 
-def _plan(body: KernelBody) -> ProductPlan:
+def _plan(body: KernelBody) -> ProductPlan | None:
     space = _space(body)
-    assert space is not None
-    return plan_product(body, space)
+    return plan_product(body, space) if space is not None else None
 
 
 def _emit(body: KernelBody, plan: ProductPlan, frame: KernelFrame, context: EmissionContext) -> None:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import dataclasses
 
-from xla_core.analysis.indexing import IndexExpr, joined
+from xla_core.analysis.indexing import IndexExpr, joined, reduced_rows
 from xla_core.codegen.llvm.elements.accumulators import reduce_together
 from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, KernelPlan
-from xla_core.codegen.llvm.forms.sections import planned, sections
+from xla_core.codegen.llvm.forms.sections import Section, planned, sections
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.target_abi import KernelFrame
@@ -28,11 +28,13 @@ _LEAST_COLUMNS = 64  # with shorter rows, the loop is a small part of the work
 _MOST_MEMBERS = 16  # with more instructions, the code of a block is long and additions are not what takes the time
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class _ReducedRowsPlan(KernelPlan):
-    """Attributes: the number of elements of a row."""
+    """Attributes: the result, the reduction of its rows, and the number of elements of a row."""
 
-    columns: int = 0
+    section: Section
+    reduction: HloInstruction
+    columns: int
 
     def describe_loops(self) -> str:
         return f"; {self.count} rows of {self.columns} elements in blocks of {_ROWS}"
@@ -45,50 +47,44 @@ def _reduction(body: KernelBody) -> HloInstruction | None:
     return found[0] if len(found) == 1 and len(body.roots) == 1 and not costly else None
 
 
-def _columns(reduction: HloInstruction) -> int:
-    return reduction.operand(0).shape.num_elements // max(next(reduction.shape.leaves()).num_elements, 1)
-
-
-def _loops(body: KernelBody) -> LoopPlan | None:
-    """Returns the plan of a kernel's loops if its rows can be reduced in blocks, else None."""
+def _plan(body: KernelBody) -> _ReducedRowsPlan | None:
     reduction = _reduction(body)
-    if reduction is None or _columns(reduction) < _LEAST_COLUMNS:
+    rows = reduced_rows(reduction) if reduction is not None else None
+    if reduction is None or rows is None or rows.elements < _LEAST_COLUMNS:
         return None
     section, *others = sections(body, parts=False)
     if others or section.update is not None or section.shape.num_elements < 2 * _ROWS:
         return None
     outline = planned(section, 0)
     plan = LoopPlan([outline], body.bound)
-    row, inner = plan.variables(outline), plan.loops(reduction, _columns(reduction))
+    row, inner = plan.variables(outline), plan.loops(reduction, rows.elements)
     # Each element of the result needs the element of the reduction at its own index.
     matches = len(row) == 1 and plan.indices(reduction) == [section.index(joined(row))]
-    return plan if matches and len(inner) == 1 and plan.reads_in_order(inner[0]) else None
+    if not matches or len(inner) != 1 or not plan.reads_in_order(inner[0]):
+        return None
+    return _ReducedRowsPlan(
+        section.shape.num_elements, loops=plan.loops, section=section, reduction=reduction, columns=rows.elements
+    )
 
 
-def _plan(body: KernelBody) -> _ReducedRowsPlan:
-    plan, reduction = _loops(body), _reduction(body)
-    assert plan is not None
-    assert reduction is not None
-    (section,) = sections(body, parts=False)
-    return _ReducedRowsPlan(section.shape.num_elements, loops=plan.loops, columns=_columns(reduction))
+def _matches(body: KernelBody) -> bool:
+    return _reduction(body) is not None
 
 
 def _emit(body: KernelBody, plan: _ReducedRowsPlan, frame: KernelFrame, context: EmissionContext) -> None:
     b, indices = frame.builder, IndexValues(context)
     emitter = ElementEmitter(context, body.bindings, indices, plan.loops)
-    (section,) = sections(body, parts=False)
-    reduction = _reduction(body)
-    assert reduction is not None
+    section = plan.section
     rest = b.sub(frame.end, b.urem(b.sub(frame.end, frame.begin), b.int_(_ROWS)))
     for begin, end, rows in ((frame.begin, rest, _ROWS), (rest, frame.end, 1)):
         loop, _ = context.open_loop(begin, end, b.int_(rows), name="rows")
         first = indices.new("row", plan.count, loop.index)
         positions: list[IndexExpr] = [first + number for number in range(rows)]
-        reduce_together(emitter, reduction, [section.index(p) for p in positions])
+        reduce_together(emitter, plan.reduction, [section.index(p) for p in positions])
         # All values are computed before the first store, because results may be in the operands' buffers.
         for array, index, value in [e for p in positions for e in section.elements(body, emitter, p)]:
             emitter.store(array, index, value)
         context.close_loop(loop)
 
 
-REDUCED_ROWS = KernelForm("reduced rows", lambda body: _loops(body) is not None, _plan, _emit)
+REDUCED_ROWS = KernelForm("reduced rows", _matches, _plan, _emit)

@@ -25,8 +25,8 @@ from xla_core.analysis.indexing import (
     placed,
     reduced_rows,
 )
-from xla_core.codegen.llvm.blocks.team import Team
-from xla_core.codegen.llvm.elements.accumulators import Reducer
+from xla_core.codegen.llvm.blocks.team import Team, TeamLayout
+from xla_core.codegen.llvm.elements.accumulators import Reducer, accumulated_registers
 from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, KernelPlan
 from xla_core.codegen.llvm.forms.sections import Section, sections
@@ -83,70 +83,83 @@ def _kernel(body: KernelBody) -> _Kernel | None:
 
 
 def _matches(body: KernelBody) -> bool:
-    return body.abi.parallel.has_blocks and _kernel(body) is not None
+    return body.abi.parallel.has_blocks and any(i.opcode == Opcode.REDUCE for i in body.members)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class _RowsPlan(KernelPlan):
     """How rows are divided.
 
     Attributes:
         kernel: what is computed.
-        team: threads that work on a row.
-        stride: the distance between the threads of a team.
+        layout: the teams of threads, of which each works on a row.
+        shared_bytes: memory in which the teams combine what their threads have reduced.
         width: neighbouring elements of a row that a thread reads or writes at once.
         steps: how often the team moves on until it has been over a whole row.
         is_kept: whether the elements of a row stay in registers.
     """
 
     kernel: _Kernel
-    team: int = 1
-    stride: int = 1
+    layout: TeamLayout
+    shared_bytes: int = 0
     width: int = 1
     steps: int = 1
     is_kept: bool = False
 
-    @property
-    def rows_per_unit(self) -> int:
-        return self.threads // self.team
-
     def describe_loops(self) -> str:
         rows = self.kernel.rows
         kind = "rows" if rows.inner == 1 else "columns"
-        of_row = f"; {rows.count} {kind} of {rows.elements}, {self.rows_per_unit} a block, {self.team} threads each"
-        each = f", {self.steps} x {self.width} elements a thread"
+        of_row = f"; {rows.count} {kind} of {rows.elements}, {self.layout.teams} a block"
+        each = f", {self.layout.size} threads each, {self.steps} x {self.width} elements a thread"
         return of_row + each + (" in registers" if self.is_kept else "")
 
 
-def _plan(body: KernelBody) -> _RowsPlan:
+def _plan(body: KernelBody) -> _RowsPlan | None:
     kernel, model = _kernel(body), body.abi.parallel
-    assert kernel is not None
+    if kernel is None:
+        return None
     rows = kernel.rows
     bytes_ = max(leaf.element_type.byte_width for i in [*body.bound, *body.roots] for leaf in i.shape.leaves())
     width = _width(rows, model, bytes_, body.size)
     groups, words = rows.elements // width, max(1, -(-bytes_ // 4)) * width
     stride = 1 if rows.inner == 1 else min(_power_below(2 * rows.count - 1), model.lanes)
+    registers = [accumulated_registers(reduction) for reduction, _ in kernel.reductions]
+    most = _most_threads(registers, stride, model)
     # Every thread has an element in the first step. A block is larger if its threads can't keep the elements.
-    largest = _power_below(min(groups, model.threads // stride))
+    largest = _power_below(max(1, min(groups, most // stride)))
     team = min(largest, max(1, _BLOCK // stride))
     while team < largest and _ceil_div(groups, team) * words > model.registers:
         team *= 2
     steps, at_once = _ceil_div(groups, team), stride
     if stride == 1:  # several rows a block, if there are blocks enough
-        at_once = max(team, min(_power_below(model.threads), _BLOCK)) // team
+        at_once = max(team, min(most, _BLOCK)) // team
         while at_once // 2 * team >= model.lanes and _ceil_div(rows.count, at_once) < model.units and at_once > 1:
             at_once //= 2
+    if at_once * team == 1:
+        return None  # the elements of blocks of one thread are those of other forms
+    layout = TeamLayout(team, at_once * team, stride, model.lanes)
     is_kept = steps * words <= model.registers and steps * width * body.size <= _MOST_CODE
     return _RowsPlan(
         _ceil_div(rows.count, at_once),
-        threads=at_once * team,
+        threads=layout.threads,
         kernel=kernel,
-        team=team,
-        stride=stride,
+        layout=layout,
+        shared_bytes=min(sum(map(layout.shared_bytes, registers)), model.shared_bytes),
         width=width,
         steps=steps,
         is_kept=is_kept,
     )
+
+
+def _most_threads(registers: Sequence[Sequence[str]], stride: int, model: ParallelModel) -> int:
+    """Returns how many threads a block may have, so that its shared memory has room for each reduction alone."""
+    threads = _power_below(model.threads)
+    while threads > 1:
+        layout = TeamLayout(threads // stride, threads, stride, model.lanes)
+        if max(map(layout.shared_bytes, registers)) <= model.shared_bytes:
+            break
+        threads //= 2
+    return threads
 
 
 def _width(rows: ReducedRows, model: ParallelModel, bytes_: int, size: int) -> int:
@@ -170,9 +183,9 @@ def _power_below(number: int) -> int:
 
 def _emit(body: KernelBody, plan: _RowsPlan, frame: KernelFrame, context: EmissionContext) -> None:
     loop, _ = context.open_loop(frame.begin, frame.end, frame.step, name="rows")
-    team = Team(context, plan.team, plan.threads, plan.stride)
+    team = Team(context, plan.layout, plan.shared_bytes)
     _Rows(body, plan, context, team, loop.index).emit()
-    if team.uses_shared_memory:  # the next rows use the memory again
+    if plan.shared_bytes:  # the next rows use the memory again
         context.abi.barrier(context.builder)
     context.close_loop(loop)
 
@@ -195,9 +208,9 @@ class _Rows:
         self._vectors = Vectors(context, self._indices, plan.width)
         self._emitter = ElementEmitter(context, body.bindings, self._indices, plan.loops, loader=self._vectors.load)
         self._count = plan.kernel.rows.elements // plan.width
-        rows, number = plan.kernel.rows, b.add(b.mul(unit, b.int_(plan.rows_per_unit)), team.number)
+        rows, number = plan.kernel.rows, b.add(b.mul(unit, b.int_(plan.layout.teams)), team.number)
         self._is_row = b.bool_(True)
-        if rows.count % plan.rows_per_unit:  # teams without a row compute the last row again, and store nothing
+        if rows.count % plan.layout.teams:  # teams without a row compute the last row again, and store nothing
             self._is_row = b.icmp("ult", number, b.int_(rows.count))
             number = b.intrinsic("umin", number, b.int_(rows.count - 1))
         row, inner = self._indices.new("row", rows.count, number), rows.inner
@@ -208,9 +221,9 @@ class _Rows:
     def _step(self, number: Value, name: str) -> _Step:
         """Step `number`. Beyond the row's end it is at the last elements again, and doesn't hold."""
         b, plan, first = self._b, self._plan, number.integer
-        group = b.add(b.mul(number, b.int_(plan.team)), self._team.member)
+        group = b.add(b.mul(number, b.int_(plan.layout.size)), self._team.member)
         holds = b.bool_(True)
-        if first is None or (first + 1) * plan.team > self._count:
+        if first is None or (first + 1) * plan.layout.size > self._count:
             holds = b.icmp("ult", group, b.int_(self._count))
             group = b.intrinsic("umin", group, b.int_(self._count - 1))
         expr = self._indices.new(name, self._count, group) * plan.width

@@ -77,11 +77,14 @@ class _TransposesPlan(KernelPlan):
         return f"; loops {loops}, tiles of {side} x {side}, staged operands: {len(self.staged)}"
 
 
-def _found(body: KernelBody) -> _TransposesPlan | None:
+def _matches(body: KernelBody) -> bool:
+    combining = {Trait.ACCUMULATES, Trait.SUPERLINEAR}
+    return body.abi.parallel.threads >= _SIDE and not any(i.op.traits & combining for i in body.members)
+
+
+def _plan(body: KernelBody) -> _TransposesPlan | None:
     """Returns the plan, if loads of the kernel stride while its stores don't."""
     model = body.abi.parallel
-    if model.threads < _SIDE or any(i.op.traits & {Trait.ACCUMULATES, Trait.SUPERLINEAR} for i in body.members):
-        return None
     parts = [section for section in sections(body, parts=False) if section.shape.num_elements]
     if len(parts) != 1:
         return None
@@ -149,12 +152,6 @@ def _bytes(load: Load) -> int:
 
 def _shared_bytes(loads: Sequence[Load], width: int) -> int:
     return sum(width * _SIDE * _PITCH * max(_WORD, _bytes(load) * width) for load in loads)
-
-
-def _plan(body: KernelBody) -> _TransposesPlan:
-    plan = _found(body)
-    assert plan is not None
-    return plan
 
 
 def _emit(body: KernelBody, plan: _TransposesPlan, frame: KernelFrame, context: EmissionContext) -> None:
@@ -306,4 +303,4 @@ def _turned(b: IrBuilder, rows: Sequence[Value], bits: int) -> list[Value]:
     return columns
 
 
-TRANSPOSES = KernelForm("transposes", lambda body: _found(body) is not None, _plan, _emit)
+TRANSPOSES = KernelForm("transposes", _matches, _plan, _emit)

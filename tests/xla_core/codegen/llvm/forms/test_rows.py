@@ -47,7 +47,7 @@ def pair() -> HloComputation:
     return body
 
 
-def test_each_accumulator_has_a_shared_array_of_its_own() -> None:
+def test_each_accumulator_has_shared_memory_of_its_own() -> None:
     def sums(c, x, y):
         zero = scalar(c, 0)
         return c.add("reduce", x, y, zero, zero, dimensions=(1,), to_apply=pair())
@@ -55,7 +55,7 @@ def test_each_accumulator_has_a_shared_array_of_its_own() -> None:
     x, y = random_array(f32(2, 40)), random_array(f32(2, 40), 1)
     abi = ThreadsAbi(6)
     loaded = abi.load(fuse(sums, f32(2, 40), f32(2, 40)))
-    assert len(abi.arrays) == len(set(abi.arrays)) == 2
+    assert sum(abi.used_bytes.values()) == 2 * 64
     for got, value in zip(loaded(x, y, parts=1), (x, y), strict=True):
         np.testing.assert_allclose(got, value.astype(np.float64).sum(1), rtol=1e-5, atol=1e-5)
 
@@ -128,6 +128,44 @@ def test_columns(threads: int, lanes: int, shape: tuple[int, ...]) -> None:
     loaded = ThreadsAbi(threads, lanes).load(fuse(sums, f32(*shape)))
     assert " columns of " in loaded.kernel.plan
     np.testing.assert_allclose(loaded(x, parts=1)[0], x.astype(np.float64).sum(-2), rtol=1e-5, atol=1e-5)
+
+
+def column_sums(count: int):
+    """Builds sums of the columns of 1, 2, ... times x."""
+
+    def build(c, x):
+        def times(factor: int):
+            return c.add("multiply", x, c.add("broadcast", scalar(c, factor), shape=x.shape, dimensions=()))
+
+        zero, body = scalar(c, 0), scalar_body("add")
+        return [c.add("reduce", times(n + 1), zero, dimensions=(0,), to_apply=body) for n in range(count)]
+
+    return build
+
+
+@pytest.mark.parametrize("shared_bytes", [0, 64, 256, 1 << 10, 1 << 14])
+@pytest.mark.parametrize("lanes", [2, 8])
+def test_many_reductions_share_the_memory_of_a_block(lanes: int, shared_bytes: int) -> None:
+    x = random_array(f32(70, 9))
+    loaded = ThreadsAbi(64, lanes, shared_bytes=shared_bytes).load(fuse(column_sums(16), f32(70, 9)))
+    assert loaded.kernel.threads == max(lanes, min(64, shared_bytes // 4))
+    for number, got in enumerate(loaded(x, parts=1)):
+        np.testing.assert_allclose(got, (number + 1) * x.astype(np.float64).sum(0), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("shared_bytes", [0, 64, 1 << 14])
+def test_rows_of_a_block_with_little_shared_memory(shared_bytes: int) -> None:
+    x = random_array(f32(70, 300))
+    loaded = ThreadsAbi(64, 4, shared_bytes=shared_bytes).load(fuse(row_sums, f32(70, 300)))
+    assert loaded.kernel.threads == {0: 4, 64: 64}.get(shared_bytes, 64)
+    np.testing.assert_allclose(loaded(x, parts=1)[0], x.astype(np.float64).sum(1), rtol=1e-4, atol=1e-4)
+
+
+def test_threads_that_can_exchange_nothing_reduce_rows_of_their_own() -> None:
+    x = random_array(f32(7, 30))
+    loaded = ThreadsAbi(8, 1, shared_bytes=0).load(fuse(row_sums, f32(7, 30)))
+    assert loaded.kernel.threads == 1
+    np.testing.assert_allclose(loaded(x, parts=1)[0], x.astype(np.float64).sum(1), rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("dimensions", [(0, 2), (0, 2, 3), (1, 3), (0, 3), (0, 1, 2, 3)])
