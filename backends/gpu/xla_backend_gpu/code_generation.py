@@ -70,12 +70,14 @@ def compile_module(
     engine: Engine,
     fast_math: str,
     deterministic: bool,
+    level: int,
     supports: Callable[[HloInstruction], object] | None,
     keep_artifacts: bool,
 ) -> GpuExecutable:
     """Assigns buffers, emits a kernel for each instruction, and compiles them to one module of PTX.
 
-    The host runs instructions that `supports` refuses. See `GpuOptions` for the others.
+    `level` is LLVM's optimization level. The host runs instructions that `supports` refuses. See `GpuOptions` for the
+    others.
     """
     assignment = assign(module)
     abi = PtxAbi(processor, fast_math=fast_math, deterministic=deterministic)
@@ -87,7 +89,7 @@ def compile_module(
     ptx = ""
     with profiler.span("LLVM", category="compile"):
         if kernels.count:
-            compiled = compile_ir(text, abi, what=module.name)
+            compiled = compile_ir(text, abi, level, what=module.name)
             ptx = compiled.assembly()
     if kernels.count and (keep_artifacts or ModuleDump.active() is not None):
         artifacts |= {

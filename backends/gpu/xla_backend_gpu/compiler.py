@@ -87,6 +87,7 @@ class GpuCompiler(Compiler):
             engine=own.engine,
             fast_math="contract" if own.math == "contract" or options.precision == "fast" else "",
             deterministic=own.deterministic,
+            level=2 if options.optimization_level else 0,
             supports=self.target_config.supports if options.fallback == "host" else None,
             keep_artifacts=options.keep_artifacts,
         )

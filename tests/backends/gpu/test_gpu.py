@@ -127,6 +127,28 @@ def test_artifacts(client) -> None:
     assert ".visible .entry" in kept["ptx"]
 
 
+def test_a_program_that_is_not_optimized(client) -> None:
+    """LLVM does not optimize its kernels either, which takes most of the time to compile them."""
+    program = """HloModule m
+
+ENTRY main {
+  x = f32[64] parameter(0)
+  y = f32[64] sine(x)
+  ROOT z = f32[64] add(y, x)
+}
+"""
+    x = np.linspace(-9, 9, 64, dtype=np.float32)
+    lines, results = [], []
+    for level in (0, 2):
+        made = client.compile(program, xla.CompileOptions(optimization_level=level, keep_artifacts=True))
+        lines.append(
+            len(made.artifacts()["llvm"].splitlines()) / len(made.artifacts()["llvm-unoptimized"].splitlines())
+        )
+        results.append(np.asarray(made(x)[0]).tobytes())
+    assert lines[0] > lines[1], "an optimized kernel is shorter"
+    assert results[0] == results[1]
+
+
 def test_dumps_have_xlas_names(client, tmp_path: Path) -> None:
     client.compile(LOOP, xla.CompileOptions(dump_to=str(tmp_path)))
     ends = {path.name.partition(".")[2].partition(".")[2] for path in tmp_path.rglob("*.*")}

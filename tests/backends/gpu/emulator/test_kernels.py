@@ -103,6 +103,18 @@ done: add.u64 %rd3, %rd1, %rd20; st.global.u32 [%rd3], %r3; setp.eq.u32 %p2, %r3
     assert found.tolist() == [2] * 7 + [1] * 25
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_value_from_before_a_guarded_instruction(engine: str) -> None:
+    """%r3 and %r4 are written and read in one basic block, with a write by some threads between."""
+    body = """setp.lt.u32 %p1, %r2, 7; add.u32 %r3, %r2, 100; add.u32 %r5, %r3, 1;
+@%p1 mov.u32 %r3, %r2; @!%p1 add.u32 %r4, %r3, %r5; @%p1 sub.u32 %r4, %r5, %r3;
+add.u32 %r4, %r4, %r3; add.u64 %rd3, %rd1, %rd20; st.global.u32 [%rd3], %r4;"""
+    text = kernel(body)
+    accepted_by_ptxas(text)
+    (found,), _ = run(text, [np.zeros(32, np.uint32)], engine=engine)
+    assert found.tolist() == [101 + t if t < 7 else 3 * (100 + t) + 1 for t in range(32)]
+
+
 LONG_LOOP = """add.u64 %rd20, %rd20, %rd20; add.u64 %rd3, %rd1, %rd20; add.u64 %rd4, %rd2, %rd20;
 ld.global.f64 %rd5, [%rd3]; mov.b64 %rd6, %rd5; mov.b32 %r3, 0;
 again: add.rn.f64 %rd6, %rd6, %rd5; sub.rn.f64 %rd6, %rd5, %rd6; add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 200000;

@@ -15,6 +15,14 @@ from xla_core.errors import UnimplementedError
 __all__ = ["Accesses"]
 
 
+_ACCESSES = (Effect.LOAD, Effect.STORE, Effect.ATOMIC)
+
+
+def _size(instruction: Instruction) -> int:
+    """The bytes of an access."""
+    return instruction.type.size * instruction.vector_length
+
+
 class Accesses:
     """Emits the memory accesses of a thread function.
 
@@ -22,6 +30,8 @@ class Accesses:
         shared, local: the block's shared memory, and the thread's own.
         fault: (condition, kind, address) -> emits code that reports a fault if the condition (an i1) holds. It calls
             `kind` to emit the fault's number where the condition holds.
+
+    It is made at the start of the function, where it emits what all accesses need.
     """
 
     def __init__(
@@ -39,10 +49,16 @@ class Accesses:
         )
         context = operands.context
         self.parameters = context_word(b, context, Context.PARAMETERS, "ptr")
-        self.shared_bytes = context_word(b, context, Context.SHARED_BYTES)
         self.memory = context_word(b, context, Context.MEMORY, "ptr")
         self.memory_base = context_word(b, context, Context.MEMORY_BASE)
-        self.memory_size = context_word(b, context, Context.MEMORY_SIZE)
+        shared_bytes = context_word(b, context, Context.SHARED_BYTES)
+        memory_size = context_word(b, context, Context.MEMORY_SIZE)
+        self.ends: dict[tuple[str, int], Value] = {}
+        for size in sorted({_size(i) for i in kernel.instructions if i.definition.effect in _ACCESSES}):
+            too_small = b.icmp("ult", shared_bytes, b.int_(size))
+            self.ends["shared", size] = b.select(too_small, b.int_(0), b.sub(shared_bytes, b.int_(size - 1)))
+            self.ends["local", size] = b.int_(max(0, kernel.local_bytes - size + 1))
+            self.ends["global", size] = b.sub(memory_size, b.int_(size - 1))  # it is never smaller than an access
 
     def emit(self, instruction: Instruction) -> None:
         """Emits an instruction whose effect is LOAD, STORE or ATOMIC."""
@@ -54,7 +70,7 @@ class Accesses:
         else:
             self._atomic(instruction)
 
-    def _pointer(self, instruction: Instruction, size: int) -> Value:
+    def _pointer(self, instruction: Instruction) -> Value:
         """Emits the checks of an address operand, and returns the address on the host."""
         b = self.b
         address = next(o for o in instruction.operands if isinstance(o, Address))
@@ -69,17 +85,14 @@ class Accesses:
             where = b.add(b.resize(self.operands.load_register(base), "i64", signed=False), b.int_(address.offset))
         else:
             where = b.int_(base.value + address.offset)
-        return self._checked(where, instruction.space, size)
+        return self._checked(where, instruction.space, _size(instruction))
 
     def _checked(self, where: Value, space: str, size: int) -> Value:
         b = self.b
-        start, offset, limit = self._region(where, space)
-        constant, end = offset.integer, limit.integer
-        if constant is None or end is None or not 0 <= constant <= end - size or constant % size:
-            outside = b.icmp("ugt", offset, b.sub(limit, b.int_(size)))
-            if limit is not self.memory_size:  # the device's memory is never smaller than an access
-                outside = b.or_(outside, b.icmp("ult", limit, b.int_(size)))
-            bad = outside
+        start, offset, end = self._region(where, space, size)
+        constant, last = offset.integer, end.integer
+        if constant is None or last is None or not 0 <= constant < last or constant % size:
+            outside = bad = b.icmp("uge", offset, end)
             if size > 1:
                 low = b.binary("and", where, b.int_(size - 1))
                 bad = b.or_(outside, b.icmp("ne", low, b.int_(0)))
@@ -87,29 +100,30 @@ class Accesses:
             self.fault(bad, lambda: b.select(outside, *kinds), where)
         return b.gep("i8", start, offset)
 
-    def _region(self, where: Value, space: str) -> tuple[Value, Value, Value]:
-        """Returns the memory that an address lies in: its start on the host, the offset of the address, its size."""
+    def _region(self, where: Value, space: str, size: int) -> tuple[Value, Value, Value]:
+        """Returns the memory that an address lies in: its start on the host, the offset of the address, and the first
+        offset at which an access is outside.
+        """
         b = self.b
         if space == "shared":
-            return self.shared, where, self.shared_bytes
+            return self.shared, where, self.ends["shared", size]
         if space == "local":
-            return self.local, where, b.int_(self.kernel.local_bytes)
-        start, limit = self.memory, self.memory_size
+            return self.local, where, self.ends["local", size]
+        start, end = self.memory, self.ends["global", size]
         offset = b.sub(where, self.memory_base)
         if space == "generic":
             for base, window in (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW)):
                 inner = b.sub(where, b.int_(window))
                 inside = b.icmp("ult", inner, b.int_(WINDOW_BYTES))
-                other_start, _, other_limit = self._region(inner, base)
+                other_start, _, other_end = self._region(inner, base, size)
                 start = b.select(inside, other_start, start)
                 offset = b.select(inside, inner, offset)
-                limit = b.select(inside, other_limit, limit)
-        return start, offset, limit
+                end = b.select(inside, other_end, end)
+        return start, offset, end
 
     def _load(self, instruction: Instruction) -> None:
         b, type_ = self.b, instruction.type
-        count = instruction.vector_length
-        pointer = self._pointer(instruction, type_.size * count)
+        pointer = self._pointer(instruction)
         result = instruction.operands[0]
         elements = result.elements if isinstance(result, Vector) and instruction.has("vec") else (result,)
         for position, element in enumerate(elements):
@@ -118,7 +132,7 @@ class Accesses:
 
     def _store(self, instruction: Instruction) -> None:
         b, type_ = self.b, instruction.type
-        pointer = self._pointer(instruction, type_.size * instruction.vector_length)
+        pointer = self._pointer(instruction)
         source = instruction.operands[1]
         elements = source.elements if isinstance(source, Vector) and instruction.has("vec") else (source,)
         for position, element in enumerate(elements):
@@ -130,7 +144,7 @@ class Accesses:
         """Emits an atomic as a loop of compare-and-exchange, which ends when no other thread changed the value."""
         b, type_ = self.b, instruction.type
         integer = f"i{type_.bits}"
-        pointer = self._pointer(instruction, type_.size)
+        pointer = self._pointer(instruction)
         sources = self.operands.sources(instruction)
         function = b.function
         loop, done = function.add_block("atomic"), function.add_block("atomic.done")

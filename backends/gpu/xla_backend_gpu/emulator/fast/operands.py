@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Collection, Iterator, Mapping
 
 from xla_backend_gpu.emulator.fast.layout import Context
 from xla_backend_gpu.emulator.ptx.program import (
@@ -33,19 +34,46 @@ def context_word(b: IrBuilder, context: Value, place: int, type_: str = "i64") -
 class Operands:
     """Reads and writes the operands of instructions in a thread function.
 
-    A register is stack memory, which LLVM promotes to values. `indices` are the (x, y, z) of the thread and the block.
+    A register that is used across basic blocks is stack memory. Within a basic block, its value is known after the
+    first use, so that most registers need no memory and most uses no load: code that is not optimized is compiled
+    faster then, and runs faster.
+
+    Args:
+        in_memory: the registers, by index, that need memory.
+        indices: the (x, y, z) of the thread and the block.
     """
 
-    def __init__(self, b: IrBuilder, kernel: Kernel, context: Value, indices: Mapping[str, Value]) -> None:
+    def __init__(
+        self, b: IrBuilder, kernel: Kernel, context: Value, indices: Mapping[str, Value], in_memory: Collection[int]
+    ) -> None:
         self.b, self.context, self.indices = b, context, indices
-        self.registers = [b.alloca(f"i{r.bits}") for r in kernel.registers]
+        self.registers = {i: b.alloca(f"i{kernel.registers[i].bits}") for i in sorted(in_memory)}
         self.globals: dict[Variable, int] = {v: Context.GLOBALS + i for i, v in enumerate(kernel.globals)}
+        self._known: dict[int, Value] = {}
+
+    def enter_block(self) -> None:
+        """Forgets the values of registers, because a basic block can be entered from several others."""
+        self._known = {}
+
+    @contextlib.contextmanager
+    def under_guard(self) -> Iterator[None]:
+        """Forgets what the code inside computed, because the code after it may run without it."""
+        before = dict(self._known)
+        yield
+        self._known = {i: v for i, v in before.items() if self._known.get(i) is v}
 
     def load_register(self, register: Register) -> Value:
-        return self.b.load(f"i{register.bits}", self.registers[register.index])
+        value = self._known.get(register.index)
+        if value is None:
+            value = self.b.load(f"i{register.bits}", self.registers[register.index])
+            self._known[register.index] = value
+        return value
 
     def store_register(self, register: Register, value: Value) -> None:
-        self.b.store(value, self.registers[register.index])
+        self._known[register.index] = value
+        place = self.registers.get(register.index)
+        if place is not None:
+            self.b.store(value, place)
 
     # -- values ------------------------------------------------------------------------------------------------------
 

@@ -9,11 +9,12 @@ driver calls it again later. It then restores the registers from the thread's st
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from xla_backend_gpu.emulator.fast.accesses import Accesses
 from xla_backend_gpu.emulator.fast.layout import WAITING, Context, Faults, StateLayout
 from xla_backend_gpu.emulator.fast.operands import Operands, context_word
-from xla_backend_gpu.emulator.ptx.dataflow import leaders, targets
+from xla_backend_gpu.emulator.ptx.dataflow import kept_in_memory, leaders, targets
 from xla_backend_gpu.emulator.ptx.program import Instruction, Kernel
 from xla_backend_gpu.emulator.table import Effect
 from xla_core.codegen.llvm import Block, IrBuilder, IrFunction, IrModule, Value
@@ -41,6 +42,15 @@ def emit_thread_function(module: IrModule, kernel: Kernel, layout: StateLayout) 
     return function
 
 
+class _Fault(NamedTuple):
+    """A block that ends with a branch to the block that reports, and the values that it reports."""
+
+    block: Block
+    kind: Value
+    position: Value
+    address: Value
+
+
 class _ThreadFunction:
     def __init__(self, b: IrBuilder, kernel: Kernel, layout: StateLayout) -> None:
         self.b, self.kernel, self.layout = b, kernel, layout
@@ -48,16 +58,17 @@ class _ThreadFunction:
         self.context = context
         named = dict(zip(INDICES, indices, strict=True))
         self.thread = named["thread"]
-        self.operands = Operands(b, kernel, context, named)
+        starts = leaders(kernel)
+        self.operands = Operands(b, kernel, context, named, kept_in_memory(kernel, set(starts)))
         self.fuel = b.alloca("i64")
-        self.fault_kind, self.fault_position, self.fault_address = (b.alloca("i64") for _ in range(3))
+        self.faults: list[_Fault] = []
         self.faulted = b.function.add_block("faulted")
         if layout.sites:
             local = b.gep("i8", self.state, b.int_(layout.local))
         else:
             local = b.alloca("i8", max(kernel.local_bytes, 1), align=16)
         self.accesses = Accesses(b, kernel, self.operands, shared, local, self._fault_if)
-        self.blocks = {position: b.function.add_block("at") for position in leaders(kernel)}
+        self.blocks = {position: b.function.add_block("at") for position in starts}
         self.position = 0
 
     def emit(self) -> None:
@@ -70,14 +81,25 @@ class _ThreadFunction:
                 if b.block is not self.blocks[position] and not self._has_ended():
                     b.branch(self.blocks[position])
                 b.block = self.blocks[position]
+                self.operands.enter_block()
             elif self._has_ended():
                 continue  # no branch leads here
             self.position = position
             self._instruction(instruction)
+        self._report()
+
+    def _report(self) -> None:
+        """Emits the one block that reports faults, which keeps the code of each check short."""
+        b = self.b
         b.block = self.faulted
-        kind, where, address = (b.load("i64", v) for v in (self.fault_kind, self.fault_position, self.fault_address))
+        if not self.faults:
+            b.line("unreachable")
+            return
+        kind = b.phi(*((f.kind, f.block) for f in self.faults))
+        position = b.phi(*((f.position, f.block) for f in self.faults))
+        address = b.phi(*((f.address, f.block) for f in self.faults))
         indices = [self.thread, *(self.operands.indices[f"ctaid.{axis}"] for axis in "xyz")]
-        emit_report_call(b, self.context, kind, where, address, indices)
+        emit_report_call(b, self.context, kind, position, address, indices)
         b.line("ret i32 -1")
 
     def _has_ended(self) -> bool:
@@ -95,6 +117,7 @@ class _ThreadFunction:
         cases = []
         for number, (position, live) in enumerate(zip(layout.sites, layout.live, strict=True), 1):
             block = b.block = b.function.add_block("resumed")
+            self.operands.enter_block()
             cases.append(f"i32 {number}, {block}")
             b.store(self._load_state("i64", layout.FUEL), self.fuel)
             for place, register in enumerate(live):
@@ -132,14 +155,22 @@ class _ThreadFunction:
             )
         if effect is Effect.BRANCH:
             self._branch(instruction)
-            return
-        b = self.b
-        after: Block | None = None
-        if instruction.guard is not None:
+        elif instruction.guard is None:
+            self._effect(instruction)
+        else:
+            b = self.b
             after = self.blocks.get(self.position + 1) or b.function.add_block("skipped")
             run = b.function.add_block("guarded")
             self._branch_on_guard(instruction, run, after)
             b.block = run
+            with self.operands.under_guard():
+                self._effect(instruction)
+            if not self._has_ended():
+                b.branch(after)
+            b.block = after
+
+    def _effect(self, instruction: Instruction) -> None:
+        b, effect = self.b, instruction.definition.effect
         if effect is Effect.VALUE:
             sources = self.operands.sources(instruction)
             self.operands.put_results(instruction, instruction.definition.ir(b, instruction, *sources))
@@ -151,10 +182,6 @@ class _ThreadFunction:
             self._fault(b.int_(Faults.TRAP), b.int_(0))
         elif effect in WAITING:
             self._wait(instruction)
-        if after is not None:
-            if not self._has_ended():
-                b.branch(after)
-            b.block = after
 
     def _branch_on_guard(self, instruction: Instruction, then: Block, otherwise: Block) -> None:
         assert instruction.guard is not None
@@ -214,12 +241,9 @@ class _ThreadFunction:
         b.block = good
 
     def _fault(self, kind: Value, address: Value) -> None:
-        """Emits a branch to the one block that reports, which keeps the code of each check short."""
-        b = self.b
-        b.store(kind, self.fault_kind)
-        b.store(b.int_(self.position), self.fault_position)
-        b.store(address, self.fault_address)
-        b.branch(self.faulted)
+        """Emits a branch to the block that reports."""
+        self.faults.append(_Fault(self.b.block, kind, self.b.int_(self.position), address))
+        self.b.branch(self.faulted)
 
 
 def value_bits(value: Value) -> int:

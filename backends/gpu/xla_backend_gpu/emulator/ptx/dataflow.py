@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from xla_backend_gpu.emulator.ptx.program import (
     Address,
@@ -16,7 +16,7 @@ from xla_backend_gpu.emulator.ptx.program import (
 )
 from xla_backend_gpu.emulator.table import Effect
 
-__all__ = ["leaders", "live_after", "reads", "successors", "targets", "writes"]
+__all__ = ["kept_in_memory", "leaders", "live_after", "reads", "successors", "targets", "writes"]
 
 
 def _registers(operand: Operand) -> Iterator[Register]:
@@ -77,6 +77,21 @@ def leaders(kernel: Kernel) -> list[int]:
         if instruction.definition.effect in _ENDS:
             found.add(position + 1)
     return sorted(p for p in found if p < len(kernel.instructions))
+
+
+def kept_in_memory(kernel: Kernel, starts: Collection[int]) -> set[int]:
+    """Returns the registers (by index) whose value may come from another basic block, or depends on a guard."""
+    found: set[int] = set()
+    written: set[int] = set()
+    for position, instruction in enumerate(kernel.instructions):
+        if position in starts:
+            written.clear()
+        found.update(r.index for r in reads(instruction) if r.index not in written)
+        results = [r.index for r in writes(instruction)]
+        if instruction.guard is not None:
+            found.update(results)
+        written.update(results)
+    return found
 
 
 def live_after(kernel: Kernel) -> dict[int, list[Register]]:
