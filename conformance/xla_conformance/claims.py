@@ -10,16 +10,15 @@ from typing import NoReturn
 import pytest
 
 import xla_core as xla
+from xla_conformance.clients import SettingsClient
 from xla_conformance.subjects import claims
 from xla_core.backend import load_backend
-from xla_core.cli import programs
-from xla_core.errors import InvalidArgumentError, UnimplementedError
+from xla_core.errors import UnimplementedError
 from xla_core.hlo import ElementType, HloModule
 
 __all__ = [
     "NOT_SUPPORTED",
     "ClaimingClient",
-    "WrongSettingError",
     "all_types",
     "held_types",
     "not_supported",
@@ -53,29 +52,22 @@ def all_types() -> tuple[ElementType, ...]:
     return tuple(t for t in ElementType if t.is_array)
 
 
-class WrongSettingError(InvalidArgumentError):
-    """The backend has no option of that name, or the option has no such value."""
-
-
-class ClaimingClient(xla.Client):
+class ClaimingClient(SettingsClient):
     """A client that ends the test with NOT_SUPPORTED if the backend can't compile a program and doesn't claim to.
 
     Args:
-        platform: a backend's name; None for the default one.
+        platform, settings: see SettingsClient.
         program_file: see below.
-        settings: options of the backend, NAME=VALUE, that every program gets unless a test sets them.
 
     Attributes:
-        options: options with these settings.
         last: the executable that was compiled last.
         program_file: where the text of each program is written before it is compiled, for reports of crashes.
     """
 
     def __init__(
-        self, platform: str | None = None, *, program_file: Path | None = None, settings: Sequence[str] = ()
+        self, platform: str | None = None, settings: Sequence[str] = (), *, program_file: Path | None = None
     ) -> None:
-        super().__init__(platform)
-        self.options = self._with_settings(settings)
+        super().__init__(platform, settings)
         self.last: xla.LoadedExecutable | None = None
         self.program_file = program_file
 
@@ -85,10 +77,6 @@ class ClaimingClient(xla.Client):
         if self.program_file is not None:
             text = program.to_text() if isinstance(program, HloModule) else program
             self.program_file.write_bytes(text if isinstance(text, bytes) else text.encode())
-        if options is None:
-            options = self.options
-        elif isinstance(options, xla.CompileOptions) and isinstance(options.backend, dict):
-            options = options.model_copy(update={"backend": {**self.options.backend, **options.backend}})
         try:
             self.last = super().compile(program, options, file=file)
             return self.last
@@ -96,14 +84,3 @@ class ClaimingClient(xla.Client):
             if claims(self.platform.compiler.target_config, xla.parse(program, file=file)):
                 raise
             not_supported(" ".join(line.strip() for line in error.message.splitlines()[:2]))
-
-    def _with_settings(self, settings: Sequence[str]) -> xla.CompileOptions:
-        try:
-            options = programs.compile_options(settings)
-            if common := options.model_fields_set - {"backend"}:
-                raise InvalidArgumentError(f"--set takes options of the backend; {', '.join(common)} is not one")
-            load_backend(self.platform_name).options.model_validate(options.backend)
-        except InvalidArgumentError as error:
-            self.close()
-            raise WrongSettingError(error.message, hint=error.hint) from error
-        return options

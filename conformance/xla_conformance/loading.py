@@ -11,13 +11,14 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from xla_conformance.child_process import Enter, Outcome, run_in_stages
+from xla_conformance.clients import SettingsClient
 from xla_conformance.process_state import ProcessState
 from xla_core import Client, parse
 from xla_core.backend import ENTRY_POINT_GROUP, Availability, StreamExecutor, load_backend
@@ -64,12 +65,12 @@ ENTRY e {
 """
 
 
-def load_in_process(backend: str) -> Outcome:
+def load_in_process(backend: str, settings: Sequence[str]) -> Outcome:
     """Runs all stages. The data of each says in words what the stage did.
 
     "touched" is what only an open device needs, "changed" what belongs to the whole process.
     """
-    return run_in_stages(_load, backend, SECONDS)
+    return run_in_stages(_load, [backend, [*settings]], SECONDS)
 
 
 class _Watch:
@@ -157,13 +158,14 @@ class _Held:
             yield f"reserves {(after.reserved - self.reserved) >> 20} MiB"
 
 
-def _load(enter: Enter, backend: str) -> None:
+def _load(enter: Enter, argument: Any) -> None:
     """In the process of its own."""
     import importlib.metadata
 
     import xla_core.passes.pipeline  # noqa: F401  (what the core loads is not the backend's)
     from xla_core.hlo import parse_hlo
 
+    backend, settings = argument
     parse_hlo(_PROGRAM)
     watch = _Watch()
 
@@ -198,7 +200,7 @@ def _load(enter: Enter, backend: str) -> None:
         platform.close()
 
     stage("open", open_all)
-    client = stage("client", lambda data: Client(backend))
+    client = stage("client", lambda data: SettingsClient(backend, settings))
     stage("first run", functools.partial(_run, client))
     stage("fork", _fork)
     stage("close", lambda data: client.close())

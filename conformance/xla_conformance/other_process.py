@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from xla_conformance.child_process import Enter, run_in_stages
+from xla_conformance.clients import SettingsClient
 from xla_conformance.programs.family import FAMILY, SHARDED, FamilyProgram, siblings
-from xla_core import Client, LoadedExecutable
+from xla_core import LoadedExecutable
 
 __all__ = ["random_of", "reported", "run_in_other_process"]
 
@@ -41,7 +42,7 @@ def reported(executable: LoadedExecutable) -> dict[str, Any]:
 
 
 def run_in_other_process(
-    backend: str, blobs: dict[str, bytes], folder: Path, seed: int
+    backend: str, settings: Sequence[str], blobs: dict[str, bytes], folder: Path, seed: int
 ) -> dict[str, dict[str, Any] | str]:
     """Loads and runs each serialized program in another process; after a failure, the others in one more.
 
@@ -52,7 +53,7 @@ def run_in_other_process(
         (folder / f"{name}.executable").write_bytes(blob)
     found: dict[str, dict[str, Any] | str] = {}
     while left := [name for name in blobs if name not in found]:
-        outcome = run_in_stages(_load_and_run, [backend, str(folder), left, seed], _SECONDS)
+        outcome = run_in_stages(_load_and_run, [backend, [*settings], str(folder), left, seed], _SECONDS)
         found.update({name: outcome.data[name] for name in left if name in outcome.data})
         if outcome.stage:
             # A failure outside of the programs, such as one in opening the device, is the failure of all that are left.
@@ -65,11 +66,11 @@ def run_in_other_process(
 
 def _load_and_run(enter: Enter, argument: Any) -> None:
     """In the other process."""
-    backend, folder, names, seed = argument
+    backend, settings, folder, names, seed = argument
     programs = {program.name: program for program in (*FAMILY, *SHARDED, *siblings())}
     loaded = []  # all executables live until the process ends, as in a program that uses several
     with enter("open"):
-        client = Client(backend)
+        client = SettingsClient(backend, settings)
     for name in names:
         with enter(name) as data:
             executable = client.deserialize((Path(folder) / f"{name}.executable").read_bytes())

@@ -6,7 +6,8 @@ Its fixtures give the tests the backend. It deselects tests that don't belong to
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -48,8 +49,20 @@ def client(backend: str, pytestconfig: pytest.Config) -> Iterator[xla.Client]:
     if opened is not None:
         yield opened
         return
-    with ClaimingClient(backend, settings=pytestconfig.getoption("xla_set")) as made:
+    with ClaimingClient(backend, pytestconfig.getoption("xla_set")) as made:
         yield made
+
+
+@pytest.fixture(scope="session")
+def settings(pytestconfig: pytest.Config) -> tuple[str, ...]:
+    """The backend's options of the run, NAME=VALUE, for processes that open a client of their own."""
+    return tuple(pytestconfig.getoption("xla_set"))
+
+
+@pytest.fixture(scope="session")
+def open_client(backend: str, settings: tuple[str, ...]) -> Callable[[], ClaimingClient]:
+    """Opens one more client with the options of the run, for tests that change, compare or close one."""
+    return functools.partial(ClaimingClient, backend, settings)
 
 
 @pytest.fixture(scope="session")

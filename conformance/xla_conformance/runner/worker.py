@@ -22,7 +22,8 @@ from typing import IO, Any
 import numpy as np
 import pytest
 
-from xla_conformance.claims import NOT_SUPPORTED, ClaimingClient, WrongSettingError
+from xla_conformance.claims import NOT_SUPPORTED, ClaimingClient
+from xla_conformance.clients import WrongSettingError
 from xla_conformance.environment import describe_environment
 from xla_conformance.failures import Failure
 from xla_conformance.plugin import CLIENT, settle_devices
@@ -123,9 +124,7 @@ class _Worker:
             try:
                 option = self._config.option
                 settle_devices(self._config)
-                self._client = ClaimingClient(
-                    option.xla_backend or None, program_file=self._program, settings=option.xla_set
-                )
+                self._client = ClaimingClient(option.xla_backend or None, option.xla_set, program_file=self._program)
                 option.xla_backend = self._client.platform_name
                 environment = describe_environment(self._client, option.xla_set)
                 self._answered = self._answers()

@@ -10,6 +10,7 @@ import pytest
 
 from xla_conformance.bits import require_bits
 from xla_conformance.claims import held_types, not_supported
+from xla_conformance.clients import SettingsClient
 from xla_conformance.ops import OpCase, generate
 from xla_conformance.ops.comparison import check
 from xla_conformance.programs.family import FAMILY, FamilyProgram
@@ -96,6 +97,14 @@ def case_of(opcode: Opcode, backend: str, seed: int) -> OpCase:
     return not_supported(f"the device holds no type of a case of {opcode}")
 
 
+def compile_unclaimed(
+    client: Client, program: str | HloModule, options: CompileOptions | None = None
+) -> LoadedExecutable:
+    """Compiles with the options of the run. Raises UnimplementedError also for what the target doesn't claim."""
+    assert isinstance(client, SettingsClient)
+    return SettingsClient.compile(client, program, options)
+
+
 def compare(sentence: str, case: OpCase, results: list[np.ndarray]) -> None:
     check(sentence, results, case.expected(), module=case.module(), arguments=case.arguments(), operands=case.operands)
 
@@ -104,9 +113,9 @@ def compare(sentence: str, case: OpCase, results: list[np.ndarray]) -> None:
 
 
 @pytest.fixture(scope="module")
-def refuse(backend: str) -> Iterator[Callable[[Opcode | None], Client]]:
+def refuse(open_client: Callable[[], Client]) -> Iterator[Callable[[Opcode | None], Client]]:
     """Gives a client whose compiler claims all that the backend claims, but one op."""
-    with Client(backend) as client:
+    with open_client() as client:
         full: TargetConfig = client.platform.compiler.target_config
         compiler = client.platform.create_compiler()
         state: dict[str, TargetConfig] = {"target": full}
@@ -141,7 +150,7 @@ def test_each_op_refused_once(
     offered = client.platform.compiler.host_fallback
     options = CompileOptions(fallback="host" if offered else "none")
     try:
-        executable = client.compile(case.module(), options)
+        executable = compile_unclaimed(client, case.module(), options)
     except UnimplementedError:
         if offered and refuse(None).platform.compiler.target_config.supports(_main(case.module(), opcode)):
             raise
@@ -173,7 +182,7 @@ def test_programs_that_run_in_part_on_the_host(
     client = refuse(opcode)
     if not client.platform.compiler.host_fallback:
         not_supported("its compiler offers no fallback to the host")
-    executable = client.compile(program.module, CompileOptions(fallback="host"))
+    executable = compile_unclaimed(client, program.module, CompileOptions(fallback="host"))
     for _ in range(2):
         values = program.arguments(random)
         buffers = [client.buffer_from_host(v) for v in values]
@@ -209,7 +218,7 @@ def offer(client: Client, module: HloModule) -> LoadedExecutable | None:
     client.platform.compiler = client.platform.create_compiler()
     client.platform.compiler.__class__ = offering
     try:
-        return Client.compile(client, module, CompileOptions(optimization_level=0))
+        return compile_unclaimed(client, module, CompileOptions(optimization_level=0))
     except UnimplementedError:
         return None
     except XlaError as error:
@@ -223,8 +232,8 @@ def offer(client: Client, module: HloModule) -> LoadedExecutable | None:
 
 
 @pytest.fixture(scope="module")
-def second_client(backend: str) -> Iterator[Client]:
-    with Client(backend) as made:
+def second_client(open_client: Callable[[], Client]) -> Iterator[Client]:
+    with open_client() as made:
         yield made
 
 
@@ -275,11 +284,9 @@ def custom_call(target: str, count: int = 1, dtype: str = "f32", size: int = 8) 
 def test_a_custom_call_that_nobody_defines(client: Client, second_client: Client) -> None:
     text = custom_call("xla_conformance.nobody_defines_this")
     x = np.arange(8, dtype=np.float32)
-    for compile_it in (Client.compile, _offer_text):
+    for compile_it, by in ((compile_unclaimed, client), (_offer_text, second_client)):
         try:
-            got = [
-                np.asarray(r) for r in compile_it(client if compile_it is Client.compile else second_client, text)(x)
-            ]
+            got = [np.asarray(r) for r in compile_it(by, text)(x)]
         except XlaError:
             continue
         raise AssertionError(f"A custom call that nobody defines is an error, not a result: {got}")
@@ -292,7 +299,7 @@ def test_a_custom_call_that_the_host_defines(client: Client, fallback: str, dtyp
     text = custom_call(OWN_CALL, dtype=dtype)
     x = np.arange(8).astype({"f32": np.float32, "s32": np.int32}[dtype])
     try:
-        executable = Client.compile(client, text, CompileOptions(fallback=fallback))  # type: ignore[arg-type]
+        executable = compile_unclaimed(client, text, CompileOptions(fallback=fallback))  # type: ignore[arg-type]
     except UnimplementedError as error:
         if fallback == "host" and client.platform.compiler.host_fallback:
             raise AssertionError(f'With fallback="host", the host runs it: {error.message}') from error
@@ -304,7 +311,7 @@ def test_a_custom_call_that_the_host_defines(client: Client, fallback: str, dtyp
 def test_a_custom_call_with_an_effect_is_called_once(client: Client) -> None:
     text = custom_call(OWN_CALL).replace("custom_call_target", "custom_call_has_side_effect=true, custom_call_target")
     try:
-        executable = Client.compile(client, text, CompileOptions(fallback="host"))
+        executable = compile_unclaimed(client, text, CompileOptions(fallback="host"))
     except UnimplementedError:
         not_supported("the host runs no custom calls for it")
     for _ in range(3):
@@ -318,8 +325,8 @@ def test_a_custom_call_that_fails(client: Client) -> None:
     """What fails while a program runs is the error of its results, and of no other run's."""
     x = np.arange(8, dtype=np.float32)
     try:
-        fails = Client.compile(client, custom_call(FAILING_CALL), CompileOptions(fallback="host"))
-        works = Client.compile(client, custom_call(OWN_CALL), CompileOptions(fallback="host"))
+        fails = compile_unclaimed(client, custom_call(FAILING_CALL), CompileOptions(fallback="host"))
+        works = compile_unclaimed(client, custom_call(OWN_CALL), CompileOptions(fallback="host"))
     except UnimplementedError:
         not_supported("the host runs no custom calls for it")
     for _ in range(2):
@@ -350,7 +357,7 @@ def test_declared_custom_calls_and_composites_compile(client: Client, target: Ta
                 except XlaError:  # its definition takes another number of operands
                     continue
             try:
-                results = [np.asarray(r) for r in Client.compile(client, text)(*values)]
+                results = [np.asarray(r) for r in compile_unclaimed(client, text)(*values)]
             except XlaError as error:
                 ran.append(f"{count} operands: {error.message}")
                 continue

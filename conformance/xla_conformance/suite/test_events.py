@@ -6,6 +6,7 @@ import functools
 import gc
 import threading
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -227,10 +228,10 @@ def test_threads_wait_for_one_event(stream: Stream, gate: Gate) -> None:
 
 
 @pytest.mark.promise("event.close-once", "event.destroy-any-thread", "event.destroy-after-close", "executor.close")
-def test_events_are_closed_once_and_late(backend: str) -> None:
+def test_events_are_closed_once_and_late(open_client: Callable[[], Client]) -> None:
     """Also by other threads, and after their device was closed."""
     events: list[Event] = []
-    with Client(backend) as client:
+    with open_client() as client:
         stream = client.devices[0].executor.create_stream()
         events += [_recorded(stream) for _ in range(20)]
         stream.host_callback(fail())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -296,8 +297,8 @@ def test_wrong_buffers_leave_it_usable(client: Client, name: str, kind: str, ran
     )
 
 
-def test_buffers_of_another_client_are_refused(backend: str, executable: LoadedExecutable) -> None:
-    with Client(backend) as other:
+def test_buffers_of_another_client_are_refused(open_client: Callable[[], Client], executable: LoadedExecutable) -> None:
+    with open_client() as other:
         x = other.buffer_from_host(X)
         with pytest.raises(InvalidArgumentError, match="another client"):
             executable(x, np.float32(1))
@@ -424,11 +425,11 @@ def test_feeds_are_of_one_device(client: Client) -> None:
 
 
 @pytest.mark.promise("transfer-manager.close", "platform.close-transfers", "platform.create-transfer-manager")
-def test_closing_ends_programs_that_wait_for_the_host(backend: str, client: Client) -> None:
+def test_closing_ends_programs_that_wait_for_the_host(open_client: Callable[[], Client], client: Client) -> None:
     client.compile(FEEDS)
     if not _may_wait(client):
         not_supported("without callbacks_may_enqueue, a call of a program with an infeed waits for the host")
-    other = Client(backend)
+    other = open_client()
     executable = other.compile(FEEDS)
     results = executable(np.zeros(3, np.float32))
     other.platform.close_transfers()
@@ -447,8 +448,8 @@ def test_closing_ends_programs_that_wait_for_the_host(backend: str, client: Clie
 
 
 @pytest.mark.promise("transfer-manager.close", "transfer-manager.infeed")
-def test_a_closed_queue_takes_nothing(backend: str) -> None:
-    with Client(backend) as other:
+def test_a_closed_queue_takes_nothing(open_client: Callable[[], Client]) -> None:
+    with open_client() as other:
         manager = other.platform.transfer_manager
         queue = manager.infeed(0)
         assert isinstance(queue, LiteralQueue), "The infeed of a device is a LiteralQueue."

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
 
 from xla_conformance.bench import ExecutableBench, compiled
 from xla_conformance.bits import require_bits
-from xla_conformance.claims import ClaimingClient, not_supported
+from xla_conformance.claims import not_supported
 from xla_conformance.programs.family import FAMILY, FamilyProgram
 from xla_core import CancelledError, Client, FailedPreconditionError, InternalError, ResourceExhaustedError, XlaError
 from xla_core.backend import BackendSpec, DeviceFeatures, DeviceMemory
@@ -345,10 +345,10 @@ def test_a_run_after_the_executable_was_closed(client: Client, name: str, random
 
 @pytest.mark.promise("features.works-without")
 @pytest.mark.parametrize("name", ["elementwise", "temporaries", "loop", "branches", "donated_and_swapped", "types"])
-def test_without_any_feature(backend: str, name: str, random: np.random.Generator) -> None:
+def test_without_any_feature(open_client: Callable[[], Client], name: str, random: np.random.Generator) -> None:
     """The device's features are taken away, so that the core copies, allocates and drives as for a poorer device."""
     program = BY_NAME[name]
-    with ClaimingClient(backend) as client:
+    with open_client() as client:
         for device in client.devices:
             device.executor.features = DeviceFeatures()
         executable = client.compile(program.module)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ ALL = [*FAMILY, *SHARDED, *siblings()]
 
 @pytest.fixture(scope="session")  # a worker of `xla conform` keeps nothing else from test to test
 def loaded(
-    backend: str, client: Client, seed: int, tmp_path_factory: pytest.TempPathFactory
+    backend: str, settings: tuple[str, ...], client: Client, seed: int, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, dict[str, Any] | str]:
     """What another process says of each program that compiles here."""
     blobs = {}
@@ -31,7 +32,7 @@ def loaded(
             blobs[program.name] = compiled(client, program).serialize()
         except pytest.skip.Exception:  # the tests of the program say why
             continue
-    return run_in_other_process(backend, blobs, tmp_path_factory.mktemp("executables"), seed)
+    return run_in_other_process(backend, settings, blobs, tmp_path_factory.mktemp("executables"), seed)
 
 
 @pytest.mark.promise("executable.serialize", "compiler.deserialize", "executable.fingerprint", "spec.version")
@@ -152,11 +153,11 @@ def test_compiled_ahead_of_time(client: Client, name: str, random: np.random.Gen
 
 
 @pytest.mark.promise("executable.serialize")
-def test_for_another_client(backend: str, client: Client, random: np.random.Generator) -> None:
+def test_for_another_client(open_client: Callable[[], Client], client: Client, random: np.random.Generator) -> None:
     program = next(p for p in FAMILY if p.name == "temporaries")
     blob = compiled(client, program).serialize()
     arrays = program.arguments(random)
-    with Client(backend) as other:
+    with open_client() as other:
         got = [np.asarray(r) for r in other.deserialize(blob)(*arrays)]
     require_bits("Another client of the backend runs a serialized executable.", got, program.results(arrays))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
-from functools import cache
 
 import pytest
 
@@ -34,9 +33,9 @@ FRAMEWORKS = {"IPython", "jax", "jaxlib", "keras", "llvmlite", "matplotlib", "pa
 """Packages that take long to import, and that no description of a backend needs."""
 
 
-@cache
-def loaded(backend: str) -> Outcome:
-    return load_in_process(backend)
+@pytest.fixture(scope="module")
+def loaded(backend: str, settings: tuple[str, ...]) -> Outcome:
+    return load_in_process(backend, settings)
 
 
 # -- in a process of its own -----------------------------------------------------------------------------------------
@@ -54,15 +53,15 @@ def loaded(backend: str) -> Outcome:
     "executor.close",
 )
 @pytest.mark.parametrize("stage", STAGES)
-def test_each_stage_of_loading_ends(backend: str, stage: str) -> None:
+def test_each_stage_of_loading_ends(loaded: Outcome, stage: str) -> None:
     """It raises nothing, ends no process and doesn't hang."""
-    loaded(backend).require(stage, STAGES[stage])
+    loaded.require(stage, STAGES[stage])
 
 
 @pytest.mark.promise("hooks.touches-no-device", "spec.probe-opens-no-device", "platform.making-touches-no-device")
 @pytest.mark.parametrize("stage", ["import", "hook", "probe", "platform"])
-def test_loading_touches_no_device(backend: str, stage: str) -> None:
-    touched = loaded(backend).require(stage, STAGES[stage])["touched"]
+def test_loading_touches_no_device(loaded: Outcome, stage: str) -> None:
+    touched = loaded.require(stage, STAGES[stage])["touched"]
     assert not touched, f"{STAGES[stage].capitalize()} touches no device: it {' and '.join(touched)}."
 
 
@@ -71,17 +70,17 @@ _MAY_LOG = ("open", "client", "first run", "fork", "close")
 
 @pytest.mark.promise("hooks.changes-nothing", "hooks.prints-nothing")
 @pytest.mark.parametrize("stage", [stage for stage in STAGES if stage != "exit"])
-def test_nothing_of_the_whole_process_changes(backend: str, stage: str) -> None:
+def test_nothing_of_the_whole_process_changes(loaded: Outcome, stage: str) -> None:
     """A driver may say something on the standard error stream once a device is opened."""
-    changed = loaded(backend).require(stage, STAGES[stage])["changed"]
+    changed = loaded.require(stage, STAGES[stage])["changed"]
     found = [what for what in changed if not (what.endswith("standard error") and stage in _MAY_LOG)]
     assert not found, f"A backend changes nothing of the whole process: {STAGES[stage]} {' and '.join(found)}."
 
 
 @pytest.mark.promise("compiler.needs-no-device", "compiler.ahead-of-time", "platform.making-touches-no-device")
 @pytest.mark.parametrize("stage", ["compiler", "compile", "count"])
-def test_compiling_and_counting_open_no_device(backend: str, stage: str) -> None:
-    data = loaded(backend).require(stage, STAGES[stage])
+def test_compiling_and_counting_open_no_device(loaded: Outcome, stage: str) -> None:
+    data = loaded.require(stage, STAGES[stage])
     opened = [what for what in data["touched"] if what.startswith(("opens", "leaves"))]
     if "refused" in data:  # the compiler says that it needs a device
         return
@@ -89,30 +88,30 @@ def test_compiling_and_counting_open_no_device(backend: str, stage: str) -> None
 
 
 @pytest.mark.promise("hooks.imports-little")
-def test_describing_the_backend_imports_little(backend: str) -> None:
-    modules = loaded(backend).require("probe", STAGES["probe"])["modules"]
+def test_describing_the_backend_imports_little(loaded: Outcome) -> None:
+    modules = loaded.require("probe", STAGES["probe"])["modules"]
     found = sorted(FRAMEWORKS & set(modules))
     assert not found, f"The hook imports as little as possible: it imports {' and '.join(found)}."
 
 
 @pytest.mark.promise("spec.probe-quick")
 @pytest.mark.parametrize(("stage", "most"), [("import", 10), ("hook", 10), ("probe", 2), ("platform", 2), ("count", 2)])
-def test_what_comes_before_a_device_is_quick(backend: str, stage: str, most: float) -> None:
+def test_what_comes_before_a_device_is_quick(loaded: Outcome, stage: str, most: float) -> None:
     """`xla backends` does this for each backend that is installed. The limits are for a machine that is busy."""
-    seconds = loaded(backend).require(stage, STAGES[stage])["seconds"]
+    seconds = loaded.require(stage, STAGES[stage])["seconds"]
     assert seconds < most, f"{STAGES[stage].capitalize()} is quick: it took {seconds:.1f} s."
 
 
 @pytest.mark.promise("executable.run")
-def test_a_first_program_is_right(backend: str) -> None:
-    data = loaded(backend).require("first run", STAGES["first run"])
+def test_a_first_program_is_right(loaded: Outcome) -> None:
+    data = loaded.require("first run", STAGES["first run"])
     assert data.get("right", True), "The first program of a process gives its results."
 
 
 @pytest.mark.promise("compiler.target-is-data", "compiler.fingerprint")
-def test_two_processes_agree_about_the_target(backend: str, spec: BackendSpec) -> None:
+def test_two_processes_agree_about_the_target(loaded: Outcome, spec: BackendSpec) -> None:
     """Serialized executables are refused unless the fingerprints agree."""
-    data = loaded(backend).require("compiler", STAGES["compiler"])
+    data = loaded.require("compiler", STAGES["compiler"])
     compiler = spec.platform().create_compiler()
     assert compiler.target_config.fingerprint() == data["target"], "The target is the same in each process."
     assert isinstance(compiler.fingerprint(), str), "Compiler.fingerprint() is a text."
@@ -120,8 +119,8 @@ def test_two_processes_agree_about_the_target(backend: str, spec: BackendSpec) -
 
 
 @pytest.mark.promise("platform.device-count", "platform.device-count-flag")
-def test_two_processes_count_the_same_devices(backend: str, spec: BackendSpec) -> None:
-    data = loaded(backend).require("count", STAGES["count"])
+def test_two_processes_count_the_same_devices(loaded: Outcome, spec: BackendSpec) -> None:
+    data = loaded.require("count", STAGES["count"])
     assert data["count"] == spec.platform().visible_device_count(), (
         "The number of devices is the same for each process."
     )
@@ -273,8 +272,8 @@ def test_target_is_described(target: TargetConfig, platform: Platform) -> None:
     assert 0 in spaces, "The default memory space is number 0."
 
 
-def test_a_second_client_works_beside_the_first(backend: str, client: Client) -> None:
-    with Client(backend) as second:
+def test_a_second_client_works_beside_the_first(open_client: Callable[[], Client], client: Client) -> None:
+    with open_client() as second:
         assert len(second.devices) == len(client.devices)
         assert second.buffer_from_host([1, 2, 3]).to_numpy().tolist() == [1, 2, 3]
     assert client.buffer_from_host([4, 5]).to_numpy().tolist() == [4, 5]
@@ -302,8 +301,8 @@ def test_closing_a_platform_closes_its_devices(spec: BackendSpec, backend: str) 
 
 
 @pytest.mark.promise("platform.close", "executor.close")
-def test_clients_come_and_go(backend: str) -> None:
+def test_clients_come_and_go(open_client: Callable[[], Client]) -> None:
     """A device that was closed can be opened again."""
     for number in range(5):
-        with Client(backend) as made:
+        with open_client() as made:
             assert made.buffer_from_host([number, 1]).to_numpy().tolist() == [number, 1]

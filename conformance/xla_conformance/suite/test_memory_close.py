@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -18,9 +19,9 @@ ROUNDS = 12
 _MOST = 8
 
 
-def _use(backend: str) -> np.ndarray:
+def _use(open_client: Callable[[], Client]) -> np.ndarray:
     """Opens the devices, uses and closes them, and returns an array that was read, which may be device memory."""
-    with Client(backend) as client:
+    with open_client() as client:
         kept = [(device.executor, allocated(device.executor, 70_000)) for device in client.devices]
         array = np.asarray(client.buffer_from_host(pattern(70_000, 4)))
         held = client.buffer_from_host(pattern(1000, 5))
@@ -38,20 +39,20 @@ def _use(backend: str) -> np.ndarray:
 
 
 @pytest.mark.promise("executor.close", "executor.deallocate-after-close", "platform.close")
-def test_memory_in_use_outlives_its_device(backend: str) -> None:
-    arrays = [_use(backend) for _ in range(4)]
+def test_memory_in_use_outlives_its_device(open_client: Callable[[], Client]) -> None:
+    arrays = [_use(open_client) for _ in range(4)]
     gc.collect()
     for array in arrays:
         require_bytes("An array that was read stays as it is when the device is closed, but", array, pattern(70_000, 4))
 
 
 @pytest.mark.promise("executor.close", "platform.close")
-def test_closed_devices_leave_nothing(backend: str) -> None:
-    _use(backend)
+def test_closed_devices_leave_nothing(open_client: Callable[[], Client]) -> None:
+    _use(open_client)
     gc.collect()
     before = thread_count(), open_files()
     for _ in range(ROUNDS):
-        _use(backend)
+        _use(open_client)
     gc.collect()
     deadline = time.monotonic() + 1.0  # a thread that has ended stays in the list for a moment
     while time.monotonic() < deadline and thread_count() - before[0] > _MOST:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from xla_conformance.claims import ClaimingClient, not_supported
+from xla_conformance.claims import not_supported
 from xla_conformance.stablehlo.parallel import ParallelPrograms, evaluate_programs, one_program
 from xla_conformance.stablehlo.program import run_on_evaluator
 from xla_conformance.stablehlo.suite import Case, ParallelRun, Run, cases, run_case, suite_files
@@ -23,12 +23,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(scope="session")
-def runs(backend: str) -> Iterator[tuple[Run, ParallelRun]]:
+def runs(backend: str, open_client: Callable[[], Client]) -> Iterator[tuple[Run, ParallelRun]]:
     """Returns functions that run one program, and several at once, on the backend or else on the evaluator."""
     if not backend:
         yield run_on_evaluator, evaluate_programs
         return
-    with ClaimingClient(backend) as client:
+    with open_client() as client:
         yield _run_on(client), _run_parallel_on(client)
 
 
