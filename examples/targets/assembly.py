@@ -76,8 +76,10 @@ class AssemblyCompiler(Compiler):
         )
 
     def hlo_stages(self, options: CompileOptions) -> Mapping[str, HloPass]:
-        grid = ["scatter-sorter"] if self.abi.parallel.has_blocks else []
-        return {"target": HloPassPipeline("target", [create_pass(name) for name in (*grid, *_TARGET_PASSES)])}
+        passes = [create_pass(name) for name in _TARGET_PASSES]
+        if self.abi.parallel.has_blocks:
+            passes.insert(0, create_pass("scatter-sorter", parallel=self.abi.parallel))
+        return {"target": HloPassPipeline("target", passes)}
 
     def run_backend(
         self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None

@@ -8,14 +8,11 @@ from collections.abc import Sequence
 from xla_core.analysis.indexing import Index, IndexExpr, Variable
 from xla_core.hlo.combiner import combiner
 from xla_core.hlo.instruction import HloInstruction
-
-_MOST_BITS = 64  # of an element that is combined by an atomic
-_WORD = 4  # bytes; atomics of smaller elements replace the word that has them
-_FEW = 16  # elements of updates that a thread may combine one after another
+from xla_core.target import ParallelModel
 
 
 class ScatterWindows:
-    """The windows of a scatter.
+    """The windows of a scatter, and how a target may combine their elements.
 
     Attributes:
         batch: the dimensions of the updates that aren't the window's: there is a window for each index in them.
@@ -24,8 +21,8 @@ class ScatterWindows:
         starts: the variables of a window's start, by the operands' dimension.
     """
 
-    def __init__(self, scatter: HloInstruction) -> None:
-        self.scatter = scatter
+    def __init__(self, scatter: HloInstruction, parallel: ParallelModel) -> None:
+        self.scatter, self._parallel = scatter, parallel
         count = len(scatter.operands) // 2
         self.operands, self.updates = scatter.operands[:count], scatter.operands[count + 1 :]
         self.indices = scatter.operands[count]
@@ -64,7 +61,7 @@ class ScatterWindows:
     @property
     def are_few(self) -> bool:
         """Whether the windows are so few that a thread combines all elements that may go to one place, in order."""
-        return self.count * math.prod(self.window[n] for n in self.moved) <= _FEW
+        return self.count * math.prod(self.window[n] for n in self.moved) <= self._parallel.serial_updates
 
     @property
     def moved(self) -> list[int]:
@@ -87,9 +84,10 @@ class ScatterWindows:
         """Whether updates may be combined by atomics in any order; those of floats, if `floats` may be so combined."""
         op = combiner(self.scatter.attribute("to_apply"))
         element_type = self.scatter.shape.element_type if op is not None and len(self.operands) == 1 else None
-        if element_type is None or element_type.is_complex or element_type.bit_width > _MOST_BITS:
+        bits = self._parallel.atomic_bits
+        if element_type is None or element_type.is_complex or element_type.bit_width > bits[-1]:
             return False
-        if self.operands[0].shape.num_elements * element_type.byte_width % _WORD:
+        if self.operands[0].shape.num_elements * element_type.byte_width % (bits[0] // 8):
             return False  # the last word has bytes that aren't the array's
         same = self.operands[0].shape.element_type is element_type is self.updates[0].shape.element_type
         return same and (floats or not element_type.is_floating)

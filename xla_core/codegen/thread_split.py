@@ -113,18 +113,13 @@ def _evaluated(
 
     for position in [*(load.position for load in accesses.loads), *accesses.values]:
         first = position.substitute({lane: IndexExpr.of(0)})
-        is_vector = width > 1 and position == first + IndexExpr.of(lane) and is_aligned(first, width)
+        is_vector = width > 1 and position == first + IndexExpr.of(lane) and first.is_multiple_of(width)
         if is_vector:
             vectors[first] = None
         cost += often(position.variables, 1 if is_vector or lane not in position.variables else width)
     for division in dict.fromkeys(d for expr in accesses.exprs for d in _divisions(expr)):
         cost += _DIVISION * often(division.variables, width if lane in division.variables else 1)
     return cost / width, dataclasses.replace(split, vectors=frozenset(vectors))
-
-
-def is_aligned(expr: IndexExpr, width: int) -> bool:
-    """Whether the value is known to be a multiple of `width`."""
-    return not expr.constant % width and not any(c % width for c in expr.terms.values())
 
 
 def _divisions(expr: IndexExpr) -> Iterator[FloorDiv]:

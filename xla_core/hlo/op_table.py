@@ -102,6 +102,7 @@ class Trait(enum.Enum):
     INDEX_MAP = enum.auto()  # each result element is an operand's element, or a constant, at an index of its own
     READS_PART = enum.auto()  # reads only as many elements of its first operand as its result has
     ACCUMULATES = enum.auto()  # each result element combines many operand elements by a computation
+    PRODUCT = enum.auto()  # each result element is a sum of products of elements of the first two operands
     SUPERLINEAR = enum.auto()  # takes more work than its operands and results have elements
     CHEAP = enum.auto()  # costs almost nothing, or is computed within its users
     TRANSCENDENTAL = enum.auto()  # takes many flops for each element

@@ -35,6 +35,9 @@ class ParallelModel(CheckedModel):
         registers: 32-bit values that a thread of a full block may keep, beside those that every kernel needs.
         resident_threads: threads that the device runs at once. A kernel whose threads work alone has no more: each
             thread takes several parts of the work. 0 sets no limit.
+        atomic_bits: the widths of words that atomics replace, in ascending order. Smaller elements are replaced within
+            the narrowest one.
+        serial_updates: a thread combines so many updates of a scatter one after another, at most; more are sorted.
         index_bits: the width of index arithmetic whose values fit, 32 or 64. Where 64-bit integers are several
             instructions, 32 is faster.
     """
@@ -53,6 +56,8 @@ class ParallelModel(CheckedModel):
     matrix_shapes: tuple[MatrixShape, ...] = ()
     registers: int = Field(default=32, ge=1)
     resident_threads: int = Field(default=0, ge=0)
+    atomic_bits: tuple[int, ...] = Field(default=(32, 64), min_length=1)
+    serial_updates: int = Field(default=16, ge=0)
     index_bits: Literal[32, 64] = 64
 
     @property

@@ -33,10 +33,10 @@ PARALLEL = ParallelModel(
     transaction_bytes=32,
     shared_bytes=48 << 10,
     registers=32,
-    resident_threads=132 * 2048,  # those of an H100; where fewer run at once, blocks wait
+    resident_threads=132 * 2048,  # where fewer run at once, blocks wait
     index_bits=32,
 )
-"""What all processors have in common."""
+"""The limits that all processors have, and the number of threads that an H100 runs at once."""
 
 
 @dataclasses.dataclass(slots=True)

@@ -56,7 +56,8 @@ def fusion_preferences() -> FusionPreferences:
 
 def hlo_stages(config: TargetConfig, *, deterministic: bool = True) -> Mapping[str, HloPass]:
     """See `GpuCompiler.hlo_stages`."""
-    passes = [create_pass("scatter-sorter", floats=not deterministic), *map(create_pass, _TARGET_PASSES)]
+    sorter = create_pass("scatter-sorter", parallel=config.parallel, floats=not deterministic)
+    passes = [sorter, *map(create_pass, _TARGET_PASSES)]
     return {
         "target": HloPassPipeline("target", passes),
         "scheduling": scheduling_pipeline(config, may_share),

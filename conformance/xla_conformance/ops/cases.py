@@ -23,6 +23,7 @@ from xla_core.hlo import (
     HloInstruction,
     HloModule,
     Opcode,
+    Trait,
 )
 
 __all__ = ["OpCase", "generate"]
@@ -58,7 +59,7 @@ class OpCase:
     @property
     def has_denormal_products(self) -> bool:
         """Whether the op multiplies matrices with denormal numbers, which a target may declare to take as zeros."""
-        return self.opcode in _PRODUCTS and any(_has_denormals(a) for a in self.arguments())
+        return Trait.PRODUCT in OPS[self.opcode].traits and any(_has_denormals(a) for a in self.arguments())
 
     def operands(self, number: int) -> list[np.ndarray]:
         """Returns the arrays from which the instruction under test computes a result."""
@@ -80,9 +81,6 @@ class OpCase:
             return self.build(element_type).module
 
         return expected_results(build, self.element_type, self.arguments(), self.rule)
-
-
-_PRODUCTS = {Opcode.DOT, Opcode.RAGGED_DOT, Opcode.SCALED_DOT, Opcode.CONVOLUTION}
 
 
 def _has_denormals(values: np.ndarray) -> bool:

@@ -21,7 +21,6 @@ from xla_core.analysis.indexing.expression import (
     split_remainders,
 )
 from xla_core.analysis.indexing.fusion_accesses import (
-    ACCUMULATING,
     FusionAccesses,
     Load,
     Loops,
@@ -34,13 +33,11 @@ from xla_core.analysis.indexing.fusion_accesses import (
 )
 from xla_core.analysis.indexing.indexing_map import IndexingMap, dimension_variables, indexing_map
 from xla_core.analysis.indexing.movement import reshaped
-from xla_core.analysis.indexing.operand_accesses import operand_accesses
-from xla_core.analysis.indexing.product_space import PRODUCTS, ProductSpace, product_space
-from xla_core.analysis.indexing.row_reduction import ReducedRows, is_of_row, reduced_rows
+from xla_core.analysis.indexing.operand_accesses import accumulates, is_product, operand_accesses
+from xla_core.analysis.indexing.product_space import ProductSpace, product_space
+from xla_core.analysis.indexing.reduced_rows import ReducedRows, is_of_row, reduced_rows
 
 __all__ = [
-    "ACCUMULATING",
-    "PRODUCTS",
     "Access",
     "Condition",
     "FloorDiv",
@@ -54,11 +51,13 @@ __all__ = [
     "ReducedRows",
     "StartIndex",
     "Variable",
+    "accumulates",
     "delinearized",
     "dimension_variables",
     "floor_div",
     "indexing_map",
     "is_of_row",
+    "is_product",
     "joined",
     "linearized",
     "looped",

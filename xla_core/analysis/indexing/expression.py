@@ -111,6 +111,10 @@ class IndexExpr:
             self._variables = frozenset().union(*(atom.variables for atom in self.terms))
         return self._variables
 
+    def is_multiple_of(self, number: int) -> bool:
+        """Whether the value is known to be a multiple of a number."""
+        return not self.constant % number and not any(c % number for c in self.terms.values())
+
     @staticmethod
     def of(value: IndexExpr | Atom | int) -> IndexExpr:
         """Converts a number or a variable to an expression."""

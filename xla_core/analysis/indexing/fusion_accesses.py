@@ -8,13 +8,10 @@ from collections.abc import Callable, Collection, Hashable, Sequence
 
 from xla_core.analysis.indexing.access import Access, Condition, StartIndex
 from xla_core.analysis.indexing.expression import Index, IndexExpr, Variable, delinearized, linearized
-from xla_core.analysis.indexing.operand_accesses import operand_accesses
+from xla_core.analysis.indexing.operand_accesses import accumulates, operand_accesses
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
-
-ACCUMULATING = frozenset({Opcode.REDUCE, Opcode.REDUCE_WINDOW, Opcode.DOT, Opcode.CONVOLUTION})
-"""Ops whose elements each combine, by loops of their own, many elements of their operands."""
 
 Loops = Callable[[Hashable, int], Sequence[Variable]]
 """(space, its number of iterations) -> the variables of the loops over it, outermost first.
@@ -144,7 +141,7 @@ class FusionAccesses:
         if instruction.opcode in (Opcode.TUPLE, Opcode.GET_TUPLE_ELEMENT, Opcode.OPT_BARRIER):
             return [(o, index) for o in instruction.operands]
         accesses = operand_accesses(instruction, index)
-        if instruction.opcode in ACCUMULATING:
+        if accumulates(instruction):
             accesses = looped(instruction, accesses, self.loops)
         found: list[tuple[HloInstruction, Index]] = []
         for number, (operand, access) in enumerate(zip(instruction.operands, accesses, strict=True)):

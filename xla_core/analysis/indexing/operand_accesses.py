@@ -1,4 +1,4 @@
-"""operand_accesses: the operand elements that an instruction reads for an element of its result."""
+"""operand_accesses: the operand elements that an instruction reads for an element of its result, and how many."""
 
 from __future__ import annotations
 
@@ -12,6 +12,19 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
 
 _RULES = {**MOVEMENTS, **CONTRACTIONS}
+
+
+def is_product(instruction: HloInstruction) -> bool:
+    """Whether elements are sums of products of operand elements whose indices are known when a program is compiled.
+
+    Those of a ragged dot depend on the sizes of its groups.
+    """
+    return Trait.PRODUCT in instruction.op.traits and instruction.opcode in CONTRACTIONS
+
+
+def accumulates(instruction: HloInstruction) -> bool:
+    """Whether an element combines many operand elements by loops over the variables that its accesses add."""
+    return Trait.ACCUMULATES in instruction.op.traits or is_product(instruction)
 
 
 def operand_accesses(instruction: HloInstruction, index: Index) -> Sequence[Access]:

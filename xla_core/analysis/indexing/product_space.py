@@ -14,11 +14,9 @@ from collections.abc import Sequence
 from xla_core.analysis.indexing.access import Access
 from xla_core.analysis.indexing.expression import Index, IndexExpr, Variable, delinearized
 from xla_core.analysis.indexing.fusion_accesses import joined, placed
-from xla_core.analysis.indexing.operand_accesses import operand_accesses
+from xla_core.analysis.indexing.operand_accesses import is_product, operand_accesses
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-
-PRODUCTS = frozenset({Opcode.DOT, Opcode.CONVOLUTION})
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -60,7 +58,7 @@ class ProductSpace:
 
 def product_space(product: HloInstruction) -> ProductSpace | None:
     """Returns the space of a dot or a convolution; None for any other instruction, and for an empty sum or result."""
-    if product.opcode not in PRODUCTS or not product.shape.num_elements:
+    if not is_product(product) or not product.shape.num_elements:
         return None
     if not all(operand.shape.num_elements for operand in product.operands):
         return None

@@ -10,8 +10,8 @@ from xla_core.codegen.llvm.forms.fft import FFT, FFT_BLOCKS
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, KernelPlan
 from xla_core.codegen.llvm.forms.loop import LOOP
 from xla_core.codegen.llvm.forms.products import PRODUCT
-from xla_core.codegen.llvm.forms.reduced_rows import REDUCED_ROWS
-from xla_core.codegen.llvm.forms.rows import ROWS
+from xla_core.codegen.llvm.forms.row_groups import ROW_GROUPS
+from xla_core.codegen.llvm.forms.row_teams import ROW_TEAMS
 from xla_core.codegen.llvm.forms.scatter import SCATTER
 from xla_core.codegen.llvm.forms.scatter_blocks import SCATTER_BLOCKS
 from xla_core.codegen.llvm.forms.select_and_scatter import SELECT_AND_SCATTER
@@ -33,12 +33,12 @@ FORMS: Sequence[KernelForm[Any]] = (
     SCATTER_BLOCKS,
     SCATTER,
     SELECT_AND_SCATTER,
-    ROWS,
+    ROW_TEAMS,
     PRODUCT,
     TRANSPOSES,
     ELEMENTS,
     TILES,
-    REDUCED_ROWS,
+    ROW_GROUPS,
     LOOP,
 )
 """All forms, those for few kernels first. The last one matches every kernel."""

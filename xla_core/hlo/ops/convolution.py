@@ -143,6 +143,7 @@ entry(
     _convolution_shape,
     _convolution,
     Trait.EXACT_IN_WIDER_INTEGERS,
+    Trait.PRODUCT,
     Trait.SUPERLINEAR,
     doc="Sums of products of input windows and kernels, in groups. (XLA: operation semantics, ConvGeneralDilated.)",
     window=attr("window", ()),

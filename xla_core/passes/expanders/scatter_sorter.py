@@ -18,6 +18,7 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.expanders.expander import OpExpander
 from xla_core.passes.expanders.gather_expander import canonical_indices
+from xla_core.target import ParallelModel
 
 _NUMBER = Shape(ElementType.S32)
 
@@ -29,18 +30,26 @@ class ScatterSorter(OpExpander):
     combined in any order, or are few, are left as they are.
 
     Args:
+        parallel: says which updates may be combined in another way.
         floats: whether updates of floats may be combined in any order, which makes results differ between runs.
     """
 
     name = "scatter-sorter"
     opcodes = frozenset({Opcode.SCATTER})
 
-    def __init__(self, only: Callable[[HloInstruction], bool] | None = None, *, floats: bool = False) -> None:
+    def __init__(
+        self,
+        only: Callable[[HloInstruction], bool] | None = None,
+        *,
+        parallel: ParallelModel | None = None,
+        floats: bool = False,
+    ) -> None:
         super().__init__(only)
+        self._parallel = parallel or ParallelModel()
         self._floats = floats
 
     def matches(self, instruction: HloInstruction) -> bool:
-        windows = ScatterWindows(instruction)
+        windows = ScatterWindows(instruction, self._parallel)
         if windows.is_empty or 0 in windows.dims:
             return False
         return not (
@@ -48,7 +57,7 @@ class ScatterSorter(OpExpander):
         )
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
-        windows, attribute = ScatterWindows(instruction), instruction.attribute
+        windows, attribute = ScatterWindows(instruction, self._parallel), instruction.attribute
         vectors, index_map, _ = canonical_indices(
             b,
             windows.indices,

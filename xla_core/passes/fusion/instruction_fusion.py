@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xla_core.analysis.control_flow import reachable_sequences
-from xla_core.analysis.indexing import PRODUCTS, Index, ReducedRows, is_of_row, reduced_rows
+from xla_core.analysis.indexing import Index, ReducedRows, is_of_row, is_product, reduced_rows
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
@@ -60,7 +60,7 @@ class _Kernel:
 
     @property
     def has_product(self) -> bool:
-        return any(i.opcode in PRODUCTS for i in self.indices)
+        return any(is_product(i) for i in self.indices)
 
     @property
     def is_elementwise(self) -> bool:
@@ -178,7 +178,7 @@ class _Partition:
         found = []
         for kernel, users in kernels.items():
             known = self._indices_in(kernel, producer, users)
-            if known is None or (producer.opcode in PRODUCTS and len(kernels) > 1):
+            if known is None or (is_product(producer) and len(kernels) > 1):
                 return False
             divided, indices = known
             evaluations += sum(divided.space.evaluations(index) * part for index, part in indices.items())
@@ -207,8 +207,7 @@ class _Partition:
         if new > 1 and len(kernel.operands) - 1 + new > preferences.max_operands:
             return None
         accumulates = Trait.ACCUMULATES in producer.op.traits
-        is_product = producer.opcode in PRODUCTS
-        if (accumulates or is_product) and kernel.has_product:
+        if (accumulates or is_product(producer)) and kernel.has_product:
             return None
         divided = kernel.by_rows(producer) if accumulates and policy.parallel.has_blocks else None
         kernel = divided or kernel
@@ -225,7 +224,7 @@ class _Partition:
                 is_fast = rows is not None and rows.inner == 1 and rows.is_regular
             if not is_fast:
                 return None
-        if is_product and not (kernel.is_elementwise and list(indices) == [kernel.space.root]):
+        if is_product(producer) and not (kernel.is_elementwise and list(indices) == [kernel.space.root]):
             return None
         if kernel.root.opcode == Opcode.DYNAMIC_UPDATE_SLICE and not _keeps_in_place(kernel, producer, indices):
             return None

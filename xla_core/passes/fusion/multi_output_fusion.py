@@ -13,18 +13,18 @@ from collections.abc import Iterable, Iterator
 
 from xla_core.analysis.control_flow import reachable_sequences
 from xla_core.analysis.indexing import (
-    PRODUCTS,
     FusionAccesses,
     Index,
     IndexExpr,
     ReducedRows,
+    accumulates,
+    is_product,
     memory_index,
     reduced_rows,
 )
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
-from xla_core.hlo.op_table import Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.fusion.fusion_node import fused_roots, replace_with_fusion
@@ -142,7 +142,7 @@ class _Joiner:
         if depends and not self._wanted(first, second):
             return False
         accumulating = list(_accumulating(first, second)) if self._blocks else []
-        if len(accumulating) > 1 and any(i.opcode in PRODUCTS for i in accumulating):
+        if len(accumulating) > 1 and any(is_product(i) for i in accumulating):
             return False
         accumulated = {reduced_rows(i) for i in accumulating}
         if len(accumulated) > 1:  # a block of threads reduces rows of one kind
@@ -246,7 +246,7 @@ def _accumulating(*nodes: _Node) -> Iterator[HloInstruction]:
     """Yields the instructions of kernels that accumulate."""
     for member in (member for node in nodes for member in node.members):
         inside = member.attribute("calls").instructions if member.opcode == Opcode.FUSION else [member]
-        yield from (i for i in inside if Trait.ACCUMULATES in i.op.traits or i.opcode in PRODUCTS)
+        yield from (i for i in inside if accumulates(i))
 
 
 def _by_rows(rows: ReducedRows, node: _Node) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from xla_core.analysis.indexing import PRODUCTS, ReducedRows
+from xla_core.analysis.indexing import ReducedRows, is_product
 from xla_core.hlo.effects import has_side_effect
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
@@ -33,7 +33,7 @@ class FusionPolicy:
             return False
         if Trait.ACCUMULATES in op.traits:
             return self.preferences.fuse_into_reduce
-        if opcode in PRODUCTS:
+        if is_product(instruction):
             return self.preferences.fuse_products
         if not instruction.shape.is_array:
             return False

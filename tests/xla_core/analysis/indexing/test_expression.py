@@ -78,3 +78,10 @@ def test_text(expr: IndexExpr, text: str) -> None:
 
 def test_variables_of_one_element_are_zero() -> None:
     assert IndexExpr.of(Variable("one", 1)) == IndexExpr.of(0)
+
+
+def test_multiples() -> None:
+    i = IndexExpr.of(Variable("i", 10))
+    assert (i * 8 + 4).is_multiple_of(4)
+    assert not (i * 8 + 2).is_multiple_of(4)
+    assert not (i * 6).is_multiple_of(4)

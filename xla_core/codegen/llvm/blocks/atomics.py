@@ -14,8 +14,6 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.opcode import Opcode
 
-_WORD = 32  # bits of the narrowest atomic
-
 _INTEGERS = {
     Opcode.ADD: ("add", "add"),
     Opcode.AND: ("and", "and"),
@@ -32,11 +30,12 @@ def combine_atomically(
 ) -> None:
     """Replaces the element at a position of an array by the computation of it and a value.
 
-    The computation commutes and associates, and the element has up to 64 bits. It is one atomic instruction where LLVM
-    has it, else a loop that computes a new word until no other thread has changed the old one meanwhile.
+    The computation commutes and associates, and the element is no wider than the widest atomic. It is one atomic
+    instruction where LLVM has it, else a loop that computes a new word until no other thread has changed the old one
+    meanwhile.
     """
     b, element_type = context.builder, array.shape.element_type
-    operation, scope = _operation(computation, element_type), context.abi.atomic_scope
+    operation, scope = _operation(context, computation, element_type), context.abi.atomic_scope
     if operation and isinstance(value, Value):
         b.atomic(operation, array.address(b, place), value, scope)
         return
@@ -54,13 +53,15 @@ def combine_atomically(
         found, done = b.compare_exchange(word, old, new, scope)
         return b.not_(done), [found]
 
-    context.repeat(attempt, [b.load_atomic(f"i{max(bits, _WORD)}", word, scope)], name="combine")
+    context.repeat(
+        attempt, [b.load_atomic(f"i{max(bits, context.abi.parallel.atomic_bits[0])}", word, scope)], name="combine"
+    )
 
 
-def _operation(computation: HloComputation, element_type: ElementType) -> str | None:
+def _operation(context: EmissionContext, computation: HloComputation, element_type: ElementType) -> str | None:
     """The instruction that does what the computation does."""
     op = combiner(computation)
-    if op is None or element_type.bit_width not in (32, 64):
+    if op is None or element_type.bit_width not in context.abi.parallel.atomic_bits:
         return None
     if element_type.is_floating:
         return "fadd" if op.opcode == Opcode.ADD else None
@@ -70,10 +71,10 @@ def _operation(computation: HloComputation, element_type: ElementType) -> str | 
 
 def _word(context: EmissionContext, array: IrArray, place: Value) -> tuple[Value, Value | None]:
     """The word that has an element, and the element's shift in it; None if the element is the word."""
-    b, size = context.builder, array.shape.element_type.byte_width
-    if 8 * size >= _WORD:
+    b, bits, narrowest = context.builder, 8 * array.shape.element_type.byte_width, context.abi.parallel.atomic_bits[0]
+    if bits >= narrowest:
         return array.address(b, place), None
-    per_word = _WORD // (8 * size)
-    word = b.gep(f"i{_WORD}", array.pointer, b.udiv(place, b.int_(per_word)))
-    inside = b.resize(b.urem(place, b.int_(per_word)), f"i{_WORD}", signed=False)
-    return word, b.mul(inside, b.int_(8 * size, f"i{_WORD}"))
+    type_, per_word = f"i{narrowest}", narrowest // bits
+    word = b.gep(type_, array.pointer, b.udiv(place, b.int_(per_word)))
+    inside = b.resize(b.urem(place, b.int_(per_word)), type_, signed=False)
+    return word, b.mul(inside, b.int_(bits, type_))

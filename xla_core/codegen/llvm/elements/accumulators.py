@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Protocol
 
-from xla_core.analysis.indexing import Access, Condition, Index, IndexExpr, looped, operand_accesses
+from xla_core.analysis.indexing import Access, Condition, Index, IndexExpr, is_product, looped, operand_accesses
 from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter, call_computation, generator
 from xla_core.codegen.llvm.elements.registers import parts, unflatten, whole
 from xla_core.codegen.llvm.ir.module import Value
@@ -52,8 +52,8 @@ class Accumulator(Protocol):
 
 
 def accumulator(f: ElementEmitter, instruction: HloInstruction) -> Accumulator:
-    """Returns the accumulator of an instruction with an opcode of `ACCUMULATING`."""
-    if instruction.opcode in (Opcode.DOT, Opcode.CONVOLUTION):
+    """Returns the accumulator of an instruction that `accumulates`."""
+    if is_product(instruction):
         return ProductSum(f, instruction)
     return Reducer(f, instruction)
 

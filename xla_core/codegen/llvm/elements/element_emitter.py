@@ -30,7 +30,7 @@ from xla_core.codegen.llvm.ir.types import constant_text, register_type
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.loops.ir_array import Complex, ElementValue, IrArray
-from xla_core.codegen.llvm.loops.rows import KeptRows
+from xla_core.codegen.llvm.loops.kept_rows import KeptRows
 from xla_core.codegen.llvm.scalars.elemental import ELEMENTAL, ElementalIrEmitter, elemental
 from xla_core.errors import InternalError, UnimplementedError
 from xla_core.hlo.computation import HloComputation

@@ -19,6 +19,7 @@ from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelPlan
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.target_abi import KernelFrame
+from xla_core.codegen.sizes import power_above, power_below
 from xla_core.target import ParallelModel
 
 _BLOCK = 256  # threads
@@ -88,13 +89,13 @@ class MergeSortPlan(KernelPlan):
 def tile_elements(types: Sequence[str], model: ParallelModel) -> int:
     """Returns how many elements a block sorts in shared memory; 0 if that has no room for the parts of two threads."""
     room = min(model.shared_bytes // (2 * element_bytes(types)), PART * min(_BLOCK, model.threads))
-    return 1 << room.bit_length() - 1 if room >= 2 * PART else 0
+    return power_below(room) if room >= 2 * PART else 0
 
 
 def plan_merge_sort(types: Sequence[str], rows: int, length: int, limit: int, model: ParallelModel) -> MergeSortPlan:
     """Plans the phases of a sort of `rows` rows, all of which have elements."""
     room = tile_elements(types, model)
-    tile = min(room, max(PART, 1 << (length - 1).bit_length()))
+    tile = min(room, max(PART, power_above(length)))
     at_once = room // tile
     least = max(2, min(model.lanes, room // PART))  # threads of a block
     while at_once > 1 and at_once // 2 * tile >= least * PART and -(-rows // at_once) < model.units:

@@ -17,6 +17,7 @@ from xla_core.analysis.indexing import (
 from xla_core.codegen.llvm.blocks.tile_copy import TileLayout
 from xla_core.codegen.llvm.elements.accumulators import accumulated_type
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelPlan
+from xla_core.codegen.sizes import power_above, power_below
 from xla_core.hlo.element_type import ElementType
 from xla_core.target import MatrixShape, ParallelModel
 
@@ -123,7 +124,7 @@ def plan_product(body: KernelBody, space: ProductSpace) -> ProductPlan:
     matrix = _matrix(space, sizes, model)
     kept = matrix.operand.byte_width if matrix is not None else accumulated_type(product).byte_width
     words = max(1, accumulated_type(product).byte_width // 4)
-    most = _power_below(max(1, min(model.registers * 2 // words, _MOST_CODE // body.size)))
+    most = power_below(max(1, min(model.registers * 2 // words, _MOST_CODE // body.size)))
     tile_rows, tile_columns = _tile(sizes, model, matrix)
     elements = tile_rows * tile_columns
     threads = max(-(-elements // most), min(_LEAST_THREADS, model.threads, elements))
@@ -137,7 +138,7 @@ def plan_product(body: KernelBody, space: ProductSpace) -> ProductPlan:
         threads //= 2
     each = _each(tile_rows, tile_columns, tile_rows * tile_columns // threads)
     group = (1, 1) if matrix is None else _group(tile_rows, tile_columns, threads // model.lanes, matrix)
-    terms = _power_above(min(depth, max(4, _DEPTH_BYTES // kept)))
+    terms = power_above(min(depth, max(4, _DEPTH_BYTES // kept)))
     if matrix is not None:
         terms = max(terms, matrix.terms)
 
@@ -201,7 +202,7 @@ def _group(rows: int, columns: int, groups: int, matrix: MatrixShape) -> tuple[i
 def _tile(sizes: tuple[int, int, int, int], model: ParallelModel, matrix: MatrixShape | None) -> tuple[int, int]:
     """The rows and columns of a block's tile: small enough that there are blocks for the whole device."""
     batch, rows, columns, _ = sizes
-    tile = [min(_TILE, _power_above(rows)), min(_TILE, _power_above(columns))]
+    tile = [min(_TILE, power_above(rows)), min(_TILE, power_above(columns))]
 
     def blocks() -> int:
         return batch * -(-rows // tile[0]) * -(-columns // tile[1])
@@ -274,24 +275,14 @@ def _width(variable: Variable, position: IndexExpr, conditions: list[IndexExpr],
         if variable.extent % width == 0:
             group = IndexExpr.of(Variable((variable, "group"), variable.extent // width, "group")) * width
             found = [position.substitute({variable: group + n}) for n in range(width)]
-            is_aligned = all(c % width == 0 for c in (*found[0].terms.values(), found[0].constant))
             together = all(
                 c.substitute({variable: group + n}) == c.substitute({variable: group})
                 for c in conditions
                 for n in range(width)
             )
-            if is_aligned and together and all(found[n] - found[0] == IndexExpr.of(n) for n in range(width)):
+            neighbours = all(found[n] - found[0] == IndexExpr.of(n) for n in range(width))
+            if together and neighbours and found[0].is_multiple_of(width):
                 return width
         width //= 2
     following = position.substitute({variable: IndexExpr.of(variable) + 1}) - position
     return 1 if following == IndexExpr.of(1) else 0
-
-
-def _power_above(number: int) -> int:
-    """Returns the least power of two that is not below the number."""
-    return 1 << (number - 1).bit_length()
-
-
-def _power_below(number: int) -> int:
-    """Returns the largest power of two that is not above the number."""
-    return 1 << (number.bit_length() - 1)

@@ -12,12 +12,12 @@ import itertools
 from collections.abc import Sequence
 
 from xla_core.analysis.indexing import (
-    PRODUCTS,
     Access,
     FusionAccesses,
     Index,
     IndexExpr,
     ProductSpace,
+    is_product,
     joined,
     one_loop,
     product_space,
@@ -33,14 +33,13 @@ from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.loops.vectors import Vectors
 from xla_core.codegen.llvm.target_abi import KernelFrame
-from xla_core.codegen.thread_split import is_aligned
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
 
 
 def _space(body: KernelBody) -> ProductSpace | None:
     """Returns the kernel's product, if it is the only one, and each result is computed from its own element of it."""
-    found = [i for i in body.members if i.opcode in PRODUCTS]
+    found = [i for i in body.members if is_product(i)]
     space = product_space(found[0]) if len(found) == 1 else None
     if space is None or any(Trait.ACCUMULATES in i.op.traits for i in body.members if i is not space.product):
         return None
@@ -127,7 +126,7 @@ class _Tile:
         firsts = {
             load.position
             for load, *others in zip(*loads, strict=False)
-            if is_aligned(load.position, width)
+            if load.position.is_multiple_of(width)
             and all(o.source is load.source and o.position == load.position + n for n, o in enumerate(others, 1))
         }
         vectors = Vectors(self._context, self._indices, width, firsts)

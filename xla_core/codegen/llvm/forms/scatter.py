@@ -54,7 +54,7 @@ def _matches(body: KernelBody) -> bool:
 
 def _plan(body: KernelBody) -> _ScatterPlan:
     # Only a scatter in place is divided into units: the operands must be copied before the first update.
-    windows, in_place = ScatterWindows(body.root), not copied_operands(body)
+    windows, in_place = ScatterWindows(body.root, body.abi.parallel), not copied_operands(body)
     if windows.is_empty:
         return _ScatterPlan(0 if in_place else 1, windows=windows)
     divides = in_place and not windows.moved

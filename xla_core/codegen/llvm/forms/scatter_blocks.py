@@ -53,7 +53,7 @@ def _matches(body: KernelBody) -> bool:
 
 
 def _plan(body: KernelBody) -> _ScatterPlan:
-    windows = ScatterWindows(body.root)
+    windows = ScatterWindows(body.root, body.abi.parallel)
     window = math.prod(windows.window)
     free = math.prod(n for position, n in enumerate(windows.window) if position not in windows.moved)
     if windows.is_empty:

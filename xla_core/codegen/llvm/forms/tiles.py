@@ -13,13 +13,13 @@ import math
 from collections.abc import Callable, Sequence
 
 from xla_core.analysis.indexing import (
-    ACCUMULATING,
     Access,
     Condition,
     FusionAccesses,
     Index,
     IndexExpr,
     Variable,
+    accumulates,
     delinearized,
     joined,
     looped,
@@ -61,16 +61,16 @@ def _accumulated(body: KernelBody) -> list[HloInstruction]:
     dims = next(body.roots[0].shape.leaves()).dimensions
     inputs = () if body.instruction.opcode == Opcode.FUSION else body.instruction.operands
 
-    def accumulates(i: HloInstruction) -> bool:
+    def is_tiled(i: HloInstruction) -> bool:
         leaf = next(i.shape.leaves(), None)
-        return i not in inputs and i.opcode in ACCUMULATING and leaf is not None and leaf.dimensions == dims
+        return i not in inputs and accumulates(i) and leaf is not None and leaf.dimensions == dims
 
     def operands(i: HloInstruction) -> Sequence[HloInstruction]:
         forwards = Trait.ELEMENTWISE in i.op.traits or i.opcode in (Opcode.GET_TUPLE_ELEMENT, Opcode.TUPLE)
-        stops = i in inputs or i.opcode in (Opcode.PARAMETER, Opcode.BITCAST_CONVERT) or accumulates(i)
+        stops = i in inputs or i.opcode in (Opcode.PARAMETER, Opcode.BITCAST_CONVERT) or is_tiled(i)
         return i.operands if forwards and not stops else ()
 
-    return [i for i in reachable(body.roots, operands) if accumulates(i)]
+    return [i for i in reachable(body.roots, operands) if is_tiled(i)]
 
 
 def _fits(instruction: HloInstruction) -> bool:

@@ -33,7 +33,6 @@ from xla_core.codegen.llvm.loops.ir_array import ElementValue, IrArray
 from xla_core.codegen.llvm.loops.vectors import Vectors
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.codegen.loop_plan import LoopPlan
-from xla_core.codegen.thread_split import is_aligned
 from xla_core.hlo.op_table import Trait
 
 _SIDE = 32  # groups of elements along each side of a tile
@@ -143,7 +142,7 @@ def _is_strided(load: Load, outer: Variable, inner: Variable, variables: Sequenc
 
 
 def _is_aligned(load: Load, outer: Variable, width: int) -> bool:
-    return _bytes(load) * width == _WORD and is_aligned(load.position - IndexExpr.of(outer), width)
+    return _bytes(load) * width == _WORD and (load.position - IndexExpr.of(outer)).is_multiple_of(width)
 
 
 def _bytes(load: Load) -> int:

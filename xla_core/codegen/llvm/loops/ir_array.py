@@ -107,7 +107,7 @@ class IrArray:
             align=count * element_type.byte_width,
             metadata=self.load_metadata,
         )
-        items = [builder.emit(storage, f"extractelement {whole}, i32 {k}") for k in range(count * components)]
+        items = builder.elements(whole, count * components)
         if components == 2:
             return [Complex(items[k], items[k + 1]) for k in range(0, len(items), 2)]
         return [from_storage(builder, item, self.shape) for item in items]
@@ -118,12 +118,8 @@ class IrArray:
         items = [
             part for v in values for part in (v if isinstance(v, Complex) else (to_storage(builder, v, self.shape),))
         ]
-        type_ = f"<{len(items)} x {storage_type(element_type)}>"
-        whole = Value(type_, "poison")
-        for k, item in enumerate(items):
-            whole = builder.emit(type_, f"insertelement {whole}, {item}, i32 {k}")
         align = len(values) * element_type.byte_width
-        builder.store(whole, self.address(builder, linear), align=align, metadata=self.store_metadata)
+        builder.store(builder.vector(items), self.address(builder, linear), align=align, metadata=self.store_metadata)
 
     def _packed(self, builder: IrBuilder, linear: Value) -> tuple[Value, Value]:
         """Returns (the byte that holds a packed element, the element's shift in it). The first element is lowest."""

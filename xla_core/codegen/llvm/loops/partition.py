@@ -16,6 +16,7 @@ from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext, minor_loop_metadata
 from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.loops.transposition import SIZE, Tile
+from xla_core.codegen.sizes import ceil_div
 from xla_core.target import ParallelModel
 
 
@@ -56,7 +57,7 @@ class Partition:
         if across >= 0:
             self.prefix = len(self.extents)
             others = math.prod(n for p, n in enumerate(self.extents[:-1]) if p != across)
-            self.count = others * _ceil_div(self.extents[across], SIZE) * _ceil_div(self.extents[-1], SIZE)
+            self.count = others * ceil_div(self.extents[across], SIZE) * ceil_div(self.extents[-1], SIZE)
             self.grain = 1
             return
         outer = self.extents[:-1]
@@ -65,11 +66,11 @@ class Partition:
             len(outer) if tile else next((n for n, size in enumerate(sizes) if size >= parallel.units), len(outer))
         )
         rows, inner, least = sizes[self.prefix], self.extents[-1], 64 if tile else parallel.row_elements
-        wanted = min(_ceil_div(parallel.units, rows), inner // least) if rows < parallel.units and not whole_rows else 1
-        wanted = max(wanted, _ceil_div(inner, tile)) if tile else wanted
+        wanted = min(ceil_div(parallel.units, rows), inner // least) if rows < parallel.units and not whole_rows else 1
+        wanted = max(wanted, ceil_div(inner, tile)) if tile else wanted
         if wanted > 1:
-            self.chunk = _ceil_div(_ceil_div(inner, wanted), 64) * 64
-            self.chunks = _ceil_div(inner, self.chunk)
+            self.chunk = ceil_div(ceil_div(inner, wanted), 64) * 64
+            self.chunks = ceil_div(inner, self.chunk)
         self.count = rows * self.chunks
         self.grain = max(1, parallel.grain_elements * self.count // max(math.prod(self.extents), 1))
 
@@ -77,10 +78,6 @@ class Partition:
     def is_position(self) -> bool:
         """Whether the number of a unit is the index of the first loop."""
         return self.prefix == 1 and self.chunks == 1 and self.across < 0
-
-
-def _ceil_div(a: int, b: int) -> int:
-    return -(-a // b)
 
 
 class PartitionedLoops:
@@ -179,7 +176,7 @@ class PartitionedLoops:
         """Emits the loops over one square tile of two of the loops."""
         context, indices, b = self._context, self._indices, self._context.builder
         across, last = self._partition.across, len(self._variables) - 1
-        sides = [_ceil_div(self._variables[p].extent, SIZE) for p in (across, last)]
+        sides = [ceil_div(self._variables[p].extent, SIZE) for p in (across, last)]
         unit = indices.new("unit", self._partition.count, number)
         rest, blocks = floor_div(unit, math.prod(sides)), delinearized(modulo(unit, math.prod(sides)), sides)
         others = [p for p in range(last) if p != across]

@@ -8,7 +8,6 @@ from xla_core.analysis.indexing import Index, IndexExpr, memory_position
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.loops.ir_array import ElementValue, IrArray
-from xla_core.codegen.thread_split import is_aligned
 
 
 class Vectors:
@@ -34,7 +33,7 @@ class Vectors:
         All elements of a group are needed, so that all may be loaded, except under a condition. Positions that aren't
         known to be multiples of the width are left out.
         """
-        self._firsts.update(first for first in firsts if self._width > 1 and is_aligned(first, self._width))
+        self._firsts.update(first for first in firsts if self._width > 1 and first.is_multiple_of(self._width))
 
     def load(self, array: IrArray, position: IndexExpr) -> ElementValue:
         """Loads the element at a position, from its vector if there is one."""
@@ -63,7 +62,7 @@ class Vectors:
             positions = [memory_position(array.shape, index) for _, index, _ in elements]
             first = positions[0]
             neighbours = all(position == first + k for k, position in enumerate(positions))
-            if len(values) > 1 and neighbours and is_aligned(first, len(values)) and not array.bits:
+            if len(values) > 1 and neighbours and first.is_multiple_of(len(values)) and not array.bits:
                 array.store_vector(b, self._indices.value(first), values)
                 continue
             for position, value in zip(positions, values, strict=True):

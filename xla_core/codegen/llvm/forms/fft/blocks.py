@@ -192,7 +192,9 @@ def _emit(body: KernelBody, plan: _FftPlan, frame: KernelFrame, context: Emissio
 def _emit_block(transform: Transform, plan: _FftPlan, frame: KernelFrame, abi: TargetAbi) -> None:
     """A block transforms the rows of a unit, `team` threads each."""
     b, at_once = frame.builder, plan.threads // plan.team
-    shared = abi.shared_array(b, transform.type, max(1, at_once * plan.row_elements))
+    shared = Value("ptr", "null")  # for rows that need no intermediate values
+    if plan.row_elements:
+        shared = abi.shared_array(b, transform.type, at_once * plan.row_elements)
     loop, _ = b.open_loop(frame.begin, frame.end, frame.step, name="rows")
     thread = abi.thread_index(b)
     number, member = b.udiv(thread, b.int_(plan.team)), b.urem(thread, b.int_(plan.team))

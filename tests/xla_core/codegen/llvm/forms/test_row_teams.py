@@ -101,7 +101,7 @@ def test_softmax_in_one_kernel(registers: int, columns: int) -> None:
 def test_elements_in_registers_are_computed_once() -> None:
     loaded = ThreadsAbi(16, 4).load(fuse(softmax, f32(5, 64)))
     assert loaded.kernel.plan == (
-        "rows: 5 units of 16 threads; 5 rows of 64, 1 a block, 16 threads each, 1 x 4 elements a thread in registers"
+        "row teams: 5 units of 16 threads; 5 rows of 64, 1 a block, 16 threads each, 1 x 4 elements a thread in registers"
     )
     loads = [line for line in loaded.text.splitlines() if "load <4 x float>" in line and "!noalias" in line]
     assert (len(loads), loaded.text.count("fdiv"), loaded.text.count("store <4 x float>")) == (1, 4, 1)
@@ -175,7 +175,7 @@ def test_rows_of_several_parts(dimensions: tuple[int, ...]) -> None:
 
     x = random_array(f32(3, 4, 5, 6))
     loaded = ThreadsAbi(32, 8).load(fuse(sums, f32(3, 4, 5, 6)))
-    assert loaded.kernel.plan.startswith("rows")
+    assert loaded.kernel.plan.startswith("row teams")
     np.testing.assert_allclose(loaded(x, parts=1)[0], x.astype(np.float64).sum(dimensions), rtol=1e-5, atol=1e-5)
 
 

@@ -36,6 +36,7 @@ from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.loops.ir_array import ElementValue, IrArray
 from xla_core.codegen.llvm.loops.vectors import Vectors
 from xla_core.codegen.llvm.target_abi import KernelFrame
+from xla_core.codegen.sizes import ceil_div, power_below
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.target import ParallelModel
@@ -87,7 +88,7 @@ def _matches(body: KernelBody) -> bool:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class _RowsPlan(KernelPlan):
+class _TeamsPlan(KernelPlan):
     """How rows are divided.
 
     Attributes:
@@ -114,7 +115,7 @@ class _RowsPlan(KernelPlan):
         return of_row + each + (" in registers" if self.is_kept else "")
 
 
-def _plan(body: KernelBody) -> _RowsPlan | None:
+def _plan(body: KernelBody) -> _TeamsPlan | None:
     kernel, model = _kernel(body), body.abi.parallel
     if kernel is None:
         return None
@@ -122,25 +123,25 @@ def _plan(body: KernelBody) -> _RowsPlan | None:
     bytes_ = max(leaf.element_type.byte_width for i in [*body.bound, *body.roots] for leaf in i.shape.leaves())
     width = _width(rows, model, bytes_, body.size)
     groups, words = rows.elements // width, max(1, -(-bytes_ // 4)) * width
-    stride = 1 if rows.inner == 1 else min(_power_below(2 * rows.count - 1), model.lanes)
+    stride = 1 if rows.inner == 1 else min(power_below(2 * rows.count - 1), model.lanes)
     registers = [accumulated_registers(reduction) for reduction, _ in kernel.reductions]
     most = _most_threads(registers, stride, model)
     # Every thread has an element in the first step. A block is larger if its threads can't keep the elements.
-    largest = _power_below(max(1, min(groups, most // stride)))
+    largest = power_below(max(1, min(groups, most // stride)))
     team = min(largest, max(1, _BLOCK // stride))
-    while team < largest and _ceil_div(groups, team) * words > model.registers:
+    while team < largest and ceil_div(groups, team) * words > model.registers:
         team *= 2
-    steps, at_once = _ceil_div(groups, team), stride
+    steps, at_once = ceil_div(groups, team), stride
     if stride == 1:  # several rows a block, if there are blocks enough
         at_once = max(team, min(most, _BLOCK)) // team
-        while at_once // 2 * team >= model.lanes and _ceil_div(rows.count, at_once) < model.units and at_once > 1:
+        while at_once // 2 * team >= model.lanes and ceil_div(rows.count, at_once) < model.units and at_once > 1:
             at_once //= 2
     if at_once * team == 1:
         return None  # the elements of blocks of one thread are those of other forms
     layout = TeamLayout(team, at_once * team, stride, model.lanes)
     is_kept = steps * words <= model.registers and steps * width * body.size <= _MOST_CODE
-    return _RowsPlan(
-        _ceil_div(rows.count, at_once),
+    return _TeamsPlan(
+        ceil_div(rows.count, at_once),
         threads=layout.threads,
         kernel=kernel,
         layout=layout,
@@ -153,7 +154,7 @@ def _plan(body: KernelBody) -> _RowsPlan | None:
 
 def _most_threads(registers: Sequence[Sequence[str]], stride: int, model: ParallelModel) -> int:
     """Returns how many threads a block may have, so that its shared memory has room for each reduction alone."""
-    threads = _power_below(model.threads)
+    threads = power_below(model.threads)
     while threads > 1:
         layout = TeamLayout(threads // stride, threads, stride, model.lanes)
         if max(map(layout.shared_bytes, registers)) <= model.shared_bytes:
@@ -172,16 +173,7 @@ def _width(rows: ReducedRows, model: ParallelModel, bytes_: int, size: int) -> i
     return width
 
 
-def _ceil_div(a: int, b: int) -> int:
-    return -(-a // b)
-
-
-def _power_below(number: int) -> int:
-    """Returns the largest power of two that is not above the number."""
-    return 1 << number.bit_length() - 1
-
-
-def _emit(body: KernelBody, plan: _RowsPlan, frame: KernelFrame, context: EmissionContext) -> None:
+def _emit(body: KernelBody, plan: _TeamsPlan, frame: KernelFrame, context: EmissionContext) -> None:
     loop, _ = context.open_loop(frame.begin, frame.end, frame.step, name="rows")
     team = Team(context, plan.layout, plan.shared_bytes)
     _Rows(body, plan, context, team, loop.index).emit()
@@ -201,7 +193,7 @@ class _Step:
 class _Rows:
     """Emits the work of a unit, `unit`: a row for each team of the block."""
 
-    def __init__(self, body: KernelBody, plan: _RowsPlan, context: EmissionContext, team: Team, unit: Value) -> None:
+    def __init__(self, body: KernelBody, plan: _TeamsPlan, context: EmissionContext, team: Team, unit: Value) -> None:
         self._body, self._plan, self._context, self._team = body, plan, context, team
         self._b = b = context.builder
         self._indices = IndexValues(context)
@@ -304,4 +296,4 @@ class _Rows:
         return [list(section.elements(self._body, self._emitter, position)) for position in found]
 
 
-ROWS = KernelForm("rows", _matches, _plan, _emit)
+ROW_TEAMS = KernelForm("row teams", _matches, _plan, _emit)

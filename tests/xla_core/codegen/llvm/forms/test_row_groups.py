@@ -44,7 +44,7 @@ def exponentials(c, x):
 
 
 def test_the_plan_says_how_long_the_rows_are() -> None:
-    assert emit(fuse(row_sums, f32(40, 96)))[0].plan == "reduced rows: 40 units; 40 rows of 96 elements in blocks of 4"
+    assert emit(fuse(row_sums, f32(40, 96)))[0].plan == "row groups: 40 units; 40 rows of 96 elements in groups of 4"
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_the_plan_says_how_long_the_rows_are() -> None:
     ],
 )
 def test_short_few_strided_costly_and_moved_rows_have_another_form(build, shape) -> None:
-    assert "reduced rows" not in emit(fuse(build, shape))[0].plan
+    assert "row groups" not in emit(fuse(build, shape))[0].plan
 
 
 @pytest.mark.parametrize("rows", [8, 9, 23])
@@ -67,7 +67,7 @@ def test_short_few_strided_costly_and_moved_rows_have_another_form(build, shape)
 def test_each_row_is_reduced_once_however_the_rows_are_divided(rows: int, parts: int) -> None:
     x, v = random_array(f32(rows, 100)), random_array(f32(100))
     loaded = Loaded(fuse(matrix_vector, f32(rows, 100), f32(100)))
-    assert "reduced rows" in loaded.kernel.plan
+    assert "row groups" in loaded.kernel.plan
     np.testing.assert_allclose(loaded(x, v, parts=parts)[0], x.astype(np.float64) @ v, rtol=1e-4, atol=1e-5)
 
 
@@ -76,7 +76,7 @@ def test_rows_of_other_types(element_type: T) -> None:
     shape = array(element_type, 11, 70)
     x = random_array(shape)
     loaded = Loaded(fuse(row_sums, shape))
-    assert "reduced rows" in loaded.kernel.plan
+    assert "row groups" in loaded.kernel.plan
     wide = x.sum(1, dtype=x.dtype if x.dtype.kind in "ic" else np.float64)
     rtol = {T.BF16: 1e-2, T.F16: 1e-3, T.F64: 1e-12}.get(element_type, 1e-5)
     np.testing.assert_allclose(loaded(x)[0].astype(wide.dtype), wide, rtol=rtol, atol=rtol * 10)
@@ -85,5 +85,5 @@ def test_rows_of_other_types(element_type: T) -> None:
 def test_results_are_computed_from_the_reduced_rows() -> None:
     x = random_array(f32(21, 80))
     loaded = Loaded(fuse(clipped_sums, f32(21, 80)))
-    assert "reduced rows" in loaded.kernel.plan
+    assert "row groups" in loaded.kernel.plan
     np.testing.assert_allclose(loaded(x)[0], np.maximum(x.astype(np.float64).sum(1), 0), rtol=1e-4, atol=1e-5)

@@ -1,9 +1,9 @@
 """Kernels that reduce the rows of an array: sums, extrema, matrix-vector products.
 
-One loop reduces a block of rows at a time. Each row has an accumulator of its own, so that the processor does not wait
+One loop reduces a group of rows at a time. Each row has an accumulator of its own, so that the processor does not wait
 for one addition before it begins the next. It also reads several places in memory at once, and an operand that all rows
-share, such as the vector of a matrix-vector product, is loaded once a block. The order in which the elements of a row
-are combined is the same as without blocks.
+share, such as the vector of a matrix-vector product, is loaded once a group. The order in which the elements of a row
+are combined is the same as without groups.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
 from xla_core.hlo.opcode import Opcode
 
-_ROWS = 4  # in a block; with 8, rows that are in the cache take longer
+_ROWS = 4  # in a group; with 8, rows that are in the cache take longer
 _LEAST_COLUMNS = 64  # with shorter rows, the loop is a small part of the work
-_MOST_MEMBERS = 16  # with more instructions, the code of a block is long and additions are not what takes the time
+_MOST_MEMBERS = 16  # with more instructions, the code of a group is long and additions are not what takes the time
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class _ReducedRowsPlan(KernelPlan):
+class _RowGroupsPlan(KernelPlan):
     """Attributes: the result, the reduction of its rows, and the number of elements of a row."""
 
     section: Section
@@ -37,7 +37,7 @@ class _ReducedRowsPlan(KernelPlan):
     columns: int
 
     def describe_loops(self) -> str:
-        return f"; {self.count} rows of {self.columns} elements in blocks of {_ROWS}"
+        return f"; {self.count} rows of {self.columns} elements in groups of {_ROWS}"
 
 
 def _reduction(body: KernelBody) -> HloInstruction | None:
@@ -47,7 +47,7 @@ def _reduction(body: KernelBody) -> HloInstruction | None:
     return found[0] if len(found) == 1 and len(body.roots) == 1 and not costly else None
 
 
-def _plan(body: KernelBody) -> _ReducedRowsPlan | None:
+def _plan(body: KernelBody) -> _RowGroupsPlan | None:
     reduction = _reduction(body)
     rows = reduced_rows(reduction) if reduction is not None else None
     if reduction is None or rows is None or rows.elements < _LEAST_COLUMNS:
@@ -62,7 +62,7 @@ def _plan(body: KernelBody) -> _ReducedRowsPlan | None:
     matches = len(row) == 1 and plan.indices(reduction) == [section.index(joined(row))]
     if not matches or len(inner) != 1 or not plan.reads_in_order(inner[0]):
         return None
-    return _ReducedRowsPlan(
+    return _RowGroupsPlan(
         section.shape.num_elements, loops=plan.loops, section=section, reduction=reduction, columns=rows.elements
     )
 
@@ -71,7 +71,7 @@ def _matches(body: KernelBody) -> bool:
     return _reduction(body) is not None
 
 
-def _emit(body: KernelBody, plan: _ReducedRowsPlan, frame: KernelFrame, context: EmissionContext) -> None:
+def _emit(body: KernelBody, plan: _RowGroupsPlan, frame: KernelFrame, context: EmissionContext) -> None:
     b, indices = frame.builder, IndexValues(context)
     emitter = ElementEmitter(context, body.bindings, indices, plan.loops)
     section = plan.section
@@ -87,4 +87,4 @@ def _emit(body: KernelBody, plan: _ReducedRowsPlan, frame: KernelFrame, context:
         context.close_loop(loop)
 
 
-REDUCED_ROWS = KernelForm("reduced rows", _matches, _plan, _emit)
+ROW_GROUPS = KernelForm("row groups", _matches, _plan, _emit)
