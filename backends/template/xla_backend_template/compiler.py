@@ -11,7 +11,7 @@ from xla_backend_template.kernel import HloKernel
 from xla_core.analysis import BufferSlice, assign_buffers
 from xla_core.backend import CompilationReport, CompileOptions, Compiler, Executable, Kernel, StreamExecutor
 from xla_core.hlo import Environment, HloInstruction, HloModule
-from xla_core.schedule import KernelThunk, Thunk, emit_thunks, walk
+from xla_core.schedule import KernelThunk, Thunk, ThunkProgram, emit_thunks, walk
 from xla_core.target import Capabilities, FusionPreferences, LayoutRules, TargetConfig
 
 __all__ = ["TemplateCompiler"]
@@ -57,7 +57,7 @@ class TemplateCompiler(Compiler):
         }
         if options.keep_artifacts:
             artifacts |= self.code_artifacts(computed)
-        return TemplateExecutable(module, program, report, artifacts)
+        return self.make_executable(module, program, report, artifacts)
 
     def make_kernel(self, instruction: HloInstruction, environment: Environment) -> Kernel:
         """Makes the kernel that computes one instruction.
@@ -67,6 +67,12 @@ class TemplateCompiler(Compiler):
             environment: the state of random numbers, which the kernels of a program share; for simulated kernels.
         """
         return HloKernel(instruction, environment)
+
+    def make_executable(
+        self, module: HloModule, program: ThunkProgram, report: CompilationReport, artifacts: Mapping[str, str]
+    ) -> Executable:
+        """Makes the executable that runs `program`, the thunks of `module`."""
+        return TemplateExecutable(module, program, report, artifacts)
 
     def code_artifacts(self, instructions: Sequence[HloInstruction]) -> Mapping[str, str]:
         """Returns the code of the kernels by the artifact's name ("llvm", "asm", ...). The simulation has none."""

@@ -12,7 +12,7 @@ from tests.conformance.zoo.mutant import Mutant
 from tests.conformance.zoo.parts import HloKernel, template
 from xla_core.backend import DeviceMemory, Stream
 from xla_core.errors import XlaError
-from xla_core.hlo import HloComputation, HloInstruction, evaluate_computation
+from xla_core.hlo import Environment, HloComputation, HloInstruction, evaluate_computation
 from xla_core.schedule import LaunchDimensions, leaf_shapes
 from xla_core.target import array_size_bytes, from_device_layout, to_device_layout
 
@@ -40,8 +40,8 @@ class _WrongKernel(HloKernel):
     opcode: str
     wrong: Fault
 
-    def __init__(self, instruction: HloInstruction) -> None:
-        super().__init__(instruction)
+    def __init__(self, instruction: HloInstruction, environment: Environment | None = None) -> None:
+        super().__init__(instruction, environment)
         self._instruction = instruction
 
     def launch(self, stream: Stream, arguments: Sequence[DeviceMemory], dimensions: LaunchDimensions) -> None:
@@ -54,7 +54,7 @@ class _WrongKernel(HloKernel):
         operands, results = arguments[: len(self.operand_shapes)], arguments[len(self.operand_shapes) :]
         shapes = leaf_shapes(self._instruction.shape)
         arrays = [_load(stream, memory, shape) for memory, shape in zip(operands, self.operand_shapes, strict=True)]
-        right = list(evaluate_computation(self.computation, arrays))
+        right = list(evaluate_computation(self.computation, arrays, self.context))
         with np.errstate(all="ignore"):
             values = self.wrong(self.computation.root, arrays, [r.copy() for r in right])
         EFFECTS[0] += values is not None and any(w.tobytes() != r.tobytes() for w, r in zip(values, right, strict=True))

@@ -19,10 +19,7 @@ from xla_backend_template.kernel import HloKernel
 from xla_backend_template.platform import TemplatePlatform
 
 from tests.conformance.zoo.mutant import Mutant
-from xla_core.analysis import assign_buffers
-from xla_core.backend import BackendSpec, CompilationReport, CompileOptions, Executable, StreamExecutor
-from xla_core.hlo import HloModule
-from xla_core.schedule import KernelThunk, emit_thunks, walk
+from xla_core.backend import BackendSpec
 from xla_core.target import TargetConfig
 
 __all__ = ["Compiler", "Executor", "HloKernel", "Platform", "Stream", "TemplateExecutable", "broken", "template"]
@@ -50,22 +47,11 @@ class Compiler(TemplateCompiler):
     def target_config(self) -> TargetConfig:
         return super().target_config.model_copy(update=self.target)
 
-    def run_backend(
-        self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None
-    ) -> Executable:
-        assignment = assign_buffers(module, size=self.shape_size_bytes)
+    def make_kernel(self, instruction, environment):
+        return self.kernel(instruction, environment)
 
-        def thunk(instruction, operands, results):
-            return KernelThunk(instruction.name, self.kernel(instruction), operands, results)
-
-        on_host = options.fallback == "host"
-        program = emit_thunks(assignment, thunk, self.target_config.supports if on_host else None)
-        report = CompilationReport(
-            kernels=sum(isinstance(t, KernelThunk) for t in walk(program.thunks)),
-            temp_bytes=assignment.temp_bytes,
-            temp_bytes_without_reuse=assignment.temp_bytes_without_reuse,
-        )
-        return self.executable(module, program, report, {"buffer-assignment": assignment.to_text()})
+    def make_executable(self, module, program, report, artifacts):
+        return self.executable(module, program, report, artifacts)
 
 
 class Platform(TemplatePlatform):

@@ -13,7 +13,7 @@ from tests.conformance.zoo.kernels import Arrays, Fault, kernel_mutant, recomput
 from tests.conformance.zoo.mutant import Mutant
 from tests.conformance.zoo.mutants.values import is_denormal, is_float
 from tests.conformance.zoo.parts import HloKernel, template
-from xla_core.hlo import ElementType, HloInstruction, Opcode
+from xla_core.hlo import ElementType, Environment, HloInstruction, Opcode
 
 _Change = Callable[[np.ndarray], np.ndarray]
 
@@ -204,8 +204,8 @@ def _faults() -> Iterator[tuple[Opcode, str, str, Fault]]:
 class _WrongOnTheSecond(HloKernel):
     """Adds wrong on the second device."""
 
-    def __init__(self, instruction: HloInstruction) -> None:
-        super().__init__(instruction)
+    def __init__(self, instruction: HloInstruction, environment: Environment | None = None) -> None:
+        super().__init__(instruction, environment)
         self._opcode = instruction.opcode
 
     def launch(self, stream, arguments, dimensions):
