@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from xla_backend_gpu.emulator import Memory, Module, Parameter
+from xla_backend_gpu.emulator.ptx.program import Function, Instruction
+from xla_backend_gpu.emulator.ptx.reader import read
 
 from xla_core.errors import InvalidArgumentError, UnimplementedError, XlaError
 
@@ -25,6 +29,36 @@ def test_what_a_module_says_of_its_kernels() -> None:
     assert info.reqntid == (128, 2, 1)
     assert (info.shared_bytes, info.local_bytes, info.registers) == (64, 24, 4)
     assert info.lines == (5, 12)
+
+
+BODY = """.reg .b32 %r<9>; .reg .b64 %rd<4>; .reg .pred %p<4>; .reg .f32 %f<3>;
+.shared .align 16 .b8 s[64];
+ld.param.u64 %rd1, [k_0];
+mov.u32 %r1, %tid.x; mov.b32
+  %r2, -7;
+again: setp.lt.and.u32 %p1|%p2, %r1, 0x1F, !%p3;
+setp.eq.f32 %p3, %f1, 0f3F800000;
+@!%p1 add.s32 %r3, %r1, %r2; // of some threads
+@%p2 st.global.v2.b32 [%rd1+8], {%r1, %r2};
+mov.b64 {_, %r4}, %rd1;
+{ .reg .b32 %r1; mov.u32 %r1, 5; ld.shared.b32 %r5, [s+-4]; }
+shfl.sync.bfly.b32 %r6|%p1, %r1, 1, 31, -1;
+ld.volatile.shared::cta.b32 %r7, [s]; mov.u64 %rd2, s+4;
+add.u32 %r1, %r1, 1;
+@%p1 bra again;"""
+
+
+def test_statements_that_are_read_at_once_are_read_the_same_by_tokens() -> None:
+    """A comment before the semicolon makes the reader go through a statement's tokens."""
+    at_once, by_tokens = (read(kernel(text))["k"] for text in (BODY, BODY.replace(";", "/* */;")))
+
+    def plain(function: Function) -> list[object]:
+        """Instructions without their text. The variables of two readings are different objects."""
+        return [str(dataclasses.replace(i, text="")) if isinstance(i, Instruction) else i for i in function.body]
+
+    assert plain(at_once) == plain(by_tokens)
+    assert len(at_once.body) == 17
+    assert [i.line for i in at_once.body if isinstance(i, Instruction)][:4] == [9, 10, 10, 12]
 
 
 def test_a_long_list_of_numbers_in_an_initializer() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from xla_backend_gpu.emulator.ptx.program import (
     Address,
@@ -19,38 +19,40 @@ from xla_backend_gpu.emulator.table import Effect
 __all__ = ["kept_in_memory", "leaders", "live_after", "reads", "successors", "targets", "writes"]
 
 
-def _registers(operand: Operand) -> Iterator[Register]:
+def _registers(operand: Operand) -> Iterable[Register]:
     if isinstance(operand, Register):
-        yield operand
-    elif isinstance(operand, Negation):
-        yield operand.register
-    elif isinstance(operand, Address):
-        yield from _registers(operand.base)
-    elif isinstance(operand, Vector):
-        for element in operand.elements:
-            yield from _registers(element)
+        return (operand,)
+    if isinstance(operand, Negation):
+        return (operand.register,)
+    if isinstance(operand, Address):
+        return _registers(operand.base)
+    if isinstance(operand, Vector):
+        return [register for element in operand.elements for register in _registers(element)]
+    return ()
 
 
-def reads(instruction: Instruction) -> Iterator[Register]:
+def reads(instruction: Instruction) -> list[Register]:
     """Returns the registers that an instruction reads, including its guard."""
-    if instruction.guard is not None:
-        yield instruction.guard
+    found = [] if instruction.guard is None else [instruction.guard]
     for spec, operand in zip(instruction.definition.operands, instruction.operands, strict=True):
         if not spec.written:
-            yield from _registers(operand)
+            found += _registers(operand)
+    return found
 
 
-def writes(instruction: Instruction) -> Iterator[Register]:
+def writes(instruction: Instruction) -> list[Register]:
+    found: list[Register] = []
     for spec, operand in zip(instruction.definition.operands, instruction.operands, strict=True):
         if spec.written:
-            yield from _registers(operand)
+            found += _registers(operand)
+    return found
 
 
 def targets(instruction: Instruction) -> list[int]:
     """Returns the targets of a branch. Other instructions have none."""
-    labels = [o for o in instruction.operands if isinstance(o, Label | Vector)]
     if instruction.definition.effect is not Effect.BRANCH:
         return []
+    labels = [o for o in instruction.operands if isinstance(o, Label | Vector)]
     found: list[int] = []
     for operand in labels:
         elements = operand.elements if isinstance(operand, Vector) else (operand,)
@@ -102,16 +104,8 @@ def live_after(kernel: Kernel) -> dict[int, list[Register]]:
         return {}
     starts = leaders(kernel)
     ends = [*starts[1:], len(instructions)]
+    blocks = [(start, end, *_effects(instructions[start:end])) for start, end in zip(starts, ends, strict=True)]
     live_in = dict.fromkeys(starts, 0)
-
-    def before(position: int, live: int) -> int:
-        instruction = instructions[position]
-        if instruction.guard is None:
-            for register in writes(instruction):
-                live &= ~(1 << register.index)
-        for register in reads(instruction):
-            live |= 1 << register.index
-        return live
 
     def after(position: int) -> int:
         live = 0
@@ -122,14 +116,25 @@ def live_after(kernel: Kernel) -> dict[int, list[Register]]:
     changed = True
     while changed:
         changed = False
-        for start, end in zip(reversed(starts), reversed(ends), strict=True):
-            live = after(end - 1)
-            for position in range(end - 1, start - 1, -1):
-                live = before(position, live)
+        for start, end, read, written in reversed(blocks):
+            live = read | (after(end - 1) & ~written)
             if live != live_in[start]:
                 live_in[start] = live
                 changed = True
     return {position: [kernel.registers[i] for i in _bits(after(position))] for position in waits}
+
+
+def _effects(block: Sequence[Instruction]) -> tuple[int, int]:
+    """Returns the registers that a basic block reads before it writes them, and those that it always writes."""
+    read = written = 0
+    for instruction in block:
+        for register in reads(instruction):
+            if not written >> register.index & 1:
+                read |= 1 << register.index
+        if instruction.guard is None:
+            for register in writes(instruction):
+                written |= 1 << register.index
+    return read, written
 
 
 def _bits(word: int) -> Iterator[int]:

@@ -18,6 +18,7 @@ from xla_backend_gpu.emulator.ptx.program import (
     Variable,
     Vector,
 )
+from xla_backend_gpu.emulator.ptx.statements import PlainStatements, space_of
 from xla_backend_gpu.emulator.ptx.tokens import TokenStream
 from xla_backend_gpu.emulator.ptx.types import TYPES, PtxType
 from xla_backend_gpu.emulator.ptx.verifier import verify
@@ -206,6 +207,7 @@ class _Body:
         self.scopes = Scopes(reader.variables)
         for variable in (*function.results, *function.parameters):
             self.scopes.add(variable.name, variable)
+        self.plain = PlainStatements(self.tokens, self.scopes)
         self.targets: dict[str, Vector] = {}
         self.directives: dict[str, Callable[[], None]] = {
             ".reg": self._registers,
@@ -219,16 +221,25 @@ class _Body:
         tokens.expect("{")
         depth = 1
         while depth:
+            instruction = self.plain.read(self.reader.location)
+            if instruction is not None:
+                self.function.body.append(instruction)
+                self.function.last_line = instruction.line
+                continue
             token = tokens.token
             if tokens.accept("{"):
                 depth += 1
                 self.scopes.names.append({})
+                self.plain.forget_names()
             elif tokens.accept("}"):
                 depth -= 1
                 self.scopes.names.pop()
+                self.plain.forget_names()
             elif token.text in _SPACES:
                 self.reader.declare(self.function, self.scopes)
+                self.plain.forget_names()
             elif token.text in self.directives:
+                self.plain.forget_names()
                 tokens.take()
                 self.directives[token.text]()
             elif token.kind == "word" and tokens.peek().text == ":":
@@ -318,7 +329,6 @@ class _Body:
             placed.append(operand)
         if unused or group:
             raise tokens.error(f"{mnemonic} has no operand after the bar", mnemonic_token)
-        space = modifiers.get("space", "").partition("::")[0] or "generic"
         instruction = Instruction(
             definition,
             modifiers,
@@ -328,7 +338,7 @@ class _Body:
             tokens.line_text(start.line),
             guard,
             negated,
-            space,
+            space_of(modifiers),
             self.reader.location,
         )
         problem = verify(instruction)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 
 from xla_core.errors import InvalidArgumentError, SourceLocation, snippet
 
 __all__ = ["Token", "TokenStream"]
 
+_SPACE = re.compile(r"[ \t\r\n\f]*(?:(?://[^\n]*|/\*.*?\*/)[ \t\r\n\f]*)*", re.DOTALL)
 _TOKEN = re.compile(
-    r"""(?P<space>[ \t\r\n\f]+|//[^\n]*|/\*.*?\*/)
-      | (?P<float>0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|\d+\.\d*(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)
+    r"""(?P<float>0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|\d+\.\d*(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)
       | (?P<integer>(?:0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?)
       | (?P<numbers>\{(?:\s*\d+\s*,){15,}\s*\d+\s*\})
       | (?P<word>[.%]?[A-Za-z_$][\w$]*(?:\.\w+(?:::\w+)*)*)
@@ -39,46 +40,76 @@ class TokenStream:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.lines = text.split("\n")
-        self._tokens = self._tokenize()
-        self._next = 0
+        self._position = 0  # of what follows `_ahead`
+        self._line = 1
+        self._ahead: list[Token] = []
 
-    def _tokenize(self) -> list[Token]:
-        tokens: list[Token] = []
-        position, line = 0, 1
-        for match in _TOKEN.finditer(self.text):
-            if match.start() > position:
-                break
-            kind, text = match.lastgroup or "", match.group()
-            if kind != "space":
-                tokens.append(Token(kind, text, position, line))
-            if kind in ("space", "numbers"):
-                line += text.count("\n")
-            position = match.end()
-        if position < len(self.text):
+    @functools.cached_property
+    def lines(self) -> list[str]:
+        return self.text.split("\n")
+
+    def _read(self) -> Token:
+        """Returns the token after those in `_ahead`."""
+        self._skip_space()
+        position, line = self._position, self._line
+        match = _TOKEN.match(self.text, position)
+        if match is None:
+            if position == len(self.text):
+                return Token("end", "", position, line)
             token = Token("mark", self.text[position], position, line)
             raise self.error(f"unexpected character {self.text[position]!r}", token)
-        tokens.append(Token("end", "", position, line))
-        return tokens
+        kind, text = match.lastgroup or "", match.group()
+        if kind == "numbers":
+            self._line += text.count("\n")
+        self._position = match.end()
+        return Token(kind, text, position, line)
+
+    def _skip_space(self) -> None:
+        space = _SPACE.match(self.text, self._position)
+        assert space is not None
+        self._line += space.group().count("\n")
+        self._position = space.end()
+
+    def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """Matches a pattern with the text of the next tokens, without taking them."""
+        if self._ahead:
+            self._position, self._line = self._ahead[0].position, self._ahead[0].line
+            self._ahead.clear()
+        else:
+            self._skip_space()
+        return pattern.match(self.text, self._position)
+
+    def take_match(self, match: re.Match[str]) -> int:
+        """Takes what `match` returned. Returns the line where it begins."""
+        line = self._line
+        self._line += match.group().count("\n")
+        self._position = match.end()
+        return line
 
     @property
     def token(self) -> Token:
         """The next token."""
-        return self._tokens[self._next]
+        if not self._ahead:
+            self._ahead.append(self._read())
+        return self._ahead[0]
 
-    def peek(self, distance: int = 1) -> Token:
-        return self._tokens[min(self._next + distance, len(self._tokens) - 1)]
+    def peek(self) -> Token:
+        """Returns the token after the next one."""
+        first = self.token
+        if len(self._ahead) == 1 and first.kind != "end":
+            self._ahead.append(self._read())
+        return self._ahead[-1]
 
     def take(self) -> Token:
-        token = self._tokens[self._next]
+        token = self.token
         if token.kind != "end":
-            self._next += 1
+            del self._ahead[0]
         return token
 
     def accept(self, text: str) -> bool:
         """Takes the next token if it is `text`."""
         if self.token.text == text and self.token.kind != "end":
-            self._next += 1
+            del self._ahead[0]
             return True
         return False
 
