@@ -1,0 +1,15 @@
+"""PJRT's C interface over the runtime, by which every backend is a device of JAX and of other hosts of PJRT.
+
+    jax_plugin          registers the installed backends with JAX
+    api                 makes the table of functions of one platform
+    executable          programs: PJRT_Executable, PJRT_LoadedExecutable; compile_options reads their options
+    buffer              arrays: PJRT_Buffer
+    client              PJRT_Client, its devices, their memories and the topology
+    event               PJRT_Event
+    functions           enters what Python implements in a table, and makes entries of it
+    native              native code behind the function pointers
+    handles             what pointers of a host stand for
+    abi, abi_table      C structures, and their description as data
+
+Code here uses the public names of the runtime. (XLA: xla/pjrt/c/pjrt_c_api.h.)
+"""

@@ -1,0 +1,141 @@
+"""PJRT's C structures as ctypes classes, made from `abi_table`."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from xla_core.pjrt import abi_table
+
+_BASIC: dict[str, Any] = {
+    "p": ctypes.c_void_p,
+    "z": ctypes.c_size_t,
+    "i": ctypes.c_int32,
+    "l": ctypes.c_int64,
+    "L": ctypes.c_uint64,
+    "b": ctypes.c_bool,
+    "f": ctypes.c_float,
+}
+
+
+class Struct(ctypes.Structure):
+    """A PJRT structure. Attributes are the fields; a null pointer reads as None.
+
+    Attributes:
+        full_size: what `struct_size` must be: the end of the last field, without the padding after it.
+    """
+
+    full_size: int
+
+
+def _type_of(text: str, known: dict[str, type[Struct]]) -> Any:
+    if text.startswith("("):
+        members = [field.split(":") for field in text[1:-1].split()]
+        return type("Union", (ctypes.Union,), {"_fields_": [(name, _type_of(kind, known)) for name, kind in members]})
+    return _BASIC.get(text) or known[text]
+
+
+def _read_table(table: str) -> dict[str, type[Struct]]:
+    structs: dict[str, type[Struct]] = {}
+    for line in re.sub(r"\n +", " ", table.strip()).split("\n"):
+        name, _, body = line.partition(":")
+        fields: list[tuple[str, Any]] = []
+        if not name.endswith("!"):
+            fields += [("struct_size", ctypes.c_size_t), ("extension_start", ctypes.c_void_p)]
+        for field, kind in re.findall(r"(\w+)(?::(\([^)]*\)|\w+))?", body):
+            fields.append((field, _type_of(kind or "p", structs)))
+        name = name.rstrip("!")
+        struct: Any = type(name, (Struct,), {"_fields_": fields})
+        last = getattr(struct, fields[-1][0])
+        struct.full_size = last.offset + last.size
+        structs[name] = struct
+    return structs
+
+
+STRUCTS = _read_table(abi_table.STRUCTURES)
+"""The structures by their names without `PJRT_`."""
+
+FIELDS = {name: tuple(field[0] for field in struct._fields_) for name, struct in STRUCTS.items()}
+"""The names of each structure's fields, in order."""
+
+
+class Api(ctypes.Structure):
+    """The table of functions that a host of PJRT calls."""
+
+    _fields_ = (
+        ("struct_size", ctypes.c_size_t),
+        ("extension_start", ctypes.c_void_p),
+        ("pjrt_api_version", STRUCTS["Api_Version"]),
+        *[(name, ctypes.c_void_p) for name in abi_table.FUNCTIONS],
+    )
+
+
+# -- values in C memory ------------------------------------------------------------------------------------------------
+
+
+def text_at(address: int | None, size: int) -> str:
+    """Reads a string that has `size` bytes."""
+    return bytes_at(address, size).decode("utf-8", "replace")
+
+
+def bytes_at(address: int | None, size: int) -> bytes:
+    return ctypes.string_at(address, size) if address and size else b""
+
+
+def integers_at(address: int | None, count: int, dtype: type[np.signedinteger] = np.int64) -> tuple[int, ...]:
+    """Reads an array of integers."""
+    return tuple(np.frombuffer(bytes_at(address, count * np.dtype(dtype).itemsize), dtype).tolist())
+
+
+def pointers_at(address: int | None, count: int) -> list[int]:
+    """Reads an array of pointers."""
+    return list((ctypes.c_size_t * count).from_address(address)) if address and count else []
+
+
+def int64s(values: Iterable[int]) -> Any:
+    data = list(values)
+    return (ctypes.c_int64 * max(1, len(data)))(*data)
+
+
+def pointers(values: Iterable[int]) -> Any:
+    data = list(values)
+    return (ctypes.c_size_t * max(1, len(data)))(*data)
+
+
+def address_of(data: Any) -> int:
+    return ctypes.addressof(data)
+
+
+def named_values(values: dict[str, Any], keep: list[Any]) -> Any:
+    """Makes an array of PJRT_NamedValue. What it points to is appended to `keep`, which must live as long.
+
+    A value is a str, bool, int, float or a sequence of ints.
+    """
+    struct = STRUCTS["NamedValue"]
+    array = (struct * max(1, len(values)))()
+    keep.append(array)
+    for item, (name, value) in zip(array, values.items(), strict=False):
+        encoded = ctypes.create_string_buffer(name.encode())
+        keep.append(encoded)
+        item.struct_size = struct.full_size
+        item.name, item.name_size, item.value_size = address_of(encoded), len(encoded) - 1, 1
+        match value:
+            case str():
+                text = ctypes.create_string_buffer(value.encode())
+                keep.append(text)
+                item.type, item.value.string_value, item.value_size = 0, address_of(text), len(text) - 1
+            case bool():
+                item.type, item.value.bool_value = 4, value
+            case int():
+                item.type, item.value.int64_value = 1, value
+            case float():
+                item.type, item.value.float_value = 3, value
+            case _:
+                data = int64s(value)
+                keep.append(data)
+                item.type, item.value.int64_array_value, item.value_size = 2, address_of(data), len(value)
+    return array

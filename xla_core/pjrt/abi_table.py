@@ -1,0 +1,251 @@
+"""The structures and functions of PJRT's C interface, as data. (XLA: xla/pjrt/c/pjrt_c_api.h, version 0.112.)
+
+A line of STRUCTURES describes one structure: its name without `PJRT_`, then its fields in order. A field without a type
+is a pointer; z is a size_t, i an int or an enum, l an int64, L a uint64, b a bool; other types are structures of this
+table, or a union in parentheses. Each structure begins with the fields `struct_size` and `extension_start`, unless its
+name ends with `!`.
+"""
+
+from __future__ import annotations
+
+MAJOR_VERSION = 0
+MINOR_VERSION = 112
+
+STRUCTURES = """
+Extension_Base!: struct_size:z type:i next
+Api_Version: major_version:i minor_version:i
+Error_Destroy_Args: error
+Error_Message_Args: error message message_size:z
+Error_FunctionTable!: struct_size:z instance_size:z extension_start destroy message get_code for_each_payload
+Error_GetCode_Args: error code:i
+Error_ForEachPayload_Args: error visitor user_arg
+NamedValue: name name_size:z type:i value:(string_value:p int64_value:l int64_array_value:p float_value:f
+    bool_value:b) value_size:z
+Plugin_Initialize_Args:
+Plugin_Attributes_Args: attributes num_attributes:z
+Event_Destroy_Args: event
+Event_IsReady_Args: event is_ready:b
+Event_Error_Args: event
+Event_Await_Args: event
+Event_OnReady_Args: event callback user_arg
+Event_Create_Args: event
+Event_Set_Args: event error_code:i error_message error_message_size:z
+Memory_FunctionTable: instance_struct_size:z get_user_data set_user_data
+KeyValueGetCallback_Args: key key_size:z timeout_in_ms:i callback_error user_arg value value_size:z
+    value_deleter_callback
+KeyValueTryGetCallback_Args: key key_size:z callback_error user_arg value value_size:z value_deleter_callback
+KeyValuePutCallback_Args: key key_size:z value value_size:z callback_error user_arg
+Client_Create_Args: create_options num_options:z kv_get_callback kv_get_user_arg kv_put_callback kv_put_user_arg
+    client kv_try_get_callback kv_try_get_user_arg
+Client_Destroy_Args: client
+Client_PlatformName_Args: client platform_name platform_name_size:z
+Client_ProcessIndex_Args: client process_index:i
+Client_PlatformVersion_Args: client platform_version platform_version_size:z
+Client_TopologyDescription_Args: client topology
+Client_Devices_Args: client devices num_devices:z
+Client_AddressableDevices_Args: client addressable_devices num_addressable_devices:z
+Client_LookupDevice_Args: client id:i device
+Client_LookupAddressableDevice_Args: client local_hardware_id:i addressable_device
+ProcessInfo!: struct_size:z task_id:i incarnation_id:L state:i error_code:i error_message error_message_size:z
+Client_UpdateGlobalProcessInfo_Args: client process_infos num_process_infos:z
+Client_AddressableMemories_Args: client addressable_memories num_addressable_memories:z
+Program: code code_size:z format format_size:z
+Client_Compile_Args: client program compile_options compile_options_size:z executable
+Client_Load_Args: client executable compile_options compile_options_size:z loaded_executable
+Client_DefaultDeviceAssignment_Args: client num_replicas:i num_partitions:i default_assignment_size:z
+    default_assignment
+Client_DmaMap_Args: client data size:z
+Client_DmaUnmap_Args: client data
+AsyncHostToDeviceTransferManager_Destroy_Args: transfer_manager
+AsyncHostToDeviceTransferManager_TransferData_Args: transfer_manager buffer_index:i data offset:l transfer_size:l
+    is_last_transfer:b done_with_h2d_transfer
+AsyncHostToDeviceTransferManager_RetrieveBuffer_Args: transfer_manager buffer_index:i buffer_out
+AsyncHostToDeviceTransferManager_Device_Args: transfer_manager device_out
+AsyncHostToDeviceTransferManager_BufferCount_Args: transfer_manager buffer_count:z
+AsyncHostToDeviceTransferManager_BufferSize_Args: transfer_manager buffer_index:i buffer_size:z
+AsyncHostToDeviceTransferManager_SetBufferError_Args: transfer_manager buffer_index:i error_code:i error_message
+    error_message_size:z
+AsyncHostToDeviceTransferManager_AddMetadata_Args: transfer_manager transfer_metadata num_metadata:z
+Buffer_MemoryLayout_Tiled: minor_to_major minor_to_major_size:z tile_dims tile_dim_sizes num_tiles:z
+Buffer_MemoryLayout_Strides: byte_strides num_byte_strides:z
+Buffer_MemoryLayout: layout:(tiled:Buffer_MemoryLayout_Tiled strides:Buffer_MemoryLayout_Strides) type:i
+AsyncHostToDeviceTransferManager_TransferLiteral_Args: transfer_manager buffer_index:i data shape_dims
+    shape_num_dims:z shape_element_type:i shape_layout done_with_h2d_transfer
+Client_CreateUninitializedBuffer_Args: client shape_dims shape_num_dims:z shape_element_type:i shape_layout device
+    memory buffer
+Client_CreateErrorBuffer_Args: client error_code:i error_message error_message_size:z shape_dims shape_num_dims:z
+    shape_element_type:i shape_layout memory buffer payload num_payload:z
+Client_CreateAliasBuffer_Args: client memory shape_dims shape_num_dims:z shape_element_type:i shape_layout
+    alias_buffer fulfill_alias_buffer_cb
+Client_FulfillAliasBuffer_Args: client buffer status_code:i error_message error_message_size:z fulfill_alias_buffer_cb
+Client_BufferFromHostBuffer_Args: client data type:i dims num_dims:z byte_strides num_byte_strides:z
+    host_buffer_semantics:i device memory device_layout done_with_host_buffer buffer
+Client_CreateViewOfDeviceBuffer_Args: client device_buffer_ptr dims num_dims:z element_type:i layout device
+    on_delete_callback on_delete_callback_arg stream:l buffer memory
+ShapeSpec: dims num_dims:z element_type:i
+Client_CreateBuffersForAsyncHostToDevice_Args: client shape_specs num_shape_specs:z device_layouts
+    num_device_layouts:z memory transfer_manager
+DeviceDescription_Id_Args: device_description id:i
+DeviceDescription_ProcessIndex_Args: device_description process_index:i
+DeviceDescription_Attributes_Args: device_description num_attributes:z attributes
+DeviceDescription_Kind_Args: device_description device_kind device_kind_size:z
+DeviceDescription_DebugString_Args: device_description debug_string debug_string_size:z
+DeviceDescription_ToString_Args: device_description to_string to_string_size:z
+Device_GetDescription_Args: device device_description
+Device_IsAddressable_Args: device is_addressable:b
+Device_LocalHardwareId_Args: device local_hardware_id:i
+Device_AddressableMemories_Args: device memories num_memories:z
+Device_DefaultMemory_Args: device memory
+Device_MemoryStats_Args: device bytes_in_use:l peak_bytes_in_use:l peak_bytes_in_use_is_set:b num_allocs:l
+    num_allocs_is_set:b largest_alloc_size:l largest_alloc_size_is_set:b bytes_limit:l bytes_limit_is_set:b
+    bytes_reserved:l bytes_reserved_is_set:b peak_bytes_reserved:l peak_bytes_reserved_is_set:b
+    bytes_reservable_limit:l bytes_reservable_limit_is_set:b largest_free_block_bytes:l
+    largest_free_block_bytes_is_set:b pool_bytes:l pool_bytes_is_set:b peak_pool_bytes:l peak_pool_bytes_is_set:b
+Device_ClearMemoryStats_Args: device
+Device_PoisonExecution_Args: device launch_id:i error_code:i error_message error_message_size:z poisoned:b payload
+    num_payload:z
+Device_GetAttributes_Args: device attributes num_attributes:z device_attributes attributes_deleter
+Device_CreateAsyncTrackingEvent_Args: device description description_size:z event
+AsyncTrackingEvent_Destroy_Args: event
+Memory_Id_Args: memory id:i
+Memory_Kind_Args: memory kind kind_size:z
+Memory_Kind_Id_Args: memory kind_id:i
+Memory_DebugString_Args: memory debug_string debug_string_size:z
+Memory_ToString_Args: memory to_string to_string_size:z
+Memory_AddressableByDevices_Args: memory devices num_devices:z
+ExecuteContext_Create_Args: context
+ExecuteContext_Destroy_Args: context
+Executable_Destroy_Args: executable
+LoadedExecutable_Destroy_Args: executable
+LoadedExecutable_GetExecutable_Args: loaded_executable executable
+LoadedExecutable_GetDeviceAssignment_Args: executable serialized_bytes serialized_bytes_size:z
+    serialized_device_assignment serialized_device_assignment_deleter
+Executable_Name_Args: executable executable_name executable_name_size:z
+Executable_NumReplicas_Args: executable num_replicas:z
+Executable_NumPartitions_Args: executable num_partitions:z
+LogicalDeviceIds!: replica:i partition:i
+LoadedExecutable_AddressableDevices_Args: executable addressable_devices num_addressable_devices:z
+LoadedExecutable_AddressableDeviceLogicalIds_Args: executable addressable_device_logical_ids
+    num_addressable_device_logical_ids:z
+Executable_OptimizedProgram_Args: executable program
+LoadedExecutable_Delete_Args: executable
+LoadedExecutable_IsDeleted_Args: executable is_deleted:b
+Chunk!: data size:z deleter deleter_arg
+SendCallbackInfo!: channel_id:l user_arg send_callback
+RecvCallbackInfo!: channel_id:l user_arg recv_callback
+HloOutputCallbackInfo!: user_arg callback callback_id:l num_operands:z
+ExecuteOptions: send_callbacks recv_callbacks num_send_ops:z num_recv_ops:z launch_id:i non_donatable_input_indices
+    num_non_donatable_input_indices:z context call_location num_tasks:z task_ids incarnation_ids multi_slice_config
+    use_major_to_minor_data_layout_for_callbacks:b hlo_output_callbacks num_hlo_output_callbacks:z
+LoadedExecutable_Execute_Args: executable options argument_lists num_devices:z num_args:z output_lists
+    device_complete_events execute_device
+Executable_NumOutputs_Args: executable num_outputs:z
+Executable_SizeOfGeneratedCodeInBytes_Args: executable size_in_bytes:l
+Executable_Fingerprint_Args: executable executable_fingerprint executable_fingerprint_size:z
+Executable_GetCostAnalysis_Args: executable num_properties:z properties
+Executable_GetCompiledMemoryStats_Args: executable generated_code_size_in_bytes:l argument_size_in_bytes:l
+    output_size_in_bytes:l alias_size_in_bytes:l temp_size_in_bytes:l host_generated_code_size_in_bytes:l
+    host_argument_size_in_bytes:l host_output_size_in_bytes:l host_alias_size_in_bytes:l host_temp_size_in_bytes:l
+    peak_memory_in_bytes:l total_size_in_bytes:l total_allocation_bytes:l indefinite_allocations:l
+    peak_unpadded_heap_bytes:l
+Executable_OutputElementTypes_Args: executable output_types num_output_types:z
+Executable_OutputDimensions_Args: executable num_outputs:z dims dim_sizes
+Executable_ParameterMemoryKinds_Args: executable num_parameters:z memory_kinds memory_kind_sizes
+Executable_OutputMemoryKinds_Args: executable num_outputs:z memory_kinds memory_kind_sizes
+Executable_Serialize_Args: executable serialized_bytes serialized_bytes_size:z serialized_executable
+    serialized_executable_deleter
+Executable_GetCompileOptions_Args: executable serialized_bytes serialized_bytes_size:z serialized_compile_options
+    serialized_compile_options_deleter
+LoadOptions!: struct_size:z computation_origin computation_origin_size:z multi_slice_config
+Executable_DeserializeAndLoad_Args: client serialized_executable serialized_executable_size:z loaded_executable
+    overridden_serialized_compile_options overridden_serialized_compile_options_size:z load_options
+LoadedExecutable_Fingerprint_Args: executable executable_fingerprint executable_fingerprint_size:z
+Buffer_Destroy_Args: buffer
+Buffer_ElementType_Args: buffer type:i
+Buffer_Dimensions_Args: buffer dims num_dims:z
+Buffer_UnpaddedDimensions_Args: buffer unpadded_dims num_dims:z
+Buffer_DynamicDimensionIndices_Args: buffer dynamic_dim_indices num_dynamic_dims:z
+Buffer_GetMemoryLayout_Args: buffer layout:Buffer_MemoryLayout
+Buffer_ToHostBuffer_Args: src host_layout dst dst_size:z event
+Buffer_OnDeviceSizeInBytes_Args: buffer on_device_size_in_bytes:z
+Buffer_Delete_Args: buffer
+Buffer_IsDeleted_Args: buffer is_deleted:b
+Buffer_CopyRawToHost_Args: buffer dst offset:l transfer_size:l event
+Buffer_CopyRawToHostFuture_Callback_Args!: struct_size:z callback_data error_code:i error_message error_message_size:z
+    dst
+Buffer_CopyRawToHostFuture_Args: buffer offset:l transfer_size:l event callback_data future_ready_callback
+Buffer_CopyToDevice_Args: buffer dst_device dst_buffer
+Buffer_CopyToMemory_Args: buffer dst_memory dst_buffer
+Buffer_Bitcast_Args: buffer element_type:i dims num_dims:z device_layout out_buffer
+Buffer_IsOnCpu_Args: buffer is_on_cpu:b
+Buffer_Device_Args: buffer device
+Buffer_Memory_Args: buffer memory
+Buffer_ReadyEvent_Args: buffer event
+Buffer_UnsafePointer_Args: buffer buffer_pointer:z
+Buffer_IncreaseExternalReferenceCount_Args: buffer
+Buffer_DecreaseExternalReferenceCount_Args: buffer
+Buffer_OpaqueDeviceMemoryDataPointer_Args: buffer device_memory_ptr
+Buffer_DonateWithControlDependency_Callback_Args!: struct_size:z callback_data error_code:i error_message
+    error_message_size:z
+Buffer_DonateWithControlDependency_Args: buffer callback_data dependency_ready_callback out_buffer
+CopyToDeviceStream_Destroy_Args: stream
+CopyToDeviceStream_AddChunk_Args: stream chunk transfer_complete
+CopyToDeviceStream_TotalBytes_Args: stream total_bytes:l
+CopyToDeviceStream_GranuleSize_Args: stream granule_size_in_bytes:l
+CopyToDeviceStream_CurrentBytes_Args: stream current_bytes:l
+TopologyDescription_Create_Args: topology_name topology_name_size:z create_options num_options:z topology
+TopologyDescription_Destroy_Args: topology
+TopologyDescription_PlatformVersion_Args: topology platform_version platform_version_size:z
+TopologyDescription_PlatformName_Args: topology platform_name platform_name_size:z
+TopologyDescription_GetDeviceDescriptions_Args: topology descriptions num_descriptions:z
+TopologyDescription_Serialize_Args: topology serialized_bytes serialized_bytes_size:z serialized_topology
+    serialized_topology_deleter
+TopologyDescription_Deserialize_Args: serialized_topology serialized_topology_size:z topology
+TopologyDescription_Attributes_Args: topology attributes num_attributes:z
+TopologyDescription_Fingerprint_Args: topology fingerprint:L
+TopologyDescription_MakeCanonicalShapeForMemorySpace_Args: topology memory_space_kind_id:i dims num_dims:z
+    element_type:i layout serialized_shape serialized_shape_size:z serialized_shape_deleter
+TopologyDescription_GetMemorySpaceKindIds_Args: topology memory_space_kind_ids num_memory_space_kind_ids:z
+Compile_Args: topology program compile_options compile_options_size:z client executable
+"""
+
+_FUNCTIONS_TEXT = """
+    Error_Destroy Error_Message Error_GetCode Plugin_Initialize Plugin_Attributes Event_Destroy Event_IsReady
+    Event_Error Event_Await Event_OnReady Client_Create Client_Destroy Client_PlatformName Client_ProcessIndex
+    Client_PlatformVersion Client_Devices Client_AddressableDevices Client_LookupDevice Client_LookupAddressableDevice
+    Client_AddressableMemories Client_Compile Client_DefaultDeviceAssignment Client_BufferFromHostBuffer
+    DeviceDescription_Id DeviceDescription_ProcessIndex DeviceDescription_Attributes DeviceDescription_Kind
+    DeviceDescription_DebugString DeviceDescription_ToString Device_GetDescription Device_IsAddressable
+    Device_LocalHardwareId Device_AddressableMemories Device_DefaultMemory Device_MemoryStats Memory_Id Memory_Kind
+    Memory_DebugString Memory_ToString Memory_AddressableByDevices Executable_Destroy Executable_Name
+    Executable_NumReplicas Executable_NumPartitions Executable_NumOutputs Executable_SizeOfGeneratedCodeInBytes
+    Executable_GetCostAnalysis Executable_OutputMemoryKinds Executable_OptimizedProgram Executable_Serialize
+    LoadedExecutable_Destroy LoadedExecutable_GetExecutable LoadedExecutable_AddressableDevices
+    LoadedExecutable_Delete LoadedExecutable_IsDeleted LoadedExecutable_Execute Executable_DeserializeAndLoad
+    LoadedExecutable_Fingerprint Buffer_Destroy Buffer_ElementType Buffer_Dimensions Buffer_UnpaddedDimensions
+    Buffer_DynamicDimensionIndices Buffer_GetMemoryLayout Buffer_OnDeviceSizeInBytes Buffer_Device Buffer_Memory
+    Buffer_Delete Buffer_IsDeleted Buffer_CopyToDevice Buffer_ToHostBuffer Buffer_IsOnCpu Buffer_ReadyEvent
+    Buffer_UnsafePointer Buffer_IncreaseExternalReferenceCount Buffer_DecreaseExternalReferenceCount
+    Buffer_OpaqueDeviceMemoryDataPointer CopyToDeviceStream_Destroy CopyToDeviceStream_AddChunk
+    CopyToDeviceStream_TotalBytes CopyToDeviceStream_GranuleSize CopyToDeviceStream_CurrentBytes
+    TopologyDescription_Create TopologyDescription_Destroy TopologyDescription_PlatformName
+    TopologyDescription_PlatformVersion TopologyDescription_GetDeviceDescriptions TopologyDescription_Serialize
+    TopologyDescription_Attributes Compile Executable_OutputElementTypes Executable_OutputDimensions
+    Buffer_CopyToMemory Client_CreateViewOfDeviceBuffer Executable_Fingerprint Client_TopologyDescription
+    Executable_GetCompiledMemoryStats Memory_Kind_Id ExecuteContext_Create ExecuteContext_Destroy Buffer_CopyRawToHost
+    AsyncHostToDeviceTransferManager_Destroy AsyncHostToDeviceTransferManager_TransferData
+    Client_CreateBuffersForAsyncHostToDevice AsyncHostToDeviceTransferManager_RetrieveBuffer
+    AsyncHostToDeviceTransferManager_Device AsyncHostToDeviceTransferManager_BufferCount
+    AsyncHostToDeviceTransferManager_BufferSize AsyncHostToDeviceTransferManager_SetBufferError
+    AsyncHostToDeviceTransferManager_AddMetadata Client_DmaMap Client_DmaUnmap Client_CreateUninitializedBuffer
+    Client_UpdateGlobalProcessInfo TopologyDescription_Deserialize Client_CreateAliasBuffer Client_FulfillAliasBuffer
+    LoadedExecutable_GetDeviceAssignment Client_CreateErrorBuffer AsyncHostToDeviceTransferManager_TransferLiteral
+    Buffer_CopyRawToHostFuture Device_PoisonExecution Device_CreateAsyncTrackingEvent AsyncTrackingEvent_Destroy
+    Executable_GetCompileOptions Buffer_DonateWithControlDependency Event_Create Event_Set Device_GetAttributes
+    Client_Load LoadedExecutable_AddressableDeviceLogicalIds Buffer_Bitcast Error_ForEachPayload
+    TopologyDescription_Fingerprint Executable_ParameterMemoryKinds Device_ClearMemoryStats
+    TopologyDescription_MakeCanonicalShapeForMemorySpace TopologyDescription_GetMemorySpaceKindIds
+"""
+
+FUNCTIONS = tuple(_FUNCTIONS_TEXT.split())
+"""The functions of the table `PJRT_Api`, in order and without `PJRT_`. Each takes the structure NAME_Args."""

@@ -1,0 +1,56 @@
+"""The table PJRT_Api of one platform."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from typing import Any
+
+from xla_core.pjrt import abi, abi_table, buffer, client, event, executable, native
+from xla_core.pjrt.functions import IMPLEMENTED, entry_of, unimplemented
+from xla_core.pjrt.handles import GETTERS
+from xla_core.runtime import Client
+
+_modules = (buffer, client, event, executable)  # importing them fills IMPLEMENTED
+_alive: list[abi.Api] = []  # hosts call the table while the process exits, so nothing of it is freed
+
+
+@functools.cache
+def _shared_entries() -> native.NativeCode:
+    """Compiles the functions that are the same for all platforms, once a process."""
+    make_error = native.common().error
+    functions = [name for name in abi_table.FUNCTIONS if name not in (*GETTERS, *native.ERROR_FUNCTIONS)]
+    return native.compile_entries(
+        {name: entry_of(name, IMPLEMENTED.get(name) or unimplemented(name), make_error) for name in functions}
+    )
+
+
+def make_api(platform: str, name: str | None = None) -> int:
+    """Makes the table of functions for a backend and returns its address. No device is opened before `Client_Create`.
+
+    Args:
+        platform: the backend's name.
+        name: the platform's name that hosts see; by default the backend's.
+    """
+
+    def create(args: Any) -> None:
+        args.client = client.PjrtClient(Client(platform), name or platform).address
+
+    common = native.common()
+    create_entry = native.compile_entries({"Client_Create": entry_of("Client_Create", create, common.error)})
+    version = abi.STRUCTS["Api_Version"]
+    api = abi.Api(struct_size=ctypes.sizeof(abi.Api))
+    api.pjrt_api_version = version(version.full_size, None, abi_table.MAJOR_VERSION, abi_table.MINOR_VERSION)
+    for function in abi_table.FUNCTIONS:
+        is_common = function in GETTERS or function in native.ERROR_FUNCTIONS
+        setattr(api, function, (common if is_common else _shared_entries()).address(function))
+    api.Client_Create = create_entry.address("Client_Create")
+    _alive.append(api)
+    return ctypes.addressof(api)
+
+
+def capsule(address: int) -> Any:
+    """Wraps the table's address in the capsule that jaxlib takes."""
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+    return make(address, b"pjrt_c_api", None)

@@ -1,0 +1,276 @@
+"""PJRT_Buffer: transfers, and what a host asks of a buffer."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from xla_core.backend.event import Event
+from xla_core.errors import InvalidArgumentError, UnimplementedError
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.shape import Layout, Shape
+from xla_core.pjrt import abi
+from xla_core.pjrt.client import PjrtClient, PjrtDevice, place
+from xla_core.pjrt.event import PjrtEvent, error_of
+from xla_core.pjrt.functions import implements
+from xla_core.pjrt.handles import Handle, handle_at
+from xla_core.runtime import Buffer, HostEvent
+
+_TYPES_TEXT = """
+    invalid pred s8 s16 s32 s64 u8 u16 u32 u64 f16 f32 f64 bf16 c64 c128 f8e5m2 f8e4m3fn f8e4m3b11fnuz f8e5m2fnuz
+    f8e4m3fnuz s4 u4 token s2 u2 f8e4m3 f8e3m4 f8e8m0fnu f4e2m1fn s1 u1
+"""
+
+_TYPES = tuple(_TYPES_TEXT.split())
+"""PJRT_Buffer_Type: the element types in the order of their numbers."""
+
+TYPE_NUMBERS = {ElementType(name): _TYPES.index(name) for name in _TYPES if name in ElementType._value2member_map_}
+_TYPE_OF = {number: element_type for element_type, number in TYPE_NUMBERS.items()}
+
+_ZERO_COPY = 2  # PJRT_HostBufferSemantics_kImmutableZeroCopy
+_MEMORY_LAYOUT = abi.STRUCTS["Buffer_MemoryLayout"]
+
+
+class PjrtBuffer(Handle):
+    """A buffer that a host owns."""
+
+    kind = "Buffer"
+
+    def __init__(self, buffer: Buffer, device: PjrtDevice) -> None:
+        self.buffer, self.device = buffer, device
+        self.holds: list[object] = []
+        shape = buffer.shape
+        dimensions = abi.int64s(shape.dimensions)
+        space = shape.layout.memory_space if shape.layout is not None else 0
+        super().__init__(
+            type=TYPE_NUMBERS[shape.element_type],
+            dims=dimensions,
+            unpadded_dims=dimensions,
+            num_dims=len(shape.dimensions),
+            on_device_size_in_bytes=buffer.byte_size,
+            device=device.address,
+            memory=device.memories[space].address,
+            is_on_cpu=_is_readable_by_host(buffer),
+        )
+
+
+def _is_readable_by_host(buffer: Buffer) -> bool:
+    """Whether the host may read the memory itself, as a row-major array."""
+    return buffer.device.executor.features.host_addressable and _is_row_major(buffer.shape)
+
+
+def _is_row_major(shape: Shape) -> bool:
+    layout = shape.with_default_layout().layout
+    assert layout is not None
+    descending = tuple(range(shape.rank - 1, -1, -1))
+    return layout.minor_to_major == descending and not layout.tiles and not layout.element_size_in_bits
+
+
+def element_type_of(number: int) -> ElementType:
+    if number not in _TYPE_OF:
+        name = _TYPES[number] if 0 <= number < len(_TYPES) else str(number)
+        raise UnimplementedError(f"arrays of PJRT's element type {name} are not supported")
+    return _TYPE_OF[number]
+
+
+# -- from the host -----------------------------------------------------------------------------------------------------
+
+
+def _host_array(
+    address: int, element_type: ElementType, sizes: tuple[int, ...], strides: tuple[int, ...]
+) -> np.ndarray:
+    """Makes an array over a host's memory, with strides in bytes."""
+    dtype = element_type.dtype
+    if 0 in sizes or not address:
+        return np.empty(sizes, dtype)
+    spans = [stride * (size - 1) for stride, size in zip(strides, sizes, strict=True)]
+    first = sum(span for span in spans if span < 0)
+    memory = (ctypes.c_uint8 * (dtype.itemsize + sum(map(abs, spans)))).from_address(address + first)
+    return np.ndarray(sizes, dtype, memoryview(memory), -first, strides)
+
+
+def _strides(shape: Shape, minor_to_major: Sequence[int] | None = None) -> tuple[int, ...]:
+    """Returns the strides in bytes of a dense array: row-major, or of another order of dimensions."""
+    strides, stride = [0] * shape.rank, shape.dtype.itemsize
+    for dimension in range(shape.rank)[::-1] if minor_to_major is None else minor_to_major:
+        strides[dimension] = stride
+        stride *= shape.dimensions[dimension]
+    return tuple(strides)
+
+
+def _device_shape(client: PjrtClient, shape: Shape, layout: int | None, space: int) -> Shape:
+    manager = client.client.platform.transfer_manager
+    if layout:
+        shape = shape.with_layout(_layout_at(layout, shape))
+    else:
+        shape = manager.device_shape(shape)
+    if space:
+        known = shape.with_default_layout().layout
+        assert known is not None
+        shape = shape.with_layout(dataclasses.replace(known, memory_space=space))
+    return shape
+
+
+def _layout_at(address: int, shape: Shape) -> Layout:
+    """Reads a PJRT_Buffer_MemoryLayout without tiles."""
+    wanted = _MEMORY_LAYOUT.from_address(address)
+    if wanted.type == 0:
+        if wanted.layout.tiled.num_tiles:
+            raise UnimplementedError("tiled layouts are not supported")
+        return Layout(abi.integers_at(wanted.layout.tiled.minor_to_major, wanted.layout.tiled.minor_to_major_size))
+    strides = abi.integers_at(wanted.layout.strides.byte_strides, wanted.layout.strides.num_byte_strides)
+    order = sorted(range(len(strides)), key=lambda dimension: (strides[dimension], -dimension))
+    return Layout(tuple(order))
+
+
+@implements("Client_BufferFromHostBuffer")
+def _buffer_from_host_buffer(args: Any) -> None:
+    client = handle_at(args.client, PjrtClient)
+    device, space = place(args.device, args.memory)
+    element_type = element_type_of(args.type)
+    sizes = abi.integers_at(args.dims, args.num_dims)
+    shape = Shape(element_type, sizes)
+    strides = abi.integers_at(args.byte_strides, args.num_byte_strides) or _strides(shape)
+    array = _host_array(args.data or 0, element_type, sizes, strides)
+    immutable = args.host_buffer_semantics == _ZERO_COPY
+    on_device = _device_shape(client, shape, args.device_layout, space)
+    buffer = Buffer.from_host(array, device.device, on_device, immutable=immutable)
+    done: Event | None = None
+    if buffer.is_foreign:
+        done = released = HostEvent()
+        weakref.finalize(array, released.arm().complete).atexit = False
+    elif immutable:
+        done = buffer.definition_event
+    args.done_with_host_buffer = PjrtEvent(done).address
+    args.buffer = PjrtBuffer(buffer, device).address
+
+
+@implements("Client_CreateUninitializedBuffer")
+def _create_uninitialized_buffer(args: Any) -> None:
+    client = handle_at(args.client, PjrtClient)
+    device, space = place(args.device, args.memory)
+    shape = Shape(element_type_of(args.shape_element_type), abi.integers_at(args.shape_dims, args.shape_num_dims))
+    shape = _device_shape(client, shape, args.shape_layout, space)
+    args.buffer = PjrtBuffer(Buffer.of_undefined(device.device, shape), device).address
+
+
+@implements("Client_CreateErrorBuffer")
+def _create_error_buffer(args: Any) -> None:
+    client = handle_at(args.client, PjrtClient)
+    device, space = place(None, args.memory)
+    shape = Shape(element_type_of(args.shape_element_type), abi.integers_at(args.shape_dims, args.shape_num_dims))
+    error = error_of(args.error_code, abi.text_at(args.error_message, args.error_message_size))
+    shape = _device_shape(client, shape, args.shape_layout, space)
+    args.buffer = PjrtBuffer(Buffer.of_error(error, device.device, shape), device).address
+
+
+# -- to the host -------------------------------------------------------------------------------------------------------
+
+
+@implements("Buffer_ToHostBuffer")
+def _to_host_buffer(args: Any) -> None:
+    buffer = handle_at(args.src, PjrtBuffer).buffer
+    shape = buffer.shape
+    size = shape.dtype.itemsize * shape.num_elements
+    if not args.dst:
+        args.dst_size = size
+        return
+    if args.dst_size < size:
+        raise InvalidArgumentError(f"{shape.without_layout()} needs {size} bytes, and {args.dst_size} are given")
+    strides = _strides(shape, _layout_at(args.host_layout, shape).minor_to_major if args.host_layout else None)
+    destination = _host_array(args.dst, shape.element_type, shape.dimensions, strides)
+    args.event = PjrtEvent(buffer.copy_to_host(destination)).address
+
+
+@implements("Buffer_CopyRawToHost")
+def _copy_raw_to_host(args: Any) -> None:
+    buffer = handle_at(args.buffer, PjrtBuffer).buffer
+    destination = _host_array(args.dst or 0, ElementType.U8, (args.transfer_size,), (1,))
+    args.event = PjrtEvent(buffer.copy_raw_to_host(destination, args.offset)).address
+
+
+@implements("Buffer_ReadyEvent")
+def _ready_event(args: Any) -> None:
+    args.event = PjrtEvent(handle_at(args.buffer, PjrtBuffer).buffer.definition_event).address
+
+
+# -- copies, memory, and the end ---------------------------------------------------------------------------------------
+
+
+@implements("Buffer_CopyToDevice")
+def _copy_to_device(args: Any) -> None:
+    buffer, device = handle_at(args.buffer, PjrtBuffer).buffer, handle_at(args.dst_device, PjrtDevice)
+    args.dst_buffer = PjrtBuffer(_copy(buffer, device, buffer.memory_space), device).address
+
+
+@implements("Buffer_CopyToMemory")
+def _copy_to_memory(args: Any) -> None:
+    device, space = place(None, args.dst_memory)
+    args.dst_buffer = PjrtBuffer(_copy(handle_at(args.buffer, PjrtBuffer).buffer, device, space), device).address
+
+
+def _copy(buffer: Buffer, device: PjrtDevice, space: int) -> Buffer:
+    if device.device is not buffer.device and space == buffer.memory_space:
+        return buffer.copy_to_device(device.device)
+    shape = _device_shape(device.client, buffer.shape.without_layout(), None, space)
+    return Buffer.from_host(buffer.to_numpy(), device.device, shape)
+
+
+@implements("Buffer_GetMemoryLayout")
+def _memory_layout(args: Any) -> None:
+    handle = handle_at(args.buffer, PjrtBuffer)
+    layout = handle.buffer.shape.with_default_layout().layout
+    assert layout is not None
+    order = handle.keep(abi.int64s(layout.minor_to_major))
+    args.layout.struct_size, args.layout.type = _MEMORY_LAYOUT.full_size, 0
+    tiled = args.layout.layout.tiled
+    tiled.struct_size, tiled.num_tiles = abi.STRUCTS["Buffer_MemoryLayout_Tiled"].full_size, 0
+    tiled.minor_to_major, tiled.minor_to_major_size = abi.address_of(order), len(layout.minor_to_major)
+
+
+@implements("Buffer_UnsafePointer")
+def _unsafe_pointer(args: Any) -> None:
+    args.buffer_pointer = _address(handle_at(args.buffer, PjrtBuffer).buffer)
+
+
+@implements("Buffer_OpaqueDeviceMemoryDataPointer")
+def _opaque_device_memory_data_pointer(args: Any) -> None:
+    args.device_memory_ptr = _address(handle_at(args.buffer, PjrtBuffer).buffer)
+
+
+def _address(buffer: Buffer) -> int:
+    address = buffer.device.executor.address(buffer.require_memory())
+    if address is None:
+        raise UnimplementedError(f"{buffer.device} has no pointers to its memory")
+    return address
+
+
+@implements("Buffer_IncreaseExternalReferenceCount")
+def _increase_external_reference_count(args: Any) -> None:
+    handle = handle_at(args.buffer, PjrtBuffer)
+    handle.holds.append(handle.buffer.share())
+
+
+@implements("Buffer_DecreaseExternalReferenceCount")
+def _decrease_external_reference_count(args: Any) -> None:
+    handle_at(args.buffer, PjrtBuffer).holds.pop()
+
+
+@implements("Buffer_IsDeleted")
+def _is_deleted(args: Any) -> None:
+    args.is_deleted = handle_at(args.buffer, PjrtBuffer).buffer.is_deleted()
+
+
+@implements("Buffer_Delete")
+def _delete(args: Any) -> None:
+    handle_at(args.buffer, PjrtBuffer).buffer.delete()
+
+
+@implements("Buffer_Destroy")
+def _destroy(args: Any) -> None:
+    handle_at(args.buffer, PjrtBuffer).destroy()

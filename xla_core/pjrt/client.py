@@ -1,0 +1,228 @@
+"""PJRT_Client, PJRT_Device, PJRT_DeviceDescription, PJRT_Memory and PJRT_TopologyDescription."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import xla_core
+from xla_core.errors import InvalidArgumentError
+from xla_core.pjrt import abi, native
+from xla_core.pjrt.functions import implements
+from xla_core.pjrt.handles import Handle, handle_at
+from xla_core.runtime import Client, Device
+
+_NEWEST_STABLEHLO = (1, 13, 0)
+_OLDEST_STABLEHLO = (0, 9, 0)
+
+
+class PjrtMemory(Handle):
+    """One memory space of one device.
+
+    Attributes:
+        space: its number, as in `TargetConfig.memory_spaces`.
+    """
+
+    kind = "Memory"
+
+    def __init__(self, device: PjrtDevice, space: int, name: str, number: int) -> None:
+        self.device, self.space, self.name = device, space, name
+        text = f"{name} memory of {device.device!r}"
+        super().__init__(
+            id=number,
+            kind=name,
+            kind_id=space,
+            debug_string=text,
+            to_string=text,
+            devices=abi.pointers([device.address]),
+            num_devices=1,
+        )
+
+
+class PjrtDeviceDescription(Handle):
+    kind = "DeviceDescription"
+
+    def __init__(self, device: Device, platform: str) -> None:
+        description = device.description
+        super().__init__(
+            id=device.id,
+            process_index=0,
+            device_kind=description.name,
+            debug_string=f"{platform}:{device.id} ({description.name})",
+            to_string=f"{platform}:{device.id}",
+            num_attributes=len(description.attributes),
+        )
+        self.set_slots(attributes=abi.named_values(dict(description.attributes), self._kept))
+
+
+class PjrtDevice(Handle):
+    """A device of a client, with its memories."""
+
+    kind = "Device"
+
+    def __init__(self, device: Device, client: PjrtClient) -> None:
+        self.device, self.client = device, client
+        self.description = PjrtDeviceDescription(device, client.name)
+        super().__init__(
+            device_description=self.description.address, is_addressable=1, local_hardware_id=device.local_ordinal
+        )
+        spaces = device.platform.compiler.target_config.memory_spaces
+        names = {space.number: space.name for space in spaces} or {0: "device"}
+        first = device.id * len(names)
+        # JAX calls the main memory of every device "device"
+        self.memories = {
+            number: PjrtMemory(self, number, name if number else "device", first + index)
+            for index, (number, name) in enumerate(sorted(names.items()))
+        }
+        self.set_slots(
+            memories=abi.pointers(memory.address for memory in self.memories.values()),
+            num_memories=len(self.memories),
+            memory=self.memories[0].address,
+        )
+
+    def destroy(self) -> None:
+        for memory in self.memories.values():
+            memory.destroy()
+        self.description.destroy()
+        super().destroy()
+
+
+class PjrtTopology(Handle):
+    kind = "TopologyDescription"
+
+    def __init__(self, name: str, version: str, descriptions: list[PjrtDeviceDescription]) -> None:
+        super().__init__(
+            platform_name=name,
+            platform_version=version,
+            descriptions=abi.pointers(description.address for description in descriptions),
+            num_descriptions=len(descriptions),
+            memory_space_kind_ids=abi.int64s([0]),
+            num_memory_space_kind_ids=1,
+        )
+
+
+class PjrtClient(Handle):
+    """A host's client: an `xla_core.Client` with its devices."""
+
+    kind = "Client"
+
+    def __init__(self, client: Client, name: str) -> None:
+        self.client, self.name = client, name
+        super().__init__(platform_name=name, platform_version=f"xla-core {xla_core.__version__}", process_index=0)
+        self.devices = [PjrtDevice(device, self) for device in client.devices]
+        self._of_device = {id(device.device): device for device in self.devices}
+        self.topology = PjrtTopology(
+            name, f"xla-core {xla_core.__version__}", [device.description for device in self.devices]
+        )
+        memories = [memory for device in self.devices for memory in device.memories.values()]
+        devices = abi.pointers(device.address for device in self.devices)
+        self.set_slots(
+            topology=self.topology.address,
+            devices=devices,
+            num_devices=len(self.devices),
+            addressable_devices=devices,
+            num_addressable_devices=len(self.devices),
+            addressable_memories=abi.pointers(memory.address for memory in memories),
+            num_addressable_memories=len(memories),
+        )
+
+    def device_of(self, device: Device) -> PjrtDevice:
+        return self._of_device[id(device)]
+
+    def destroy(self) -> None:
+        for device in self.devices:
+            device.destroy()
+        self.topology.destroy()
+        super().destroy()
+
+
+def place(device: int | None, memory: int | None) -> tuple[PjrtDevice, int]:
+    """Returns the device and the number of the memory space that a host names by pointers, of which one may be null."""
+    if memory:
+        found = handle_at(memory, PjrtMemory)
+        return found.device, found.space
+    return handle_at(device, PjrtDevice), 0
+
+
+@implements("Plugin_Initialize")
+def _plugin_initialize(args: Any) -> None:
+    pass
+
+
+_attributes: list[Any] = []
+
+
+@implements("Plugin_Attributes")
+def _plugin_attributes(args: Any) -> None:
+    values = {
+        "stablehlo_current_version": _NEWEST_STABLEHLO,
+        "stablehlo_minimum_version": _OLDEST_STABLEHLO,
+        "xla_version": 2,
+    }
+    if not _attributes:
+        abi.named_values(values, _attributes)
+    args.attributes, args.num_attributes = abi.address_of(_attributes[0]), len(values)
+
+
+@implements("Client_Destroy")
+def _client_destroy(args: Any) -> None:
+    handle_at(args.client, PjrtClient).destroy()
+
+
+@implements("Client_LookupDevice")
+def _client_lookup_device(args: Any) -> None:
+    args.device = _device_number(args.client, args.id).address
+
+
+@implements("Client_LookupAddressableDevice")
+def _client_lookup_addressable_device(args: Any) -> None:
+    args.addressable_device = _device_number(args.client, args.local_hardware_id).address
+
+
+def _device_number(client: int | None, number: int) -> PjrtDevice:
+    devices = handle_at(client, PjrtClient).devices
+    if not 0 <= number < len(devices):
+        raise InvalidArgumentError(f"there is no device {number} among {len(devices)}")
+    return devices[number]
+
+
+@implements("Client_DefaultDeviceAssignment")
+def _client_default_device_assignment(args: Any) -> None:
+    count = args.num_replicas * args.num_partitions
+    have = len(handle_at(args.client, PjrtClient).devices)
+    if not 0 < count <= min(have, args.default_assignment_size):
+        raise InvalidArgumentError(f"{args.num_replicas} x {args.num_partitions} devices are wanted of {have}")
+    import ctypes
+
+    (ctypes.c_int32 * count).from_address(args.default_assignment)[:] = range(count)
+
+
+@implements("Client_UpdateGlobalProcessInfo")
+def _client_update_global_process_info(args: Any) -> None:
+    pass  # there is one process
+
+
+@implements("Device_MemoryStats")
+def _device_memory_stats(args: Any) -> None:
+    stats = handle_at(args.device, PjrtDevice).device.memory_stats()
+    args.bytes_in_use = stats.bytes_in_use
+    for name, value in (
+        ("num_allocs", stats.allocations),
+        ("bytes_limit", stats.bytes_limit),
+        ("bytes_reserved", stats.bytes_reserved),
+        ("peak_bytes_reserved", stats.peak_bytes_reserved),
+        ("pool_bytes", stats.bytes_pooled),
+    ):
+        if value is not None:
+            setattr(args, name, value)
+            setattr(args, f"{name}_is_set", True)
+
+
+@implements("Device_GetAttributes")
+def _device_get_attributes(args: Any) -> None:
+    args.attributes, args.num_attributes = None, 0  # what a device has is constant: see PjrtDeviceDescription
+    args.device_attributes, args.attributes_deleter = None, native.common().nothing
+
+
+@implements("TopologyDescription_Destroy")
+def _topology_destroy(args: Any) -> None:
+    pass  # a client's topology lives as long as the client

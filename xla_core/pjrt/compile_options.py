@@ -1,0 +1,60 @@
+"""Reads PJRT's CompileOptionsProto. (XLA: xla/pjrt/proto/compile_options.proto, xla/xla_data.proto.)"""
+
+from __future__ import annotations
+
+from xla_core.compile_options import CompileOptions
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.proto.wire import Message
+
+_BUILD_OPTIONS = 3
+_NUM_REPLICAS, _NUM_PARTITIONS, _DEVICE_ASSIGNMENT, _DEVICE_ORDINAL = 4, 5, 9, 1
+_PORTABLE = 4
+_COMPUTATION_DEVICES, _REPLICA_DEVICE_IDS = 3, 1
+
+
+def read_compile_options(data: bytes) -> tuple[CompileOptions, bool]:
+    """Returns the options, and whether the executable may run on any device.
+
+    Raises:
+        InvalidArgumentError: for bytes that are not a CompileOptionsProto.
+    """
+    message = Message(data)
+    build = message.message(_BUILD_OPTIONS)
+    replicas, partitions = build.integer(_NUM_REPLICAS) or 1, build.integer(_NUM_PARTITIONS) or 1
+    portable = bool(message.integer(_PORTABLE))
+    assignment = None
+    if build.has(_DEVICE_ASSIGNMENT):
+        columns = [
+            column.integers(_REPLICA_DEVICE_IDS)
+            for column in build.message(_DEVICE_ASSIGNMENT).messages(_COMPUTATION_DEVICES)
+        ]
+        if len(columns) != partitions or any(len(column) != replicas for column in columns):
+            raise InvalidArgumentError(f"the device assignment is not {replicas} replicas x {partitions} partitions")
+        assignment = tuple(zip(*columns, strict=True))
+    elif build.has(_DEVICE_ORDINAL) and build.integer(_DEVICE_ORDINAL) >= 0 and replicas * partitions == 1:
+        assignment = ((build.integer(_DEVICE_ORDINAL),),)
+    return CompileOptions(num_replicas=replicas, num_partitions=partitions, device_assignment=assignment), portable
+
+
+def write_device_assignment(rows: tuple[tuple[int, ...], ...]) -> bytes:
+    """Writes device ids, a row for each replica and a column for each partition, as a DeviceAssignmentProto."""
+    columns = list(zip(*rows, strict=True))
+    text = _field(1, len(rows)) + _field(2, len(columns))
+    for column in columns:
+        packed = b"".join(map(_varint, column))
+        ids = b"\x0a" + _varint(len(packed)) + packed
+        text += b"\x1a" + _varint(len(ids)) + ids
+    return text
+
+
+def _field(number: int, value: int) -> bytes:
+    return _varint(number << 3) + _varint(value)
+
+
+def _varint(value: int) -> bytes:
+    data = bytearray()
+    while value > 0x7F:
+        data.append(value & 0x7F | 0x80)
+        value >>= 7
+    data.append(value)
+    return bytes(data)

@@ -1,0 +1,95 @@
+"""PJRT_Event: the runtime's events, and those that a host sets itself."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from xla_core.backend.event import Event
+from xla_core.errors import StatusCode, XlaError
+from xla_core.pjrt import native
+from xla_core.pjrt.abi import text_at
+from xla_core.pjrt.functions import implements
+from xla_core.pjrt.handles import Handle, handle_at
+from xla_core.runtime import HostEvent
+
+_READY = HostEvent()
+
+_OnReady = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+
+
+class PjrtEvent(Handle):
+    """An event that a host owns.
+
+    Args:
+        event: None for an event that is ready.
+    """
+
+    kind = "Event"
+
+    def __init__(self, event: Event | None) -> None:
+        super().__init__()
+        self.event = event or _READY
+
+
+def error_of(code: int, message: str) -> XlaError:
+    """Makes the error that a host describes by its code and text."""
+    for kind in XlaError.__subclasses__():
+        if kind.code.value == code:
+            return kind(message)
+    error = XlaError(message)
+    error.code = StatusCode(code) if code in StatusCode._value2member_map_ else StatusCode.UNKNOWN
+    return error
+
+
+@implements("Event_Destroy")
+def _event_destroy(args: Any) -> None:
+    handle_at(args.event, PjrtEvent).destroy()
+
+
+@implements("Event_IsReady")
+def _event_is_ready(args: Any) -> None:
+    args.is_ready = handle_at(args.event, PjrtEvent).event.ready
+
+
+@implements("Event_Error")
+def _event_error(args: Any) -> None:
+    error = handle_at(args.event, PjrtEvent).event.error
+    if error is not None:
+        raise error
+
+
+@implements("Event_Await")
+def _event_await(args: Any) -> None:
+    event = handle_at(args.event, PjrtEvent).event
+    event.synchronize()
+    if event.error is not None:
+        raise event.error
+
+
+@implements("Event_OnReady")
+def _event_on_ready(args: Any) -> None:
+    event = handle_at(args.event, PjrtEvent).event
+    callback, argument, make_error = _OnReady(args.callback), args.user_arg, native.common().error
+    event.when_ready(lambda error: callback(make_error(error) if error is not None else None, argument))
+
+
+class PjrtHostEvent(PjrtEvent):
+    """An event that the host sets."""
+
+    def __init__(self) -> None:
+        event = HostEvent()
+        self.complete = event.arm().complete
+        super().__init__(event)
+
+
+@implements("Event_Create")
+def _event_create(args: Any) -> None:
+    args.event = PjrtHostEvent().address
+
+
+@implements("Event_Set")
+def _event_set(args: Any) -> None:
+    event = handle_at(args.event, PjrtHostEvent)
+    failed = args.error_code != 0
+    event.complete(error_of(args.error_code, text_at(args.error_message, args.error_message_size)) if failed else None)

@@ -1,0 +1,402 @@
+"""PJRT_Executable and PJRT_LoadedExecutable: compilation, execution and what a host asks of a program."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
+
+from xla_core.backend.event import Event
+from xla_core.errors import InvalidArgumentError, UnimplementedError
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.shape import Shape
+from xla_core.pjrt import abi, native
+from xla_core.pjrt.buffer import TYPE_NUMBERS, PjrtBuffer
+from xla_core.pjrt.client import PjrtClient, PjrtDevice
+from xla_core.pjrt.compile_options import read_compile_options, write_device_assignment
+from xla_core.pjrt.event import PjrtEvent
+from xla_core.pjrt.functions import implements
+from xla_core.pjrt.handles import Handle, handle_at
+from xla_core.runtime import Buffer, Client, LoadedExecutable
+from xla_core.runtime.program import lower, read
+from xla_core.stablehlo import Module, TokenType
+
+T = TypeVar("T")
+
+TOKEN = 23  # PJRT_Buffer_Type_TOKEN
+_TOKEN_TYPE = "!stablehlo.token"
+_PROGRAM = abi.STRUCTS["Program"]
+_OPTIONS = abi.STRUCTS["ExecuteOptions"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Signature:
+    """Which parameters and results of a program are tokens, which hosts pass and take as buffers, and the runtime not.
+
+    Attributes:
+        parameters, results: for each, whether it is a token.
+    """
+
+    parameters: tuple[bool, ...]
+    results: tuple[bool, ...]
+
+    @staticmethod
+    def of(module: HloModule | Module) -> Signature:
+        if isinstance(module, HloModule):
+            shapes = [leaf for shape in module.parameter_shapes for leaf in shape.leaves()]
+            return Signature(_are_tokens(shapes), _are_tokens(module.result_shape.leaves()))
+        kind = module.functions["main"].attributes["function_type"]
+        return Signature(
+            *(tuple(isinstance(type, TokenType) for type in types) for types in (kind.inputs, kind.results))
+        )
+
+    def arguments(self, row: Sequence[T]) -> Sequence[T]:
+        """Drops the tokens of a list with one item for each parameter."""
+        if True not in self.parameters or len(row) != len(self.parameters):
+            return row
+        return [item for item, is_token in zip(row, self.parameters, strict=True) if not is_token]
+
+
+def _are_tokens(shapes: Iterable[Shape]) -> tuple[bool, ...]:
+    return tuple(shape.is_token for shape in shapes)
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """What a program is on any device.
+
+    Attributes:
+        options: the host's CompileOptionsProto.
+    """
+
+    executable: LoadedExecutable
+    signature: Signature
+    options: bytes
+
+    def serialize(self) -> bytes:
+        header = {"parameters": self.signature.parameters, "results": self.signature.results}
+        parts = [json.dumps(header).encode(), self.options, self.executable.serialize()]
+        return b"".join(len(part).to_bytes(8, "little") + part for part in parts)
+
+    @staticmethod
+    def deserialize(client: Client, data: bytes) -> Program:
+        """Reads what `serialize` wrote.
+
+        Raises:
+            InvalidArgumentError: for other bytes.
+        """
+        try:
+            parts: list[bytes] = []
+            while data and len(parts) < 3:
+                end = 8 + int.from_bytes(data[:8], "little")
+                parts.append(data[8:end])
+                data = data[end:]
+            header = json.loads(parts[0])
+            signature = Signature(tuple(map(bool, header["parameters"])), tuple(map(bool, header["results"])))
+            options, code = parts[1:]
+        except (ValueError, TypeError, KeyError, IndexError) as error:
+            raise InvalidArgumentError("these bytes are not a serialized executable of xla-core") from error
+        return Program(client.deserialize(code), signature, options)
+
+
+class PjrtExecutable(Handle):
+    """A compiled program, apart from the devices that it is loaded on."""
+
+    kind = "Executable"
+
+    def __init__(self, program: Program) -> None:
+        self.program, executable = program, program.executable
+        arrays = iter(executable.result_shapes)
+        results = [None if is_token else next(arrays) for is_token in program.signature.results]
+        count, parameters = len(results), len(program.signature.parameters)
+        kinds = self._kinds(max(count, parameters))
+        numbers = [TOKEN if shape is None else TYPE_NUMBERS[shape.element_type] for shape in results]
+        super().__init__(
+            executable_name=executable.name,
+            num_replicas=executable.num_replicas,
+            num_partitions=executable.num_partitions,
+            num_outputs=count,
+            num_output_types=count,
+            output_types=(ctypes.c_int32 * max(1, count))(*numbers),
+            dims=abi.int64s(size for shape in results if shape is not None for size in shape.dimensions),
+            dim_sizes=abi.int64s(0 if shape is None else shape.rank for shape in results),
+            num_parameters=parameters,
+            memory_kinds=kinds[0],
+            memory_kind_sizes=kinds[1],
+            size_in_bytes=executable.memory_stats().generated_code_bytes,
+        )
+        self.keep(kinds)
+
+    @staticmethod
+    def _kinds(count: int) -> tuple[Any, Any, Any]:
+        text = ctypes.create_string_buffer(b"device")
+        return abi.pointers([abi.address_of(text)] * count), abi.int64s([len(text) - 1] * count), text
+
+    def text(self, name: str, value: str | bytes) -> tuple[int, int]:
+        """Keeps a text under a name, and returns its address and size."""
+        data = value.encode() if isinstance(value, str) else value
+        kept = self._texts.setdefault(name, ctypes.create_string_buffer(data, max(1, len(data))))
+        return abi.address_of(kept), len(data)
+
+    @property
+    def _texts(self) -> dict[str, Any]:
+        texts: dict[str, Any] = self.__dict__.setdefault("_kept_texts", {})
+        return texts
+
+
+class PjrtLoadedExecutable(Handle):
+    """A program on its devices."""
+
+    kind = "LoadedExecutable"
+
+    def __init__(self, program: Program, client: PjrtClient) -> None:
+        self.program, self.client = program, client
+        self.executable = executable = program.executable
+        self.devices = [client.device_of(device) for device in executable.devices]
+        places = [(r, p) for r in range(executable.num_replicas) for p in range(executable.num_partitions)]
+        ids = (ctypes.c_int32 * (2 * len(places)))(*(number for place in places for number in place))
+        super().__init__(
+            addressable_devices=abi.pointers(device.address for device in self.devices),
+            num_addressable_devices=len(self.devices),
+            addressable_device_logical_ids=ids,
+            num_addressable_device_logical_ids=len(places),
+        )
+
+
+def _program(args: Any) -> tuple[str | bytes, str]:
+    program = _PROGRAM.from_address(args.program)
+    return abi.bytes_at(program.code, program.code_size), abi.text_at(program.format, program.format_size)
+
+
+@implements("Client_Compile")
+def _compile(args: Any) -> None:
+    client = handle_at(args.client, PjrtClient)
+    code, form = _program(args)
+    if form not in ("mlir", "hlo"):
+        raise UnimplementedError(f"programs in the format {form!r} are not supported", hint='use "mlir" or "hlo"')
+    data = abi.bytes_at(args.compile_options, args.compile_options_size)
+    options, _ = read_compile_options(data)
+    module = read(code)
+    signature = Signature.of(module)  # before lowering, which drops the tokens
+    hlo = module if isinstance(module, HloModule) else lower(module)
+    args.executable = PjrtLoadedExecutable(
+        Program(client.client.compile(hlo, options), signature, data), client
+    ).address
+
+
+@implements("LoadedExecutable_GetExecutable")
+def _get_executable(args: Any) -> None:
+    loaded = handle_at(args.loaded_executable, PjrtLoadedExecutable)
+    args.executable = PjrtExecutable(loaded.program).address
+
+
+@implements("LoadedExecutable_GetDeviceAssignment")
+def _get_device_assignment(args: Any) -> None:
+    loaded = handle_at(args.executable, PjrtLoadedExecutable)
+    ids = [device.device.id for device in loaded.devices]
+    width = loaded.executable.num_partitions
+    rows = tuple(tuple(ids[start : start + width]) for start in range(0, len(ids), width))
+    data = write_device_assignment(rows)
+    text = loaded.keep(ctypes.create_string_buffer(data, len(data)))
+    args.serialized_bytes, args.serialized_bytes_size = abi.address_of(text), len(data)
+    args.serialized_device_assignment, args.serialized_device_assignment_deleter = None, native.common().nothing
+
+
+# -- execution ---------------------------------------------------------------------------------------------------------
+
+
+@implements("LoadedExecutable_Execute")
+def _execute(args: Any) -> None:
+    loaded = handle_at(args.executable, PjrtLoadedExecutable)
+    options = _OPTIONS.from_address(args.options)
+    kept = abi.integers_at(options.non_donatable_input_indices, options.num_non_donatable_input_indices)
+    if options.num_send_ops or options.num_recv_ops:
+        raise UnimplementedError("send and receive callbacks of the host are not supported")
+    rows = [
+        loaded.program.signature.arguments(
+            [handle_at(pointer, PjrtBuffer).buffer for pointer in abi.pointers_at(row, args.num_args)]
+        )
+        for row in abi.pointers_at(args.argument_lists, args.num_devices)
+    ]
+    devices = _devices(loaded, args.execute_device, len(rows))
+    if len(rows) == 1:
+        results: Sequence[Sequence[Buffer]] = [loaded.executable.execute(rows[0], non_donatable=kept)]
+    else:
+        results = loaded.executable.execute_sharded(rows, non_donatable=kept)
+    lists = abi.pointers_at(args.output_lists, len(rows))
+    kinds = loaded.program.signature.results
+    for device, made, address in zip(devices, results, lists, strict=True):
+        if kinds:
+            arrays = iter(made)
+            handles = [_token(made, device) if is_token else PjrtBuffer(next(arrays), device) for is_token in kinds]
+            (ctypes.c_size_t * len(kinds)).from_address(address)[:] = [handle.address for handle in handles]
+    if args.device_complete_events:
+        events = (ctypes.c_size_t * len(rows)).from_address(args.device_complete_events)
+        for index, (device, made) in enumerate(zip(devices, results, strict=True)):
+            events[index] = PjrtEvent(_completion(made, device)).address
+
+
+def _completion(results: Sequence[Buffer], device: PjrtDevice) -> Event | None:
+    """Returns the event of an execution's end; None if it has ended."""
+    return results[0].definition_event if results else device.device.compute_stream.finish()
+
+
+def _token(results: Sequence[Buffer], device: PjrtDevice) -> PjrtBuffer:
+    """Makes the buffer of a token: an empty array that is ready when the execution has ended."""
+    buffer = Buffer.of_undefined(device.device, Shape(ElementType.PRED, (0,)))
+    event = _completion(results, device)
+    if event is not None:
+        buffer.define(event)
+    handle = PjrtBuffer(buffer, device)
+    handle.set_slots(type=TOKEN, num_dims=0)
+    return handle
+
+
+def _devices(loaded: PjrtLoadedExecutable, wanted: int | None, rows: int) -> list[PjrtDevice]:
+    if wanted and handle_at(wanted, PjrtDevice) not in loaded.devices:
+        raise UnimplementedError(
+            f"{loaded.executable.name} runs on {loaded.devices[0].device!r}, not on "
+            f"{handle_at(wanted, PjrtDevice).device!r}"
+        )
+    if rows != len(loaded.devices):
+        raise InvalidArgumentError(f"{loaded.executable.name} runs on {len(loaded.devices)} devices, not {rows}")
+    return loaded.devices
+
+
+# -- what a host asks --------------------------------------------------------------------------------------------------
+
+
+@implements("Executable_OptimizedProgram")
+def _optimized_program(args: Any) -> None:
+    handle = handle_at(args.executable, PjrtExecutable)
+    program = _PROGRAM.from_address(args.program)
+    text = outline(handle.program).encode()
+    form, _ = handle.text("format", "mlir")
+    program.format, program.format_size = form, len("mlir")
+    if program.code:
+        ctypes.memmove(program.code, text, min(len(text), program.code_size))
+    program.code_size = len(text)
+
+
+def outline(program: Program) -> str:
+    """Writes a StableHLO module with the program's parameters and results, and zeros in place of its instructions.
+
+    Hosts read types and shardings from it.
+    """
+    executable = program.executable
+    parameters, results = iter(executable.parameter_shapes), iter(executable.result_shapes)
+    arguments = [_TOKEN_TYPE if is_token else _mlir_type(next(parameters)) for is_token in program.signature.parameters]
+    types, body = [], []
+    for number, is_token in enumerate(program.signature.results):
+        if is_token:
+            types.append(_TOKEN_TYPE)
+            body.append(f"    %{number} = stablehlo.create_token : {_TOKEN_TYPE}")
+        else:
+            shape = next(results)
+            types.append(_mlir_type(shape))
+            body.append(f"    %{number} = stablehlo.constant dense<{_zero(shape.element_type)}> : {types[-1]}")
+    values = ", ".join(f"%{number}" for number in range(len(types)))
+    body.append(f"    return {values} : {', '.join(types)}" if types else "    return")
+    counts = ", ".join(
+        f"mhlo.num_{what} = {count} : i32"
+        for what, count in (("replicas", executable.num_replicas), ("partitions", executable.num_partitions))
+    )
+    name = "".join(c if c.isalnum() or c in "_.$" else "_" for c in executable.name) or "main"
+    signature = ", ".join(f"%arg{number}: {kind}" for number, kind in enumerate(arguments))
+    head = [
+        f"module @{name} attributes {{{counts}}} {{",
+        f"  func.func public @main({signature}) -> ({', '.join(types)}) {{",
+    ]
+    return "\n".join([*head, *body, "  }", "}"])
+
+
+def _zero(element_type: ElementType) -> str:
+    if element_type is ElementType.PRED:
+        return "false"
+    if element_type.is_complex:
+        return "(0.0, 0.0)"
+    return "0.0" if element_type.is_floating else "0"
+
+
+def _mlir_type(shape: Shape) -> str:
+    sizes = "".join(f"{size}x" for size in shape.dimensions)
+    return f"tensor<{sizes}{shape.element_type.mlir_name}>"
+
+
+@implements("Executable_Fingerprint")
+def _fingerprint(args: Any) -> None:
+    handle = handle_at(args.executable, PjrtExecutable)
+    address, size = handle.text("fingerprint", handle.program.executable.fingerprint())
+    args.executable_fingerprint, args.executable_fingerprint_size = address, size
+
+
+@implements("LoadedExecutable_Fingerprint")
+def _loaded_fingerprint(args: Any) -> None:
+    raise UnimplementedError("ask the PJRT_Executable for its fingerprint")
+
+
+@implements("Executable_GetCostAnalysis")
+def _cost_analysis(args: Any) -> None:
+    handle = handle_at(args.executable, PjrtExecutable)
+    costs = {name: float(value) for name, value in handle.program.executable.cost_analysis().items()}
+    args.properties = abi.address_of(abi.named_values(costs, handle.keep([])))
+    args.num_properties = len(costs)
+
+
+@implements("Executable_GetCompiledMemoryStats")
+def _memory_stats(args: Any) -> None:
+    stats = handle_at(args.executable, PjrtExecutable).program.executable.memory_stats()
+    for name in abi.FIELDS["Executable_GetCompiledMemoryStats_Args"][3:]:
+        setattr(args, name, 0)
+    args.generated_code_size_in_bytes = stats.generated_code_bytes
+    args.argument_size_in_bytes = stats.argument_bytes
+    args.output_size_in_bytes = stats.output_bytes
+    args.alias_size_in_bytes = stats.alias_bytes
+    args.temp_size_in_bytes = stats.temp_bytes
+    args.peak_memory_in_bytes = stats.peak_bytes
+    args.total_size_in_bytes = args.total_allocation_bytes = stats.peak_bytes
+
+
+@implements("Executable_Serialize")
+def _serialize(args: Any) -> None:
+    handle = handle_at(args.executable, PjrtExecutable)
+    args.serialized_bytes, args.serialized_bytes_size = handle.text("serialized", handle.program.serialize())
+    args.serialized_executable, args.serialized_executable_deleter = None, native.common().nothing
+
+
+@implements("Executable_DeserializeAndLoad")
+def _deserialize_and_load(args: Any) -> None:
+    client = handle_at(args.client, PjrtClient)
+    data = abi.bytes_at(args.serialized_executable, args.serialized_executable_size)
+    program = Program.deserialize(client.client, data)
+    args.loaded_executable = PjrtLoadedExecutable(program, client).address
+
+
+@implements("Executable_GetCompileOptions")
+def _compile_options(args: Any) -> None:
+    handle = handle_at(args.executable, PjrtExecutable)
+    args.serialized_bytes, args.serialized_bytes_size = handle.text("options", handle.program.options)
+    args.serialized_compile_options, args.serialized_compile_options_deleter = None, native.common().nothing
+
+
+@implements("LoadedExecutable_Delete")
+def _loaded_delete(args: Any) -> None:
+    handle_at(args.executable, PjrtLoadedExecutable).executable.delete()
+
+
+@implements("LoadedExecutable_IsDeleted")
+def _loaded_is_deleted(args: Any) -> None:
+    args.is_deleted = handle_at(args.executable, PjrtLoadedExecutable).executable.is_deleted()
+
+
+@implements("LoadedExecutable_Destroy")
+def _loaded_destroy(args: Any) -> None:
+    handle_at(args.executable, PjrtLoadedExecutable).destroy()
+
+
+@implements("Executable_Destroy")
+def _executable_destroy(args: Any) -> None:
+    handle_at(args.executable, PjrtExecutable).destroy()

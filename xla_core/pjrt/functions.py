@@ -1,0 +1,72 @@
+"""The functions of PJRT's table that Python implements, by name."""
+
+from __future__ import annotations
+
+import _thread
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from xla_core.errors import CancelledError, UnimplementedError
+from xla_core.pjrt.abi import STRUCTS
+
+F = TypeVar("F", bound=Callable[..., None])
+
+IMPLEMENTED: dict[str, Callable[[Any], None]] = {}
+"""name without `PJRT_` -> function. It takes the structure of arguments, sets its out-fields, and raises errors."""
+
+
+def implements(name: str) -> Callable[[F], F]:
+    """Makes a decorator that enters a function in IMPLEMENTED."""
+
+    def register(function: F) -> F:
+        IMPLEMENTED[name] = function
+        return function
+
+    return register
+
+
+def unimplemented(name: str) -> Callable[[Any], None]:
+    """Makes a function that raises UnimplementedError."""
+
+    def function(args: Any) -> None:
+        raise UnimplementedError(f"PJRT_{name} is not implemented", hint="the page on PJRT lists what is")
+
+    return function
+
+
+def entry_of(
+    name: str, function: Callable[[Any], None], error_of: Callable[[BaseException], int]
+) -> Callable[[int], int]:
+    """Makes the Python function behind a function pointer. It takes the address of the arguments, and returns that of a
+    PJRT_Error, or 0.
+
+    A host of an older version passes a shorter structure: it reads as zero where it ends, and what is set there is
+    dropped.
+    """
+    struct = STRUCTS[f"{name}_Args"]
+    full_size, at = struct.full_size, struct.from_address
+
+    def entry(address: int) -> int:
+        try:
+            args = at(address)
+            if args.struct_size >= full_size:
+                function(args)
+            else:
+                _call_shorter(function, struct, address, args.struct_size)
+            return 0
+        except KeyboardInterrupt:
+            _thread.interrupt_main()  # the host can't raise it, so that the main thread does when it is back in Python
+            return error_of(CancelledError(f"PJRT_{name} was interrupted"))
+        except BaseException as error:
+            return error_of(error)
+
+    return entry
+
+
+def _call_shorter(function: Callable[[Any], None], struct: Any, address: int, size: int) -> None:
+    import ctypes
+
+    full = struct()
+    ctypes.memmove(ctypes.addressof(full), address, size)
+    function(full)
+    ctypes.memmove(address, ctypes.addressof(full), size)

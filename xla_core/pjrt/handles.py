@@ -1,0 +1,114 @@
+"""Handles: what the pointers of PJRT's C interface point to.
+
+A handle is a block of 64-bit words. Word 0 is the vtable that PJRT_Memory needs; the others are slots, each with the
+answer to one out-field of PJRT's getters, such as the `device` of `PJRT_Buffer_Device`. A getter in `GETTERS` has no
+code of its own: a native function copies its out-fields from the slots of the same names (`native`). Everything else
+looks the Python object of a handle up by its address.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, ClassVar, TypeVar
+
+from xla_core.errors import InvalidArgumentError
+from xla_core.pjrt import abi
+
+_GETTERS_TEXT = """
+    Client_PlatformName Client_ProcessIndex Client_PlatformVersion Client_TopologyDescription Client_Devices
+    Client_AddressableDevices Client_AddressableMemories
+    DeviceDescription_Id DeviceDescription_ProcessIndex DeviceDescription_Attributes DeviceDescription_Kind
+    DeviceDescription_DebugString DeviceDescription_ToString
+    Device_GetDescription Device_IsAddressable Device_LocalHardwareId Device_AddressableMemories Device_DefaultMemory
+    Memory_Id Memory_Kind Memory_Kind_Id Memory_DebugString Memory_ToString Memory_AddressableByDevices
+    TopologyDescription_PlatformName TopologyDescription_PlatformVersion TopologyDescription_GetDeviceDescriptions
+    TopologyDescription_Attributes TopologyDescription_Fingerprint TopologyDescription_GetMemorySpaceKindIds
+    Executable_Name Executable_NumReplicas Executable_NumPartitions Executable_NumOutputs
+    Executable_SizeOfGeneratedCodeInBytes Executable_OutputElementTypes Executable_OutputDimensions
+    Executable_OutputMemoryKinds Executable_ParameterMemoryKinds
+    LoadedExecutable_AddressableDevices LoadedExecutable_AddressableDeviceLogicalIds
+    Buffer_ElementType Buffer_Dimensions Buffer_UnpaddedDimensions Buffer_DynamicDimensionIndices
+    Buffer_OnDeviceSizeInBytes Buffer_Device Buffer_Memory Buffer_IsOnCpu
+"""
+
+GETTERS = tuple(_GETTERS_TEXT.split())
+"""The functions whose answers never change during the life of their handle."""
+
+
+def getter_fields(function: str) -> tuple[str, ...]:
+    """Returns the out-fields of a getter: all fields but the base's and the handle itself."""
+    return abi.FIELDS[f"{function}_Args"][3:]
+
+
+def _slots(kind: str) -> dict[str, int]:
+    names: dict[str, int] = {}
+    for function in GETTERS:
+        if function.startswith(f"{kind}_"):
+            for field in getter_fields(function):
+                names.setdefault(field, len(names) + 1)
+    return names
+
+
+SLOTS = {kind: _slots(kind) for kind in dict.fromkeys(name.partition("_")[0] for name in GETTERS)}
+"""kind of handle -> slot -> number of its word."""
+
+
+class Handle:
+    """An object that a host of PJRT holds by pointer. It lives until its Destroy function is called.
+
+    Attributes:
+        address: the pointer.
+    """
+
+    kind: ClassVar[str]
+
+    def __init__(self, **slots: int | str | Any) -> None:
+        """Sets slots: an int is the value; a str sets also NAME_size; a ctypes array is set by its address."""
+        self._words = (ctypes.c_uint64 * (len(SLOTS.get(self.kind, ())) + 1))()
+        self._kept: list[Any] = []
+        self.address = ctypes.addressof(self._words)
+        self.set_slots(**slots)
+        _handles[self.address] = self
+
+    def set_slots(self, **slots: int | str | Any) -> None:
+        numbers = SLOTS[self.kind] if slots else {}
+        for name, value in slots.items():
+            if isinstance(value, str):
+                text = self.keep(ctypes.create_string_buffer(value.encode()))
+                self._words[numbers[f"{name}_size"]] = len(text) - 1
+                value = ctypes.addressof(text)
+            elif not isinstance(value, int):
+                value = ctypes.addressof(self.keep(value))
+            self._words[numbers[name]] = value & 0xFFFFFFFFFFFFFFFF
+
+    def keep(self, value: Any) -> Any:
+        """Keeps what the host has a pointer to as long as the handle lives, and returns it."""
+        self._kept.append(value)
+        return value
+
+    def destroy(self) -> None:
+        """Ends the handle. The object goes when nobody uses it any longer."""
+        _handles.pop(self.address, None)
+
+
+_handles: dict[int, Handle] = {}
+
+H = TypeVar("H", bound=Handle)
+
+
+def live_handles() -> int:
+    """Returns the number of handles that hosts have and have not destroyed."""
+    return len(_handles)
+
+
+def handle_at(address: int | None, kind: type[H]) -> H:
+    """Returns the object that a host's pointer stands for.
+
+    Raises:
+        InvalidArgumentError: for a pointer that is null, was destroyed, or belongs to something else.
+    """
+    handle = _handles.get(address or 0)
+    if not isinstance(handle, kind):
+        what = "null" if not address else f"{address:#x}, which is no live {kind.kind}"
+        raise InvalidArgumentError(f"the pointer to a PJRT_{kind.kind} is {what}")
+    return handle

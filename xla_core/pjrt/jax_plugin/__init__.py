@@ -1,0 +1,58 @@
+"""Registers every installed backend as a platform of JAX. JAX finds this module by the entry point `jax_plugins`.
+
+JAX's own platforms keep their names and their priority: a backend is used where a program or JAX_PLATFORMS names it.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+from typing import Any
+
+_GROUP = "xla_core.backends"  # repeated, because importing the registry takes JAX's start longer than reading it
+_JAX_PLATFORMS = frozenset(("cpu", "gpu", "cuda", "rocm", "tpu", "metal"))
+_PRIORITY = -500  # below JAX's own CPU, which has 0
+
+
+def platform_name(backend: str) -> str:
+    """Returns a backend's name in JAX: its own, or `xla_` and its name where JAX has a platform of that name."""
+    return f"xla_{backend}" if backend in _JAX_PLATFORMS else backend
+
+
+def initialize() -> None:
+    """Registers the platforms. Their devices are opened when JAX first uses a device."""
+    from jax.extend.backend import register_backend_factory
+
+    for backend in sorted({entry.name for entry in importlib.metadata.entry_points(group=_GROUP)}):
+        register_backend_factory(
+            platform_name(backend),
+            functools.partial(_make_client, backend),
+            priority=_PRIORITY,
+            fail_quietly=True,
+            experimental=False,
+        )
+
+
+def _make_client(backend: str) -> Any:
+    import jax
+
+    from xla_core.pjrt.jax_plugin.lazy_client import LazyClient
+
+    name = platform_name(backend)
+    config: Any = jax.config
+    named = (config.jax_platforms or "").split(",")
+    return _open_client(backend) if name in named else LazyClient(name, functools.partial(_open_client, backend))
+
+
+def _open_client(backend: str) -> Any:
+    from jaxlib import xla_client
+
+    from xla_core.pjrt.api import capsule, make_api
+    from xla_core.pjrt.jax_plugin.platforms import register_platform
+
+    name = platform_name(backend)
+    if not xla_client.pjrt_plugin_loaded(name):
+        xla_client.load_pjrt_plugin_with_c_api(name, capsule(make_api(backend, name)))
+        xla_client.initialize_pjrt_plugin(name)
+        register_platform(name)
+    return xla_client.make_c_api_client(name)

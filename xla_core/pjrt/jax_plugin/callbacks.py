@@ -1,0 +1,99 @@
+"""Calls of Python functions from JAX programs: pure_callback, io_callback, debug.print, debug.callback, checkify.
+
+A call is lowered to the custom call `xla_core_python_callback` with the number of the function. The function lives as
+long as JAX keeps the lowered program.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from xla_core.errors import FailedPreconditionError
+from xla_core.hlo import parse_backend_config, register_custom_call
+
+_TARGET = "xla_core_python_callback"
+
+_numbers = itertools.count(1)
+
+
+class _Callback:
+    """A function that a program calls with arrays, and the types that its results must have."""
+
+    def __init__(self, function: Callable[..., Any], results: Sequence[Any]) -> None:
+        self._function = function
+        self._results = [(tuple(result.shape), np.dtype(result.dtype)) for result in results]
+        self.number = next(_numbers)
+        _callbacks[self.number] = self
+
+    def __call__(self, values: Sequence[np.ndarray]) -> list[np.ndarray]:
+        from jax._src import dtypes
+
+        made = tuple(self._function(*values))
+        if len(made) != len(self._results):
+            raise RuntimeError(
+                f"Mismatched number of outputs from callback. Expected: {len(self._results)}, Actual: {len(made)}"
+            )
+        arrays = [np.asarray(dtypes.canonicalize_value(np.asarray(value))) for value in made]
+        for number, (array, (sizes, dtype)) in enumerate(zip(arrays, self._results, strict=True)):
+            if array.shape != sizes or array.dtype != dtype:
+                raise RuntimeError(
+                    f"Incorrect output of callback: result {number} must be {dtype.name}{list(sizes)}, not "
+                    f"{array.dtype.name}{list(array.shape)}"
+                )
+        return arrays
+
+
+_callbacks: weakref.WeakValueDictionary[int, _Callback] = weakref.WeakValueDictionary()
+
+
+def emit(
+    ctx: Any,
+    function: Callable[..., Any],
+    token: Any,
+    operands: Sequence[Any],
+    operand_avals: Sequence[Any],
+    result_avals: Sequence[Any],
+    *,
+    has_side_effect: bool,
+    returns_token: bool = True,
+    partitioned: bool = False,
+    sharding: Any = None,
+) -> tuple[Any, Any, None]:
+    """Emits the custom call; the signature and the results are those of JAX's `emit_python_callback`."""
+    from jax._src import core, ffi
+    from jax._src.interpreters import mlir
+
+    callback = _Callback(function, result_avals)
+    ctx.module_context.add_host_callback(callback)  # keeps it alive, and the program out of the persistent cache
+    if token:
+        operands = [token, *operands]
+        ctx = dataclasses.replace(
+            ctx, avals_in=[core.abstract_token, *ctx.avals_in], avals_out=[core.abstract_token, *ctx.avals_out]
+        )
+    lower = ffi.build_ffi_lowering_function(_TARGET, has_side_effect=has_side_effect)
+    call = lower(ctx, *operands, index=np.uint64(callback.number))
+    if sharding is not None and not token:
+        mlir.set_sharding(ctx.module_context, call, sharding)
+    results = list(call.results)
+    if token:
+        token, *results = results
+    return results, token, None
+
+
+@register_custom_call(_TARGET)
+def _run(context: Any, instruction: Any, values: Sequence[Any]) -> Any:
+    number = parse_backend_config(instruction.attribute("backend_config"))["index"]
+    callback = _callbacks.get(number)
+    if callback is None:
+        raise FailedPreconditionError(
+            f"the Python function {number} of {instruction.name} is gone",
+            hint="a program that was serialized can't call functions of another process",
+        )
+    results = callback([value for value in values if isinstance(value, np.ndarray)])  # without the token
+    return results[0] if len(results) == 1 else tuple(results)
