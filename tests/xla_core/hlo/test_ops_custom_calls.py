@@ -67,6 +67,19 @@ ENTRY e {{
     assert x.tolist() == [0, 1, 2, 3]
 
 
+def test_a_function_leaves_out_the_token_of_its_results(run: Callable[..., np.ndarray]) -> None:
+    text = f"""HloModule m
+ENTRY e {{
+  x = f32[4] parameter(0)
+  a = token[] after-all()
+  c = (token[], f32[4]) custom-call(a, x), custom_call_has_side_effect=true,
+    custom_call_target="{registered(lambda context, instruction, values: values[1] + 1)}"
+  ROOT y = f32[4] get-tuple-element(c), index=1
+}}
+"""
+    assert run(text, np.arange(4, dtype=np.float32)).tolist() == [1, 2, 3, 4]
+
+
 def test_what_is_given_back_as_it_came_is_the_callers_own(run: Callable[..., np.ndarray]) -> None:
     x = np.arange(4, dtype=np.float32)
     result = run(program(lambda context, instruction, values: values[0]), x)

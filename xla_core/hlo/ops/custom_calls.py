@@ -26,7 +26,7 @@ from xla_core.errors import (
     XlaError,
 )
 from xla_core.hlo.environment import Token, Value
-from xla_core.hlo.evaluation_context import EvaluationContext, flatten_value
+from xla_core.hlo.evaluation_context import EvaluationContext, flatten_value, unflatten_value
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Attributes, Evaluate
 from xla_core.hlo.ops.rules import zeros
@@ -232,7 +232,10 @@ def _read_only(value: Value) -> Value:
 
 
 def _checked(value: Value, instruction: HloInstruction, target: str) -> Value:
-    """Checks that the function's results have the declared shapes; the function is another project's code."""
+    """Checks that the function's results have the declared shapes, because the function is another project's code.
+
+    Returns them in the form of the declared shape, with its tokens, which the function may leave out.
+    """
     declared = [leaf for leaf in instruction.shape.leaves() if leaf.is_array]
 
     def wrong(what: str, expected: str, hint: str) -> InvalidArgumentError:
@@ -255,7 +258,7 @@ def _checked(value: Value, instruction: HloInstruction, target: str) -> Value:
                 str(shape.without_layout()),
                 f"return an array of numpy dtype {shape.dtype} and shape {list(shape.dimensions)}",
             )
-    return value
+    return unflatten_value(instruction.shape, iter(results))
 
 
 for _target in (
