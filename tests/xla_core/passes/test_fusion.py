@@ -307,6 +307,49 @@ def test_a_block_does_not_take_what_reads_other_rows():
     assert [kernel.count("reduce") for kernel in found if "reduce" in kernel] == [1, 1]
 
 
+VIEWED = """
+ x = f32[64,500] parameter(0)
+ zero = f32[] constant(0)
+ view = f32[64,5,100] bitcast(x)
+ total = f32[64] reduce(view, zero), dimensions={1,2}, to_apply=sum
+ top = f32[64] reduce(x, zero), dimensions={1}, to_apply=max
+"""
+
+
+def test_kernels_that_read_views_of_an_array_are_merged():
+    found = _kernels(VIEWED + " ROOT r = (f32[64], f32[64]) tuple(total, top)", BLOCKS)
+    assert [kernel.count("reduce") for kernel in found if "reduce" in kernel] == [2]
+
+
+def test_a_view_that_others_read_stays():
+    program = VIEWED + " ROOT r = (f32[64], f32[64], f32[64,5,100]) tuple(total, top, view)"
+    entry = [str(i.opcode) for i in _entry(program, BLOCKS)]
+    assert entry.count("bitcast") == entry.count("fusion") == 1
+
+
+@pytest.mark.parametrize(
+    ("view", "reductions"),
+    [
+        ("w = f32[64,1] bitcast(total)\n v = f32[64] bitcast(w)", [2]),
+        ("v = f32[64] bitcast(total)", [2]),
+        ("w = f32[8,8] bitcast(total)\n t = f32[8,8] transpose(w), dimensions={1,0}\n v = f32[64] bitcast(t)", [1, 1]),
+    ],
+)
+def test_a_kernel_takes_what_it_reads_at_its_own_row_of_a_view(view: str, reductions: list[int]):
+    program = (
+        VIEWED.partition(" top")[0]
+        + f"""
+ {view}
+ wide = f32[64,500] broadcast(v), dimensions={{0}}
+ less = f32[64,500] subtract(x, wide)
+ again = f32[64] reduce(less, zero), dimensions={{1}}, to_apply=sum
+ ROOT r = (f32[64], f32[64]) tuple(total, again)
+"""
+    )
+    found = _kernels(program, BLOCKS)
+    assert [kernel.count("reduce") for kernel in found if "reduce" in kernel] == reductions
+
+
 def test_blocks_of_threads_take_the_initial_value_of_a_reduction():
     reduction = " x = f32[64] parameter(0)\n zero = f32[] constant(0)\n"
     reduction += " ROOT r = f32[] reduce(x, zero), dimensions={0}, to_apply=sum"

@@ -1,7 +1,8 @@
 """multi_output_fusion: merges kernels with several results (XLA: xla/service/gpu/transforms/multi_output_fusion.h).
 
 Two kernels whose loops run over the same elements are merged if one reads the result of the other at the same index, or
-if both read one array, which is then read once. A merge must not create a cycle. Kernels that are far apart in the
+if both read one array, which is then read once. A bitcast between kernels is a view of an array, so that readers of the
+bitcast read the array. A merge must not create a cycle. Kernels that are far apart in the
 order of the computation are not merged, since that would extend the live ranges of their results.
 """
 
@@ -76,15 +77,17 @@ class _Joiner:
     """The kernels of one computation, in order."""
 
     def __init__(self, computation: HloComputation, policy: FusionPolicy) -> None:
-        self._policy = policy
+        self._computation, self._policy = computation, policy
         self._blocks = policy.parallel.has_blocks
         self._order: list[_Node | None] = []
         self._nodes: dict[HloInstruction, _Node] = {}
         for instruction in computation.post_order():
+            if _is_view(instruction):
+                continue
             node = self._nodes[instruction] = _Node(instruction, len(self._order))
             self._order.append(node)
             for before in (*instruction.operands, *instruction.control_predecessors):
-                source = self._nodes[before]
+                source = self._nodes[_viewed(before)]
                 node.reads[source] = None
                 source.users[node] = None
 
@@ -97,7 +100,7 @@ class _Joiner:
                     joined[self._nodes[instruction]] = None
         for node in joined:
             if self._order[node.position] is node and len(node.members) > 1:
-                replace_with_fusion(*_roots_and_members(node.members))
+                replace_with_fusion(*_roots_and_members(_with_views(self._computation, node.members)))
         return bool(joined)
 
     def _candidates(self, node: _Node) -> Iterable[_Node]:
@@ -126,7 +129,6 @@ class _Joiner:
             m.shape.is_array
             and (m.user_count > 0 or m.is_root)
             and all(self._policy.can_be_root(root) for root in fused_roots(m))
-            and m.opcode != Opcode.BITCAST  # it needs no kernel
             for m in node.members
         )
 
@@ -264,7 +266,7 @@ def _reads_its_row(producer: _Node, consumer: _Node, rows: ReducedRows) -> bool:
         return memory_index(shape, rows.position(shape, IndexExpr.of(place)))
 
     for reader in consumer.members:
-        read = {n: o for n, o in enumerate(reader.operands) if o in producer.members}
+        read = {n: o for n, o in enumerate(reader.operands) if _viewed(o) in producer.members}
         if not read:
             continue
         is_fusion = reader.opcode == Opcode.FUSION
@@ -286,8 +288,10 @@ def _reads_in_step(producer: _Node, consumer: _Node) -> bool:
     for source in producer.members:
         for reader in consumer.members:
             for number, operand in enumerate(reader.operands):
-                if operand is not source:
+                if _viewed(operand) is not source:
                     continue
+                if operand is not source:
+                    return False
                 if reader.opcode != Opcode.FUSION:
                     if not is_elementwise_use(reader, operand):
                         return False
@@ -301,6 +305,43 @@ def _only_elementwise(parameter: HloInstruction) -> bool:
         return [user for user in node.users if not (user.opcode == Opcode.TUPLE and user.is_root)]
 
     return all(is_elementwise_use(user, node) for node in reachable([parameter], readers) for user in readers(node))
+
+
+def _is_view(instruction: HloInstruction) -> bool:
+    return instruction.opcode == Opcode.BITCAST and instruction.shape.is_array
+
+
+def _viewed(instruction: HloInstruction) -> HloInstruction:
+    """Returns the instruction whose array a chain of bitcasts shows."""
+    while _is_view(instruction):
+        instruction = instruction.operand(0)
+    return instruction
+
+
+def _with_views(computation: HloComputation, members: list[HloInstruction]) -> list[HloInstruction]:
+    """Returns members of a kernel, and bitcasts of arrays that it computes, or reads as arrays of several shapes.
+
+    These bitcasts are only the kernel's, so that it has each array once.
+    """
+    inside = set(members)
+    shapes: dict[HloInstruction, set[HloInstruction]] = {}
+    for operand in (o for member in members for o in member.operands):
+        shapes.setdefault(_viewed(operand), set()).add(operand)
+    views: dict[HloInstruction, HloInstruction] = {}
+    for member in members:
+        for number, operand in enumerate(member.operands):
+            source = _viewed(operand)
+            if operand is source or not (source in inside or len(shapes[source]) > 1):
+                continue
+            if operand not in views:
+                views[operand] = computation.add_instruction(operand.clone([source]))
+            member.replace_operand(number, views[operand])
+    for unused in views:
+        while _is_view(unused) and not unused.user_count and not unused.is_root:
+            following = unused.operand(0)
+            computation.remove(unused)
+            unused = following
+    return [*members, *views.values()]
 
 
 def _roots_and_members(members: list[HloInstruction]) -> tuple[list[HloInstruction], list[HloInstruction]]:
