@@ -23,6 +23,7 @@ from typing import Any
 
 __all__ = ["Enter", "Outcome", "run_in_stages"]
 
+_EXIT_CODE = 23  # of a process that ended by itself, so that a backend that ends it otherwise shows
 _TAIL = 20  # lines of the process's output that a failure shows
 
 Enter = Callable[[str], contextlib.AbstractContextManager[dict[str, Any]]]
@@ -109,8 +110,8 @@ def _follow(
     except subprocess.TimeoutExpired:
         outcome.stage, outcome.how = stage, f"hung: it did not end in {seconds:g} s"
         return
-    if code:
-        how = f"by {signal.Signals(-code).name}" if code < 0 else f"with code {code}"
+    if code != _EXIT_CODE:
+        how = f"by {signal.Signals(-code).name}" if code < 0 else f"with code {code}, not {_EXIT_CODE} as asked"
         outcome.stage, outcome.how = stage, f"ended the process {how}"
     else:
         outcome.data.setdefault(stage, {})
@@ -152,6 +153,7 @@ def _main(descriptor: int, name: str) -> None:
     argument = json.load(sys.stdin)
     getattr(importlib.import_module(module), function)(enter, argument)
     send(stage="exit")
+    sys.exit(_EXIT_CODE)
 
 
 if __name__ == "__main__":

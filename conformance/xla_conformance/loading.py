@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import signal
 import stat
 import sys
 import tempfile
 import threading
 import time
+import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -40,12 +42,13 @@ STAGES = {
     "open": "opening the devices",
     "client": "making a client",
     "first run": "compiling and running a first program",
-    "fork": "forking the process",
+    "fork": "forking the process, and using the backend in the child",
     "close": "closing the client",
     "exit": "ending the interpreter",
 }
 """The stages of loading, and what each does, for the sentence that says that it failed."""
 
+_FORKED_SECONDS = 30
 _HARMLESS = {"/dev/null", "/dev/urandom", "/dev/random", "/dev/zero", "/dev/tty", "/dev/stdin", "/dev/stdout"}
 _EVENTS = {
     "socket.connect": "connects a socket",
@@ -202,7 +205,7 @@ def _load(enter: Enter, argument: Any) -> None:
     stage("open", open_all)
     client = stage("client", lambda data: SettingsClient(backend, settings))
     stage("first run", functools.partial(_run, client))
-    stage("fork", _fork)
+    stage("fork", functools.partial(_fork, backend, settings))
     stage("close", lambda data: client.close())
 
 
@@ -222,15 +225,35 @@ def _compile(compiler: Any, data: dict[str, Any]) -> None:
         data["refused"] = error.message
 
 
-def _fork(data: dict[str, Any]) -> None:
-    """Makes a child process, which ends at once."""
+def _fork(backend: str, settings: Sequence[str], data: dict[str, Any]) -> None:
+    """Makes a child process, which opens the devices for itself, or is refused."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Python warns of threads
         child = os.fork() if hasattr(os, "fork") else 0
     if child:
         data["code"] = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     elif hasattr(os, "fork"):
-        os._exit(0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(_FORKED_SECONDS)  # ends the child, which the parent waits for
+        os._exit(_run_in_child(backend, settings))
+
+
+def _run_in_child(backend: str, settings: Sequence[str]) -> int:
+    """Returns the exit code: 0 if the first program is right, or opening the devices raises an XlaError."""
+    from xla_core import XlaError
+
+    data: dict[str, Any] = {}
+    try:
+        client = SettingsClient(backend, settings)
+    except XlaError:
+        return 0
+    try:
+        _run(client, data)
+        client.close()
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    return 0 if data.get("right", True) else 1
 
 
 def _run(client: Client, data: dict[str, Any]) -> None:

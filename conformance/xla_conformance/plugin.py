@@ -14,6 +14,7 @@ import pytest
 
 import xla_core as xla
 from xla_conformance.claims import ClaimingClient
+from xla_conformance.invariants import Invariants, own_standard_output
 from xla_conformance.subjects import set_device_count
 from xla_core.backend import BackendSpec, Platform, Stream, StreamExecutor, backends, load_backend
 from xla_core.target import TargetConfig
@@ -119,6 +120,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    own_standard_output()
     config.addinivalue_line("markers", "profile(name): the smallest profile that runs this test; default quick")
     config.addinivalue_line("markers", "alone: no other process may use the device while this test runs")
     config.addinivalue_line("markers", "promise(id, ...): the sentences of the contract that this test checks")
@@ -133,6 +135,15 @@ def settle_devices(config: pytest.Config) -> None:
     name = config.getoption("xla_backend")
     for backend in (name,) if name else backends():
         set_device_count(backend, count)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> object:
+    """Checks after each test what none may change."""
+    before = Invariants()
+    result = yield
+    before.check()
+    return result
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -21,6 +21,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
+from xla_conformance.invariants import floating_point_environment
+
 __all__ = ["STATE", "ProcessState"]
 
 
@@ -78,6 +80,7 @@ STATE: Mapping[str, Callable[[], object]] = {
     "the trace function": lambda: (sys.gettrace(), sys.getprofile()),
     "the fault handler": faulthandler.is_enabled,
     "the locale": lambda: locale.setlocale(locale.LC_ALL),
+    "how numbers are rounded": floating_point_environment,
     "decimal's context": lambda: repr(decimal.getcontext()),
     "the state of random": random.getstate,
     "the state of numpy.random": lambda: repr([np.asarray(part).tobytes() for part in np.random.get_state()]),

@@ -34,7 +34,10 @@ class Platform(abc.ABC):
 
     @abc.abstractmethod
     def create_executor(self, ordinal: int) -> StreamExecutor:
-        """Opens a device. The core calls this once for each ordinal."""
+        """Opens a device. The core calls this once for each ordinal, from any thread.
+
+        In a forked child of a process that opened the device, it opens it too or raises an XlaError.
+        """
 
     @abc.abstractmethod
     def create_compiler(self) -> Compiler:

@@ -86,7 +86,7 @@ class WorkerProcess:
         commands, self._commands = os.pipe()
         reader, writer = os.pipe()
         try:
-            with self._log.open("wb") as log:
+            with self._log.open("ab") as log:  # what several descriptors write is appended
                 self._process = subprocess.Popen(
                     self._command(suite, commands, writer),
                     stdin=subprocess.DEVNULL,

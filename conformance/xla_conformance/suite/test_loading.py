@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import inspect
 import re
+import signal
+import threading
 from collections.abc import Callable
 
 import pytest
 
 from xla_conformance.child_process import Outcome
 from xla_conformance.claims import not_supported
-from xla_conformance.loading import STAGES, load_in_process
+from xla_conformance.loading import SECONDS, STAGES, load_in_process
 from xla_core import Client
 from xla_core.backend import (
     CONTRACT_VERSION,
@@ -106,6 +108,14 @@ def test_what_comes_before_a_device_is_quick(loaded: Outcome, stage: str, most: 
 def test_a_first_program_is_right(loaded: Outcome) -> None:
     data = loaded.require("first run", STAGES["first run"])
     assert data.get("right", True), "The first program of a process gives its results."
+
+
+@pytest.mark.promise("platform.create-executor-in-child")
+def test_a_child_of_fork_can_use_the_backend(loaded: Outcome) -> None:
+    code = loaded.require("fork", STAGES["fork"]).get("code", 0)
+    died = f"it was ended by {signal.Signals(-code).name}" if code < 0 else "its first program failed or was wrong"
+    assert code != -signal.SIGALRM, "A forked child opens the devices or gets an XlaError, but it hung."
+    assert code == 0, f"A forked child opens the devices or gets an XlaError, but {died}."
 
 
 @pytest.mark.promise("compiler.target-is-data", "compiler.fingerprint")
@@ -277,6 +287,23 @@ def test_a_second_client_works_beside_the_first(open_client: Callable[[], Client
         assert len(second.devices) == len(client.devices)
         assert second.buffer_from_host([1, 2, 3]).to_numpy().tolist() == [1, 2, 3]
     assert client.buffer_from_host([4, 5]).to_numpy().tolist() == [4, 5]
+
+
+@pytest.mark.promise("platform.create-executor", "platform.create-executor-thread")
+def test_another_thread_opens_the_devices(open_client: Callable[[], Client]) -> None:
+    said: list[object] = []
+
+    def use() -> None:
+        try:
+            with open_client() as made:
+                said.append(made.buffer_from_host([1, 2]).to_numpy().tolist())
+        except BaseException as error:  # SystemExit too
+            said.append(error)
+
+    thread = threading.Thread(target=use, daemon=True)
+    thread.start()
+    thread.join(SECONDS)
+    assert said == [[1, 2]], f"Any thread may open the devices, but a thread got {said or 'no answer'}."
 
 
 @pytest.mark.promise("platform.close")

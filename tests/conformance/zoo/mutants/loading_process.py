@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import ctypes
 import decimal
 import functools
 import gc
@@ -22,7 +23,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from tests.conformance.zoo.mutant import Mutant
-from tests.conformance.zoo.parts import Executor, Platform, broken, template
+from tests.conformance.zoo.parts import Executor, HloKernel, Platform, broken, template
+from xla_core.errors import InternalError
 
 MUTANTS: list[Mutant] = []
 says = broken("loading", "loading", MUTANTS)
@@ -118,3 +120,51 @@ class CloseLeavesAThread(Executor):
     def __init__(self, ordinal, memory_bytes):
         super().__init__(ordinal, memory_bytes)
         threading.Thread(target=threading.Event().wait, name="driver").start()
+
+
+@says("platform.create-executor-thread", "Only the main thread can open a device.")
+class OpensInTheMainThread(Platform):
+    def create_executor(self, ordinal):
+        if threading.current_thread() is not threading.main_thread():
+            raise InternalError("the driver belongs to the main thread")
+        return super().create_executor(ordinal)
+
+
+_opened_by: set[int] = set()
+
+
+@says("platform.create-executor-in-child", "A child of fork hangs as it opens a device that its parent opened.")
+class HangsInAChild(Platform):
+    def create_executor(self, ordinal):
+        if _opened_by - {os.getpid()}:
+            time.sleep(1000)
+        _opened_by.add(os.getpid())
+        return super().create_executor(ordinal)
+
+
+@says("hooks.changes-nothing", "The process of an opened device ends with code 0, whatever it was asked to.")
+class EndsWithCodeZero(Executor):
+    def __init__(self, ordinal, memory_bytes):
+        super().__init__(ordinal, memory_bytes)
+        atexit.register(_end, os.getpid())
+
+
+def _end(process: int) -> None:
+    if os.getpid() == process:
+        os._exit(0)
+
+
+@says("hooks.changes-nothing", "A launch leaves the caller's thread rounding upwards.", select="")
+class RoundsUpwards(HloKernel):
+    def launch(self, stream, arguments, dimensions):
+        super().launch(stream, arguments, dimensions)
+        ctypes.CDLL("libm.so.6").fesetround(0x800)  # FE_UPWARD on x86
+
+
+@says("hooks.prints-nothing", "A device without memory says so on the standard output.", select="memory")
+class PrintsWhenFull(Executor):
+    def allocate(self, size, memory_space=0):
+        memory = super().allocate(size, memory_space)
+        if memory is None:
+            os.write(1, b"acme: out of memory\n")
+        return memory
