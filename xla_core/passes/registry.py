@@ -18,6 +18,7 @@ PassFactory = Callable[..., HloPass]
 _NAMES = {
     "control_flow": """
         conditional-simplifier while-loop-constant-sinking while-loop-invariant-code-motion while-loop-simplifier
+        while-loop-unroller
     """,
     "expanders": """
         async-to-sync bitcast-expander cholesky-expander comparison-expander composite-rewriter concatenate-splitter

@@ -36,6 +36,7 @@ _HOST_OPCODES = frozenset(
 """Ops that the runtime's thunks run. A pass has replaced asynchronous collectives with synchronous ones."""
 
 _TARGET_PASSES = (
+    "while-loop-unroller",
     "async-to-sync",
     "fft-decomposer",
     "reduce-window-rewriter",

@@ -1,0 +1,59 @@
+"""while_loop_unroller: replaces short loops with copies of their bodies (XLA: xla/service/while_loop_unroller.h).
+
+Where the host starts each kernel of a loop, a body of small arrays takes longer to start than to compute. Kernels are
+fused across the iterations of an unrolled loop, and what depends on the number of the iteration becomes constant.
+"""
+
+from __future__ import annotations
+
+from xla_core.analysis.while_loop import Loop, trip_count
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.effects import EffectAnalysis
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.op_table import Trait
+from xla_core.hlo.opcode import Opcode
+from xla_core.passes.inlining import copy_into
+from xla_core.passes.pass_manager import InstructionPass
+
+
+class WhileLoopUnroller(InstructionPass):
+    """Unrolls loops whose trip count is known, unless the body has effects, collectives or control flow of its own.
+
+    Args:
+        most_trips: iterations of a loop, at most.
+        most_instructions: instructions of all copies of a body, at most.
+    """
+
+    name = "while-loop-unroller"
+
+    opcodes = frozenset({Opcode.WHILE})
+
+    def __init__(self, *, most_trips: int = 8, most_instructions: int = 512) -> None:
+        self._most_trips, self._most_instructions = most_trips, most_instructions
+        self._effects = EffectAnalysis()
+
+    def run(self, module: HloModule) -> bool:
+        self._effects = EffectAnalysis()
+        return super().run(module)
+
+    def rewrite(self, computation: HloComputation, instruction: HloInstruction) -> bool:
+        loop = Loop.of(instruction)
+        count = trip_count(loop) if loop is not None else None
+        if loop is None or count is None or not self._is_short(loop, count):
+            return False
+        state = instruction.operand(0)
+        for _ in range(count):
+            state, _ = copy_into(computation, loop.body, [state])
+        computation.replace_with(instruction, state)
+        return True
+
+    def _is_short(self, loop: Loop, count: int) -> bool:
+        if count > self._most_trips or count * len(loop.body.instructions) > self._most_instructions:
+            return False
+        if loop.instruction.control_predecessors or loop.instruction.control_successors:
+            return False
+        if self._effects.of_computation(loop.body) or self._effects.of_computation(loop.condition):
+            return False
+        kept = {Trait.CONTROL_FLOW, Trait.COLLECTIVE}
+        return all(kept.isdisjoint(i.op.traits) for i in loop.body.instructions)
