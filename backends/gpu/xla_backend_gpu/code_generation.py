@@ -115,7 +115,7 @@ class _Kernels:
     def __init__(
         self, assignment: BufferAssignment, abi: PtxAbi, supports: Callable[[HloInstruction], object] | None
     ) -> None:
-        self.emitter = KernelEmitter(abi)
+        self.emitter = KernelEmitter(abi, debug_locations=True)
         self.launches: dict[str, tuple[Launch, ...]] = {}
         self.plans: list[str] = []
         self._assignment = assignment

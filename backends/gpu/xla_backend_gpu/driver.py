@@ -132,6 +132,7 @@ class Driver(abc.ABC):
             return self.lost
         loss = UnavailableError(
             f"the device is lost since an earlier failure: {self.lost.message}",
+            location=self.lost.location,
             hint="make a new xla_core.Client, which opens the device again",
         )
         loss.__cause__ = self.lost

@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from xla_backend_gpu.driver import Driver, Function, LaunchArguments
-from xla_backend_gpu.emulator import Counters, Memory
+from xla_backend_gpu.emulator import Counters, EmulatorFault, Memory
 from xla_backend_gpu.program import Engine
 from xla_core.backend import HostBytes, StreamExecutor
 from xla_core.errors import InternalError, XlaError
+from xla_core.hlo import HloInstruction
 from xla_core.runtime import HostEvent, HostStream
 from xla_core.target import DeviceDescription
 
@@ -107,16 +108,17 @@ class EmulatedDriver(Driver):
 
         def run() -> None:
             module: Module = function.handle
-            counters = module.launch(
-                function.name,
-                grid=arguments.blocks,
-                block=arguments.threads,
-                arguments=list(arguments.addresses),
-                memory=self.memory,
-                dynamic_shared=arguments.shared_bytes,
-                computes=instruction,
-                location=instruction.location if instruction is not None else None,
-            )
+            try:
+                counters = module.launch(
+                    function.name,
+                    grid=arguments.blocks,
+                    block=arguments.threads,
+                    arguments=list(arguments.addresses),
+                    memory=self.memory,
+                    dynamic_shared=arguments.shared_bytes,
+                )
+            except EmulatorFault as fault:
+                raise _with_instruction(fault, instruction) if instruction is not None else fault from None
             with self._counting:
                 self.counters += counters
 
@@ -148,3 +150,14 @@ class EmulatedDriver(Driver):
 
         module = Module(ptx, engine=engine)
         return {name: Function(name, module) for name in module.kernels}
+
+
+def _with_instruction(fault: EmulatorFault, instruction: HloInstruction) -> EmulatorFault:
+    """Returns the fault of a kernel with the HLO instruction that it computes there, and that one's place."""
+    from xla_core.codegen.llvm import instruction_at_line
+
+    inner = instruction_at_line(instruction, fault.location.line if fault.location is not None else 0)
+    return fault.replace(
+        computes=str(inner) if inner is instruction else f"{inner}` in `{instruction.name}",
+        location=inner.location or instruction.location,
+    )

@@ -91,6 +91,31 @@ def test_a_fault_names_the_instruction_and_its_place(executable, lost_client, en
     assert caught.value.kernel == launch["kernel"]
 
 
+FUSED = """HloModule m
+
+ENTRY main {
+  x = f32[64] parameter(0)
+  i = s32[8,1] parameter(1)
+  s = f32[64] sine(x)
+  q = f32[64] sqrt(x), metadata={op_name="root" source_file="model.py" source_line=7}
+  z = f32[64] add(s, q)
+  ROOT g = f32[8] gather(z, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1,
+    slice_sizes={1}
+}
+"""
+
+
+@pytest.mark.parametrize("engine", ["fast", "checked"])
+def test_a_fault_names_the_instruction_in_a_fusion(lost_client, engine: str) -> None:
+    compiled = GpuCompiler().compile(xla.parse(FUSED))
+    fields = json.loads(compiled.serialize())
+    at = fields["ptx"].index("sqrt.rn.f32")
+    fields |= {"ptx": f"{fields['ptx'][:at]}trap;\n{fields['ptx'][at:]}", "engine": engine}
+    faulty = lost_client.load(GpuCompiler().deserialize(json.dumps(fields).encode()))
+    with pytest.raises(xla.XlaError, match=r"model\.py:7.*which computes `%q.* sqrt.*` in `gather_fusion`"):
+        np.asarray(faulty(np.ones(64, np.float32), np.zeros((8, 1), np.int32))[0])
+
+
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"\xff\xfe", b"null"])
 def test_other_bytes_are_refused(data: bytes) -> None:
     with pytest.raises(xla.InvalidArgumentError, match="the serialized GPU program is damaged"):

@@ -44,6 +44,7 @@ from xla_core.codegen.llvm.capabilities import emitter_capabilities, may_share_b
 from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
 from xla_core.codegen.llvm.forms.kernel_form import EmittedKernel, KernelBody, KernelForm, KernelPlan
 from xla_core.codegen.llvm.ir.builder import IrBuilder
+from xla_core.codegen.llvm.ir.debug_locations import instruction_at_line
 from xla_core.codegen.llvm.ir.module import Block, IrFunction, IrModule, Value
 from xla_core.codegen.llvm.kernel_emitter import KernelEmitter
 from xla_core.codegen.llvm.llvm_compiler import (
@@ -79,5 +80,6 @@ __all__ = [
     "compile_ir",
     "compile_objects",
     "emitter_capabilities",
+    "instruction_at_line",
     "may_share_buffer",
 ]

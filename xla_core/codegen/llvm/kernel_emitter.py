@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from xla_core.codegen.llvm.forms.kernel_form import EmittedKernel, KernelBody, KernelForm, KernelPlan
+from xla_core.codegen.llvm.ir.debug_locations import add_debug_locations
 from xla_core.codegen.llvm.ir.module import IrModule
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.ir_array import IrArray
@@ -25,10 +26,19 @@ class KernelEmitter:
         abi: the target.
         module: where the functions go; a new one, with the target's triple, by default.
         planner: decides how each kernel is written.
+        debug_locations: whether the code says which instruction of a fusion it computes; see `instruction_at_line`.
     """
 
-    def __init__(self, abi: TargetAbi, module: IrModule | None = None, planner: Planner | None = None) -> None:
+    def __init__(
+        self,
+        abi: TargetAbi,
+        module: IrModule | None = None,
+        planner: Planner | None = None,
+        *,
+        debug_locations: bool = False,
+    ) -> None:
         self.abi = abi
+        self.debug_locations = debug_locations
         self.planner = planner or Planner()
         self.module = module or IrModule("kernels", triple=abi.triple, data_layout=abi.data_layout)
 
@@ -79,6 +89,8 @@ class KernelEmitter:
         operands = [a for a, p in zip(arrays, parameters, strict=True) if not p.is_result]
         body.bindings = _bindings(body.instruction, operands)
         frame.builder.fast_math = self.abi.fast_math
+        if self.debug_locations and body.instruction.opcode == Opcode.FUSION:
+            add_debug_locations(frame.builder, body.instruction)
         form.emit(body, plan, frame, EmissionContext(frame.builder, self.abi))
         self.abi.end_kernel(frame)
         return EmittedKernel(name, parameters, plan.count, plan.grain, plan.threads, scratch_bytes=scratch_bytes)

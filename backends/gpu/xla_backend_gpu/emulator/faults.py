@@ -30,8 +30,8 @@ class EmulatorFault(XlaError):
         line: the line of the PTX text, from 1; 0 if no single line is the cause.
         text: that line.
         block, thread: (x, y, z) of the block in the grid, and of the thread in its block.
-        computes: what the kernel computes, such as an instruction of HLO as text; "" if the launch didn't say.
-        location: the place in the program that a `.loc` directive names, or else the launch.
+        computes: what the kernel computes there, such as an instruction of HLO as text; "" if it is not known.
+        location: the place in the program that a `.loc` directive names.
     """
 
     code = StatusCode.INTERNAL
@@ -58,6 +58,10 @@ class EmulatorFault(XlaError):
             op=kernel,
             location=location,
         )
+
+    def replace(self, **fields: object) -> EmulatorFault:
+        """Returns the fault with other attributes, such as what the kernel computes."""
+        return _rebuild(self.kind, self.detail, {name: getattr(self, name) for name in _FIELDS} | fields)
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild, (self.kind, self.detail, {name: getattr(self, name) for name in _FIELDS}))

@@ -12,7 +12,7 @@ import numpy as np
 from xla_backend_gpu.emulator.faults import EmulatorFault, FaultKind
 from xla_backend_gpu.emulator.memory import Memory
 from xla_backend_gpu.emulator.ptx.program import Instruction, Kernel, Symbol, Variable
-from xla_core.errors import InvalidArgumentError, ResourceExhaustedError, SourceLocation
+from xla_core.errors import InvalidArgumentError, ResourceExhaustedError
 
 __all__ = ["Argument", "GlobalVariables", "Launch", "launch_of"]
 
@@ -34,7 +34,6 @@ class Launch:
         addresses: the addresses of variables in global and constant memory.
         shared_bytes: shared memory of a block, including its dynamic part.
         limit: how many instructions a thread may execute before it counts as endless.
-        computes, location: what the kernel computes and its place in the program, for faults.
     """
 
     kernel: Kernel
@@ -45,8 +44,6 @@ class Launch:
     addresses: Mapping[Variable, int]
     dynamic_shared: int
     limit: int
-    computes: object = None
-    location: SourceLocation | None = None
 
     @property
     def threads(self) -> int:
@@ -82,8 +79,7 @@ class Launch:
             text=instruction.text if instruction else "",
             block=block,
             thread=inner,
-            computes=str(self.computes or ""),
-            location=(instruction.location if instruction else None) or self.location,
+            location=instruction.location if instruction else None,
         )
 
 

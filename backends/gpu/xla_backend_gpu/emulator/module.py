@@ -15,7 +15,7 @@ from xla_backend_gpu.emulator.memory import Memory
 from xla_backend_gpu.emulator.ptx.linker import link
 from xla_backend_gpu.emulator.ptx.program import Kernel
 from xla_backend_gpu.emulator.ptx.reader import read
-from xla_core.errors import InvalidArgumentError, NotFoundError, SourceLocation
+from xla_core.errors import InvalidArgumentError, NotFoundError
 
 __all__ = ["KernelInfo", "Module", "Parameter"]
 
@@ -84,8 +84,6 @@ class Module:
         memory: Memory,
         dynamic_shared: int = 0,
         limit: int | None = None,
-        computes: object = None,
-        location: SourceLocation | None = None,
     ) -> Counters:
         """Runs a kernel to its end.
 
@@ -96,8 +94,6 @@ class Module:
             memory: the device's global memory.
             dynamic_shared: bytes of shared memory beyond those that the kernel declares.
             limit: how many instructions a thread may execute.
-            computes: what the kernel computes, such as an instruction of HLO; a fault shows it as text.
-            location: its place in the program, for faults where the PTX has no `.loc`.
 
         Raises:
             EmulatorFault: the kernel has an error.
@@ -110,7 +106,6 @@ class Module:
         launch = launch_of(
             kernel, grid, block, arguments, memory, self._variables, dynamic_shared, limit or _LIMITS[self.engine]
         )
-        launch = dataclasses.replace(launch, computes=computes, location=location)
         return run_checked(launch) if self.engine == "checked" else run_fast(launch)
 
 

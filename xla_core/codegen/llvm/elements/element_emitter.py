@@ -7,7 +7,8 @@ depend on an inner loop is computed outside of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import cast
 
 from xla_core.analysis.indexing import (
@@ -110,7 +111,7 @@ class ElementEmitter:
                 continue
             stack.pop()
             if not self._is_known(top, place):
-                with self.context.hoisted(max(self._level, self.indices.level(*place))):
+                with self.context.hoisted(max(self._level, self.indices.level(*place))), self._located(top):
                     value = self._emit(top, place)
                     self.context.remember(self._key(top, place), value if isinstance(value, list) else [value])
         result = self.context.find(self._key(instruction, index))
@@ -142,6 +143,17 @@ class ElementEmitter:
             assert isinstance(value, Value)
             index = clamped(self.b, value, source.shape.element_type, variable.extent - 1)
             self.indices.bind(variable, index)
+
+    @contextlib.contextmanager
+    def _located(self, instruction: HloInstruction) -> Iterator[None]:
+        """Code inside gets the debug location of an instruction. What another instruction reads for itself, such as an
+        element that a gather moves, keeps the location of that one.
+        """
+        before = self.b.location
+        if before == self.b.root_location or instruction not in self._bindings:
+            self.b.location = self.b.locations.get(instruction, before)
+        yield
+        self.b.location = before
 
     def _is_known(self, instruction: HloInstruction, index: Index) -> bool:
         return self.context.find(self._key(instruction, index)) is not None

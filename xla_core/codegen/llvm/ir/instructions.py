@@ -7,7 +7,7 @@ instructions behind.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from xla_core.codegen.llvm.ir.module import IrFunction, IrModule, Value
 from xla_core.codegen.llvm.ir.types import float_constant, is_float_type, type_bits
@@ -22,25 +22,34 @@ def _float(op: str) -> Callable[[InstructionBuilder, Value, Value], Value]:
 
 
 class InstructionBuilder:
-    """Appends instructions at the end of `block`. `fast_math` are flags that every floating operation gets."""
+    """Appends instructions at the end of `block`.
+
+    Attributes:
+        fast_math: flags that every floating operation gets.
+        locations: the debug location of everything that code is emitted for, as an instruction's metadata.
+        location: the debug location that every instruction gets.
+        root_location: the location of what belongs to no other thing.
+    """
 
     def __init__(self, module: IrModule, function: IrFunction) -> None:
         self.module = module
         self.function = function
         self.block = function.blocks[0]
         self.fast_math = ""
+        self.locations: Mapping[object, str] = {}
+        self.location = self.root_location = ""
 
     # -- writing -----------------------------------------------------------------------------------------------------
 
     def emit(self, type_: str, text: str) -> Value:
         """Appends `%new = text`; the result has type `type_`."""
         name = self.function.fresh()
-        self.block.lines.append(f"{name} = {text}")
+        self.block.lines.append(f"{name} = {text}{self.location}")
         return Value(type_, name)
 
     def line(self, text: str) -> None:
         """Appends a line that yields no value."""
-        self.block.lines.append(text)
+        self.block.lines.append(text + self.location)
 
     # -- constants ---------------------------------------------------------------------------------------------------
 

@@ -82,6 +82,7 @@ class IrFunction:
         signature = ", ".join(" ".join(filter(None, (type_, extra, f"%{n}"))) for type_, extra, n in parameters)
         parts = ("define", prefix, f"{return_type} @{name}({signature})", attributes, "{")
         self._header = " ".join(filter(None, parts))
+        self.subprogram = ""  # its metadata for debug locations
         self.blocks: list[Block] = []
         self._names = 0
         self.add_block("entry")
@@ -107,7 +108,7 @@ class IrFunction:
         return f"declare{self._header.removeprefix('define').removesuffix(' {')}"
 
     def to_text(self) -> str:
-        parts = [self._header]
+        parts = [f"{self._header[:-1]}!dbg {self.subprogram} {{" if self.subprogram else self._header]
         for block in self.blocks:
             parts.append(f"{block.label}:")
             parts.extend(f"  {line}" for line in block.lines)
@@ -118,7 +119,8 @@ class IrFunction:
 class IrModule:
     """A module under construction: globals, declarations, functions, metadata.
 
-    `helpers` are the functions that several kernels call, by what they do.
+    `helpers` are the functions that several kernels call, by what they do. `debug_unit` is the metadata of debug
+    locations, if functions have any.
     """
 
     def __init__(self, name: str, *, triple: str = "", data_layout: str = "") -> None:
@@ -131,6 +133,7 @@ class IrModule:
         self._declarations: dict[str, str] = {}
         self._metadata: list[str] = []
         self._metadata_ids: dict[str, int] = {}
+        self.debug_unit = ""
         self._constants: dict[tuple[str, bytes], Value] = {}
 
     def symbol(self, name: str) -> str:
@@ -241,6 +244,9 @@ class IrModule:
             parts.append(f'target triple = "{self.triple}"')
         parts.append("")
         parts.extend(f"@{name} = {text}" for name, text in self._globals.items() if used is None or name in used)
+        if self.debug_unit:
+            version = self.metadata('!{i32 2, !"Debug Info Version", i32 3}')
+            code += f"\n!llvm.dbg.cu = !{{{self.debug_unit}}}\n!llvm.module.flags = !{{{version}}}\n"
         parts += ["", code]
         if used is not None:
             others = [f for name, f in self.functions.items() if name in used and name not in names]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -29,7 +30,8 @@ __all__ = ["read"]
 
 _SPACES = {".global": "global", ".const": "const", ".shared": "shared", ".local": "local", ".param": "param"}
 _LINKAGE = (".visible", ".extern", ".weak", ".common")
-_ONE_LINE = (".version", ".target", ".address_size", ".pragma", ".noreturn", ".explicitcluster")
+_ONE_LINE = (".file", ".version", ".target", ".address_size", ".pragma", ".noreturn", ".explicitcluster")
+_FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"\n]*)"', re.MULTILINE)
 
 
 def read(text: str) -> dict[str, Function]:
@@ -48,7 +50,7 @@ class _Reader:
         self.tokens = TokenStream(text)
         self.functions: dict[str, Function] = {}
         self.variables: dict[str, Variable] = {}
-        self.files: dict[int, str] = {}
+        self.files = {int(number): name for number, name in _FILE.findall(text)}  # which may follow their use
         self.location: SourceLocation | None = None
 
     def module(self) -> None:
@@ -62,11 +64,6 @@ class _Reader:
             elif word in _SPACES:
                 variable = self._variable()
                 self.variables[variable.name] = variable
-            elif word == ".file":
-                line = tokens.take().line
-                number = tokens.integer()
-                self.files[number] = tokens.take().text.strip('"')
-                self._skip_line(line)
             elif word == ".section":
                 self._skip_section()
             elif word in _ONE_LINE:

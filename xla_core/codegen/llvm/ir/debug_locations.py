@@ -1,0 +1,55 @@
+"""Debug locations: the instruction of a fusion that each instruction of its kernel computes.
+
+LLVM passes on lines of source text. Here the source file is the fusion, by its name, and a line is the number of an
+instruction in the fusion's computation, from 1. So kernels that are alike have the same locations whatever their
+instructions are called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.codegen.llvm.ir.builder import IrBuilder
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
+
+
+def add_debug_locations(b: IrBuilder, fusion: HloInstruction) -> None:
+    """Lets the builder's function have debug locations. Those of a fusion's instructions are in `b.locations`, and the
+    root's is the location of what belongs to no other instruction.
+    """
+    module = b.module
+    file = module.metadata(f'!DIFile(filename: "{_quoted(fusion.name)}", directory: "")')
+    if not module.debug_unit:
+        module.debug_unit = module.metadata(
+            f"!DICompileUnit(language: DW_LANG_C, file: {file}, isOptimized: true, emissionKind: DebugDirectivesOnly)",
+            distinct=True,
+        )
+    nothing = module.metadata("!DISubroutineType(types: !{null})")
+    what = f'name: "{b.function.name}", file: {file}, type: {nothing}, unit: {module.debug_unit}'
+    scope = module.metadata(f"!DISubprogram({what}, spFlags: DISPFlagDefinition)", distinct=True)
+    b.function.subprogram = scope
+    members = _members(fusion)
+    b.locations = {
+        instruction: f", !dbg {module.metadata(f'!DILocation(line: {line}, scope: {scope})')}"
+        for line, instruction in enumerate(members, 1)
+    }
+    b.root_location = b.location = b.locations[members[-1]]
+
+
+def instruction_at_line(fusion: HloInstruction, line: int) -> HloInstruction:
+    """Returns the instruction that a line of a kernel's debug locations names. Without such a line, or if the kernel
+    is not that of a fusion, it is the kernel's own instruction.
+    """
+    members = _members(fusion) if fusion.opcode == Opcode.FUSION else []
+    return members[line - 1] if 0 < line <= len(members) else fusion
+
+
+def _members(fusion: HloInstruction) -> Sequence[HloInstruction]:
+    called: HloComputation = fusion.attribute("calls")
+    return called.post_order()
+
+
+def _quoted(name: str) -> str:
+    return name.replace("\\", "\\5C").replace('"', "\\22")
