@@ -78,12 +78,23 @@ def emit(
         )
     lower = ffi.build_ffi_lowering_function(_TARGET, has_side_effect=has_side_effect)
     call = lower(ctx, *operands, index=np.uint64(callback.number))
-    if sharding is not None and not token:
-        mlir.set_sharding(ctx.module_context, call, sharding)
+    if sharding is not None:
+        mlir.set_sharding(ctx.module_context, call, _with_token(sharding) if token and result_avals else sharding)
     results = list(call.results)
     if token:
         token, *results = results
     return results, token, None
+
+
+def _with_token(sharding: Any) -> Any:
+    """Adds the sharding of the token, which is the first result. A call without other results has one sharding."""
+    from jax._src.sharding_impls import SdyArray, SdyArrayList
+
+    if not isinstance(sharding, SdyArrayList):
+        return sharding
+    device_ids = sharding.shardings[0].logical_device_ids
+    token = SdyArray(mesh_shape=(), dim_shardings=(), logical_device_ids=device_ids)
+    return SdyArrayList((token, *sharding.shardings))
 
 
 @register_custom_call(_TARGET)
