@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import json
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -12,6 +13,7 @@ from xla_core.backend.event import Event
 from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.pjrt import abi, native
 from xla_core.pjrt.buffer import TYPE_NUMBERS, PjrtBuffer
@@ -23,9 +25,13 @@ from xla_core.pjrt.handles import Handle, handle_at
 from xla_core.runtime import Buffer, Client, LoadedExecutable
 from xla_core.runtime.program import lower, read
 from xla_core.stablehlo import Module, TokenType
+from xla_core.stablehlo.sharding.entry_shardings import entry_shardings, sharding_text
+from xla_core.stablehlo.sharding.shardy import Sharding
+from xla_core.traversal import reachable
 
 T = TypeVar("T")
 
+TOKEN_TEXT = "token"
 TOKEN = 23  # PJRT_Buffer_Type_TOKEN
 _TOKEN_TYPE = "!stablehlo.token"
 _PROGRAM = abi.STRUCTS["Program"]
@@ -34,34 +40,43 @@ _OPTIONS = abi.STRUCTS["ExecuteOptions"]
 
 @dataclasses.dataclass(frozen=True)
 class Signature:
-    """Which parameters and results of a program are tokens, which hosts pass and take as buffers, and the runtime not.
+    """What hosts know of parameters and results, and the runtime doesn't: tokens are buffers too, and arrays have
+    shardings.
 
     Attributes:
-        parameters, results: for each, whether it is a token.
+        parameters, results: for each its sharding as HLO text, or `TOKEN_TEXT`.
     """
 
-    parameters: tuple[bool, ...]
-    results: tuple[bool, ...]
+    parameters: tuple[str, ...]
+    results: tuple[str, ...]
 
     @staticmethod
     def of(module: HloModule | Module) -> Signature:
         if isinstance(module, HloModule):
             shapes = [leaf for shape in module.parameter_shapes for leaf in shape.leaves()]
-            return Signature(_are_tokens(shapes), _are_tokens(module.result_shape.leaves()))
-        kind = module.functions["main"].attributes["function_type"]
+            return Signature(_texts(shapes), _texts(module.result_shape.leaves()))
+        main = module.functions["main"]
+        kind, shardings = main.attributes["function_type"], entry_shardings(module, main)
         return Signature(
-            *(tuple(isinstance(type, TokenType) for type in types) for types in (kind.inputs, kind.results))
+            _sharding_texts(kind.inputs, shardings.arguments), _sharding_texts(kind.results, shardings.results)
         )
 
     def arguments(self, row: Sequence[T]) -> Sequence[T]:
         """Drops the tokens of a list with one item for each parameter."""
-        if True not in self.parameters or len(row) != len(self.parameters):
+        if TOKEN_TEXT not in self.parameters or len(row) != len(self.parameters):
             return row
-        return [item for item, is_token in zip(row, self.parameters, strict=True) if not is_token]
+        return [item for item, text in zip(row, self.parameters, strict=True) if text != TOKEN_TEXT]
 
 
-def _are_tokens(shapes: Iterable[Shape]) -> tuple[bool, ...]:
-    return tuple(shape.is_token for shape in shapes)
+def _texts(shapes: Iterable[Shape]) -> tuple[str, ...]:
+    return tuple(TOKEN_TEXT if shape.is_token else sharding_text(None) for shape in shapes)
+
+
+def _sharding_texts(types: Iterable[object], shardings: Iterable[Sharding | None]) -> tuple[str, ...]:
+    return tuple(
+        TOKEN_TEXT if isinstance(type, TokenType) else sharding_text(sharding)
+        for type, sharding in zip(types, shardings, strict=True)
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,7 +110,7 @@ class Program:
                 parts.append(data[8:end])
                 data = data[end:]
             header = json.loads(parts[0])
-            signature = Signature(tuple(map(bool, header["parameters"])), tuple(map(bool, header["results"])))
+            signature = Signature(tuple(map(str, header["parameters"])), tuple(map(str, header["results"])))
             options, code = parts[1:]
         except (ValueError, TypeError, KeyError, IndexError) as error:
             raise InvalidArgumentError("these bytes are not a serialized executable of xla-core") from error
@@ -110,7 +125,7 @@ class PjrtExecutable(Handle):
     def __init__(self, program: Program) -> None:
         self.program, executable = program, program.executable
         arrays = iter(executable.result_shapes)
-        results = [None if is_token else next(arrays) for is_token in program.signature.results]
+        results = [None if text == TOKEN_TEXT else next(arrays) for text in program.signature.results]
         count, parameters = len(results), len(program.signature.parameters)
         kinds = self._kinds(max(count, parameters))
         numbers = [TOKEN if shape is None else TYPE_NUMBERS[shape.element_type] for shape in results]
@@ -181,10 +196,31 @@ def _compile(args: Any) -> None:
     options, _ = read_compile_options(data)
     module = read(code)
     signature = Signature.of(module)  # before lowering, which drops the tokens
-    hlo = module if isinstance(module, HloModule) else lower(module)
+    hlo = module if isinstance(module, HloModule) else lower(module, entry_shards=(options.num_partitions or 1) > 1)
+    if options.num_partitions != 1:
+        _warn_of_gathers(hlo)
     args.executable = PjrtLoadedExecutable(
         Program(client.client.compile(hlo, options), signature, data), client
     ).address
+
+
+def _warn_of_gathers(hlo: HloModule) -> None:
+    """Warns once a process if a program needs whole arrays of which each device has a shard."""
+    global _has_warned
+    live = reachable([hlo.entry.root], lambda instruction: instruction.operands)
+    gathers = [instruction for instruction in live if instruction.opcode == Opcode.ALL_GATHER]
+    if _has_warned or not any(gather.operand(0).opcode == Opcode.PARAMETER for gather in gathers):
+        return
+    _has_warned = True
+    warnings.warn(
+        f"{hlo.name} computes with whole arrays on every device, because xla-core does not partition programs; "
+        "jax.shard_map runs on the shards alone",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+
+_has_warned = False
 
 
 @implements("LoadedExecutable_GetExecutable")
@@ -231,7 +267,9 @@ def _execute(args: Any) -> None:
     for device, made, address in zip(devices, results, lists, strict=True):
         if kinds:
             arrays = iter(made)
-            handles = [_token(made, device) if is_token else PjrtBuffer(next(arrays), device) for is_token in kinds]
+            handles = [
+                _token(made, device) if kind == TOKEN_TEXT else PjrtBuffer(next(arrays), device) for kind in kinds
+            ]
             (ctypes.c_size_t * len(kinds)).from_address(address)[:] = [handle.address for handle in handles]
     if args.device_complete_events:
         events = (ctypes.c_size_t * len(rows)).from_address(args.device_complete_events)
@@ -288,10 +326,12 @@ def outline(program: Program) -> str:
     """
     executable = program.executable
     parameters, results = iter(executable.parameter_shapes), iter(executable.result_shapes)
-    arguments = [_TOKEN_TYPE if is_token else _mlir_type(next(parameters)) for is_token in program.signature.parameters]
+    arguments = [
+        _TOKEN_TYPE if text == TOKEN_TEXT else _mlir_type(next(parameters)) for text in program.signature.parameters
+    ]
     types, body = [], []
-    for number, is_token in enumerate(program.signature.results):
-        if is_token:
+    for number, text in enumerate(program.signature.results):
+        if text == TOKEN_TEXT:
             types.append(_TOKEN_TYPE)
             body.append(f"    %{number} = stablehlo.create_token : {_TOKEN_TYPE}")
         else:
@@ -300,17 +340,27 @@ def outline(program: Program) -> str:
             body.append(f"    %{number} = stablehlo.constant dense<{_zero(shape.element_type)}> : {types[-1]}")
     values = ", ".join(f"%{number}" for number in range(len(types)))
     body.append(f"    return {values} : {', '.join(types)}" if types else "    return")
-    counts = ", ".join(
-        f"mhlo.num_{what} = {count} : i32"
-        for what, count in (("replicas", executable.num_replicas), ("partitions", executable.num_partitions))
-    )
+    attributes = [
+        f"mhlo.num_replicas = {executable.num_replicas} : i32",
+        f"mhlo.num_partitions = {executable.num_partitions} : i32",
+    ]
+    if executable.num_partitions > 1:
+        given = [_sharding(text) for text in program.signature.parameters]
+        made = [_sharding(text) for text in program.signature.results]
+        output = made[0] if len(made) == 1 else f"{{{', '.join(made)}}}"
+        attributes.append(f"mhlo.spmd_parameters_shardings = [{', '.join(map(json.dumps, given))}]")
+        attributes.append(f"mhlo.spmd_output_sharding = {json.dumps(output)}")
     name = "".join(c if c.isalnum() or c in "_.$" else "_" for c in executable.name) or "main"
     signature = ", ".join(f"%arg{number}: {kind}" for number, kind in enumerate(arguments))
     head = [
-        f"module @{name} attributes {{{counts}}} {{",
+        f"module @{name} attributes {{{', '.join(attributes)}}} {{",
         f"  func.func public @main({signature}) -> ({', '.join(types)}) {{",
     ]
     return "\n".join([*head, *body, "  }", "}"])
+
+
+def _sharding(text: str) -> str:
+    return sharding_text(None) if text == TOKEN_TEXT else text
 
 
 def _zero(element_type: ElementType) -> str:

@@ -262,13 +262,13 @@ def _find_line(error: XlaError, text: str, file: str) -> None:
         error.location, error.snippet = place.location, place.snippet
 
 
-def lower(module: Module) -> HloModule:
-    """Lowers a verified StableHLO module to HLO; errors show the line of the program."""
+def lower(module: Module, *, entry_shards: bool = False) -> HloModule:
+    """Lowers a verified StableHLO module to HLO as `stablehlo.lower`; errors show the line of the program."""
     from xla_core import stablehlo
     from xla_core.stablehlo.shapes.polymorphism import source_lines
 
     with source_lines(module):
-        return stablehlo.lower(module)
+        return stablehlo.lower(module, entry_shards=entry_shards)
 
 
 def _read_stablehlo(source: str | bytes, file: str) -> Module:

@@ -216,6 +216,48 @@ def test_arrays_move_between_platforms_and_devices() -> None:
     )
 
 
+SHARDED = """
+    from jax.sharding import NamedSharding, PartitionSpec as P
+    devices = jax.devices()
+    mesh = jax.make_mesh((2, len(devices) // 2), ("a", "b"), devices=devices,
+                         axis_types=(jax.sharding.AxisType.Auto,) * 2)
+    x, w = np.arange(32, dtype="f").reshape(4, 8), np.ones((8, 6), "f")
+
+    product = jax.jit(jax.shard_map(lambda x, w: jax.lax.psum(x @ w, "b"), mesh=mesh,
+                                    in_specs=(P("a", "b"), P("b", None)), out_specs=P("a", None)))
+    split = [jax.device_put(v, NamedSharding(mesh, spec)) for v, spec in ((x, P("a", "b")), (w, P("b", None)))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a program of shard_map has no whole arrays
+        np.testing.assert_allclose(product(*split), x @ w)
+    np.testing.assert_allclose(product(x, w), x @ w)
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        f = jax.jit(lambda v: jnp.cumsum(v, 0) * 2, out_shardings=NamedSharding(mesh, P("b", None)))
+        y = f(split[0])
+        jax.jit(lambda v: v + 1)(split[0])
+    assert y.sharding.spec == P("b", None)
+    np.testing.assert_allclose(y, np.cumsum(x, 0) * 2)
+    assert [str(w.message).count("does not partition") for w in caught] == [1], [str(w.message) for w in caught]
+
+    everyone = jax.pmap(lambda v: jax.lax.psum(v, "i"), axis_name="i")(np.arange(len(devices), dtype="f"))
+    np.testing.assert_allclose(everyone, [sum(range(len(devices)))] * len(devices))
+
+    step = jax.jit(jax.shard_map(jax.grad(lambda w, x: jax.lax.psum(jnp.sum(jnp.tanh(x @ w)), ("a", "b"))), mesh=mesh,
+                                 in_specs=(P(), P(("a", "b"), None)), out_specs=P()), donate_argnums=0)
+    np.testing.assert_allclose(step(w, x), jax.grad(lambda w, x: jnp.sum(jnp.tanh(x @ w)))(w, x), rtol=1e-4)
+    """
+
+
+@pytest.mark.parametrize("platform", ["xla_cpu", "template"])
+def test_sharded_programs_run_on_several_devices(platform: str) -> None:
+    run_jax(
+        "import warnings\n" + textwrap.dedent(SHARDED),
+        platforms=f"{platform},cpu",
+        XLA_FLAGS="--xla_force_host_platform_device_count=4",
+    )
+
+
 @pytest.mark.parametrize("dtype", ["bool", "int4", "uint8", "float8_e4m3fn", "bfloat16", "float16", "complex64"])
 def test_arrays_of_each_kind_of_type_come_back(dtype: str) -> None:
     run_jax(

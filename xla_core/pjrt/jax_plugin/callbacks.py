@@ -88,12 +88,12 @@ def emit(
 
 def _with_token(sharding: Any) -> Any:
     """Adds the sharding of the token, which is the first result. A call without other results has one sharding."""
-    from jax._src.sharding_impls import SdyArray, SdyArrayList
+    from jax._src.sharding_impls import SdyArrayList
 
     if not isinstance(sharding, SdyArrayList):
         return sharding
-    device_ids = sharding.shardings[0].logical_device_ids
-    token = SdyArray(mesh_shape=(), dim_shardings=(), logical_device_ids=device_ids)
+    first = sharding.shardings[0]
+    token = type(first)(mesh_shape=(), dim_shardings=(), logical_device_ids=first.logical_device_ids)
     return SdyArrayList((token, *sharding.shardings))
 
 

@@ -13,23 +13,42 @@ from xla_core.hlo.shape import Shape
 from xla_core.hlo.verifier import verify_structure
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext, ModuleLowering
+from xla_core.stablehlo.lower.shards import shard_shape, to_shard, to_whole
 from xla_core.stablehlo.lower.type_conversion import shape_of
+from xla_core.stablehlo.sharding.entry_shardings import EntryShardings, entry_shardings
 from xla_core.stablehlo.sharding.mhlo_sharding import sharding_of
 
 
-def lower_entry(lowering: ModuleLowering, function: ir.Op) -> None:
-    """Lowers the entry function with flat parameters and results: tuples taken apart, tokens left out."""
+def lower_entry(lowering: ModuleLowering, function: ir.Op, entry_shards: bool = False) -> None:
+    """Lowers the entry function with flat parameters and results: tuples taken apart, tokens left out.
+
+    With `entry_shards`, parameters and results are this device's shards, as their shardings say.
+    """
     context = LoweringContext(lowering, lowering.begin(function))
+    lowering.partitions = device_counts(lowering.source)[1]
     block = function.regions[0].block
     attributes = argument_attributes(function)
-    for argument, attribute in zip(block.arguments, attributes, strict=True):
-        value = _parameter(context, _shape_at(function, argument.type), argument.name or f"arg{argument.index}")
+    shardings = entry_shardings(lowering.source, function) if entry_shards else EntryShardings.none(function)
+    for argument, attribute, sharding in zip(block.arguments, attributes, shardings.arguments, strict=True):
+        shape, name = _shape_at(function, argument.type), argument.name or f"arg{argument.index}"
+        if sharding is not None:
+            shard = _parameter(context, shard_shape(shape, sharding, function), name)
+            context.values[argument] = to_whole(context, shard, sharding, function)
+            continue
+        value = _parameter(context, shape, name)
         if value.opcode == Opcode.PARAMETER:
             value.attributes.update(sharding_of(attribute, function.location))
         context.values[argument] = value
-    results = [leaf for value in context.lower_block(block) for leaf in _leaves(context, value)]
+    results: list[HloInstruction] = []
+    for value, sharding in zip(context.lower_block(block), shardings.results, strict=True):
+        if sharding is not None:
+            shard_shape(value.shape, sharding, function)  # raises where it can't be split
+            value = to_shard(context, value, sharding)
+        results += _leaves(context, value)
     context.set_root(results)
     _lower_signature(lowering.hlo, lowering.source, function)
+    if entry_shards:
+        _keep_aliases_of_equal_size(lowering.hlo)
 
 
 def _shape_at(op: ir.Op, type: ir.Type) -> Shape:
@@ -145,11 +164,21 @@ def _flat_positions(types: list[ir.Type]) -> list[range]:
     return positions
 
 
-def lower_static(module: ir.Module, function: ir.Op, name: str = "") -> HloModule:
+def _keep_aliases_of_equal_size(hlo: HloModule) -> None:
+    """Makes a parameter whose shard has another size than its result's a donor of its buffer."""
+    results, parameters = list(hlo.result_shape.leaves()), hlo.parameter_shapes
+    for alias in list(hlo.input_output_aliases):
+        result = results[alias.output_index[0] if alias.output_index else 0]
+        if result.byte_size != parameters[alias.parameter_number].byte_size:
+            hlo.input_output_aliases.remove(alias)
+            hlo.buffer_donors.append((alias.parameter_number, ()))
+
+
+def lower_static(module: ir.Module, function: ir.Op, name: str = "", *, entry_shards: bool = False) -> HloModule:
     """Lowers a verified module without unbounded sizes to HLO. `function` is the entry."""
     lowering = ModuleLowering(module, HloModule(name or module.name or str(function.attributes["sym_name"])))
     try:
-        lower_entry(lowering, function)
+        lower_entry(lowering, function, entry_shards)
     except RecursionError as error:  # the calling code may be deep in the stack already
         raise ResourceExhaustedError("regions and calls are nested too deeply to be lowered") from error
     verify_structure(lowering.hlo)  # shapes need no check: the op table has just inferred them

@@ -2,32 +2,23 @@
 
 There is no partitioner. Outside of a manual computation every device holds whole tensors, so the lowering ignores
 sharding constraints. Each device slices its shard at the entry of a manual computation, and the results' shards are
-gathered at its exit.
+gathered at its exit, unless the program has them as shards already (`lower.shards`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.lower.entry import device_counts
-from xla_core.stablehlo.sharding.mesh import mesh_groups
-from xla_core.stablehlo.sharding.shardy import Sharding, axis_names, parse_shardings, shard_count, shard_indices
+from xla_core.stablehlo.lower.shards import to_shard, to_whole
+from xla_core.stablehlo.sharding.shardy import Sharding, axis_names, parse_shardings, shard_count
 from xla_core.stablehlo.table.assembly_format import RETURN_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import ANY
 
 define = OpGroup("sharding").define
-
-_CHANNEL = 1
 
 
 def _same(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
@@ -53,9 +44,12 @@ define(
 # -- manual computations ---------------------------------------------------------------------------------------------
 
 
-def _manual(sharding: Sharding, axes: frozenset[str]) -> list[tuple[ir.AxisRef, ...]]:
-    """Returns for each dimension its manual axes. The other axes are free for a partitioner."""
-    return [tuple(axis for axis in dimension if axis.name in axes) for dimension in sharding.dimensions]
+def _manual(sharding: Sharding, axes: frozenset[str]) -> Sharding:
+    """Returns the sharding along the manual axes. The other axes are free for a partitioner."""
+    return Sharding(
+        sharding.mesh,
+        tuple(tuple(axis for axis in dimension if axis.name in axes) for dimension in sharding.dimensions),
+    )
 
 
 def _shardings(op: ir.Op, module: ir.Module, name: str, values: Sequence[ir.Value]) -> list[Sharding]:
@@ -85,7 +79,7 @@ def _check(op: ir.Op, sharding: Sharding, axes: frozenset[str], whole: ir.Type, 
         return
     if not isinstance(whole, ir.TensorType) or not isinstance(part, ir.TensorType) or whole.rank != part.rank:
         op.fail(f"a shard of '{whole}' can't have type '{part}'")
-    counts = [shard_count(sharding.mesh, split) for split in _manual(sharding, axes)] or [1] * whole.rank
+    counts = [shard_count(sharding.mesh, split) for split in _manual(sharding, axes).dimensions] or [1] * whole.rank
     if len(counts) != whole.rank:
         op.fail(f"a sharding of {len(counts)} dimensions doesn't fit '{whole}'")
     for size, shard, count in zip(whole.shape, part.shape, counts, strict=True):
@@ -101,53 +95,10 @@ def _lower_manual(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) ->
     outs = _shardings(op, source, "out_shardings", op.results)
     metadata = ctx.metadata
     for operand, sharding, argument in zip(operands, ins, block.arguments, strict=True):
-        ctx.values[argument] = _shard(ctx, operand, sharding, axes)
+        ctx.values[argument] = to_shard(ctx, operand, _manual(sharding, axes))
     results = ctx.lower_block(block)
     ctx.metadata = metadata
-    return [_whole(ctx, op, result, sharding, axes) for result, sharding in zip(results, outs, strict=True)]
-
-
-def _shard(ctx: LoweringContext, value: HloInstruction, sharding: Sharding, axes: frozenset[str]) -> HloInstruction:
-    splits = _manual(sharding, axes)
-    counts = [shard_count(sharding.mesh, split) for split in splits]
-    if all(count == 1 for count in counts):
-        return value
-    sizes = [size // count for size, count in zip(value.shape.dimensions, counts, strict=True)]
-    _, partitions = device_counts(ctx.module.source)
-    devices = len(shard_indices(sharding.mesh, ()))
-    if partitions != devices:
-        raise InvalidArgumentError(f"a mesh of {devices} devices in a program for {partitions} partitions")
-    scalar = Shape(ElementType.S32)
-    device = ctx.convert(ctx.add(Opcode.PARTITION_ID, shape=Shape(ElementType.U32)), scalar)
-    starts = []
-    for split, count, size in zip(splits, counts, sizes, strict=True):
-        if count == 1:
-            starts.append(ctx.constant(np.int32(0)))
-            continue
-        table = ctx.constant((shard_indices(sharding.mesh, split) * size).astype(np.int32))
-        starts.append(ctx.reshape(ctx.add(Opcode.DYNAMIC_SLICE, table, device, dynamic_slice_sizes=(1,)), ()))
-    return ctx.add(Opcode.DYNAMIC_SLICE, value, *starts, dynamic_slice_sizes=tuple(sizes))
-
-
-def _whole(
-    ctx: LoweringContext, op: ir.Op, value: HloInstruction, sharding: Sharding, axes: frozenset[str]
-) -> HloInstruction:
-    for dimension, split in enumerate(_manual(sharding, axes)):
-        count = shard_count(sharding.mesh, split)
-        if count == 1:
-            continue
-        dims = list(value.shape.dimensions)
-        dims[dimension] *= count
-        value = ctx.add(
-            Opcode.ALL_GATHER,
-            value,
-            shape=value.shape.with_dimensions(dims),
-            dimensions=(dimension,),
-            replica_groups=mesh_groups(ir.ReplicaGroupMeshAxes(sharding.mesh, split), ctx.module.source, op),
-            channel_id=_CHANNEL,
-            use_global_device_ids=True,
-        )
-    return value
+    return [to_whole(ctx, result, _manual(out, axes), op) for result, out in zip(results, outs, strict=True)]
 
 
 define(

@@ -10,13 +10,15 @@ from xla_core.stablehlo.shapes.refine import has_dynamic_types, refine
 from xla_core.stablehlo.verify.verifier import verify
 
 
-def lower(module: ir.Module, entry: str | None = None) -> HloModule:
+def lower(module: ir.Module, entry: str | None = None, *, entry_shards: bool = False) -> HloModule:
     """The HLO of a verified module.
 
     Args:
         module: a module that `verify` accepted. The entry's arguments have static or bounded types. Other dynamic
             sizes must follow from these and from constants; `refine` computes them.
         entry: the function to start with; `main`, or the only public function, where none is named.
+        entry_shards: whether the entry's parameters and results are one device's shards, as their Shardy shardings say
+            (PJRT's convention), rather than whole tensors.
 
     Private functions become computations that `call` names. Entry parameters and results are flat: tuples are taken
     apart, tokens vanish; more than one result makes a tuple root.
@@ -29,4 +31,4 @@ def lower(module: ir.Module, entry: str | None = None) -> HloModule:
         module = refine(module, entry=str(function.attributes["sym_name"]))
         verify(module)
         function = next(iter(module.functions.values()))
-    return lower_static(module, function, module.name or entry or "")
+    return lower_static(module, function, module.name or entry or "", entry_shards=entry_shards)

@@ -1,0 +1,64 @@
+"""The shardings that a function's arguments and results have in Shardy's attributes."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.sharding.shardy import Sharding, parse_shardings, shard_count, shard_indices
+
+
+@dataclasses.dataclass(frozen=True)
+class EntryShardings:
+    """The sharding of each argument and result; None for one that every device holds whole."""
+
+    arguments: tuple[Sharding | None, ...]
+    results: tuple[Sharding | None, ...]
+
+    @staticmethod
+    def none(function: ir.Op) -> EntryShardings:
+        block = function.regions[0].block
+        return EntryShardings((None,) * len(block.arguments), (None,) * len(block.ops[-1].operands))
+
+
+def entry_shardings(module: ir.Module, function: ir.Op) -> EntryShardings:
+    """Reads the attribute `sdy.sharding` of each argument and result.
+
+    Raises:
+        InvalidArgumentError: for an unknown mesh or axis.
+        UnimplementedError: for unreduced axes.
+    """
+    nothing = EntryShardings.none(function)
+    return EntryShardings(
+        _read(module, function, "arg_attrs", len(nothing.arguments)),
+        _read(module, function, "res_attrs", len(nothing.results)),
+    )
+
+
+def _read(module: ir.Module, function: ir.Op, name: str, count: int) -> tuple[Sharding | None, ...]:
+    given: Any = function.attributes.get(name) or ()
+    found: list[Sharding | None] = []
+    for number in range(count):
+        attribute = (given[number] or {}).get("sdy.sharding") if number < len(given) else None
+        shardings = parse_shardings(attribute, module, function) if attribute is not None else []
+        is_split = bool(shardings) and any(shard_count(shardings[0].mesh, axes) > 1 for axes in shardings[0].dimensions)
+        found.append(shardings[0] if is_split else None)
+    return tuple(found)
+
+
+def sharding_text(sharding: Sharding | None) -> str:
+    """Writes a sharding as HLO text: `{replicated}`, `{devices=[2,1]0,1}`."""
+    if sharding is None:
+        return "{replicated}"
+    counts = [shard_count(sharding.mesh, axes) for axes in sharding.dimensions]
+    devices = len(shard_indices(sharding.mesh, ()))
+    tiles = np.zeros(devices, np.int64)  # the number of each device's tile, in row-major order
+    for axes, count in zip(sharding.dimensions, counts, strict=True):
+        tiles = tiles * count + shard_indices(sharding.mesh, axes)
+    order = np.argsort(tiles, kind="stable")
+    copies = devices // int(np.prod(counts, dtype=np.int64))
+    sizes, last = (counts, "") if copies == 1 else ([*counts, copies], " last_tile_dim_replicate")
+    return f"{{devices=[{','.join(map(str, sizes))}]{','.join(map(str, order))}{last}}}"
