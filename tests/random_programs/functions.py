@@ -67,6 +67,7 @@ REAL = {
     "cosine": Function(1e4, _one, _one),
     "logistic": Function(math.inf, _one, lambda b: 0.25),
     "erf": Function(math.inf, lambda b: min(1.13 * b, 1), lambda b: 1.13),
+    "erfc": Function(math.inf, lambda b: 2.0, lambda b: 1.13),
     "atan": Function(math.inf, lambda b: min(b, 1.6), _one),
     "asinh": Function(math.inf, lambda b: math.asinh(b), _one),
     "cbrt": Function(0, math.cbrt, _one),

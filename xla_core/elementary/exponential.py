@@ -27,7 +27,11 @@ def exp_with_low(m: Arithmetic[V], x: V, low: V | None) -> V:
 
     The scale is applied in two halves, so that denormal results are rounded once.
     """
-    x = m.limit(x, _LOWEST[m.kind(x)], _HIGHEST[m.kind(x)])
+    return exp_of_bounded(m, m.limit(x, _LOWEST[m.kind(x)], _HIGHEST[m.kind(x)]), low)
+
+
+def exp_of_bounded(m: Arithmetic[V], x: V, low: V | None) -> V:
+    """Returns e^(x + low) for an x with which e^(x / 2) is a normal number."""
     _, less_one, n = _reduced(m, x, low)
     half = m.ashr(n, 1)
     result = m.mul(m.add(less_one, 1.0), m.power_of_two(half))

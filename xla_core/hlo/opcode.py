@@ -67,6 +67,7 @@ class Opcode(enum.StrEnum):
     DYNAMIC_SLICE = "dynamic-slice"
     DYNAMIC_UPDATE_SLICE = "dynamic-update-slice"
     ERF = "erf"
+    ERFC = "erfc"
     EXPONENTIAL = "exponential"
     EXPONENTIAL_MINUS_ONE = "exponential-minus-one"
     FFT = "fft"

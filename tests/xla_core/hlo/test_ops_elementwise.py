@@ -140,6 +140,7 @@ UNARY = {
     "tan": np.tan,
     "tanh": np.tanh,
     "erf": np.vectorize(math.erf),
+    "erfc": np.vectorize(math.erfc),
     "acos": np.arccos,
     "acosh": np.arccosh,
     "asin": np.arcsin,
@@ -188,7 +189,8 @@ def test_functions_of_float32(opcode: str) -> None:
     np.testing.assert_array_equal(run(opcode, x), exact)
 
 
-@pytest.mark.parametrize("opcode", UNARY)
+# The C library's erfc is off by up to 1.7 ULP. `xla accuracy` checks it against its bound.
+@pytest.mark.parametrize("opcode", [name for name in UNARY if name != "erfc"])
 def test_functions_of_float64(opcode: str) -> None:
     mpmath = pytest.importorskip("mpmath")
     names = {

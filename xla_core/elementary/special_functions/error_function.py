@@ -1,49 +1,17 @@
-"""erfc and the inverse of erf, in f32 and f64."""
+"""The inverse of erf, in f32 and f64."""
 
 from __future__ import annotations
 
 import math
 
 from xla_core.elementary.arithmetic import V
-from xla_core.elementary.expression import Expression, fitted, polynomial, with_mantissa_bits
+from xla_core.elementary.expression import Expression, fitted
 from xla_core.elementary.special_functions.coefficients import (
     ERF_INV_FAR,
     ERF_INV_MIDDLE,
     ERF_INV_NEAR,
     ERF_INV_TAIL,
-    ERF_WITHIN,
-    ERFCX_FAR,
-    ERFCX_MIDDLE,
 )
-
-
-def erfc(x: Expression[V]) -> Expression[V]:
-    """1 - erf(x).
-
-    For |x| > 3/4 it multiplies exp(-x^2) by a fit of exp(x^2) erfc(|x|), so that a small result is accurate too.
-    """
-    y = abs(x)
-    # For larger y the result underflows to 0. The limit avoids inf - inf below.
-    y = y.minimum(30.0 if x.kind == "f32" else 40.0)
-    inverse = 1.0 / y
-    rest = (y < 2.5).where(fitted(y - 1.625, ERFCX_MIDDLE), fitted(inverse * inverse - 0.08, ERFCX_FAR) / y)
-    far = _times_exp_of_minus_square(rest, y)
-    erf = x + x * polynomial(x * x, ERF_WITHIN[x.kind])
-    result = (x < 0.75).where(1.0 - erf, far)
-    return (x < -0.75).where(2.0 - far, x.is_nan().where(x, result))
-
-
-def _times_exp_of_minus_square(factor: Expression[V], y: Expression[V]) -> Expression[V]:
-    """Computes factor * exp(-y^2).
-
-    The square of the upper half of y's digits is exact. The rest of the exponent is small; its exponential comes from a
-    polynomial and is added last.
-    """
-    head = with_mantissa_bits(y, 11 if y.kind == "f32" else 25)
-    rest = (head - y) * (head + y)  # below y^2 / 2048: 0.05 where the result is not 0
-    less_one = rest + rest * rest * (0.5 + rest * (1 / 6))
-    power = (-(head * head)).exp()
-    return power * factor + power * (factor * less_one)
 
 
 def erf_inv(x: Expression[V]) -> Expression[V]:
@@ -72,7 +40,7 @@ def _halley(x: Expression[V], y: Expression[V]) -> Expression[V]:
 
     For |x| >= 3/4 the error is computed from erfc(|y|) and 1 - |x|, which keeps its digits.
     """
-    tail = (1.0 - abs(x)) - erfc(abs(y))
+    tail = (1.0 - abs(x)) - abs(y).op("erfc")
     error = (abs(x) < 0.75).where(y.op("erf") - x, tail * x.sign())
     slope = (2.0 / math.sqrt(math.pi)) * (-(y * y)).exp()
     step = error / (slope + y * error)

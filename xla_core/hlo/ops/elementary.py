@@ -53,7 +53,7 @@ def _logistic(x: Array) -> Array:
     return result
 
 
-_erf = np.frompyfunc(math.erf, 1, 1)
+_erf, _erfc = np.frompyfunc(math.erf, 1, 1), np.frompyfunc(math.erfc, 1, 1)
 
 
 def _real_power(x: Array, y: Array) -> Array:
@@ -211,6 +211,7 @@ def _complex_tan(z: Array) -> Array:
 
 
 erf = _function(lambda x: np.asarray(_erf(x.astype(_F64)), dtype=_F64))
+erfc = _function(lambda x: np.asarray(_erfc(x.astype(_F64)), dtype=_F64))
 atan2 = _function(np.arctan2, _complex_atan2)
 _power = _function(_real_power, _complex_power)
 _rounded_sqrt = _function(np.sqrt)

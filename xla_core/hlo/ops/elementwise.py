@@ -253,3 +253,4 @@ entry(
 for _opcode, (_evaluate, _doc) in elementary.FUNCTIONS.items():
     _op(_opcode, 1, _COMPLEX_OR_FLOATS, _evaluate, _TRANSCENDENTAL, doc=_doc, **_ACCURACY)
 _op(Opcode.ERF, 1, _FLOATS, elementary.erf, _TRANSCENDENTAL, doc="The error function.", **_ACCURACY)
+_op(Opcode.ERFC, 1, _FLOATS, elementary.erfc, _TRANSCENDENTAL, doc="1 - erf(x).", **_ACCURACY)

@@ -14,6 +14,7 @@ from xla_core.codegen.llvm import LoopAbi
 from xla_core.hlo.element_type import ElementType as T
 
 _erf = np.vectorize(math.erf, otypes=[np.float64])
+_erfc = np.vectorize(math.erfc, otypes=[np.float64])
 
 # opcode: (numpy in float64, mpmath's name, where it is defined)
 FUNCTIONS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str, tuple[float, float]]] = {
@@ -37,6 +38,7 @@ FUNCTIONS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str, tuple[float,
     "cbrt": (np.cbrt, "cbrt", (-np.inf, np.inf)),
     "rsqrt": (lambda x: 1 / np.sqrt(x), "rsqrt", (0, np.inf)),
     "erf": (_erf, "erf", (-np.inf, np.inf)),
+    "erfc": (_erfc, "erfc", (-np.inf, 1e4)),  # mpmath overflows beyond
 }
 
 
