@@ -54,14 +54,19 @@ def capabilities() -> Capabilities:
     return with_own.with_constraint(Opcode.CUSTOM_CALL, why_unknown)
 
 
-def loop_abi(triple: str, cpu: str, features: Collection[str], parallel: ParallelModel) -> LoopAbi:
-    """The processor's properties that the shared emitter needs."""
+def loop_abi(
+    triple: str, cpu: str, features: Collection[str], absent: Collection[str], parallel: ParallelModel
+) -> LoopAbi:
+    """The processor's properties that the shared emitter needs.
+
+    LLVM derives features from the processor's name. Those that are `absent` are taken away.
+    """
     is_aarch64 = triple.startswith("aarch64")
     half = "f16c" in features or is_aarch64
     return LoopAbi(
         triple,
         cpu,
-        ",".join(f"+{name}" for name in sorted(features)),
+        ",".join([*(f"+{name}" for name in sorted(features)), *(f"-{name}" for name in sorted(absent))]),
         vector_width=8 * VectorIsa.of(features, triple).register_bytes,
         has_fma="fma" in features or is_aarch64,
         native_floats=frozenset({ElementType.F16} if half else ()),

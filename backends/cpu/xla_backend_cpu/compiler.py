@@ -13,7 +13,7 @@ from pydantic import Field
 
 from xla_backend_cpu.executable import CpuExecutable
 from xla_backend_cpu.executor import ALIGNMENT, describe_host, worker_threads
-from xla_backend_cpu.host import architecture, host_cpu, host_features, host_triple
+from xla_backend_cpu.host import architecture, host_cpu, host_feature_names, host_features, host_triple
 from xla_core.backend import BackendOptions, CompileOptions, Compiler, Executable, StreamExecutor
 from xla_core.target import AlignmentRules, FusionCosts, FusionPreferences, ParallelModel, TargetConfig
 
@@ -76,7 +76,9 @@ class CpuCompiler(Compiler):
         """The processor's properties that the shared emitter needs."""
         from xla_backend_cpu import code_generation
 
-        return code_generation.loop_abi(self.triple, self.cpu, self.features, self.target_config.parallel)
+        # A virtual machine may hide features that processors of this name have, such as AVX-512.
+        absent = host_feature_names() - self.features if self.cpu == host_cpu() else ()
+        return code_generation.loop_abi(self.triple, self.cpu, self.features, absent, self.target_config.parallel)
 
     @property
     def has_blas(self) -> bool:

@@ -17,6 +17,7 @@ __all__ = [
     "NativeLibrary",
     "architecture",
     "host_cpu",
+    "host_feature_names",
     "host_features",
     "host_triple",
     "load_objects",
@@ -80,7 +81,18 @@ def architecture(triple: str) -> str:
 @functools.cache
 def host_features() -> frozenset[str]:
     """LLVM's names of the features that the host processor and the operating system support."""
-    return frozenset(name for name, present in _binding().get_host_cpu_features().items() if present)
+    return frozenset(name for name, present in _feature_flags().items() if present)
+
+
+@functools.cache
+def host_feature_names() -> frozenset[str]:
+    """LLVM's names of all features that a processor of the host's architecture may have."""
+    return frozenset(_feature_flags())
+
+
+@functools.cache
+def _feature_flags() -> dict[str, bool]:
+    return dict(_binding().get_host_cpu_features())
 
 
 @once

@@ -171,6 +171,26 @@ def test_code_for_another_machine_is_not_run(client):
         executable.execute_async_on_stream(device.run_options(), [])
 
 
+def test_code_has_no_instructions_that_the_host_hides() -> None:
+    """LLVM knows a processor by its name, and a virtual machine may hide what processors of this name have."""
+
+    class Masked(CpuCompiler):
+        features = frozenset(name for name in CpuCompiler().features if not name.startswith(("avx512", "avx10")))
+
+    program = """HloModule largest
+larger { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT m = f32[] maximum(a, b) }
+ENTRY main {
+  x = f32[4096,2048] parameter(0)
+  least = f32[] constant(-inf)
+  ROOT y = f32[4096] reduce(x, least), dimensions={1}, to_apply=larger
+}"""
+    assembly = str(Masked().compile(xla.parse(program), xla.CompileOptions(keep_artifacts=True)).artifacts()["asm"])
+    assert "%k1" not in assembly
+    assert "zmm" not in assembly
+
+
 def test_code_for_another_machine_calls_no_library_of_this_one():
     class Riscv(CpuCompiler):
         triple = "riscv64-unknown-linux-gnu"
