@@ -36,6 +36,11 @@ def test_plans_name_form_units_and_loops(build, plan: str) -> None:
     assert emit(fuse(build, f32(128, 64)))[0].plan == plan
 
 
+@pytest.mark.parametrize(("columns", "units"), [(300, 1), (600, 2), (2048, 8)])
+def test_tiles_read_long_pieces_of_rows(columns: int, units: int) -> None:
+    assert emit(fuse(summed, f32(128, columns)))[0].partition_count == units
+
+
 def test_the_plan_of_a_grid() -> None:
     flat = LoopAbi(host_abi().triple, parallel=ParallelModel(threads=64))
     assert emit(fuse(transposed, f32(128, 64)), flat)[0].plan.startswith("elements: ")

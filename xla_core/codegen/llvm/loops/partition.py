@@ -19,6 +19,8 @@ from xla_core.codegen.llvm.loops.transposition import SIZE, Tile
 from xla_core.codegen.sizes import ceil_div
 from xla_core.target import ParallelModel
 
+_LEAST_CHUNK = 256  # iterations of a loop over a tile; shorter pieces of rows come slowly from memory
+
 
 class Partition:
     """The division of the loops over a space into `count` units.
@@ -65,7 +67,7 @@ class Partition:
         self.prefix = (
             len(outer) if tile else next((n for n, size in enumerate(sizes) if size >= parallel.units), len(outer))
         )
-        rows, inner, least = sizes[self.prefix], self.extents[-1], 64 if tile else parallel.row_elements
+        rows, inner, least = sizes[self.prefix], self.extents[-1], _LEAST_CHUNK if tile else parallel.row_elements
         wanted = min(ceil_div(parallel.units, rows), inner // least) if rows < parallel.units and not whole_rows else 1
         wanted = max(wanted, ceil_div(inner, tile)) if tile else wanted
         if wanted > 1:
