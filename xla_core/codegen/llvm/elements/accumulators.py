@@ -266,29 +266,33 @@ def _accumulate(f: ElementEmitter, instruction: HloInstruction, index: Index) ->
     return total.finish(inner(0, frozenset(), total.start()))
 
 
-def reduce_together(f: ElementEmitter, instruction: HloInstruction, indices: Sequence[Index]) -> None:
-    """Computes several elements of a reduction in one loop, and defines them.
+def reduce_together(f: ElementEmitter, reductions: Sequence[HloInstruction], indices: Sequence[Index]) -> None:
+    """Computes several elements of each reduction in one loop, and defines them.
 
-    The reduction's loops, as they are planned, must be a single one.
+    Each reduction's loops, as they are planned, must be a single one, of the same size for all.
     """
-    total = accumulator(f, instruction)
-    each = [looped(instruction, operand_accesses(instruction, index), f.loops) for index in indices]
-    (variable,) = each[0][0].variables
-    start = total.start()
-    count = len(start)
+    starts: list[Value] = []
+    sums: list[tuple[HloInstruction, Index, Accumulator, Sequence[Access], slice]] = []
+    for reduction in reductions:
+        total = accumulator(f, reduction)
+        start = total.start()
+        for index in indices:
+            accesses = looped(reduction, operand_accesses(reduction, index), f.loops)
+            sums.append((reduction, index, total, accesses, slice(len(starts), len(starts) + len(start))))
+            starts += start
+    variables = dict.fromkeys(variable for _, _, _, accesses, _ in sums for variable in accesses[0].variables)
+    (extent,) = {variable.extent for variable in variables}
 
     def body(value: Value, carried: list[Value]) -> list[Value]:
-        f.indices.bind(variable, value)
-        return [
-            register
-            for number, accesses in enumerate(each)
-            for register in total.step(f, accesses, carried[number * count : (number + 1) * count])
-        ]
+        for variable in variables:
+            f.indices.bind(variable, value)
+        steps = [total.step(f, accesses, carried[registers]) for _, _, total, accesses, registers in sums]
+        return [register for step in steps for register in step]
 
-    metadata, end = minor_loop_metadata(variable.extent), f.b.int_(variable.extent)
-    found = f.context.loop(f.b.int_(0), end, body, start * len(each), name="reduce", metadata=metadata)
-    for number, index in enumerate(indices):
-        f.define(instruction, index, total.finish(found[number * count : (number + 1) * count]))
+    metadata = minor_loop_metadata(extent)
+    found = f.context.loop(f.b.int_(0), f.b.int_(extent), body, starts, name="reduce", metadata=metadata)
+    for reduction, index, total, _, registers in sums:
+        f.define(reduction, index, total.finish(found[registers]))
 
 
 def is_empty(instruction: HloInstruction, total: Accumulator) -> bool:

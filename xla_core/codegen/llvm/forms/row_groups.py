@@ -9,6 +9,7 @@ are combined is the same as without groups.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 from xla_core.analysis.indexing import IndexExpr, joined, reduced_rows
 from xla_core.codegen.llvm.elements.accumulators import reduce_together
@@ -22,65 +23,79 @@ from xla_core.codegen.loop_plan import LoopPlan
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
 from xla_core.hlo.opcode import Opcode
+from xla_core.traversal import reachable
 
 _ROWS = 4  # in a group; with 8, rows that are in the cache take longer
+_MOST_REDUCTIONS = 4  # in a kernel; with three or four, half as many rows fill the registers
 _LEAST_COLUMNS = 64  # with shorter rows, the loop is a small part of the work
 _MOST_MEMBERS = 16  # with more instructions, the code of a group is long and additions are not what takes the time
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class _RowGroupsPlan(KernelPlan):
-    """Attributes: the result, the reduction of its rows, and the number of elements of a row."""
+    """Attributes: the results, the reductions of their rows, the elements of a row, and the rows of a group."""
 
     section: Section
-    reduction: HloInstruction
+    reductions: Sequence[HloInstruction]
     columns: int
+    rows: int
 
     def describe_loops(self) -> str:
-        return f"; {self.count} rows of {self.columns} elements in groups of {_ROWS}"
+        return f"; {self.count} rows of {self.columns} elements in groups of {self.rows}"
 
 
-def _reduction(body: KernelBody) -> HloInstruction | None:
-    """Returns the only reduction of a kernel that computes little else."""
+def _reductions(body: KernelBody) -> list[HloInstruction]:
+    """Returns the reductions of a kernel that computes little else, or none if one of them needs another."""
     found = [i for i in body.members if i.opcode == Opcode.REDUCE]
     costly = body.size > _MOST_MEMBERS or any(Trait.TRANSCENDENTAL in i.op.traits for i in body.members)
-    return found[0] if len(found) == 1 and len(body.roots) == 1 and not costly else None
+    if costly or not 1 <= len(found) <= _MOST_REDUCTIONS:
+        return []
+    needed = reachable([o for i in found for o in i.operands], lambda i: () if i in body.bound else i.operands)
+    return [] if any(i in found for i in needed) else found
 
 
 def _plan(body: KernelBody) -> _RowGroupsPlan | None:
-    reduction = _reduction(body)
-    rows = reduced_rows(reduction) if reduction is not None else None
-    if reduction is None or rows is None or rows.elements < _LEAST_COLUMNS:
+    reductions = _reductions(body)
+    lengths = {rows.elements if (rows := reduced_rows(i)) is not None else 0 for i in reductions}
+    if len(lengths) != 1 or min(lengths) < _LEAST_COLUMNS:
         return None
+    (columns,) = lengths
     section, *others = sections(body, parts=False)
     if others or section.update is not None or section.shape.num_elements < 2 * _ROWS:
         return None
     outline = planned(section, 0)
     plan = LoopPlan([outline], body.bound)
-    row, inner = plan.variables(outline), plan.loops(reduction, rows.elements)
-    # Each element of the result needs the element of the reduction at its own index.
-    matches = len(row) == 1 and plan.indices(reduction) == [section.index(joined(row))]
-    if not matches or len(inner) != 1 or not plan.reads_in_order(inner[0]):
+    row = plan.variables(outline)
+    # Each element of the results needs the elements of the reductions at its own index.
+    if len(row) != 1 or any(plan.indices(i) != [section.index(joined(row))] for i in reductions):
+        return None
+    inner = [plan.loops(i, columns) for i in reductions]
+    if any(len(loops) != 1 or not plan.reads_in_order(loops[0]) for loops in inner):
         return None
     return _RowGroupsPlan(
-        section.shape.num_elements, loops=plan.loops, section=section, reduction=reduction, columns=rows.elements
+        section.shape.num_elements,
+        loops=plan.loops,
+        section=section,
+        reductions=reductions,
+        columns=columns,
+        rows=_ROWS if len(reductions) <= 2 else _ROWS // 2,
     )
 
 
 def _matches(body: KernelBody) -> bool:
-    return _reduction(body) is not None
+    return bool(_reductions(body))
 
 
 def _emit(body: KernelBody, plan: _RowGroupsPlan, frame: KernelFrame, context: EmissionContext) -> None:
     b, indices = frame.builder, IndexValues(context)
     emitter = ElementEmitter(context, body.bindings, indices, plan.loops)
     section = plan.section
-    rest = b.sub(frame.end, b.urem(b.sub(frame.end, frame.begin), b.int_(_ROWS)))
-    for begin, end, rows in ((frame.begin, rest, _ROWS), (rest, frame.end, 1)):
+    rest = b.sub(frame.end, b.urem(b.sub(frame.end, frame.begin), b.int_(plan.rows)))
+    for begin, end, rows in ((frame.begin, rest, plan.rows), (rest, frame.end, 1)):
         loop, _ = context.open_loop(begin, end, b.int_(rows), name="rows")
         first = indices.new("row", plan.count, loop.index)
         positions: list[IndexExpr] = [first + number for number in range(rows)]
-        reduce_together(emitter, plan.reduction, [section.index(p) for p in positions])
+        reduce_together(emitter, plan.reductions, [section.index(p) for p in positions])
         # All values are computed before the first store, because results may be in the operands' buffers.
         for array, index, value in [e for p in positions for e in section.elements(body, emitter, p)]:
             emitter.store(array, index, value)

@@ -39,6 +39,31 @@ def reversed_sums(c, x):
     return c.add("reverse", row_sums(c, x), dimensions=(0,))
 
 
+def sums_and_extrema(c, x):
+    least, most = scalar(c, float("inf")), scalar(c, float("-inf"))
+    results = [
+        row_sums(c, x),
+        c.add("reduce", x, most, dimensions=(1,), to_apply=scalar_body("maximum")),
+        c.add("reduce", x, least, dimensions=(1,), to_apply=scalar_body("minimum")),
+    ]
+    return c.add("tuple", *results)
+
+
+def sum_and_largest(c, x):
+    most = c.add("reduce", x, scalar(c, float("-inf")), dimensions=(1,), to_apply=scalar_body("maximum"))
+    return c.add("subtract", row_sums(c, x), most)
+
+
+def sums_of_two_arrays(c, x, y):
+    return c.add("tuple", row_sums(c, x), row_sums(c, y))
+
+
+def squared_differences_from_the_largest(c, x):
+    most = c.add("reduce", x, scalar(c, float("-inf")), dimensions=(1,), to_apply=scalar_body("maximum"))
+    less = c.add("subtract", x, c.add("broadcast", most, shape=x.shape, dimensions=(0,)))
+    return row_sums(c, c.add("multiply", less, less))
+
+
 def exponentials(c, x):
     return row_sums(c, c.add("exponential", x))
 
@@ -56,9 +81,10 @@ def test_the_plan_says_how_long_the_rows_are() -> None:
         (exponentials, f32(40, 96)),
         (broadcast_sum, f32(40, 96)),
         (reversed_sums, f32(40, 96)),
+        (squared_differences_from_the_largest, f32(40, 96)),
     ],
 )
-def test_short_few_strided_costly_and_moved_rows_have_another_form(build, shape) -> None:
+def test_short_few_strided_costly_moved_and_dependent_rows_have_another_form(build, shape) -> None:
     assert "row groups" not in emit(fuse(build, shape))[0].plan
 
 
@@ -87,3 +113,38 @@ def test_results_are_computed_from_the_reduced_rows() -> None:
     loaded = Loaded(fuse(clipped_sums, f32(21, 80)))
     assert "row groups" in loaded.kernel.plan
     np.testing.assert_allclose(loaded(x)[0], np.maximum(x.astype(np.float64).sum(1), 0), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_one_loop_makes_several_reductions(parts: int) -> None:
+    x = random_array(f32(21, 80))
+    loaded = Loaded(fuse(sums_and_extrema, f32(21, 80)))
+    assert "groups of 2" in loaded.kernel.plan
+    total, most, least = loaded(x, parts=parts)
+    np.testing.assert_allclose(total, x.astype(np.float64).sum(1), rtol=1e-4, atol=1e-5)
+    np.testing.assert_array_equal(most, x.max(1))
+    np.testing.assert_array_equal(least, x.min(1))
+
+
+def test_a_result_may_need_two_reductions() -> None:
+    x = random_array(f32(21, 80))
+    loaded = Loaded(fuse(sum_and_largest, f32(21, 80)))
+    assert "groups of 4" in loaded.kernel.plan
+    np.testing.assert_allclose(loaded(x)[0], x.astype(np.float64).sum(1) - x.max(1), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("columns", [80, 96])
+def test_arrays_are_reduced_together_if_their_rows_are_equally_long(columns: int) -> None:
+    x, y = random_array(f32(21, 80)), random_array(f32(21, columns))
+    loaded = Loaded(fuse(sums_of_two_arrays, f32(21, 80), f32(21, columns)))
+    assert ("groups of 4" in loaded.kernel.plan) == (columns == 80)
+    for got, each in zip(loaded(x, y), (x, y), strict=True):
+        np.testing.assert_allclose(got, each.astype(np.float64).sum(1), rtol=1e-4, atol=1e-5)
+
+
+def test_a_nan_in_one_row_is_the_largest_of_that_row_alone() -> None:
+    x = random_array(f32(8, 80))
+    x[3, 41] = np.nan
+    total, most, least = Loaded(fuse(sums_and_extrema, f32(8, 80)))(x)
+    for result in (total, most, least):
+        np.testing.assert_array_equal(np.isnan(result), np.arange(8) == 3)
