@@ -217,3 +217,29 @@ def test_many_sums_of_columns_fit_the_shared_memory_of_a_block(client, engine: s
     x = np.random.default_rng(0).standard_normal((1000, 64)).astype(np.float32)
     for factor, got in enumerate(compiled(x), 2):
         np.testing.assert_allclose(np.asarray(got), factor * x.astype(np.float64).sum(0), rtol=1e-4, atol=1e-3)
+
+
+PRIME = """HloModule prime
+sum {
+  a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  ROOT r = s32[] add(a, b)
+}
+ENTRY e {
+  x = s32[$N] parameter(0)
+  zero = s32[] constant(0)
+  ROOT r = s32[$K] reduce(x, zero), dimensions={$D}, to_apply=sum
+}
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("dims", "result", "dimensions"), [("40009", "", "0"), ("211,307", "", "0,1"), ("2003,33", "33", "0")]
+)
+def test_a_reduction_of_prime_length_has_many_blocks(client, dims: str, result: str, dimensions: str, engine) -> None:
+    text = PRIME.replace("$N", dims).replace("$K", result).replace("$D", dimensions)
+    first, *_ = re.findall(r"(\d+) units of", plan(client, text))
+    assert int(first) > 100
+    x = np.random.default_rng(0).integers(-50, 50, [int(n) for n in dims.split(",")]).astype(np.int32)
+    same(client, text, x, engine=engine)

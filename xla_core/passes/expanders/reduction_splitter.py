@@ -5,7 +5,9 @@ The first step has enough independent parts for all cores. (XLA: xla/service/gpu
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from collections.abc import Sequence
 
 from xla_core.analysis.indexing import reduced_rows
 from xla_core.hlo.builder import Builder
@@ -15,9 +17,32 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expanders.expander import OpExpander
 from xla_core.target import ParallelModel
 
+_FEWER = 4  # equal parts may be fewer than are wanted by this factor
+_ALIGNED = 16  # elements; parts that begin at a multiple of them are read by vectors
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Split:
+    """How a reduction is divided.
+
+    Attributes:
+        sizes: the operand's dimensions. Reduced dimensions that are neighbours may have become one.
+        reduced: those that are reduced.
+        dimension: the one that is divided.
+        parts, length: how many parts of how many elements it has. The second step takes the elements behind them.
+    """
+
+    sizes: Sequence[int]
+    reduced: Sequence[int]
+    dimension: int
+    parts: int
+    length: int
+
 
 class ReductionSplitter(OpExpander):
     """Rewrites reduce(x) to reduce(reduce(parts of x)), for one operand and an op with an identity.
+
+    If the elements can't be divided into equal parts, the second step also reduces those that remain.
 
     The parts depend only on shapes, so the result doesn't depend on the number of threads.
     """
@@ -54,32 +79,61 @@ class ReductionSplitter(OpExpander):
             return 1
         return rows.count if rows.inner == 1 else -(-rows.count // self._parallel.lanes)
 
-    def _split(self, instruction: HloInstruction) -> tuple[int, int] | None:
-        """The dimension to split and the number of parts: the first reduced dimension with a suitable divisor."""
-        sizes = instruction.operand(0).shape.dimensions
+    def _split(self, instruction: HloInstruction) -> _Split | None:
+        """How the elements are divided: into equal parts if there are enough of them, else with a rest."""
+        operand = instruction.operand(0).shape
+        sizes: Sequence[int] = operand.dimensions
+        reduced: Sequence[int] = sorted(instruction.attribute("dimensions"))
         most = max(8, self._parallel.units // self._blocks(instruction))
-        for d in sorted(instruction.attribute("dimensions")):
-            parts = next((n for n in range(min(most, sizes[d]), 7, -1) if sizes[d] % n == 0), None)
-            if parts is not None:
-                return d, parts
-        return None
+        equal = _equal_parts(sizes, reduced, most)
+        first, end = reduced[0], reduced[0] + len(reduced)
+        is_row_major = operand.layout is None or operand.layout.is_row_major
+        if _are_few(equal, most) and is_row_major and [*reduced] == list(range(first, end)):
+            sizes, reduced = (*sizes[:first], math.prod(sizes[first:end]), *sizes[end:]), (first,)
+            equal = _equal_parts(sizes, reduced, most)
+        if not _are_few(equal, most):
+            return equal
+        largest = max(reduced, key=lambda d: sizes[d])
+        length = sizes[largest] // most
+        if length >= _ALIGNED:
+            length -= length % _ALIGNED
+        return _Split(sizes, reduced, largest, most, length) if length > 1 else equal
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
         x, init = instruction.operands
-        found = self._split(instruction)
-        assert found is not None
-        d, parts = found
-        sizes = list(x.shape.dimensions)
-        cut = b.reshape(x, [*sizes[:d], parts, sizes[d] // parts, *sizes[d + 1 :]])
-        reduced = [r if r < d else r + 1 for r in instruction.attribute("dimensions")]  # without the parts
+        split = self._split(instruction)
+        assert split is not None
+        d, sizes, end = split.dimension, split.sizes, split.parts * split.length
         body = instruction.attribute("to_apply")
         op = combiner(body)
         identity = None if op is None else op.identity(x.shape.element_type)
         assert identity is not None
+        x = b.reshape(x, sizes)
+        parts = b.slice_in_dim(x, d, 0, end)
+        parts = b.reshape(parts, [*sizes[:d], split.parts, split.length, *sizes[d + 1 :]])
         start = b.constant(identity, init.shape)
-        first = b.add(Opcode.REDUCE, cut, start, dimensions=tuple(reduced), to_apply=body)
-        kept = [n for n in range(len(sizes) + 1) if n not in reduced]
-        place = kept.index(d)
+        reduced = [r if r < d else r + 1 for r in split.reduced]  # without the parts
+        first = b.add(Opcode.REDUCE, parts, start, dimensions=tuple(reduced), to_apply=body)
+        place = d - sum(1 for r in split.reduced if r < d)
+        if end < sizes[d]:
+            rest = b.slice_in_dim(x, d, end, sizes[d])
+            others = tuple(r for r in split.reduced if r != d)
+            if others:
+                rest = b.add(Opcode.REDUCE, rest, start, dimensions=others, to_apply=body)
+            first = b.add(Opcode.CONCATENATE, first, rest, dimensions=(place,))
         second = b.add(Opcode.REDUCE, first, init, dimensions=(place,), to_apply=body)
         assert math.prod(second.shape.dimensions) == instruction.shape.num_elements
         return second
+
+
+def _are_few(split: _Split | None, wanted: int) -> bool:
+    return split is None or split.parts < wanted // _FEWER
+
+
+def _equal_parts(sizes: Sequence[int], reduced: Sequence[int], most: int) -> _Split | None:
+    """Divides the first reduced dimension with a suitable divisor."""
+    for d in reduced:
+        parts = next((n for n in range(min(most, sizes[d]), 7, -1) if sizes[d] % n == 0), None)
+        if parts is not None:
+            return _Split(sizes, reduced, d, parts, sizes[d] // parts)
+    return None
