@@ -1,6 +1,7 @@
 """PJRT's C interface over the runtime, by which every backend is a device of JAX and of other hosts of PJRT.
 
     jax_plugin          registers the installed backends with JAX
+    shared_library      makes a library of a backend for hosts that are not Python programs
     api                 makes the table of functions of one platform
     executable          programs: PJRT_Executable, PJRT_LoadedExecutable; compile_options reads their options
     buffer              arrays: PJRT_Buffer

@@ -9,26 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.xla_core.pjrt.c_declarations import declarations
 from xla_core.pjrt import abi, abi_table
-
-_C_TYPES = {
-    ctypes.c_void_p: "void*",
-    ctypes.c_size_t: "size_t",
-    ctypes.c_int32: "int",
-    ctypes.c_int64: "int64_t",
-    ctypes.c_uint64: "uint64_t",
-    ctypes.c_bool: "bool",
-    ctypes.c_float: "float",
-}
 
 _compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 _header = os.environ.get("PJRT_C_API_HEADER", "")
-
-
-def _declaration(name: str, kind: type) -> str:
-    if issubclass(kind, ctypes.Union):
-        return "union { " + " ".join(_declaration(field, of) for field, of in kind._fields_) + f" }} {name};"
-    return f"{_C_TYPES.get(kind) or kind.__name__} {name};"
 
 
 def _offsets(source: str, prefix: str, tmp_path: Path) -> dict[str, list[int]]:
@@ -72,12 +57,7 @@ def _own_offsets() -> dict[str, list[int]]:
 
 @pytest.mark.skipif(_compiler is None, reason="no C compiler is installed")
 def test_the_structures_are_laid_out_as_in_c(tmp_path: Path) -> None:
-    declarations = [
-        f"typedef struct {name} {{ {' '.join(_declaration(*field) for field in struct._fields_)} }} {name};"
-        for name, struct in abi.STRUCTS.items()
-    ]
-    head = "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n"
-    assert _offsets(head + "\n".join(declarations), "", tmp_path) == _own_offsets()
+    assert _offsets(declarations(), "", tmp_path) == _own_offsets()
 
 
 @pytest.mark.skipif(not _header, reason="PJRT_C_API_HEADER doesn't name a copy of pjrt_c_api.h")

@@ -18,6 +18,7 @@ _FUNCTIONS = {
     "doctor": "backends:doctor",
     "new": "new:new",
     "replay": "replay:replay",
+    "pjrt": "pjrt:pjrt",
     "bench": "bench:bench",
 }
 COMMANDS = {name: EntryPoint(name, f"{__name__}.{function}", COMMANDS_GROUP) for name, function in _FUNCTIONS.items()}
