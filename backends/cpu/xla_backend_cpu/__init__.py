@@ -30,5 +30,5 @@ def xla_backend() -> BackendSpec:
         stream_executor=CpuExecutor,
         priority=100,
         options=CpuOptions,
-        description="native code by LLVM for the host's processor, OpenBLAS for large products",
+        description="native code by LLVM for the host's processor, OpenBLAS for complex products and LAPACK",
     )

@@ -84,7 +84,7 @@ def hlo_stages(config: TargetConfig, blas: bool) -> Mapping[str, HloPass]:
             *map(create_pass, _TARGET_PASSES),
             ConvolutionCanonicalizer(is_blocked_convolution, plain=True),
             create_pass("dot-strength-reduction"),
-            DotOperandTransposer(blas),
+            DotOperandTransposer(VectorIsa.of(config.features, config.triple), blas),
         ],
     )
     return {"target": target, "scheduling": scheduling_pipeline(config, _can_share)}

@@ -62,9 +62,9 @@ class BlockedProduct:
         rows, columns: (count, left stride, out stride) of the two dimensions of points.
         taps: (count, left stride) of each tap dimension, outermost first; on the right, taps are `right_row` apart.
         features: the number of features.
-        right_row: the stride between two taps on the right.
-        right_feature: the stride between two features on the right. If it is not 1, `right_row` is 1, and each block of
-            features is first transposed into scratch memory.
+        right_row: the stride between two taps on the right, where features are contiguous.
+        out_feature: the stride of the features in the result. If it is not 1, that of the rows is 1.
+        swapped: whether the left operand of the instruction is the right one of the product.
     """
 
     groups: tuple[Group, ...]
@@ -73,7 +73,8 @@ class BlockedProduct:
     taps: tuple[tuple[int, int], ...]
     features: int
     right_row: int
-    right_feature: int = 1
+    out_feature: int = 1
+    swapped: bool = False
 
     def __str__(self) -> str:
         points = " x ".join(str(n) for n in (*(g.count for g in self.groups), self.rows[0], self.columns[0]) if n != 1)
@@ -98,16 +99,16 @@ class Block:
     vectors: int
 
 
-def choose_block(product: BlockedProduct, lanes: int, registers: int) -> Block:
+def choose_block(all_rows: int, all_columns: int, features: int, lanes: int, registers: int) -> Block:
     """Chooses the block with the most multiply-adds per load and the least waste at the edges."""
-    vectors_needed = -(-product.features // lanes)
+    vectors_needed = -(-features // lanes)
     best, best_score = Block(1, 1, 1), -1.0
     for most in range(1, min(8, vectors_needed) + 1):
         vectors = even_size(vectors_needed, most)
         points = max((registers - 1 - vectors) // vectors, 1)
-        for rows in range(1, min(product.rows[0], points) + 1):
-            columns = even_size(product.columns[0], points // rows)
-            used = _used(product.rows[0], rows) * _used(product.columns[0], columns) * _used(vectors_needed, vectors)
+        for rows in range(1, min(all_rows, points) + 1):
+            columns = even_size(all_columns, points // rows)
+            used = _used(all_rows, rows) * _used(all_columns, columns) * _used(vectors_needed, vectors)
             work = rows * columns * vectors
             loads = rows * columns + 2 * vectors  # loads of the right operand cost twice as much
             rate = min(1.0, work / 10) / (1 + loads / work)
@@ -138,24 +139,21 @@ def block_start(b: IrBuilder, number: Value, size: int, count: int) -> Value:
 class ProductEmitter:
     """Emits a product into a kernel's frame, whose buffers are left, right and result.
 
-    `pieces` is the number of the kernel's units of work: the groups, times the blocks of rows unless the right operand
-    is packed, times the blocks of features if the right operand is packed or large or there are few units otherwise.
-    A register block has `width` lanes of features, of which `stored` are in the result.
+    `pieces` is the number of the kernel's units of work: the groups, times the blocks of rows, times the blocks of
+    features if the right operand is large or there are few units otherwise. A register block has `width` lanes of
+    features, of which `stored` are in the result.
     """
 
     def __init__(self, product: BlockedProduct, element_bytes: int, isa: VectorIsa, threads: int) -> None:
         self.product = product
         lanes = isa.register_bytes // element_bytes
-        self.block = choose_block(product, lanes, isa.registers)
+        self.block = choose_block(product.rows[0], product.columns[0], product.features, lanes, isa.registers)
         self.width = lanes * self.block.vectors
         self.stored = min(self.width, product.features)
         self.row_blocks = -(-product.rows[0] // self.block.rows)
-        self.packed = product.right_feature != 1
-        coarse = math.prod(g.count for g in product.groups) * (1 if self.packed else self.row_blocks)
+        coarse = math.prod(g.count for g in product.groups) * self.row_blocks
         self.large = product.tap_count * product.features * element_bytes > _LARGE_BYTES
-        self.feature_pieces = (
-            -(-product.features // self.width) if self.packed or self.large or coarse < 4 * threads else 1
-        )
+        self.feature_pieces = -(-product.features // self.width) if self.large or coarse < 4 * threads else 1
         self.pieces = coarse * self.feature_pieces
 
     def emit(self, frame: KernelFrame, vectors: VectorOps) -> None:
@@ -174,61 +172,30 @@ class _Body:
     def emit(self) -> None:
         b, v, p, plan = self.b, self.v, self.p, self.plan
         loop, _ = b.open_loop(self.frame.begin, self.frame.end, name="piece")
-        rest, row_block = split_index(b, loop.index, 1 if plan.packed else plan.row_blocks)
+        rest, row_block = split_index(b, loop.index, plan.row_blocks)
         rest, feature_block = split_index(b, rest, plan.feature_pieces)
         left, right, out = (
-            b.gep(type_, base, offset)
-            for type_, base, offset in zip(
-                (v.left, v.right, v.out), self.frame.buffers, split_groups(b, rest, p.groups), strict=True
-            )
+            b.gep(v.scalar, base, offset)
+            for base, offset in zip(self.frame.buffers, split_groups(b, rest, p.groups), strict=True)
         )
-        rows = features = None
-        if plan.packed:
-            start = block_start(b, feature_block, plan.stored, p.features)
-            right = self._pack(b.gep(v.right, right, b.mul(start, b.int_(p.right_feature))))
-            out = b.gep(v.out, out, start)
-            rows, _ = b.open_loop(b.int_(0), b.int_(plan.row_blocks), name="rows")
-            row_block = rows.index
         row = block_start(b, row_block, plan.block.rows, p.rows[0])
-        left, out = b.gep(v.left, left, b.mul(row, b.int_(p.rows[1]))), self._out(out, row, p.rows)
-        if not plan.packed:
-            if plan.feature_pieces == 1:
-                features, _ = b.open_loop(b.int_(0), b.int_(-(-p.features // plan.width)), name="features")
-                feature_block = features.index
-            start = block_start(b, feature_block, plan.stored, p.features)
-            right, out = b.gep(v.right, right, start), b.gep(v.out, out, start)
+        left, out = b.gep(v.scalar, left, b.mul(row, b.int_(p.rows[1]))), self._out(out, row, p.rows)
+        features = None
+        if plan.feature_pieces == 1:
+            features, _ = b.open_loop(b.int_(0), b.int_(-(-p.features // plan.width)), name="features")
+            feature_block = features.index
+        start = block_start(b, feature_block, plan.stored, p.features)
+        right, out = b.gep(v.scalar, right, start), b.gep(v.scalar, out, b.mul(start, b.int_(p.out_feature)))
         columns, _ = b.open_loop(b.int_(0), b.int_(-(-p.columns[0] // plan.block.columns)), name="columns")
         column = block_start(b, columns.index, plan.block.columns, p.columns[0])
-        left = b.gep(v.left, left, b.mul(column, b.int_(p.columns[1])))
+        left = b.gep(v.scalar, left, b.mul(column, b.int_(p.columns[1])))
         self._tile(left, right, self._out(out, column, p.columns))
-        for inner in (columns, features, rows, loop):
+        for inner in (columns, features, loop):
             if inner is not None:
                 b.close_loop(inner)
 
     def _out(self, out: Value, point: Value, dimension: tuple[int, int, int]) -> Value:
-        return self.b.gep(self.v.out, out, self.b.mul(point, self.b.int_(dimension[2])))
-
-    def _pack(self, right: Value) -> Value:
-        """Copies the features at `right` into scratch memory, where tap t has `width` elements at t * width."""
-        b, v, p, plan = self.b, self.v, self.p, self.plan
-        panel = b.alloca(v.scalar, plan.width * (p.tap_count + v.lanes - 1), align=64)
-        vectors, _ = b.open_loop(b.int_(0), b.int_(plan.block.vectors), name="vectors")
-        taps, _ = b.open_loop(b.int_(0), b.int_(-(-p.tap_count // v.lanes)), name="pack")
-        first, tap = b.mul(vectors.index, b.int_(v.lanes)), b.mul(taps.index, b.int_(v.lanes))
-        mask = v.mask_below(b.sub(b.int_(p.tap_count), tap))
-        rows = []
-        for i in range(v.lanes):
-            # Reads the last feature in place of features beyond it, whose results are not stored.
-            feature = b.intrinsic("umin", b.add(first, b.int_(i)), b.int_(plan.stored - 1))
-            rows.append(
-                v.masked_load(b.gep(v.right, right, b.add(tap, b.mul(feature, b.int_(p.right_feature)))), mask, v.right)
-            )
-        for t, row in enumerate(v.transpose(rows)):
-            place = b.add(b.mul(b.add(tap, b.int_(t)), b.int_(plan.width)), first)
-            v.store(row, b.gep(v.scalar, panel, place), v.lanes)
-        b.close_loop(taps)
-        b.close_loop(vectors)
-        return panel
+        return self.b.gep(self.v.scalar, out, self.b.mul(point, self.b.int_(dimension[2])))
 
     def _tile(self, left: Value, right: Value, out: Value) -> None:
         """Computes one register block, with one accumulator for each point and vector of features."""
@@ -237,7 +204,7 @@ class _Body:
         lanes = [min(v.lanes, plan.stored - first) for first in range(0, plan.stored, v.lanes)]
         # Hide the addresses' origin from LLVM's loop strength reduction, which else takes half of the compile time.
         left, right, out = (b.intrinsic("launder.invariant.group", q) for q in (left, right, out))
-        sums = [v.zero()] * (len(points) * len(lanes))
+        sums = [v.zero] * (len(points) * len(lanes))
         offset, tap = b.int_(0), b.int_(0)
         loops = []
         for count, step in p.taps:
@@ -246,21 +213,26 @@ class _Body:
                 loops.append(loop)
                 offset = b.add(offset, b.mul(loop.index, b.int_(step)))
                 tap = b.add(b.mul(tap, b.int_(count)), loop.index)
-        here = b.gep(v.left, left, offset)
-        there = b.gep(v.right, right, b.mul(tap, b.int_(plan.width if plan.packed else p.right_row)))
-        places = [b.gep(v.right, there, b.int_(i * v.lanes)) for i in range(len(lanes))]
-        weights = [v.load_right(place, count) for place, count in zip(places, lanes, strict=True)]
-        if plan.large and not plan.packed:
+        here = b.gep(v.scalar, left, offset)
+        there = b.gep(v.scalar, right, b.mul(tap, b.int_(p.right_row)))
+        places = [b.gep(v.scalar, there, b.int_(i * v.lanes)) for i in range(len(lanes))]
+        weights = [v.load(place, count) for place, count in zip(places, lanes, strict=True)]
+        if plan.large:
             for place in places:
-                v.prefetch(b.gep(v.right, place, b.int_(_PREFETCHED_TAPS * p.right_row)))
+                v.prefetch(b.gep(v.scalar, place, b.int_(_PREFETCHED_TAPS * p.right_row)))
         new = []
         for position, (r, c) in enumerate(points):
-            value = v.splat_left(b.gep(v.left, here, b.int_(r * p.rows[1] + c * p.columns[1])))
+            value = v.splat(b.gep(v.scalar, here, b.int_(r * p.rows[1] + c * p.columns[1])))
             for i, weight in enumerate(weights):
                 new.append(v.multiply_add(value, weight, sums[position * len(lanes) + i]))
         for loop in reversed(loops):
             new = b.close_loop(loop, new)
+        if p.out_feature != 1:
+            for i, count in enumerate(lanes):
+                place = b.gep(v.scalar, out, b.int_(i * v.lanes * p.out_feature))
+                v.store_columns(new[i :: len(lanes)], place, count, p.out_feature)
+            return
         for position, (r, c) in enumerate(points):
             for i, count in enumerate(lanes):
-                place = b.gep(v.out, out, b.int_(r * p.rows[2] + c * p.columns[2] + i * v.lanes))
+                place = b.gep(v.scalar, out, b.int_(r * p.rows[2] + c * p.columns[2] + i * v.lanes))
                 v.store(new[position * len(lanes) + i], place, count)

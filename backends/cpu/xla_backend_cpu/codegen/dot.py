@@ -1,45 +1,53 @@
-"""Chooses the kernel of a dot: a blocked product, a row product, or a call of OpenBLAS.
+"""Chooses the kernel of a dot.
 
-- A blocked product is fastest if the right operand fits into the second-level cache, or if the left operand has so few
-  rows that packing does not pay. The rows of the right operand should be contiguous; otherwise it is transposed in
-  blocks.
-- A row product is fastest for few rows and a transposed right operand.
-- OpenBLAS packs its operands and takes the other dots.
+- A packed product copies parts of its operands to where they are read in order. It takes most dots of f32 and f64, and
+  all dots of bytes.
+- A blocked product reads the rows of the right operand in place: for few rows on the left, copying them costs too much.
+- A row product reads the rows of a transposed right operand in place, for very few rows on the left. A dot with very
+  few columns is the transpose of such a product.
+- OpenBLAS takes dots of complex numbers.
 
-All three read their operands in place. `passes/dot_operand_transposer.py` transposes the right operand of the few dots
-that none of them can read.
+`passes/dot_operand_transposer.py` transposes the right operand of the few dots that none of them can read.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import math
 from collections.abc import Sequence
 
 from xla_backend_cpu.codegen.blocked_product import BlockedProduct, Group
 from xla_backend_cpu.codegen.library_product import LibraryProduct
+from xla_backend_cpu.codegen.packed_product import PackedProduct
+from xla_backend_cpu.codegen.panels import PanelFormat, panel_format
 from xla_backend_cpu.codegen.row_product import RowProduct
-from xla_core.hlo import ElementType, HloInstruction
+from xla_backend_cpu.codegen.vectors import VectorIsa
+from xla_core.hlo import HloInstruction
 
-__all__ = ["dot_kernel", "longest_exact_sum"]
+__all__ = ["Product", "dot_kernel", "has_few_columns"]
 
-_REAL = (ElementType.F32, ElementType.F64)
-_BYTES = {ElementType.S8, ElementType.U8}
-_LARGE_BYTES = 1 << 19  # half of a usual second-level cache
-_FEW_ROWS = 48  # with fewer rows, each element of the right operand is used too seldom for packing to pay
-_LONGEST_PANEL_BYTES = 1 << 13  # the most bytes of one feature in a packed panel
+_FEW_ROWS = 16  # with no more rows, each element of the right operand is used too seldom for packing to pay
+_VERY_FEW_ROWS = 6  # with no more rows, it is used too seldom for transposing to pay
+_FEWEST_TAPS = 16  # of a row product; with fewer, summing the lanes of its registers costs too much
+_VERY_FEW_COLUMNS = 12  # with no more columns, most of a vector register would be unused
+_TAPS_PER_COLUMN = 8  # with fewer taps, summing the lanes for each element costs too much
 _FEWEST_FEATURES = 4  # with fewer features, most of a vector register would be unused
 _SMALL_FLOPS = 2 * 8 * 8 * 8  # for smaller products, the call costs more than the product
 
+Product = BlockedProduct | RowProduct | PackedProduct | LibraryProduct
 
-def dot_kernel(dot: HloInstruction, blas: bool) -> BlockedProduct | RowProduct | LibraryProduct | None:
-    """Returns the kernel of a dot, or None if none supports the layouts of its operands. `blas` allows OpenBLAS."""
-    types = {dot.shape.element_type, *(o.shape.element_type for o in dot.operands)}
+
+def dot_kernel(dot: HloInstruction, isa: VectorIsa, blas: bool) -> Product | None:
+    """Returns the kernel of a dot, or None if none supports its types and the layouts of its operands.
+
+    `blas` allows OpenBLAS.
+    """
     left, right = (_Operand(dot, side) for side in ("lhs", "rhs"))
-    integral = _is_exact_in_f32(dot)
-    if (len(types) > 1 and not integral) or not _row_major(dot) or 0 in (*left.shape, *right.shape):
+    element_type = dot.shape.element_type
+    left_type, right_type = (o.shape.element_type for o in dot.operands)
+    format_ = panel_format(left_type, right_type, element_type, isa)
+    if format_ is None and not (blas and left_type is right_type is element_type):
         return None
-    element_type = dot.operand(1).shape.element_type
+    if not _row_major(dot) or 0 in (*left.shape, *right.shape):
+        return None
     out = _strides(dot.shape.dimensions)
     rank = len(left.batch)
     groups = [
@@ -66,45 +74,69 @@ def dot_kernel(dot: HloInstruction, blas: bool) -> BlockedProduct | RowProduct |
         ]
     )
     left_tap = taps[0][1] if taps else 1
-    blocked = BlockedProduct(
-        tuple(groups), rows, (1, 0, 0), tuple((count, step) for count, step, _ in taps), n, right_row
-    )
-    real = integral or element_type in _REAL
+    real = format_ is not None and format_.depth == 1
+    if (
+        format_ is not None
+        and real
+        and len(taps) <= 1
+        and (few := _few_features(format_, groups, rows, (k, left_tap, right_row), (n, feature_step)))
+    ):
+        return few
     reads_rows = real and feature_step == 1 and n >= _FEWEST_FEATURES
-    if reads_rows and (k * n * element_type.byte_width <= _LARGE_BYTES or rows[0] <= _FEW_ROWS):
+    left_taps = tuple((count, step) for count, step, _ in taps)
+    blocked = BlockedProduct(tuple(groups), rows, (1, 0, 0), left_taps, n, right_row)
+    if reads_rows and rows[0] <= _FEW_ROWS:
         return blocked
     if len(taps) <= 1:
-        transposed = feature_step != 1 and right_row == 1 and left_tap == 1
-        small = k * n * element_type.byte_width <= _LARGE_BYTES and k * element_type.byte_width <= _LONGEST_PANEL_BYTES
-        if real and not integral and transposed and rows[0] > 4 and small and n >= _FEWEST_FEATURES:
-            return dataclasses.replace(blocked, right_feature=feature_step)
-        if real and transposed and rows[0] <= _FEW_ROWS and k >= 16:
-            return RowProduct(tuple(groups), rows, k, (n, feature_step))
+        in_rows = feature_step != 1 and right_row == 1 and left_tap == 1
+        if real and in_rows and rows[0] <= _VERY_FEW_ROWS and k >= _FEWEST_TAPS:
+            return RowProduct(tuple(groups), rows, k, (n, feature_step, 1))
+        if format_ is not None:
+            packed = PackedProduct(format_, tuple(groups), rows, (k, left_tap, right_row), (n, feature_step, 1))
+            if packed.is_packable:
+                return packed
         library = LibraryProduct.of(element_type, groups, rows, (k, left_tap, right_row), (n, feature_step))
-        if blas and library is not None and not integral and 2 * rows[0] * n * k >= _SMALL_FLOPS:
+        if blas and library is not None and 2 * rows[0] * n * k >= _SMALL_FLOPS:
             return library
     return blocked if reads_rows else None
 
 
-def _is_exact_in_f32(dot: HloInstruction) -> bool:
-    """Whether a dot of bytes has sums that f32 represents. Kernels then convert the elements that they load."""
-    left, right = (o.shape for o in dot.operands)
-    k = math.prod(left.dimensions[d] for d in dot.attribute("lhs_contracting_dims"))
-    return (
-        {left.element_type, right.element_type} <= _BYTES
-        and dot.shape.element_type in (ElementType.S32, ElementType.U32)
-        and k <= longest_exact_sum(left.element_type, right.element_type)
-    )
+def has_few_columns(rows: int, taps: int, columns: int) -> bool:
+    """Whether a dot with contiguous rows on the left should be the transpose of a row product."""
+    return _few_columns(rows, columns) and taps >= _TAPS_PER_COLUMN * columns
 
 
-def longest_exact_sum(left: ElementType, right: ElementType) -> int:
-    """Returns how many products of two integer types f32 sums exactly in any order: f32 has all integers up to 2^24."""
-    return (1 << 24) // (_largest(left) * _largest(right))
+def _few_columns(rows: int, columns: int) -> bool:
+    return columns <= _VERY_FEW_COLUMNS and rows >= 2 * columns
 
 
-def _largest(element_type: ElementType) -> int:
-    """Returns the largest magnitude of an integer type."""
-    return int(2 ** (element_type.bit_width - 1 if element_type.is_signed else element_type.bit_width))
+def _few_features(
+    format_: PanelFormat,
+    groups: Sequence[Group],
+    rows: tuple[int, int, int],
+    taps: tuple[int, int, int],
+    features: tuple[int, int],
+) -> RowProduct | BlockedProduct | PackedProduct | None:
+    """The transpose of a product with few features: what were features are rows, and the left operand is the right one.
+
+    Args:
+        format_: the words of packed panels.
+        groups: the group dimensions, outermost first.
+        rows: (count, left stride, out stride).
+        taps: (count, left stride, right stride).
+        features: (count, right stride).
+    """
+    (m, left_row, out_row), (k, left_tap, right_tap), (n, feature_step) = rows, taps, features
+    if not _few_columns(m, n):
+        return None
+    swapped = tuple(Group(g.count, g.right, g.left, g.out) for g in groups)
+    if left_row == 1:
+        return BlockedProduct(swapped, (n, feature_step, 1), (1, 0, 0), ((k, right_tap),), m, left_tap, out_row, True)
+    if left_tap == right_tap == 1 and has_few_columns(m, k, n):
+        return RowProduct(swapped, (n, feature_step, 1), k, rows, True)
+    if left_tap == 1:
+        return PackedProduct(format_, swapped, (n, feature_step, 1), (k, right_tap, left_tap), rows, True)
+    return None
 
 
 class _Operand:

@@ -1,4 +1,4 @@
-"""Emits matrix products that call OpenBLAS for each tile; the threads of the process divide the tiles."""
+"""Emits products of complex matrices that call OpenBLAS for each tile; the threads of the process divide the tiles."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from xla_backend_cpu.codegen.blocked_product import Group, split_groups, split_index
-from xla_core.codegen.llvm import IrBuilder, IrModule, KernelFrame, Value
+from xla_core.codegen.llvm import IrModule, KernelFrame, Value
 from xla_core.hlo import ElementType
 
 __all__ = ["LibraryEmitter", "LibraryProduct"]
 
-_PREFIX = {ElementType.F32: "s", ElementType.F64: "d", ElementType.C64: "c", ElementType.C128: "z"}
-_SCALAR = {ElementType.F32: "float", ElementType.F64: "double"}
+_PREFIX = {ElementType.C64: "c", ElementType.C128: "z"}
 _ROW_MAJOR, _NO_TRANSPOSE, _TRANSPOSE = 101, 111, 112
 _LARGEST = 2**31 - 1  # the largest integer of OpenBLAS's interface
 
@@ -145,11 +144,8 @@ class LibraryEmitter:
         b.close_loop(loop)
 
     def _scalar(self, module: IrModule, value: float) -> Value:
-        """Alpha or beta as an argument; complex numbers are passed by address."""
-        type_ = _SCALAR.get(self.product.element_type)
-        if type_ is None:
-            return module.constant_bytes(np.array(value, self.product.element_type.dtype).tobytes(), 16)
-        return IrBuilder.float_(value, type_)
+        """Alpha or beta as an argument: complex numbers are passed by address."""
+        return module.constant_bytes(np.array(value, self.product.element_type.dtype).tobytes(), 16)
 
 
 def _tiles(product: LibraryProduct, threads: int) -> tuple[int, int]:

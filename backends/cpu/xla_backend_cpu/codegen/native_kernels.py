@@ -6,18 +6,20 @@ import dataclasses
 from collections import Counter
 from collections.abc import Hashable
 
-from xla_backend_cpu.codegen.blocked_product import BlockedProduct, ProductEmitter
+from xla_backend_cpu.codegen.blocked_product import ProductEmitter
 from xla_backend_cpu.codegen.convolution import convolution_product, is_canonical
 from xla_backend_cpu.codegen.denormals import flushed_denormals
-from xla_backend_cpu.codegen.dot import dot_kernel
+from xla_backend_cpu.codegen.dot import Product, dot_kernel
 from xla_backend_cpu.codegen.lapack_kernel import emit_lapack
 from xla_backend_cpu.codegen.library_product import LibraryEmitter, LibraryProduct
+from xla_backend_cpu.codegen.packed_product import PackedEmitter, PackedProduct
+from xla_backend_cpu.codegen.panels import PanelOps
 from xla_backend_cpu.codegen.row_product import RowEmitter, RowProduct
 from xla_backend_cpu.codegen.vectors import VectorIsa, VectorOps
 from xla_backend_cpu.lapack import LapackCall
 from xla_core.analysis import BufferAssignment, HloCostAnalysis
 from xla_core.codegen.llvm import IrModule, KernelEmitter, KernelFrame, KernelParameter, LoopAbi
-from xla_core.hlo import HloInstruction, HloModule, Opcode, StructuralKeys
+from xla_core.hlo import ElementType, HloInstruction, HloModule, Opcode, StructuralKeys
 
 __all__ = ["NativeKernel", "NativeKernels"]
 
@@ -27,6 +29,7 @@ _CALL_NANOSECONDS = 1000.0  # the time of a LAPACK routine for the smallest matr
 _LIBRARY_FLOPS_PER_NANOSECOND = 100.0
 _TINY_FLOPS = 2048.0  # for products of fewer operations, plain loops are as fast as register blocks
 _TRANSCENDENTAL_FLOPS = 10.0
+_SCALARS = {ElementType.F32: "float", ElementType.F64: "double"}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -119,10 +122,10 @@ class NativeKernels:
         nanoseconds = max(operations / _FLOPS_PER_NANOSECOND, cost.bytes_accessed / _BYTES_PER_NANOSECOND)
         return NativeKernel(name, emitted.partition_count, emitted.grain, nanoseconds, plan=emitted.plan)
 
-    def _product(self, instruction: HloInstruction) -> BlockedProduct | RowProduct | LibraryProduct | None:
-        product: BlockedProduct | RowProduct | LibraryProduct | None = None
+    def _product(self, instruction: HloInstruction) -> Product | None:
+        product: Product | None = None
         if instruction.opcode == Opcode.DOT:
-            product = dot_kernel(instruction, self._blas)
+            product = dot_kernel(instruction, self._isa, self._blas)
         elif instruction.opcode == Opcode.CONVOLUTION and is_canonical(instruction):
             product = convolution_product(instruction)
         return product if product is not None and product.flops > _TINY_FLOPS else None
@@ -133,13 +136,14 @@ class NativeKernels:
         parameters += [KernelParameter(f"{instruction.name}.{i}", s, is_result=True) for i, s in enumerate(leaves)]
         return self._abi.begin_kernel(self._module, name, parameters, count)
 
-    def _multiply(
-        self, name: str, instruction: HloInstruction, product: BlockedProduct | RowProduct | LibraryProduct
-    ) -> NativeKernel:
+    def _multiply(self, name: str, instruction: HloInstruction, product: Product) -> NativeKernel:
         element_type = instruction.shape.element_type
         flops_per_nanosecond, routine = 8.0 * self._isa.register_bytes / element_type.byte_width, ""
-        emitter: ProductEmitter | RowEmitter | LibraryEmitter
-        if isinstance(product, LibraryProduct):
+        emitter: ProductEmitter | RowEmitter | LibraryEmitter | PackedEmitter
+        if isinstance(product, PackedProduct):
+            emitter = PackedEmitter(product, self._isa, self._threads)
+            flops_per_nanosecond *= product.format.depth
+        elif isinstance(product, LibraryProduct):
             emitter = LibraryEmitter(product, self._threads)
             flops_per_nanosecond, routine = _LIBRARY_FLOPS_PER_NANOSECOND, product.symbol
         elif isinstance(product, RowProduct):
@@ -147,11 +151,19 @@ class NativeKernels:
         else:
             emitter = ProductEmitter(product, element_type.byte_width, self._isa, self._threads)
         frame = self._frame(name, instruction, emitter.pieces)
+        if not isinstance(product, LibraryProduct) and product.swapped:
+            frame.buffers[:2] = reversed(frame.buffers[:2])
+        if isinstance(emitter, PackedEmitter):
+            scratch = self._abi.allocate(frame.builder, emitter.scratch_bytes)
         with flushed_denormals(frame.builder, self._abi.triple):
             if isinstance(emitter, LibraryEmitter):
                 emitter.emit(frame)
+            elif isinstance(emitter, PackedEmitter):
+                emitter.emit(frame, PanelOps(frame.builder, emitter.product.format, self._isa), scratch)
             else:
-                emitter.emit(frame, VectorOps(frame.builder, instruction, self._isa))
+                emitter.emit(frame, VectorOps(frame.builder, _SCALARS[element_type], self._isa))
+        if isinstance(emitter, PackedEmitter):
+            self._abi.release(frame.builder, scratch, emitter.scratch_bytes)
         self._abi.end_kernel(frame)
         plan = f"{product}: {emitter.pieces} units"
         return NativeKernel(name, emitter.pieces, 1, product.flops / flops_per_nanosecond, routine, plan)

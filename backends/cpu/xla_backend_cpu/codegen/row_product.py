@@ -27,13 +27,15 @@ class RowProduct:
         groups: the batch dimensions, outermost first.
         rows: (count, left stride, out stride).
         taps: the size of the contracting index, whose strides are 1.
-        columns: (count, right stride); the stride in the result is 1.
+        columns: (count, right stride, out stride).
+        swapped: whether the left operand of the instruction is the right one of the product.
     """
 
     groups: tuple[Group, ...]
     rows: tuple[int, int, int]
     taps: int
-    columns: tuple[int, int]
+    columns: tuple[int, int, int]
+    swapped: bool = False
 
     def __str__(self) -> str:
         return f"row product of {self.rows[0]} x {self.columns[0]} elements, {self.taps} taps"
@@ -73,17 +75,14 @@ class RowEmitter:
         loop, _ = b.open_loop(frame.begin, frame.end, name="columns")
         rest, block = split_index(b, loop.index, self.column_blocks)
         offsets = split_groups(b, rest, p.groups)
-        left, right, out = (
-            b.gep(type_, base, offset)
-            for type_, base, offset in zip((v.left, v.right, v.out), frame.buffers, offsets, strict=True)
-        )
+        left, right, out = (b.gep(v.scalar, base, offset) for base, offset in zip(frame.buffers, offsets, strict=True))
         column = block_start(b, block, self.block_columns, p.columns[0])
-        right = b.gep(v.right, right, b.mul(column, b.int_(p.columns[1])))
-        out = b.gep(v.out, out, column)
+        right = b.gep(v.scalar, right, b.mul(column, b.int_(p.columns[1])))
+        out = b.gep(v.scalar, out, b.mul(column, b.int_(p.columns[2])))
         rows, _ = b.open_loop(b.int_(0), b.int_(-(-p.rows[0] // self.block_rows)), name="rows")
         row = block_start(b, rows.index, self.block_rows, p.rows[0])
-        left = b.gep(v.left, left, b.mul(row, b.int_(p.rows[1])))
-        self._block(v, left, right, b.gep(v.out, out, b.mul(row, b.int_(p.rows[2]))))
+        left = b.gep(v.scalar, left, b.mul(row, b.int_(p.rows[1])))
+        self._block(v, left, right, b.gep(v.scalar, out, b.mul(row, b.int_(p.rows[2]))))
         b.close_loop(rows)
         b.close_loop(loop)
 
@@ -92,28 +91,22 @@ class RowEmitter:
 
         def step(tap: Value, sums: list[Value], lanes: int) -> list[Value]:
             weights = [
-                v.load_right(b.gep(v.right, right, b.add(tap, b.int_(c * p.columns[1]))), lanes) for c in range(columns)
+                v.load(b.gep(v.scalar, right, b.add(tap, b.int_(c * p.columns[1]))), lanes) for c in range(columns)
             ]
             new = []
             for r in range(rows):
-                value = v.load_left(b.gep(v.left, left, b.add(tap, b.int_(r * p.rows[1]))), lanes)
+                value = v.load(b.gep(v.scalar, left, b.add(tap, b.int_(r * p.rows[1]))), lanes)
                 new += [v.multiply_add(value, w, sums[r * columns + c]) for c, w in enumerate(weights)]
             return new
 
-        sums = [v.zero()] * (rows * columns)
+        sums = [v.zero] * (rows * columns)
         whole, left_over = divmod(p.taps, v.lanes)
         if whole:
             loop, sums = b.open_loop(b.int_(0), b.int_(whole), carried=sums, name="tap")
             sums = b.close_loop(loop, step(b.mul(loop.index, b.int_(v.lanes)), sums, v.lanes))
         if left_over:
             sums = step(b.int_(whole * v.lanes), sums, left_over)
-        partial = b.alloca(v.type, rows * columns, align=64)
-        for i, value in enumerate(sums):
-            b.store(value, b.gep(v.type, partial, b.int_(i)), align=64)
-        row, _ = b.open_loop(b.int_(0), b.int_(rows), name="row")
-        column, _ = b.open_loop(b.int_(0), b.int_(columns), name="column")
-        first = b.gep(v.type, partial, b.add(b.mul(row.index, b.int_(columns)), column.index))
-        place = b.gep(v.out, out, b.add(b.mul(row.index, b.int_(p.rows[2])), column.index))
-        v.store_sum(b.load(v.type, first, align=64), place)
-        b.close_loop(column)
-        b.close_loop(row)
+        for i, total in enumerate(v.sums(sums)):
+            row, column = divmod(i, columns)
+            place = b.gep(v.scalar, out, b.int_(row * p.rows[2] + column * p.columns[2]))
+            b.store(total, place, align=v.scalar_bytes)

@@ -6,147 +6,158 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 
 from xla_core.codegen.llvm import IrBuilder, Value
-from xla_core.hlo import ElementType, HloInstruction
 
-__all__ = ["VectorIsa", "VectorOps"]
+__all__ = ["VectorIsa", "VectorOps", "splat", "transpose"]
 
-_STORAGE = {
-    ElementType.F32: "float",
-    ElementType.F64: "double",
-    ElementType.S8: "i8",
-    ElementType.U8: "i8",
-    ElementType.S32: "i32",
-    ElementType.U32: "i32",
-}
-_ALIGN = {"i8": 1, "i32": 4, "float": 4, "double": 8}
+_BYTES = {"float": 4, "double": 8, "i32": 4}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class VectorIsa:
-    """The size and the number of a processor's vector registers."""
+    """The size and the number of a processor's vector registers, and its instructions for products of integers.
+
+    Attributes:
+        pair_dot: LLVM's intrinsic that adds the products of adjacent 16-bit integers, or "".
+        byte_dot: LLVM's intrinsic that adds to each lane of 32 bits the products of four unsigned and four signed
+            bytes, or "".
+    """
 
     register_bytes: int
     registers: int
+    pair_dot: str = ""
+    byte_dot: str = ""
 
     @staticmethod
     def of(features: Iterable[str], triple: str) -> VectorIsa:
         present = set(features)
+
+        def intrinsic(feature: str, name: str) -> str:
+            return f"llvm.x86.{name}" if feature in present else ""
+
         if "avx512f" in present:
-            return VectorIsa(64, 32)
+            pairs = intrinsic("avx512bw", "avx512.pmaddw.d.512")
+            return VectorIsa(64, 32, pairs, intrinsic("avx512vnni", "avx512.vpdpbusd.512"))
         if "avx" in present:
-            return VectorIsa(32, 16)
-        return VectorIsa(16, 32 if triple.startswith("aarch64") else 16)
+            pairs = intrinsic("avx2", "avx2.pmadd.wd")
+            return VectorIsa(32, 16, pairs, intrinsic("avxvnni", "avx512.vpdpbusd.256"))
+        return VectorIsa(16, 32 if triple.startswith("aarch64") else 16, intrinsic("sse2", "sse2.pmadd.wd"))
+
+
+def splat(b: IrBuilder, value: Value, lanes: int) -> Value:
+    """Copies a scalar to every lane of a vector."""
+    type_ = f"<{lanes} x {value.type}>"
+    first = b.emit(type_, f"insertelement {type_} poison, {value}, i64 0")
+    return b.emit(type_, f"shufflevector {first}, {type_} poison, <{lanes} x i32> zeroinitializer")
+
+
+def _exchange(b: IrBuilder, one: Value, other: Value, step: int, lanes: int) -> tuple[Value, Value]:
+    """Exchanges the second of each two blocks of `step` lanes of one vector with the first ones of the other vector."""
+    low = [i if not i & step else lanes + i - step for i in range(lanes)]
+    high = [i + step if not i & step else lanes + i for i in range(lanes)]
+
+    def shuffle(picked: Sequence[int]) -> Value:
+        mask = ", ".join(f"i32 {i}" for i in picked)
+        return b.emit(one.type, f"shufflevector {one}, {other}, <{lanes} x i32> <{mask}>")
+
+    return shuffle(low), shuffle(high)
+
+
+def transpose(b: IrBuilder, rows: Sequence[Value], lanes: int) -> list[Value]:
+    """Transposes a square of vectors in log2(lanes) steps, which exchange blocks of 1, 2, 4, ... lanes."""
+    rows, step = list(rows), 1
+    while step < lanes:
+        for i in range(lanes):
+            if not i & step:
+                rows[i], rows[i + step] = _exchange(b, rows[i], rows[i + step], step, lanes)
+        step *= 2
+    return rows
 
 
 class VectorOps:
-    """Emits the vector operations of a product, which is computed in f32 or f64.
+    """Emits the operations on vectors of a scalar type: `float`, `double`, or an integer."""
 
-    Operands and results that are integers are converted where they are loaded and stored. `left`, `right` and `out` are
-    the LLVM types of their elements in memory, `scalar` is the type of the sums.
-    """
-
-    def __init__(self, builder: IrBuilder, product: HloInstruction, isa: VectorIsa) -> None:
+    def __init__(self, builder: IrBuilder, scalar: str, isa: VectorIsa) -> None:
         self.b = builder
-        types = [o.shape.element_type for o in product.operands]
-        self.left, self.right, self.out = (_STORAGE[t] for t in (*types, product.shape.element_type))
-        self._signed = [t.is_signed for t in types]
-        self.scalar = "double" if self.out == "double" else "float"
-        self.element_bytes = 8 if self.scalar == "double" else 4
-        self.lanes = isa.register_bytes // self.element_bytes
-        self.type = self._vector(self.scalar)
+        self.scalar = scalar
+        self.scalar_bytes = _BYTES[scalar]
+        self.lanes = isa.register_bytes // self.scalar_bytes
+        self.type = f"<{self.lanes} x {scalar}>"
+        self.zero = Value(self.type, "zeroinitializer")
 
-    def _vector(self, scalar: str) -> str:
-        return f"<{self.lanes} x {scalar}>"
+    def splat(self, pointer: Value) -> Value:
+        """Loads one scalar and copies it to every lane."""
+        return splat(self.b, self.b.load(self.scalar, pointer, align=self.scalar_bytes), self.lanes)
 
-    def zero(self) -> Value:
-        return Value(self.type, "zeroinitializer")
-
-    def splat_left(self, pointer: Value) -> Value:
-        """Loads one element of the left operand and copies it to every lane."""
-        one = self._number(self.b.load(self.left, pointer, align=_ALIGN[self.left]), 0, self.scalar)
-        first = self.b.emit(self.type, f"insertelement {self.type} poison, {one}, i64 0")
-        mask = f"<{self.lanes} x i32> zeroinitializer"
-        return self.b.emit(self.type, f"shufflevector {first}, {self.type} poison, {mask}")
-
-    def load_left(self, pointer: Value, lanes: int) -> Value:
-        """Loads `lanes` elements of the left operand; the other lanes are zero, and their memory is not accessed."""
-        return self._number(self._load(self.left, pointer, lanes), 0, self.type)
-
-    def load_right(self, pointer: Value, lanes: int) -> Value:
-        """Loads `lanes` elements of the right operand; see `load_left`."""
-        return self._number(self._load(self.right, pointer, lanes), 1, self.type)
-
-    def _load(self, scalar: str, pointer: Value, lanes: int) -> Value:
-        type_ = self._vector(scalar)
+    def load(self, pointer: Value, lanes: int) -> Value:
+        """Loads the first `lanes` lanes; the other ones are zero, and their memory is not accessed."""
         if lanes >= self.lanes:
-            return self.b.load(type_, pointer, align=_ALIGN[scalar])
-        return self.masked_load(pointer, self._mask(lanes), scalar)
+            return self.b.load(self.type, pointer, align=self.scalar_bytes)
+        suffixes = (self.type, "ptr")
+        return self.b.intrinsic(
+            "masked.load", pointer, self._mask(lanes), self.zero, suffixes=suffixes, result=self.type
+        )
 
-    def masked_load(self, pointer: Value, mask: Value, scalar: str) -> Value:
-        """Loads the lanes whose mask bit is set; the other lanes are zero, and their memory is not accessed."""
-        type_ = self._vector(scalar)
-        zero = Value(type_, "zeroinitializer")
-        return self.b.intrinsic("masked.load", pointer, mask, zero, suffixes=(type_, "ptr"), result=type_)
+    def load_where(self, mask: Value, pointer: Value) -> Value:
+        """Loads the lanes whose mask bit is set; the other ones are zero, and their memory is not accessed."""
+        suffixes = (self.type, "ptr")
+        return self.b.intrinsic("masked.load", pointer, mask, self.zero, suffixes=suffixes, result=self.type)
 
-    def _number(self, value: Value, operand: int, type_: str) -> Value:
-        """A loaded value in the type of the sums."""
-        if (self.left, self.right)[operand] == self.scalar:
-            return value
-        return self.b.cast("sitofp" if self._signed[operand] else "uitofp", value, type_)
+    def store(self, vector: Value, pointer: Value, lanes: int) -> None:
+        """Stores the first `lanes` lanes."""
+        if lanes >= self.lanes:
+            self.b.store(vector, pointer, align=self.scalar_bytes)
+        else:
+            self.store_where(self._mask(lanes), vector, pointer)
 
-    def mask_below(self, count: Value) -> Value:
-        """A mask that selects the first `count` lanes."""
+    def store_where(self, mask: Value, vector: Value, pointer: Value) -> None:
+        """Stores the lanes whose mask bit is set."""
+        self.b.intrinsic("masked.store", vector, pointer, mask, suffixes=(self.type, "ptr"), result="void")
+
+    def both(self, condition: Value, end: int) -> Value:
+        """A mask of the lanes below `end` if the condition is true, else of none."""
+        mask = splat(self.b, condition, self.lanes)
+        return self.b.emit(mask.type, f"and {mask}, {self._mask(end).name}")
+
+    def store_columns(self, vectors: Sequence[Value], pointer: Value, lanes: int, stride: int) -> None:
+        """Stores the first `lanes` lanes as rows: lane l of all vectors from `pointer` + l * `stride` on."""
+        b, poison = self.b, Value(self.type, "poison")
+        for first in range(0, len(vectors), self.lanes):
+            part = vectors[first : first + self.lanes]
+            mask = ", ".join(f"i32 {i}" for i in range(len(part)))
+            for lane, row in enumerate(transpose(b, [*part, *[poison] * (self.lanes - len(part))], self.lanes)[:lanes]):
+                type_ = f"<{len(part)} x {self.scalar}>"
+                short = b.emit(type_, f"shufflevector {row}, {poison}, <{len(part)} x i32> <{mask}>")
+                place = b.gep(self.scalar, pointer, b.int_(lane * stride + first))
+                b.store(short, place, align=self.scalar_bytes)
+
+    def between(self, first: Value, end: int) -> Value:
+        """A mask of the lanes from `first` on and below `end`."""
         type_ = f"<{self.lanes} x i64>"
         numbers = Value(type_, f"<{', '.join(f'i64 {i}' for i in range(self.lanes))}>")
-        first = self.b.emit(type_, f"insertelement {type_} poison, {count}, i64 0")
-        every = self.b.emit(type_, f"shufflevector {first}, {type_} poison, <{self.lanes} x i32> zeroinitializer")
-        return self.b.emit(f"<{self.lanes} x i1>", f"icmp slt {numbers}, {every.name}")
+        from_first = self.b.emit(f"<{self.lanes} x i1>", f"icmp sge {numbers}, {splat(self.b, first, self.lanes).name}")
+        return self.b.emit(from_first.type, f"and {from_first}, {self._mask(end).name}")
 
     def prefetch(self, pointer: Value) -> None:
         """Prefetches the cache line at `pointer` into the first-level cache. The address may be outside the array."""
         read, most, data = (self.b.int_(n, "i32") for n in (0, 3, 1))
         self.b.intrinsic("prefetch", pointer, read, most, data, suffixes=("p0",), result="void")
 
-    def store(self, vector: Value, pointer: Value, lanes: int) -> None:
-        """Stores the first `lanes` elements of a result."""
-        type_ = self._vector(self.out)
-        if self.out != self.scalar:
-            vector = self.b.cast("fptosi", vector, type_)
-        if lanes >= self.lanes:
-            self.b.store(vector, pointer, align=_ALIGN[self.out])
-            return
-        self.b.intrinsic("masked.store", vector, pointer, self._mask(lanes), suffixes=(type_, "ptr"), result="void")
-
-    def store_sum(self, vector: Value, pointer: Value) -> None:
-        """Stores the sum of all lanes, added in the order that LLVM chooses."""
-        name = f"llvm.vector.reduce.fadd.v{self.lanes}f{8 * self.element_bytes}"
-        start = self.b.float_(-0.0, self.scalar)
-        self.b.module.declare(name, self.scalar, [self.scalar, self.type])
-        total = self.b.emit(self.scalar, f"call reassoc {self.scalar} @{name}({start}, {vector})")
-        if self.out != self.scalar:
-            total = self.b.cast("fptosi", total, self.out)
-        self.b.store(total, pointer, align=_ALIGN[self.out])
+    def sums(self, vectors: Sequence[Value]) -> list[Value]:
+        """The sums of all lanes of each vector of floats, as scalars."""
+        results = []
+        for first in range(0, len(vectors), self.lanes):
+            part = vectors[first : first + self.lanes]
+            rows, step = [*part, *[self.zero] * (self.lanes - len(part))], 1
+            while step < self.lanes:
+                pairs = [_exchange(self.b, rows[i], rows[i + 1], step, self.lanes) for i in range(0, len(rows), 2)]
+                rows = [self.b.emit(self.type, f"fadd {low}, {high.name}") for low, high in pairs]
+                step *= 2
+            results += [self.b.emit(self.scalar, f"extractelement {rows[0]}, i64 {lane}") for lane in range(len(part))]
+        return results
 
     def multiply_add(self, a: Value, b: Value, c: Value) -> Value:
-        """`a * b + c` with a single rounding."""
+        """`a * b + c` of floats, with a single rounding."""
         return self.b.intrinsic("fma", a, b, c)
-
-    def transpose(self, rows: Sequence[Value]) -> list[Value]:
-        """Transposes a square of vectors in log2(lanes) steps, which exchange blocks of 1, 2, 4, ... lanes."""
-        rows, step = list(rows), 1
-        while step < self.lanes:
-            low = [i if not i & step else self.lanes + i - step for i in range(self.lanes)]
-            high = [i + step if not i & step else self.lanes + i for i in range(self.lanes)]
-            for i in range(self.lanes):
-                if not i & step:
-                    a, b = rows[i], rows[i + step]
-                    rows[i], rows[i + step] = self._shuffle(a, b, low), self._shuffle(a, b, high)
-            step *= 2
-        return rows
-
-    def _shuffle(self, a: Value, b: Value, lanes: Sequence[int]) -> Value:
-        mask = ", ".join(f"i32 {i}" for i in lanes)
-        return self.b.emit(self.type, f"shufflevector {a}, {b}, <{self.lanes} x i32> <{mask}>")
 
     def _mask(self, lanes: int) -> Value:
         bits = ", ".join(f"i1 {'true' if i < lanes else 'false'}" for i in range(self.lanes))

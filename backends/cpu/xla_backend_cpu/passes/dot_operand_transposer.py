@@ -1,14 +1,16 @@
 """Transposes the right operand of f32 and f64 dots whose dimension order no product kernel supports.
 
 The new operand has its batch dimensions first, then the contracting dimensions, so that a blocked product can read its
-rows.
+rows. Operands of very few columns get the contracting dimensions last, for row products.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-from xla_backend_cpu.codegen.dot import dot_kernel
+from xla_backend_cpu.codegen.dot import dot_kernel, has_few_columns
+from xla_backend_cpu.codegen.vectors import VectorIsa
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, HloModule, Opcode
 from xla_core.passes import HloPass
 
@@ -22,8 +24,8 @@ class DotOperandTransposer(HloPass):
 
     name = "cpu-dot-operand-transposer"
 
-    def __init__(self, blas: bool) -> None:
-        self.blas = blas
+    def __init__(self, isa: VectorIsa, blas: bool) -> None:
+        self.isa, self.blas = isa, blas
 
     def run(self, module: HloModule) -> bool:
         changed = False
@@ -34,23 +36,41 @@ class DotOperandTransposer(HloPass):
         return changed
 
     def _dot(self, computation: HloComputation, dot: HloInstruction) -> bool:
-        types = {dot.shape.element_type, *(o.shape.element_type for o in dot.operands)}
-        right = dot.operand(1)
+        left, right = dot.operands
+        types = {s.element_type for s in (dot.shape, left.shape, right.shape)}
         batch, contracting = dot.attribute("rhs_batch_dims"), dot.attribute("rhs_contracting_dims")
         free = tuple(d for d in range(right.shape.rank) if d not in batch and d not in contracting)
-        order = (*batch, *contracting, *free)
-        if (
-            types not in ({ElementType.F32}, {ElementType.F64})
-            or order == tuple(range(right.shape.rank))
-            or math.prod(right.shape.dimensions[d] for d in free) < _FEWEST_FEATURES
-            or dot_kernel(dot, self.blas) is not None
-        ):
+        if types not in ({ElementType.F32}, {ElementType.F64}):
+            return False
+        if _has_few_columns(dot):
+            parts = batch, free, contracting
+        elif dot_kernel(dot, self.isa, self.blas) is None and _size(right, free) >= _FEWEST_FEATURES:
+            parts = batch, contracting, free
+        else:
+            return False
+        order = tuple(d for part in parts for d in part)
+        if order == tuple(range(right.shape.rank)):
             return False
         transposed = computation.add(Opcode.TRANSPOSE, right, dimensions=order, metadata=dot.metadata)
         new = dot.clone(
-            [dot.operand(0), transposed],
+            [left, transposed],
             rhs_batch_dims=tuple(range(len(batch))),
-            rhs_contracting_dims=tuple(range(len(batch), len(batch) + len(contracting))),
+            rhs_contracting_dims=tuple(order.index(d) for d in contracting),
         )
         computation.replace_with(dot, computation.add_instruction(new))
         return True
+
+
+def _has_few_columns(dot: HloInstruction) -> bool:
+    """Whether the dot has rows on the left and few columns, so that transposing the right operand costs little."""
+    left = dot.operand(0)
+    contracting, batch = dot.attribute("lhs_contracting_dims"), dot.attribute("lhs_batch_dims")
+    if contracting != (left.shape.rank - 1,):
+        return False
+    taps, groups = _size(left, contracting), _size(left, batch)
+    columns = dot.operand(1).shape.num_elements // max(taps * groups, 1)
+    return has_few_columns(left.shape.num_elements // max(taps * groups, 1), taps, columns)
+
+
+def _size(operand: HloInstruction, dims: Sequence[int]) -> int:
+    return math.prod(operand.shape.dimensions[d] for d in dims)

@@ -1,21 +1,19 @@
-"""Computes dots of integers of at most 8 bits in f32, which has faster kernels, without rounding.
+"""Rewrites dots of integers of at most 8 bits to dots of bytes with results of 32 bits, which have a fast kernel.
 
-A contraction whose sums f32 may not represent becomes a sum of dots of slices. Dots of few rows or columns stay as they
-are: the kernels of `codegen/dot.py` convert their elements.
+A contraction of more taps than 32 bits can sum becomes a sum of dots of slices, if the result has more bits.
 """
 
 from __future__ import annotations
 
 import math
 
-from xla_backend_cpu.codegen.dot import longest_exact_sum
 from xla_core.hlo import ElementType, HloInstruction, Opcode
 from xla_core.passes import Builder, OpExpander
 
 __all__ = ["IntegerDotUpcaster"]
 
-_FEWEST_ROWS = 16  # with fewer rows or columns, converting whole operands costs more than it saves
-_FEWEST_PRODUCTS = 32**3
+_FEWEST_PRODUCTS = 32**3  # with fewer, converting whole operands costs more than it saves
+_SUMS = (ElementType.S32, ElementType.U32)
 
 
 class IntegerDotUpcaster(OpExpander):
@@ -26,27 +24,28 @@ class IntegerDotUpcaster(OpExpander):
 
     def matches(self, instruction: HloInstruction) -> bool:
         left, right = (o.shape for o in instruction.operands)
-        narrow = all(s.element_type.is_integral and s.element_type.bit_width <= 8 for s in (left, right))
-        if not (
-            narrow and instruction.shape.element_type.is_integral and 0 not in (*left.dimensions, *right.dimensions)
+        types = left.element_type, right.element_type
+        result = instruction.shape.element_type
+        if (
+            not all(t.is_integral and t.bit_width <= 8 for t in (*types,))
+            or not result.is_integral
+            or 0 in (*left.dimensions, *right.dimensions)
+            or (result in _SUMS and all(t.bit_width == 8 for t in types))
         ):
             return False
-        k = math.prod(left.dimensions[d] for d in instruction.attribute("lhs_contracting_dims"))
-        batch = math.prod(left.dimensions[d] for d in instruction.attribute("lhs_batch_dims"))
-        rows, columns = left.num_elements // (k * batch), right.num_elements // (k * batch)
-        one_slice = k <= longest_exact_sum(left.element_type, right.element_type)
-        return (
-            min(rows, columns) >= _FEWEST_ROWS
-            and rows * columns * k >= _FEWEST_PRODUCTS
-            and (one_slice or len(instruction.attribute("lhs_contracting_dims")) == 1)
-        )
+        taps = [left.dimensions[d] for d in instruction.attribute("lhs_contracting_dims")]
+        fits = result.bit_width <= 32 or math.prod(taps) <= _longest_sum(*types)
+        return instruction.shape.num_elements * math.prod(taps) >= _FEWEST_PRODUCTS and (fits or len(taps) == 1)
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
-        left, right = instruction.operands
+        left, right = (
+            b.convert(o, o.shape.with_element_type(_byte(o.shape.element_type))) for o in instruction.operands
+        )
         lhs, rhs = (instruction.attribute(f"{side}_contracting_dims") for side in ("lhs", "rhs"))
-        whole = math.prod(left.shape.dimensions[d] for d in lhs)
-        longest = longest_exact_sum(left.shape.element_type, right.shape.element_type)
-        floats = instruction.shape.with_element_type(ElementType.F32).without_layout()
+        whole = longest = math.prod(left.shape.dimensions[d] for d in lhs)
+        if instruction.shape.element_type.bit_width > 32:
+            longest = _longest_sum(*(o.shape.element_type for o in instruction.operands))
+        sums = instruction.shape.with_element_type(ElementType.S32).without_layout()
         total: HloInstruction | None = None
         for begin in range(0, whole, longest):
             operands = [left, right]
@@ -55,11 +54,21 @@ class IntegerDotUpcaster(OpExpander):
                     b.slice_in_dim(o, dims[0], begin, min(begin + longest, whole))
                     for o, dims in zip(operands, (lhs, rhs), strict=True)
                 ]
-            part = b.clone(
-                instruction, [b.convert(o, o.shape.with_element_type(ElementType.F32)) for o in operands], shape=floats
-            )
-            # Convert through s32: a conversion from float clamps, and the result must wrap like an integer.
-            part = b.convert(b.convert(part, floats.with_element_type(ElementType.S32)), instruction.shape)
+            part = b.convert(b.clone(instruction, operands, shape=sums), instruction.shape)
             total = part if total is None else b.add(Opcode.ADD, total, part)
         assert total is not None
         return total
+
+
+def _byte(element_type: ElementType) -> ElementType:
+    return ElementType.S8 if element_type.is_signed else ElementType.U8
+
+
+def _longest_sum(left: ElementType, right: ElementType) -> int:
+    """Returns how many products of two integer types 32 bits can sum."""
+    return (2**31 - 1) // (_largest(left) * _largest(right))
+
+
+def _largest(element_type: ElementType) -> int:
+    """Returns the largest magnitude of an integer type."""
+    return int(2 ** (element_type.bit_width - 1 if element_type.is_signed else element_type.bit_width))

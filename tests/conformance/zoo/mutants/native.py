@@ -255,8 +255,8 @@ _OTHERS: list[tuple[str, str, str, Replacement]] = [
     (
         "gemm-sum",
         "The library's products are added to what was there.",
-        r"(call void @cblas_[sd]gemm\(.*)(float|double) 0x0000000000000000",
-        r"\1\2 0x3FF0000000000000",
+        r"(call void @cblas_[cz]gemm\((?:[^,]+, ){6}(ptr [^,]+),(?:[^,]+,){4}) ptr [^,]+",  # beta becomes alpha, 1
+        r"\1 \2",
     ),
 ]
 

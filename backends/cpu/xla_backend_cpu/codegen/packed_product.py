@@ -1,0 +1,243 @@
+"""Emits products whose operands are packed into panels; see `panels.py`.
+
+    out[g, r, f] = sum over taps t of left[g, r; t] * right[g; t, f]
+
+A unit of work is a part of the rows times a part of the features of a group. It packs its rows of the left operand, a
+panel for each block of rows, unless it reads them in place. Then it packs one panel of features after the other, and
+multiplies each with all blocks of rows while the panel is in the first-level cache.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+from xla_backend_cpu.codegen.blocked_product import (
+    Block,
+    Group,
+    block_start,
+    choose_block,
+    even_size,
+    split_groups,
+    split_index,
+)
+from xla_backend_cpu.codegen.panels import PanelFormat, PanelOps, TapBlock
+from xla_backend_cpu.codegen.vectors import VectorIsa
+from xla_core.codegen.llvm import IrBuilder, KernelFrame, Value
+
+__all__ = ["PackedEmitter", "PackedProduct"]
+
+_PANEL_BYTES = 1 << 15  # the most bytes of a panel of features: most of a usual first-level cache
+_PACKED_BYTES = 1 << 19  # the most bytes of packed rows: half of a usual second-level cache
+_FEWEST_ROWS = 128  # with fewer rows, packing the panels of features takes too long
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PackedProduct:
+    """The sizes and strides of a product; strides are in elements.
+
+    Attributes:
+        format: the words of the panels.
+        groups: the group dimensions, outermost first.
+        rows: (count, left stride, out stride).
+        taps: (count, left stride, right stride).
+        features: (count, right stride, out stride). If the stride in the result is not 1, that of the rows is.
+        swapped: whether the left operand of the instruction is the right one of the product.
+    """
+
+    format: PanelFormat
+    groups: tuple[Group, ...]
+    rows: tuple[int, int, int]
+    taps: tuple[int, int, int]
+    features: tuple[int, int, int]
+    swapped: bool = False
+
+    def __str__(self) -> str:
+        batch = f"{self.batch} x " if self.batch > 1 else ""
+        return f"packed product of {batch}{self.rows[0]} points, {self.features[0]} features, {self.taps[0]} taps"
+
+    @property
+    def batch(self) -> int:
+        return math.prod(g.count for g in self.groups)
+
+    @property
+    def flops(self) -> float:
+        return 2.0 * self.batch * self.rows[0] * self.features[0] * self.taps[0]
+
+    @property
+    def is_packable(self) -> bool:
+        """Whether each operand is contiguous along its points or along its taps."""
+        return 1 in (self.rows[1], self.taps[1]) and 1 in (self.features[1], self.taps[2])
+
+
+class PackedEmitter:
+    """Emits a packed product into a kernel's frame, whose buffers are left, right and result.
+
+    `pieces` is the number of the kernel's units of work, `scratch_bytes` the size of the memory that it packs into.
+    """
+
+    def __init__(self, product: PackedProduct, isa: VectorIsa, threads: int) -> None:
+        self.product = p = product
+        self.lanes = isa.register_bytes // p.format.word_bytes
+        # Two vectors hold a word that is multiplied and its products.
+        registers = isa.registers - (p.format.depth > 1)
+        self.block: Block = choose_block(p.rows[0], 1, p.features[0], self.lanes, registers)
+        self.width = self.block.vectors * self.lanes
+        self.stored = min(self.width, p.features[0])
+        square = self.lanes * p.format.depth
+        most_taps = max(_PANEL_BYTES // (self.width * p.format.word_bytes) * p.format.depth, square)
+        self.taps = (
+            p.taps[0]
+            if p.taps[0] <= most_taps or p.features[2] != 1
+            else -(-even_size(p.taps[0], most_taps) // square) * square
+        )
+        self.tap_blocks = -(-p.taps[0] // self.taps)
+        self.words = p.format.words(self.taps)
+        in_cache = p.rows[0] * p.taps[0] * p.format.word_bytes <= _PACKED_BYTES
+        self.packs_left = p.format.depth > 1 or (not in_cache and p.features[0] >= _FEWEST_ROWS)
+        self.row_vectors = -(-self.block.rows // self.lanes)
+        self.row_panel = self.row_vectors * self.lanes * self.words
+        self.row_blocks, self.panels = -(-p.rows[0] // self.block.rows), -(-p.features[0] // self.width)
+        # The rows of a part, whose taps are read for each panel, should stay in the cache.
+        row_words = self.row_panel if self.packs_left else self.block.rows * p.taps[0]
+        most = max(_PACKED_BYTES // (row_words * p.format.word_bytes), _FEWEST_ROWS // self.block.rows, 1)
+        row_parts, panel_parts = -(-self.row_blocks // most), 1
+        wanted = -(-2 * threads // p.batch) if threads > 1 else 1
+        if row_parts < wanted:
+            if p.rows[0] > p.features[0]:
+                row_parts = min(wanted, self.row_blocks)
+            else:
+                panel_parts = min(-(-wanted // row_parts), self.panels)
+        self.part_rows, self.part_panels = -(-self.row_blocks // row_parts), -(-self.panels // panel_parts)
+        self.row_parts, self.panel_parts = -(-self.row_blocks // self.part_rows), -(-self.panels // self.part_panels)
+        self.pieces = p.batch * self.row_parts * self.panel_parts
+        self.left_words = self.part_rows * self.row_panel if self.packs_left else 0
+        self.scratch_bytes = (self.left_words + self.width * self.words) * p.format.word_bytes
+
+    def emit(self, frame: KernelFrame, ops: PanelOps, scratch: Value) -> None:
+        """Emits the kernel's body."""
+        b, p, f = frame.builder, self.product, self.product.format
+        left_panels, right_panel = scratch, b.gep(f.word, scratch, b.int_(self.left_words))
+        loop, _ = b.open_loop(frame.begin, frame.end, name="piece")
+        rest, panel_part = split_index(b, loop.index, self.panel_parts)
+        group, row_part = split_index(b, rest, self.row_parts)
+        left, right, out = (
+            b.gep(type_, base, offset)
+            for type_, base, offset in zip(
+                (f.left.scalar, f.right.scalar, f.word), frame.buffers, split_groups(b, group, p.groups), strict=True
+            )
+        )
+        first_row, last_row = _part(b, row_part, self.part_rows, self.row_blocks)
+        first_panel, last_panel = _part(b, panel_part, self.part_panels, self.panels)
+        loops = []
+
+        def open_loop(first: Value, last: Value, name: str) -> Value:
+            loops.append(b.open_loop(first, last, name=name)[0])
+            return loops[-1].index
+
+        # All blocks of taps of the rows that are read in place stay in the cache, so the results are in it from one
+        # block to the next. Packed rows are those of one block.
+        if not self.packs_left:
+            panel = open_loop(first_panel, last_panel, "right")
+        block = open_loop(b.int_(0), b.int_(self.tap_blocks), "block")
+        taps = TapBlock.of(b, p.taps[0], self.taps, block)
+        if self.packs_left:
+            rows, _ = b.open_loop(first_row, last_row, name="left")
+            row = block_start(b, rows.index, self.block.rows, p.rows[0])
+            source = b.gep(f.left.scalar, left, b.mul(row, b.int_(p.rows[1])))
+            place = b.gep(f.word, left_panels, b.mul(b.sub(rows.index, first_row), b.int_(self.row_panel)))
+            ops.pack(f.left, source, (p.rows[1], p.taps[1]), self.block.rows, taps, place)
+            b.close_loop(rows)
+            panel = open_loop(first_panel, last_panel, "right")
+        feature = block_start(b, panel, self.stored, p.features[0])
+        source = b.gep(f.right.scalar, right, b.mul(feature, b.int_(p.features[1])))
+        ops.pack(f.right, source, (p.features[1], p.taps[2]), self.stored, taps, right_panel)
+        words = b.udiv(b.add(taps.count, b.int_(f.depth - 1)), b.int_(f.depth))
+        starts = ops.correction(right_panel, self.block.vectors, words)
+        row_block = open_loop(first_row, last_row, "rows")
+        row = block_start(b, row_block, self.block.rows, p.rows[0])
+        if self.packs_left:
+            here = b.gep(f.word, left_panels, b.mul(b.sub(row_block, first_row), b.int_(self.row_panel)))
+            steps = 1, self.row_vectors * self.lanes
+        else:
+            place = b.add(b.mul(row, b.int_(p.rows[1])), b.mul(taps.first, b.int_(p.taps[1])))
+            here, steps = b.gep(f.word, left, place), (p.rows[1], p.taps[1])
+        result = _Result(
+            b.gep(f.word, out, b.add(b.mul(row, b.int_(p.rows[2])), b.mul(feature, b.int_(p.features[2])))),
+            b.icmp("ne", block, b.int_(0)),
+            b.sub(b.mul(row_block, b.int_(self.block.rows)), row),
+            b.sub(b.mul(panel, b.int_(self.stored)), feature),
+        )
+        self._tile(ops, here, steps, right_panel, words, starts, result)
+        for inner in (*reversed(loops), loop):
+            b.close_loop(inner)
+
+    def _tile(
+        self,
+        ops: PanelOps,
+        left: Value,
+        steps: tuple[int, int],
+        right: Value,
+        words: Value,
+        starts: Sequence[Value],
+        result: _Result,
+    ) -> None:
+        """Computes one register block. `steps` are the strides of a row and of a word on the left."""
+        b, p, rows, vectors = ops.b, self.product, self.block.rows, self.block.vectors
+        # Hide the addresses' origin from LLVM's loop strength reduction, which else takes half of the compile time.
+        left, right, out = (b.intrinsic("launder.invariant.group", q) for q in (left, right, result.pointer))
+        places = [
+            (row, i, b.gep(p.format.word, out, b.int_(row * p.rows[2] + i * self.lanes)))
+            for row in range(rows)
+            for i in range(vectors)
+        ]
+        ends = [min(self.stored - i * self.lanes, self.lanes) for i in range(vectors)]
+        sums = [starts[i] for _, i, _ in places]
+        if self.tap_blocks > 1:
+            masks = [ops.both(result.continues, end) for end in ends]
+            sums = [ops.added(starts[i], ops.load_where(masks[i], place)) for _, i, place in places]
+        loop, sums = b.open_loop(b.int_(0), words, carried=sums, name="tap")
+        here = b.gep(p.format.word, left, b.mul(loop.index, b.int_(steps[1])))
+        there = b.gep(ops.type, right, b.mul(loop.index, b.int_(vectors)))
+        weights = [ops.load(b.gep(ops.type, there, b.int_(i)), self.lanes) for i in range(vectors)]
+        new = []
+        for row in range(rows):
+            value = ops.splat(b.gep(p.format.word, here, b.int_(row * steps[0])))
+            new += [ops.multiply_add(value, weight, sums[row * vectors + i]) for i, weight in enumerate(weights)]
+        sums = b.close_loop(loop, new)
+        if p.features[2] != 1:
+            for i, end in enumerate(ends):
+                place = b.gep(p.format.word, out, b.int_(i * self.lanes * p.features[2]))
+                ops.store_columns(sums[i::vectors], place, end, p.features[2])
+            return
+        if self.tap_blocks == 1:
+            for (_, i, place), total in zip(places, sums, strict=True):
+                ops.store(total, place, ends[i])
+            return
+        # An earlier register block has already stored what this one overlaps.
+        masks = [ops.between(b.sub(result.stored_lanes, b.int_(i * self.lanes)), end) for i, end in enumerate(ends)]
+        for row in range(rows):
+            with b.if_(b.icmp("ule", result.stored_rows, b.int_(row))):
+                for (_, i, place), total in list(zip(places, sums, strict=True))[row * vectors : (row + 1) * vectors]:
+                    ops.store_where(masks[i], total, place)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Result:
+    """Where a register block is in the result, and which of its rows and lanes from the first on are stored already.
+
+    `continues` is whether the sums go on from those of the block of taps before.
+    """
+
+    pointer: Value
+    continues: Value
+    stored_rows: Value
+    stored_lanes: Value
+
+
+def _part(b: IrBuilder, number: Value, size: int, whole: int) -> tuple[Value, Value]:
+    """Where part `number` of `size` begins and ends."""
+    first = b.mul(number, b.int_(size))
+    end = b.add(first, b.int_(size))
+    return first, end if whole % size == 0 else b.intrinsic("umin", end, b.int_(whole))

@@ -1,0 +1,278 @@
+"""Packs parts of matrices into panels, and emits the multiply-adds that read them.
+
+A panel holds some points (rows of the left matrix or columns of the right one) and all taps of the contracting index.
+It consists of words: a word holds `depth` consecutive taps of one point, and the words of the points of a panel that
+hold the same taps are adjacent. One vector instruction multiplies the words of two vectors and adds the products of
+each word to a sum.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Sequence
+
+from xla_backend_cpu.codegen.vectors import VectorIsa, VectorOps, splat, transpose
+from xla_core.codegen.llvm import IrBuilder, Value
+from xla_core.hlo import ElementType
+
+__all__ = ["PackedOperand", "PanelFormat", "PanelOps", "TapBlock", "panel_format"]
+
+_SCALARS = {ElementType.F32: "float", ElementType.F64: "double"}
+_BYTES = {ElementType.S8, ElementType.U8}
+_PREFETCHED_TAPS = 8
+_FLIP = 0x80808080 - (1 << 32)  # 128 in each byte
+_WORDS = {ElementType.S32, ElementType.U32}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PackedOperand:
+    """How an operand's elements become taps: `extension` makes a tap of an element; `flipped` adds 128 modulo 256."""
+
+    scalar: str
+    extension: str = ""
+    flipped: bool = False
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PanelFormat:
+    """The words of the panels of a product.
+
+    Attributes:
+        word: the LLVM type of a word.
+        word_bytes: the size of a word.
+        depth: the taps in a word.
+        left, right: the operands.
+        dot: LLVM's intrinsic that sums the products of the taps of two integer words, or "".
+        unsigned_left: of four taps, whether the left ones are those that `dot` takes as unsigned.
+    """
+
+    word: str
+    word_bytes: int
+    depth: int
+    left: PackedOperand
+    right: PackedOperand
+    dot: str = ""
+    unsigned_left: bool = True
+
+    @property
+    def tap_bits(self) -> int:
+        return 8 * self.word_bytes // self.depth
+
+    def words(self, taps: int) -> int:
+        """The number of words that hold the taps of one point."""
+        return -(-taps // self.depth)
+
+
+def panel_format(left: ElementType, right: ElementType, result: ElementType, isa: VectorIsa) -> PanelFormat | None:
+    """The format of the panels of a product, or None if there is none for these types.
+
+    Bytes become pairs of 16-bit integers, whose products 32 bits can hold, unless the processor multiplies four bytes
+    at once. That instruction has an unsigned and a signed operand: of two signed ones, the left one gets 128 added.
+    """
+    if left is right is result and left in _SCALARS:
+        operand = PackedOperand(_SCALARS[left])
+        return PanelFormat(operand.scalar, left.byte_width, 1, operand, operand)
+    if not {left, right} <= _BYTES or result not in _WORDS:
+        return None
+    if isa.byte_dot and (left.is_signed or right.is_signed):
+        flipped = left.is_signed and right.is_signed
+        operands = PackedOperand("i8", flipped=flipped), PackedOperand("i8")
+        return PanelFormat("i32", 4, 4, *operands, isa.byte_dot, flipped or right.is_signed)
+    one, other = (PackedOperand("i8", "sext" if t.is_signed else "zext") for t in (left, right))
+    return PanelFormat("i32", 4, 2, one, other, isa.pair_dot)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TapBlock:
+    """A block of the taps of a product. `count` taps from tap `first` on are in it, and `size` in all but the last.
+
+    `all_taps` are the taps of the product; `is_last` is true for the last block, and None if there is one block.
+    """
+
+    all_taps: int
+    size: int
+    first: Value
+    count: Value
+    is_last: Value | None
+
+    @staticmethod
+    def of(b: IrBuilder, all_taps: int, size: int, number: Value) -> TapBlock:
+        """Block `number`; `size` is the size of a block."""
+        if size >= all_taps:
+            return TapBlock(all_taps, size, b.int_(0), b.int_(all_taps), None)
+        first = b.mul(number, b.int_(size))
+        left = b.sub(b.int_(all_taps), first)
+        count = b.intrinsic("umin", left, b.int_(size))
+        return TapBlock(all_taps, size, first, count, b.icmp("ule", left, b.int_(size)))
+
+    def each(self, b: IrBuilder, step: int, emit: Callable[[Value, int], None]) -> None:
+        """Emits code for each `step` taps: `emit(number, taps)`. The last ones may be fewer. `step` divides `size`."""
+        whole = b.udiv(self.count, b.int_(step))
+        if self.all_taps >= step:
+            loop, _ = b.open_loop(b.int_(0), whole, name="taps")
+            emit(loop.index, step)
+            b.close_loop(loop)
+        rest = self.all_taps % step
+        if rest:
+            with b.if_(self.is_last) if self.is_last is not None else contextlib.nullcontext():
+                emit(whole, rest)
+
+
+class PanelOps(VectorOps):
+    """Emits the packing of panels and the arithmetic on vectors of their words."""
+
+    def __init__(self, builder: IrBuilder, format_: PanelFormat, isa: VectorIsa) -> None:
+        super().__init__(builder, format_.word, isa)
+        self.format = format_
+
+    # -- arithmetic --------------------------------------------------------------------------------------------------
+
+    def multiply_add(self, left: Value, right: Value, total: Value) -> Value:
+        """`total` plus the products of the taps of `left` and `right` in each lane."""
+        b, f = self.b, self.format
+        if f.depth == 1:
+            return b.intrinsic("fma", left, right, total)
+        if f.depth == 4:
+            unsigned, signed = (left, right) if f.unsigned_left else (right, left)
+            return b.call(f.dot, self.type, [total, unsigned, signed])
+        pairs = [b.bitcast(value, f"<{2 * self.lanes} x i16>") for value in (left, right)]
+        if f.dot:
+            return b.add(total, b.call(f.dot, self.type, pairs))
+        products = [
+            b.emit(
+                self.type,
+                "mul nsw " + ", ".join((str(self._taps(pairs[0], tap)), self._taps(pairs[1], tap).name)),
+            )
+            for tap in range(2)
+        ]
+        return b.add(total, b.emit(self.type, f"add {products[0]}, {products[1].name}"))
+
+    def _taps(self, pairs: Value, tap: int) -> Value:
+        """Tap number `tap` of each word."""
+        mask = ", ".join(f"i32 {2 * lane + tap}" for lane in range(self.lanes))
+        half = f"<{self.lanes} x i16>"
+        taps = self.b.emit(half, f"shufflevector {pairs}, {pairs.type} poison, <{self.lanes} x i32> <{mask}>")
+        return self.b.cast("sext", taps, self.type)
+
+    def correction(self, panel: Value, vectors: int, words: Value) -> list[Value]:
+        """The sums to start from, for each vector of points of a right panel.
+
+        If the left taps have 128 added, these are -128 times the sums of the right taps.
+        """
+        if not self.format.left.flipped:
+            return [self.zero] * vectors
+        b = self.b
+        added = splat(b, b.int_(_FLIP, "i32"), self.lanes)
+        loop, sums = b.open_loop(b.int_(0), words, carried=[self.zero] * vectors, name="correction")
+        here = b.gep(self.type, panel, b.mul(loop.index, b.int_(vectors)))
+        new = [
+            self.multiply_add(added, self.load(b.gep(self.type, here, b.int_(i)), self.lanes), total)
+            for i, total in enumerate(sums)
+        ]
+        return [b.emit(self.type, f"sub {self.zero}, {total.name}") for total in b.close_loop(loop, new)]
+
+    def added(self, sums: Value, more: Value) -> Value:
+        """The sum of two vectors of sums, of which `more` is zero if it is of floats."""
+        return more if sums.name == self.zero.name else self.b.add(sums, more)
+
+    # -- packing -----------------------------------------------------------------------------------------------------
+
+    def pack(
+        self, operand: PackedOperand, source: Value, strides: tuple[int, int], points: int, taps: TapBlock, panel: Value
+    ) -> None:
+        """Copies the taps of `points` points at `source` into a panel of whole vectors of points.
+
+        `strides` are those of a point and a tap, in elements; one of them is 1. Taps beyond the last are zero in the
+        last word. Points beyond the last, up to a whole vector, have any values.
+        """
+        source = self.b.gep(operand.scalar, source, self.b.mul(taps.first, self.b.int_(strides[1])))
+        if strides[1] == 1:
+            self._transpose(operand, source, strides[0], points, taps, panel)
+        else:
+            self._interleave(operand, source, strides[1], points, taps, panel)
+
+    def _transpose(
+        self, operand: PackedOperand, source: Value, stride: int, points: int, taps: TapBlock, panel: Value
+    ) -> None:
+        """Packs points whose taps are contiguous: transposes squares of `lanes` points times `lanes` words."""
+        b, vectors, square = self.b, -(-points // self.lanes), self.lanes * self.format.depth
+        vector, _ = b.open_loop(b.int_(0), b.int_(vectors), name="points")
+        first = b.mul(vector.index, b.int_(self.lanes))
+        # Points beyond the last repeat it.
+        numbers = [b.intrinsic("umin", b.add(first, b.int_(i)), b.int_(points - 1)) for i in range(self.lanes)]
+        rows = [b.gep(operand.scalar, source, b.mul(number, b.int_(stride))) for number in numbers]
+        panel = b.gep(self.type, panel, vector.index)
+
+        def pack_square(index: Value, count: int) -> None:
+            tap = b.mul(index, b.int_(square))
+            here = [self._words(operand, b.gep(operand.scalar, row, tap), count) for row in rows]
+            for i, words in enumerate(transpose(b, here, self.lanes)[: self.format.words(count)]):
+                place = b.mul(b.add(b.mul(index, b.int_(self.lanes)), b.int_(i)), b.int_(vectors))
+                b.store(words, b.gep(self.type, panel, place), align=self.format.word_bytes)
+
+        taps.each(b, square, pack_square)
+        b.close_loop(vector)
+
+    def _words(self, operand: PackedOperand, source: Value, taps: int) -> Value:
+        """A vector of words of one point, whose taps are contiguous; taps beyond `taps` are zero."""
+        b, f = self.b, self.format
+        count = self.lanes * f.depth
+        values = self._load(operand.scalar, source, taps, count)
+        if operand.extension:
+            values = b.cast(operand.extension, values, f"<{count} x i{f.tap_bits}>")
+        words = b.bitcast(values, self.type)
+        return self._flip(words) if operand.flipped else words
+
+    def _interleave(
+        self, operand: PackedOperand, source: Value, stride: int, points: int, taps: TapBlock, panel: Value
+    ) -> None:
+        """Packs taps whose points are contiguous."""
+        b, depth, vectors = self.b, self.format.depth, -(-points // self.lanes)
+
+        def pack_word(index: Value, count: int) -> None:
+            tap = b.mul(index, b.int_(depth))
+            for vector in range(vectors):
+                here = min(points - vector * self.lanes, self.lanes)
+                loaded = []
+                for i in range(count):
+                    place = b.add(b.mul(b.add(tap, b.int_(i)), b.int_(stride)), b.int_(vector * self.lanes))
+                    loaded.append(self._load(operand.scalar, b.gep(operand.scalar, source, place), here, self.lanes))
+                    self.prefetch(b.gep(operand.scalar, source, b.add(place, b.int_(stride * _PREFETCHED_TAPS))))
+                place = b.add(b.mul(index, b.int_(vectors)), b.int_(vector))
+                b.store(self._joined(operand, loaded), b.gep(self.type, panel, place), align=self.format.word_bytes)
+
+        taps.each(b, depth, pack_word)
+
+    def _joined(self, operand: PackedOperand, taps: Sequence[Value]) -> Value:
+        """A vector of words from vectors of their first taps."""
+        b, f = self.b, self.format
+        if f.depth == 1:
+            return taps[0]
+        words = self.zero
+        for i, values in enumerate(taps):
+            tap = values
+            if operand.extension:
+                tap = b.cast(operand.extension, tap, f"<{self.lanes} x i{f.tap_bits}>")
+            tap = b.cast("zext", tap, self.type)
+            shift = ", ".join([f"i32 {i * f.tap_bits}"] * self.lanes)
+            words = b.emit(self.type, f"or {words}, {b.emit(self.type, f'shl {tap}, <{shift}>').name}")
+        return self._flip(words) if operand.flipped else words
+
+    def _flip(self, words: Value) -> Value:
+        ones = splat(self.b, self.b.int_(_FLIP, "i32"), self.lanes)
+        return self.b.emit(self.type, f"xor {words}, {ones.name}")
+
+    def _load(self, scalar: str, source: Value, count: int, lanes: int) -> Value:
+        """Loads `count` elements; the other lanes are zero, and their memory is not accessed."""
+        b, type_ = self.b, f"<{lanes} x {scalar}>"
+        if count == lanes:
+            return b.load(type_, source, align=self.scalar_bytes if scalar == self.scalar else 1)
+        if scalar == self.scalar:
+            return self.load(source, count)
+        # Not every processor has masked loads of bytes.
+        copy = b.alloca(type_, align=64)
+        b.store(Value(type_, "zeroinitializer"), copy, align=64)
+        arguments = (copy, source, b.int_(count), b.bool_(False))
+        b.intrinsic("memcpy", *arguments, suffixes=("p0", "p0", "i64"), result="void")
+        return b.load(type_, copy, align=64)

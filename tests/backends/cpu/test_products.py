@@ -1,0 +1,200 @@
+"""The kernels of products, at sizes around those of vectors, register blocks and blocks of taps, in each transposition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from xla_backend_cpu.codegen.dot import dot_kernel
+from xla_backend_cpu.codegen.vectors import VectorIsa
+from xla_backend_cpu.host import host_triple
+
+import xla_core as xla
+from tests.roundings import assert_within
+from xla_core.backend import registry
+from xla_core.hlo import ElementType
+
+SIZES = [  # rows, taps, columns
+    (1, 40, 17),
+    (2, 33, 64),
+    (13, 1, 31),
+    (14, 2, 33),
+    (15, 3, 47),
+    (17, 15, 16),
+    (29, 16, 15),
+    (57, 17, 129),
+    (31, 63, 97),
+    (64, 65, 4),
+    (100, 31, 5),
+    (40, 200, 1),
+    (90, 257, 3),
+    (25, 270, 12),
+    (33, 1025, 34),
+    (19, 2100, 40),
+    (300, 700, 130),
+]
+TYPES = {
+    "f32": ("f32", "f32", "f32"),
+    "f64": ("f64", "f64", "f64"),
+    "s8": ("s8", "s8", "s32"),
+    "s8 by u8": ("s8", "u8", "s32"),
+    "u8 by s8": ("u8", "s8", "s32"),
+    "u8": ("u8", "u8", "u32"),
+}
+OLDER = {"older-avx2": r"avx512|avx10|avxvnni|amx", "older-sse": r"avx|amx|fma|f16c|vaes|vpcl"}
+BACKEND = """
+import dataclasses, re
+import xla_backend_cpu
+from xla_backend_cpu.compiler import CpuCompiler
+from xla_backend_cpu.host import host_features
+from xla_backend_cpu.platform import CpuPlatform
+from xla_core.backend import hookimpl
+
+class Older(CpuCompiler):
+    cpu = "x86-64"
+    features = frozenset(name for name in host_features() if not re.match({missing!r}, name))
+
+class Platform(CpuPlatform):
+    def create_compiler(self):
+        return Older()
+
+@hookimpl
+def xla_backend():
+    return dataclasses.replace(xla_backend_cpu.xla_backend(), platform=Platform, compiler=Older)
+"""
+
+
+@pytest.fixture(scope="module")
+def older(tmp_path_factory):
+    """Clients that compile for this processor without some of its features."""
+    folder = tmp_path_factory.mktemp("older")
+    (folder / "older-1.0.dist-info").mkdir()
+    (folder / "older-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: older\nVersion: 1.0\n")
+    points = ["[xla_core.backends]"]
+    for name, missing in OLDER.items():
+        module = name.replace("-", "_")
+        (folder / f"{module}.py").write_text(BACKEND.format(missing=missing))
+        points.append(f"{name} = {module}")
+    (folder / "older-1.0.dist-info" / "entry_points.txt").write_text("\n".join(points) + "\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(folder)
+        registry.clear_cache()
+        yield {name: xla.Client(name) for name in OLDER}
+    registry.clear_cache()
+
+
+def program(types, size, left_t, right_t, batch=0):
+    rows, taps, columns = size
+    left, right = ((taps, rows) if left_t else (rows, taps)), ((columns, taps) if right_t else (taps, columns))
+    result = (rows, columns)
+    first = 1 if batch else 0
+    if batch:
+        left, right, result = (batch, *left), (batch, *right), (batch, *result)
+    names = [f"{t}[{','.join(map(str, s))}]" for t, s in zip(types, (left, right, result), strict=True)]
+    dims = "lhs_batch_dims={0}, rhs_batch_dims={0}, " if batch else ""
+    dims += f"lhs_contracting_dims={{{first + (not left_t)}}}, rhs_contracting_dims={{{first + right_t}}}"
+    text = f"""HloModule product
+ENTRY main {{
+  a = {names[0]} parameter(0)
+  b = {names[1]} parameter(1)
+  ROOT c = {names[2]} dot(a, b), {dims}
+}}"""
+    return text, [values(t, s) for t, s in zip(types, (left, right), strict=False)]
+
+
+def values(type_, shape):
+    """Values among which are the ends of an integer type."""
+    rng = np.random.default_rng(0)
+    dtype = ElementType(type_).dtype
+    if dtype.kind == "f":
+        return rng.standard_normal(shape).astype(dtype)
+    bounds = np.iinfo(dtype)
+    array = rng.integers(bounds.min, bounds.max, shape, endpoint=True).astype(dtype)
+    array[(0,) * (len(shape) - 1)] = bounds.min or bounds.max
+    return array
+
+
+def check(result, inputs, types, left_t, right_t):
+    left, right = (a.astype(np.float64 if types[2].startswith("f") else np.int64) for a in inputs)
+    want = (np.swapaxes(left, -1, -2) if left_t else left) @ (np.swapaxes(right, -1, -2) if right_t else right)
+    if types[2].startswith("f"):
+        assert_within(32, result, want.astype(result.dtype))
+    else:
+        np.testing.assert_array_equal(result, want.astype(result.dtype))
+
+
+@pytest.mark.parametrize("left_t", [False, True])
+@pytest.mark.parametrize("right_t", [False, True])
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("types", [TYPES["f32"], TYPES["s8"], TYPES["u8"]], ids=["f32", "s8", "u8"])
+def test_sizes_around_those_of_blocks(client, types, size, left_t, right_t):
+    text, inputs = program(types, size, left_t, right_t)
+    check(np.asarray(client.compile(text)(*inputs)[0]), inputs, types, left_t, right_t)
+
+
+@pytest.mark.parametrize("types", TYPES.values(), ids=TYPES)
+def test_types(client, types):
+    for size in ((57, 17, 129), (90, 257, 3), (9, 65, 40)):
+        for left_t, right_t in ((False, False), (True, True)):
+            text, inputs = program(types, size, left_t, right_t)
+            check(np.asarray(client.compile(text)(*inputs)[0]), inputs, types, left_t, right_t)
+
+
+@pytest.mark.skipif(not host_triple().startswith("x86_64"), reason="removes features of x86-64")
+@pytest.mark.parametrize("left_t", [False, True])
+@pytest.mark.parametrize("right_t", [False, True])
+@pytest.mark.parametrize("size", [(57, 17, 129), (90, 257, 3), (33, 1025, 34)], ids=str)
+@pytest.mark.parametrize("types", [TYPES["f32"], TYPES["s8"], TYPES["s8 by u8"]], ids=["f32", "s8", "s8 by u8"])
+@pytest.mark.parametrize("name", OLDER)
+def test_on_older_processors(older, name, types, size, left_t, right_t):
+    text, inputs = program(types, size, left_t, right_t)
+    check(np.asarray(older[name].compile(text)(*inputs)[0]), inputs, types, left_t, right_t)
+
+
+@pytest.mark.parametrize("types", [TYPES["f32"], TYPES["s8"]], ids=["f32", "s8"])
+@pytest.mark.parametrize("size", [(70, 40, 30), (5, 40, 300), (300, 40, 5), (9, 600, 9)], ids=str)
+def test_batches(client, types, size):
+    for left_t, right_t in ((False, False), (True, False), (False, True)):
+        text, inputs = program(types, size, left_t, right_t, batch=3)
+        check(np.asarray(client.compile(text)(*inputs)[0]), inputs, types, left_t, right_t)
+
+
+@pytest.mark.parametrize("types", [TYPES["f32"], TYPES["s8"]], ids=["f32", "s8"])
+@pytest.mark.parametrize("size", [(1000, 600, 300), (300, 600, 1000), (2000, 300, 9), (5, 700, 2000)], ids=str)
+def test_any_number_of_threads_gives_the_same_bits(client, types, size):
+    for left_t, right_t in ((False, False), (True, True)):
+        text, inputs = program(types, size, left_t, right_t)
+        results = [
+            np.asarray(client.compile(text, options=xla.CompileOptions(backend={"threads": n}))(*inputs)[0])
+            for n in (1, 2, 3, 7)
+        ]
+        check(results[0], inputs, types, left_t, right_t)
+        for result in results[1:]:
+            np.testing.assert_array_equal(result, results[0])
+
+
+KERNELS = [
+    ("f32", (300, 100, 200), False, False, "packed product"),
+    ("f32", (8, 100, 200), False, False, "blocked product"),
+    ("f32", (3, 100, 200), False, True, "row product"),
+    ("f32", (200, 100, 3), False, True, "row product of 3 x 200"),
+    ("f32", (200, 10, 3), False, False, "packed product of 3 points, 200 features"),
+    ("f32", (200, 100, 3), True, False, "blocked product of 3 points, 200 features"),
+    ("s8", (1, 100, 200), False, False, "packed product"),
+]
+
+
+@pytest.mark.parametrize(("types", "size", "left_t", "right_t", "kernel"), KERNELS)
+def test_choice_of_kernels(types, size, left_t, right_t, kernel):
+    module = xla.parse(program(TYPES[types], size, left_t, right_t)[0])
+    isa = VectorIsa.of({"avx512f", "avx512bw"}, "x86_64-linux")
+    assert str(dot_kernel(module.entry.root, isa, blas=True)).startswith(kernel)
+
+
+def test_infinities_stay_in_their_rows_and_columns(client):
+    """Lanes and rows beyond the edges, and those that two blocks compute, have no effect on others."""
+    text, (left, right) = program(TYPES["f32"], (33, 300, 49), False, True)
+    left[5, 299], right[48, 0] = np.inf, np.nan
+    result = np.asarray(client.compile(text)(left, right)[0])
+    assert not np.isfinite(result[5]).any()
+    assert np.isnan(result[:, 48]).all()
+    assert np.isfinite(np.delete(np.delete(result, 5, 0), 48, 1)).all()
