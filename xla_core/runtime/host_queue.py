@@ -25,7 +25,7 @@ from xla_core.interruptible import start_thread
 from xla_core.runtime import host_event
 from xla_core.runtime.host_event import RecordedPoint
 
-INLINE_MICROSECONDS = 20.0
+INLINE_MICROSECONDS = 40.0
 _EXIT_SECONDS = 10.0
 _IDLE_SECONDS = 2.0  # an idle worker ends after this; later work starts another
 

@@ -23,7 +23,7 @@ from xla_core.hlo import ElementType, HloInstruction, HloModule, Opcode, Structu
 
 __all__ = ["NativeKernel", "NativeKernels"]
 
-_FLOPS_PER_NANOSECOND = 4.0  # an estimate for emitted loops
+_FLOPS_PER_NANOSECOND = 8.0  # an estimate for emitted loops
 _BYTES_PER_NANOSECOND = 15.0
 _CALL_NANOSECONDS = 1000.0  # the time of a LAPACK routine for the smallest matrix
 _LIBRARY_FLOPS_PER_NANOSECOND = 100.0
