@@ -37,6 +37,7 @@ def reported(executable: LoadedExecutable) -> dict[str, Any]:
             "arguments": executable.memory_stats().argument_bytes,
             "results": executable.memory_stats().output_bytes,
             "aliases": executable.memory_stats().alias_bytes,
+            "temporaries": executable.memory_stats().temp_bytes,
         },
     }
 

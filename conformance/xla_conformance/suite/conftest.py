@@ -32,3 +32,9 @@ def other(executor: StreamExecutor) -> Iterator[Stream]:
 def launcher(platform: Platform, executor: StreamExecutor, options: CompileOptions) -> Launcher | None:
     """The program "double"; None if the backend claims no such program."""
     return make_launcher(platform, executor, options)
+
+
+@pytest.fixture(scope="session")
+def large_launcher(platform: Platform, executor: StreamExecutor, options: CompileOptions) -> Launcher | None:
+    """The same for 2 MiB and an element: a backend may run large work in another way."""
+    return make_launcher(platform, executor, options, size=(2 << 20) + 4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Iterator
 
@@ -112,9 +113,12 @@ def compare(sentence: str, case: OpCase, results: list[np.ndarray]) -> None:
 # -- a compiler that refuses an op -----------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def refuse(open_client: Callable[[], Client]) -> Iterator[Callable[[Opcode | None], Client]]:
-    """Gives a client whose compiler claims all that the backend claims, but one op."""
+Refuse = Callable[..., Client]
+"""Takes opcodes, and returns a client whose compiler claims all that the backend claims, but these."""
+
+
+@contextlib.contextmanager
+def refusing(open_client: Callable[[], Client]) -> Iterator[Refuse]:
     with open_client() as client:
         full: TargetConfig = client.platform.compiler.target_config
         compiler = client.platform.create_compiler()
@@ -126,11 +130,16 @@ def refuse(open_client: Callable[[], Client]) -> Iterator[Callable[[Opcode | Non
             not_supported(f"its compiler can't be given another target: {error}")
         client.platform.compiler = compiler
 
-        def without(opcode: Opcode | None) -> Client:
-            left = full.capabilities if opcode is None else full.capabilities.without_ops(opcode)
-            state["target"] = full.model_copy(update={"capabilities": left})
+        def without(*opcodes: Opcode) -> Client:
+            state["target"] = full.model_copy(update={"capabilities": full.capabilities.without_ops(*opcodes)})
             return client
 
+        yield without
+
+
+@pytest.fixture(scope="module")
+def refuse(open_client: Callable[[], Client]) -> Iterator[Refuse]:
+    with refusing(open_client) as without:
         yield without
 
 
@@ -139,9 +148,7 @@ def refuse(open_client: Callable[[], Client]) -> Iterator[Callable[[Opcode | Non
     "opcode",
     [o for o, op in OPS.items() if o not in GIVEN and op.traits.isdisjoint(NOT_ALONE)],
 )
-def test_each_op_refused_once(
-    backend: str, refuse: Callable[[Opcode | None], Client], opcode: Opcode, seed: int
-) -> None:
+def test_each_op_refused_once(backend: str, refuse: Refuse, opcode: Opcode, seed: int) -> None:
     """The core decomposes it into others, the host runs it where the compiler offers that, or it is UNIMPLEMENTED."""
     if opcode not in cases(seed):
         not_supported(f"the suite has no case of {opcode} on one device")
@@ -152,7 +159,7 @@ def test_each_op_refused_once(
     try:
         executable = compile_unclaimed(client, case.module(), options)
     except UnimplementedError:
-        if offered and refuse(None).platform.compiler.target_config.supports(_main(case.module(), opcode)):
+        if offered and refuse().platform.compiler.target_config.supports(_main(case.module(), opcode)):
             raise
         return
     compare(
@@ -162,44 +169,71 @@ def test_each_op_refused_once(
     )
 
 
+@pytest.mark.promise("compiler.host-fallback", "compiler.thread-safe")
+def test_a_compilation_leaves_the_next_one_alone(backend: str, open_client: Callable[[], Client], seed: int) -> None:
+    """An op that only the host can run is refused again, after a compilation in which the host ran it."""
+    with refusing(open_client) as refuse:
+        client = refuse()
+        if not client.platform.compiler.host_fallback:
+            not_supported("its compiler offers no fallback to the host")
+        for opcode in cases(seed):
+            if opcode in GIVEN or not OPS[opcode].traits.isdisjoint(NOT_ALONE):
+                continue
+            refuse(opcode)
+            module = case_of(opcode, backend, seed).module()
+            try:
+                compile_unclaimed(client, module, CompileOptions(fallback="none"))
+            except UnimplementedError:
+                compile_unclaimed(client, module, CompileOptions(fallback="host"))
+                with pytest.raises(UnimplementedError):
+                    compile_unclaimed(client, module, CompileOptions(fallback="none"))
+                return
+        not_supported("the core decomposes every op that it claims")
+
+
 def _main(module: HloModule, opcode: Opcode) -> HloInstruction:
     return next(i for c in module.computations for i in c.instructions if i.opcode == opcode)
 
 
+def _ops_of(program: FamilyProgram) -> list[Opcode]:
+    """The opcodes that the host could run in place of the device, without those of collectives and control flow."""
+    found = {i.opcode for c in program.module.computations for i in c.instructions}
+    return sorted(o for o in found if o not in GIVEN and OPS[o].traits.isdisjoint(NOT_ALONE))
+
+
 @pytest.mark.promise("compiler.host-fallback")
-@pytest.mark.parametrize(
-    ("program", "opcode"),
-    [
-        pytest.param(program, opcode, id=f"{program}-{opcode}")
-        for program in FAMILY
-        for opcode in (Opcode.ADD, Opcode.SUBTRACT, Opcode.COMPARE, Opcode.NEGATE)
-        if any(i.opcode == opcode for c in program.module.computations for i in c.instructions)
-    ],
-)
+@pytest.mark.parametrize("part", ["all", "half", "other half", "add", "compare"])
+@pytest.mark.parametrize("program", [p for p in FAMILY if _ops_of(p)], ids=str)
 def test_programs_that_run_in_part_on_the_host(
-    refuse: Callable[[Opcode | None], Client], program: FamilyProgram, opcode: Opcode, random: np.random.Generator
+    refuse: Refuse, program: FamilyProgram, part: str, seed: int, random: np.random.Generator
 ) -> None:
-    client = refuse(opcode)
+    """The core writes most ops in others that are left. Where all or half of a program's are refused, it can't."""
+    ops = _ops_of(program)
+    half = set(np.random.default_rng(seed).permutation(ops)[: len(ops) // 2].tolist())
+    parts = {"all": ops, "half": half, "other half": set(ops) - half, "add": {Opcode.ADD}, "compare": {Opcode.COMPARE}}
+    client = refuse(*parts[part])
     if not client.platform.compiler.host_fallback:
         not_supported("its compiler offers no fallback to the host")
-    executable = compile_unclaimed(client, program.module, CompileOptions(fallback="host"))
-    for _ in range(2):
-        values = program.arguments(random)
-        buffers = [client.buffer_from_host(v) for v in values]
-        results = executable.execute(buffers, non_donatable=range(len(buffers)))
-        require_bits(
-            f"Without {opcode}, the device and the host together give the results of the program.",
-            [np.asarray(r) for r in results],
-            program.results(values),
-            module=program.text,
-            arguments=values,
-        )
-        require_bits(
-            "What runs on the host writes to no argument.",
-            [np.asarray(b) for b in buffers],
-            values,
-            module=program.text,
-        )
+    for index in sorted({0, len(client.devices) - 1}):
+        options = CompileOptions(fallback="host", device_assignment=((index,),))
+        executable = compile_unclaimed(client, program.module, options)
+        for _ in range(2):
+            values = program.arguments(random)
+            buffers = [client.buffer_from_host(v, index) for v in values]
+            results = executable.execute(buffers, non_donatable=range(len(buffers)))
+            require_bits(
+                f"Without {part} of its ops, the device and the host together give the results of the program.",
+                [np.asarray(r) for r in results],
+                program.results(values),
+                module=program.text,
+                arguments=values,
+            )
+            require_bits(
+                "What runs on the host writes to no argument.",
+                [np.asarray(b) for b in buffers],
+                values,
+                module=program.text,
+            )
 
 
 # -- what is not claimed ----------------------------------------------------------------------------------------------
@@ -321,8 +355,10 @@ def test_a_custom_call_with_an_effect_is_called_once(client: Client) -> None:
 
 
 @pytest.mark.promise("executable.failure-poisons", "compiler.host-fallback", "stream.failure-poisons")
-def test_a_custom_call_that_fails(client: Client) -> None:
+@pytest.mark.parametrize("place", ["device", "host"])
+def test_a_custom_call_that_fails(client: Client, refuse: Refuse, place: str) -> None:
     """What fails while a program runs is the error of its results, and of no other run's."""
+    client = refuse(Opcode.CUSTOM_CALL) if place == "host" else client
     x = np.arange(8, dtype=np.float32)
     try:
         fails = compile_unclaimed(client, custom_call(FAILING_CALL), CompileOptions(fallback="host"))

@@ -65,6 +65,14 @@ def test_an_event_tells_when_its_point_is_reached(stream: Stream) -> None:
         raise Failure(
             f"`synchronize` blocks for `timeout` seconds at most, but 0.003 became {quickest:.2f} s each time."
         )
+    gate = Gate()
+    gate.hold(stream)
+    stream.record(event)
+    early = event.synchronize(1.25)  # a driver may take whole seconds
+    gate.require_closed("A wait of 1.25 s", "event.synchronize-timeout")
+    gate.open()
+    if early:
+        raise Failure("`synchronize` returns `ready`, but after its timeout it says True of an event that isn't.")
 
 
 @pytest.mark.promise("event.ready-after-work", "stream.record", "stream.in-order")
@@ -222,6 +230,43 @@ def test_threads_wait_for_one_event(stream: Stream, gate: Gate) -> None:
         thread.join(PATIENCE)
     if results != [(True, True, None, True)] * len(threads):
         raise Failure(f"Twelve threads wait for one event, but they saw {results}.", promise="event.thread-safe")
+
+
+@pytest.mark.promise("event.synchronize-holds-no-lock", "stream.synchronize")
+@pytest.mark.parametrize("what", ["an event", "a stream"])
+def test_other_threads_run_while_the_host_waits(stream: Stream, what: str) -> None:
+    """A thread gives the GIL away hundreds of times. If a wait holds it for milliseconds, that takes a second."""
+
+    def seconds(wait: Callable[[Gate], object]) -> float:
+        gate, took = Gate(), [PATIENCE]
+
+        def give_way() -> None:
+            start = time.monotonic()
+            for _ in range(400):
+                time.sleep(0)
+            took[0] = time.monotonic() - start
+            gate.open()
+
+        gate.hold(stream)
+        thread = threading.Thread(target=give_way, daemon=True)
+        thread.start()
+        wait(gate)
+        thread.join(PATIENCE)
+        return took[0]
+
+    def for_device(gate: Gate) -> None:
+        if what == "a stream":
+            stream.synchronize()
+        else:
+            _recorded(stream).synchronize()
+
+    tries = [(seconds(Gate.wait), seconds(for_device)) for _ in range(2)]
+    if all(there > 0.4 and there > 20 * here for here, there in tries):
+        raise Failure(
+            f"A wait holds no lock that other threads need, such as the GIL. While the host waits for {what}, a thread "
+            f"needed {tries[0][1]:.2f} s for what takes {tries[0][0]:.4f} s.",
+            promise="event.synchronize-holds-no-lock",
+        )
 
 
 # -- ends -------------------------------------------------------------------------------------------------------------

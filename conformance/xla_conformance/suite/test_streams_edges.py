@@ -21,11 +21,18 @@ _CELL, _SOURCE, _RESULT = range(3)
 
 
 @pytest.fixture
-def bench(client: Client, launcher: Launcher | None, random: np.random.Generator, size: int) -> Iterator[DeviceBench]:
-    """Two streams, and cells of `size` bytes on the last device, or of the launcher's size on the first for 0."""
-    executor = client.devices[-1 if size else 0].executor
-    size = size or (launcher.size if launcher else 4096)
-    made = DeviceBench(executor, random, 2, [size] * 3, launcher if launcher and launcher.size == size else None)
+def bench(
+    client: Client,
+    launcher: Launcher | None,
+    large_launcher: Launcher | None,
+    random: np.random.Generator,
+    size: int | str,
+) -> Iterator[DeviceBench]:
+    """Two streams, and cells of `size` bytes on the last device, or of a launcher's size on the first."""
+    executor = client.devices[-1 if isinstance(size, int) else 0].executor
+    chosen = {"small": launcher, "large": large_launcher}.get(str(size))
+    number = size if isinstance(size, int) else chosen.size if chosen else 4096
+    made = DeviceBench(executor, random, 2, [number] * 3, chosen)
     yield made
     made.close()
 
@@ -49,8 +56,9 @@ def _do(bench: DeviceBench, kind: str, stream: int) -> None:
 @pytest.mark.parametrize(
     ("first", "size"),
     [
-        *(pytest.param(kind, 0, id=f"{kind}-small") for kind in KINDS),
+        *(pytest.param(kind, "small", id=f"{kind}-small") for kind in KINDS),
         *(pytest.param(kind, (2 << 20) + 1, id=f"{kind}-large") for kind in KINDS if kind not in _LAUNCHES),
+        *(pytest.param(kind, "large", id=f"{kind}-large") for kind in _LAUNCHES),
     ],
 )
 def test_work_comes_after_work(bench: DeviceBench, first: str) -> None:

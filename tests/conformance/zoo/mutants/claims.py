@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from tests.conformance.zoo.mutant import Mutant
 from tests.conformance.zoo.parts import Compiler, HloKernel, broken
-from xla_core.errors import InternalError, UnimplementedError
+from xla_core.errors import InternalError, UnimplementedError, XlaError
 from xla_core.hlo import ElementType
+from xla_core.schedule import CallThunk, ConditionalThunk, HostCallbackThunk, WhileThunk
 from xla_core.target import Capabilities
 
 MUTANTS: list[Mutant] = []
@@ -81,3 +84,76 @@ class StrangeStage(Compiler):
         from xla_core.passes import create_pass
 
         return {"no such stage": create_pass("dce")}
+
+
+@says("compiler.host-fallback", "After a compilation in which the host may run ops, it may in all later ones.")
+class FallbackStays(Compiler):
+    stays = False
+
+    def run_hlo_passes(self, module, options, executor=None):
+        return super().run_hlo_passes(module, self._given(options), executor)
+
+    def run_backend(self, module, options, executor=None):
+        return super().run_backend(module, self._given(options), executor)
+
+    def _given(self, options):
+        self.stays = self.stays or options.fallback == "host"
+        return options.model_copy(update={"fallback": "host"}) if self.stays else options
+
+
+# -- what runs on the host ---------------------------------------------------------------------------------------------
+
+
+def _changed(thunks, change):
+    """The thunks, with `change` applied to what the host runs, also within control flow."""
+    return tuple(_changed_thunk(thunk, change) for thunk in thunks)
+
+
+def _changed_thunk(thunk, change):
+    match thunk:
+        case HostCallbackThunk():
+            return dataclasses.replace(thunk, function=change(thunk.function))
+        case WhileThunk():
+            condition, body = _changed(thunk.condition, change), _changed(thunk.body, change)
+            return dataclasses.replace(thunk, condition=condition, body=body)
+        case ConditionalThunk():
+            return dataclasses.replace(thunk, branches=tuple(_changed(b, change) for b in thunk.branches))
+        case CallThunk():
+            return dataclasses.replace(thunk, thunks=_changed(thunk.thunks, change))
+    return thunk
+
+
+class _ChangesTheHost(Compiler):
+    def make_executable(self, module, program, report, artifacts):
+        program = dataclasses.replace(program, thunks=_changed(program.thunks, self.change))
+        return super().make_executable(module, program, report, artifacts)
+
+
+@says("compiler.host-fallback", "What runs on the host gets the operands of its first run.")
+class HostKeepsOperands(_ChangesTheHost):
+    def change(self, function):
+        first = []
+
+        def run(*arrays):
+            first.append([array.copy() for array in arrays])
+            return function(*first[0])
+
+        return run
+
+
+@says("compiler.host-fallback", "What runs on the host gets its operands backwards where their shapes agree.")
+class HostSwapsOperands(_ChangesTheHost):
+    def change(self, function):
+        return lambda *arrays: function(*(arrays[::-1] if len({(a.shape, a.dtype) for a in arrays}) == 1 else arrays))
+
+
+@says("executable.failure-poisons", "A failure of what runs on the host is lost: its results are the operands.")
+class HostForgetsFailures(_ChangesTheHost):
+    def change(self, function):
+        def run(*arrays):
+            try:
+                return function(*arrays)
+            except XlaError:
+                return arrays
+
+        return run

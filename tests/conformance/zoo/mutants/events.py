@@ -231,3 +231,18 @@ class UsedAfterItsFinalizer(_DriverEvent):
     def destroy(self):
         if not self.ready:
             ctypes.CDLL(None).abort()
+
+
+@_says("event.synchronize-holds-no-lock", "`Stream.synchronize` asks the driver again and again with the GIL held.")
+class SynchronizePollsWithTheGil(Stream):
+    def synchronize(self):
+        event = self.create_event()
+        self.record(event)
+        while not event.ready:
+            ctypes.PyDLL(None).usleep(3000)
+
+
+@event_mutant("event.synchronize-timeout", "Timeouts of over a second are taken as none.")
+class ForgetsLongTimeouts(HostEvent):
+    def synchronize(self, timeout=None):
+        return super().synchronize(None if timeout is None or timeout > 1 else timeout)

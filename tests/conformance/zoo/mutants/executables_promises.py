@@ -391,6 +391,29 @@ class LosesReplicas(Compiler):
         return super().deserialize(text.encode(), options, executor)
 
 
+@_breaks("compiler.deserialize", "Deserialized executables report no temporaries.")
+class LosesTemporaries(Compiler):
+    def deserialize(self, data, options=None, executor=None):
+        made = super().deserialize(data, options, executor)
+        made.report.temp_bytes = 0
+        return made
+
+
+@_breaks(
+    "stream.in-order", "Launches of a MiB and more run on the device's own stream.", select="streams or executables"
+)
+class LargeLaunchesElsewhere(HloKernel):
+    def launch(self, stream, arguments, dimensions):
+        if arguments[-1].size < 1 << 20:
+            super().launch(stream, arguments, dimensions)
+            return
+        own = vars(stream.executor).setdefault("own", Stream(stream.executor))
+        event = stream.create_event()
+        stream.record(event)
+        own.wait(event)
+        super().launch(own, arguments, dimensions)
+
+
 # -- figures ----------------------------------------------------------------------------------------------------------
 
 
