@@ -23,8 +23,9 @@ from xla_core.hlo import ElementType, HloComputation, HloInstruction
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "targets"
 SAMPLE = 20
-LLVM_ABORTS = r"-[su]4-"
-"""LLVM 22 aborts on some vectors of integers of 4 bits."""
+UNABLE = {("hexagon", "aborts"): r"-[su]4-", ("hexagon", "does not end"): r"^reduce-f8\w+-variadic-"}
+"""What LLVM 22 can't compile, by target: it aborts on some vectors of integers of 4 bits, and does not return from a
+reduction of several floats of 8 bits."""
 
 
 def assembly(abi: TargetAbi, build, *shapes) -> str:
@@ -44,37 +45,45 @@ def sorted_rows(c: HloComputation, x: HloInstruction) -> HloInstruction:
     return c.add("sort", x, dimensions=(1,), to_apply=scalar_body("compare", direction="LT"))
 
 
-def compile_all(target: str, names: list[str]) -> list[str]:
-    """Compiles programs. Returns the names of those for which LLVM aborts."""
-    aborted = []
+def compile_all(target: str, names: list[str]) -> dict[str, str]:
+    """Compiles programs. Returns those that LLVM can't compile for the target: it aborts, or does not end."""
+    unable: dict[str, str] = {}
     while names:
         command = [sys.executable, "-m", "tests.examples.assembly_checks", target, *names]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         lines = done.stdout.splitlines()
-        if done.returncode >= 0:
-            assert done.returncode == 0, "\n".join(line for line in lines if "WRONG" in line) + done.stderr[-3000:]
+        wrong = [line for line in lines if "WRONG" in line]
+        assert not wrong, "\n".join(wrong)
+        if done.returncode == 0:
             break
-        last = next(line for line in reversed(lines) if line.startswith("compiling ")).removeprefix("compiling ")
-        aborted.append(last)
-        assert not any("WRONG" in line for line in lines), "\n".join(line for line in lines if "WRONG" in line)
-        names = names[names.index(last) + 1 :]
-    return aborted
+        last = lines[-1] if lines else ""
+        assert last.startswith("compiling "), done.stderr[-3000:]
+        assert done.returncode < 0 or "Timeout" in done.stderr, done.stderr[-3000:]
+        name = last.removeprefix("compiling ")
+        unable[name] = "aborts" if done.returncode < 0 else "does not end"
+        names = names[names.index(name) + 1 :]
+    return unable
 
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_sample_of_kernels(target: str) -> None:
-    compile_all(
-        target, [*random.Random(12).sample(program_names(), SAMPLE), "softmax", "layer_norm_grad", "top_k_rows"]
-    )
+    names = [*random.Random(12).sample(program_names(), SAMPLE), "softmax", "layer_norm_grad", "top_k_rows"]
+    assert not unexpected(target, compile_all(target, names))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_kernel(target: str) -> None:
     names = program_names()
+    unable: dict[str, str] = {}
     for first in range(0, len(names), 500):
-        for name in compile_all(target, names[first : first + 500]):
-            assert re.search(LLVM_ABORTS, name), name
+        unable |= compile_all(target, names[first : first + 500])
+    assert not unexpected(target, unable)
+
+
+def unexpected(target: str, unable: dict[str, str]) -> dict[str, str]:
+    """Returns the programs that LLVM can't compile, besides those in `UNABLE`."""
+    return {name: how for name, how in unable.items() if not re.search(UNABLE.get((target, how), "^$"), name)}
 
 
 @pytest.mark.slow

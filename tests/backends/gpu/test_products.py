@@ -238,3 +238,39 @@ def test_each_product_is_a_kernel_with_what_surrounds_it(root: str, kernels: int
     assert all("products: " in line for line in str(artifacts["plan"]).splitlines())
     for got, want in zip(results, xla.evaluate(xla.parse(PROGRAM.format(root)), *arguments), strict=True):
         np.testing.assert_array_equal(got, want)
+
+
+CONVOLUTION = """HloModule m
+
+ENTRY e {{
+  x = {0}[2,6,6,{1}] parameter(0)
+  w = {0}[3,3,{1},{2}] parameter(1)
+  ROOT y = {0}[2,{3},{3},{2}] convolution(x, w), window={{size=3x3 {4}}}, dim_labels=b01f_01io->b01f
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("window", "size"),
+    [
+        ("pad=1_1x1_1", 6),
+        ("stride=2x2 pad=2_1x2_1", 4),
+        ("pad=2_2x2_2 lhs_dilate=2x2", 13),
+        ("pad=2_2x2_2 rhs_dilate=2x2", 6),
+    ],
+)
+@pytest.mark.parametrize(("element", "features"), [("f32", (3, 5)), ("bf16", (32, 16)), ("f64", (1, 1))])
+def test_padding_is_zeros(client, element: str, features: tuple[int, int], window: str, size: int) -> None:
+    """A filter's infinity times the zeros of padding and of base dilation is NaN, as in StableHLO's specification. What
+    fills up a tile is not multiplied by anything that counts.
+    """
+    module = xla.parse(CONVOLUTION.format(element, *features, size, window))
+    x, w = (small_integers(p.shape, n) for n, p in enumerate(module.entry.parameters))
+    special_x, special_w = x.copy(), w.copy()
+    special_x[0, 2, 3], special_w[0, 0, 0] = -np.inf, np.inf
+    for arguments in ((special_x, w), (np.ones_like(x), special_w)):
+        with np.errstate(invalid="ignore"):
+            (expected,) = xla.evaluate(module, *arguments)
+        assert 0 < np.isnan(expected.astype(np.float64)).mean() < 1
+        result = np.asarray(client.compile(module)(*arguments)[0])
+        np.testing.assert_array_equal(result.astype(np.float64), expected.astype(np.float64))

@@ -160,8 +160,13 @@ def _terms(product: HloInstruction) -> int:
 
 
 def accumulated_type(product: HloInstruction) -> ElementType:
-    """Returns the type in which a dot or a convolution adds up its products: floats have at least 32 bits."""
+    """Returns the type in which a dot or a convolution adds up its products: floats have at least 32 bits.
+
+    Sums of pred are bytes: a GPU may have few registers for single bits.
+    """
     result = product.shape.element_type
+    if result is ElementType.PRED:
+        return ElementType.U8
     if not result.is_floating:
         return result
     return (
@@ -189,8 +194,6 @@ class ProductSum:
         """Returns the registers of an empty sum."""
         type_ = register_type(self.type.component)
         zero = self.f.b.float_(0.0, type_) if self.type.is_floating or self.type.is_complex else Value(type_, "0")
-        if type_ == "i1":
-            zero = self.f.b.bool_(False)
         return [zero, zero] if self.type.is_complex else [zero]
 
     def enter(self, operand: int, element: ElementValue) -> ElementValue:
@@ -210,7 +213,7 @@ class ProductSum:
             assert isinstance(y, Value)
             if self.type.is_floating:
                 result = [b.fadd(total[0], b.fmul(x, y))]
-            elif self.type is ElementType.PRED:
+            elif self.result_type is ElementType.PRED:
                 result = [b.or_(total[0], b.and_(x, y))]
             else:
                 result = [b.add(total[0], b.mul(x, y))]
