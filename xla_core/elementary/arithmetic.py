@@ -241,8 +241,11 @@ class Arithmetic(abc.ABC, Generic[V]):
         biased = self.iadd(exponent, self.integer(1023 if wide else 127, exponent))
         return self.from_bits(self.shl(biased, 52 if wide else 23))
 
-    def nearest(self, x: V) -> tuple[V, V]:
-        """Returns the nearest whole number as a float and as an integer; |x| must be far below 2^(mantissa bits)."""
+    def nearest(self, x: V, factor: float) -> tuple[V, V]:
+        """Returns the whole number nearest to a product as a float and as an integer.
+
+        The product must be far below 2^(mantissa bits).
+        """
         magic = self.constant(6755399441055744.0 if self.is_wide(x) else 12582912.0, x)
-        shifted = self.add(x, magic)
+        shifted = self.fma(x, self.constant(factor, x), magic)
         return self.sub(shifted, magic), self.isub(self.bits(shifted), self.bits(magic))

@@ -40,7 +40,7 @@ def reduce_by_half_pi(m: Arithmetic[V], x: V, *, wide: bool = False) -> tuple[V,
 
 
 def _moderate(m: Arithmetic[V], x: V, *, single: bool) -> tuple[V, V | None, V]:
-    n, number = m.nearest(m.mul(x, 0.6366197723675814))
+    n, number = m.nearest(x, 0.6366197723675814)
     if not m.has_fma:
         first, second, third = _PARTS_WITHOUT_FMA
         t = m.sub(x, m.mul(n, first))
