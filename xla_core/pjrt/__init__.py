@@ -7,6 +7,7 @@
     buffer              arrays: PJRT_Buffer
     client              PJRT_Client, its devices, their memories and the topology
     event               PJRT_Event
+    ready_events        native functions for events that are ready
     functions           enters what Python implements in a table, and makes entries of it
     native              native code behind the function pointers
     handles             what pointers of a host stand for

@@ -6,7 +6,7 @@ import ctypes
 import functools
 from typing import Any
 
-from xla_core.pjrt import abi, abi_table, buffer, client, event, executable, native
+from xla_core.pjrt import abi, abi_table, buffer, client, event, executable, native, ready_events
 from xla_core.pjrt.functions import IMPLEMENTED, entry_of, unimplemented
 from xla_core.pjrt.handles import GETTERS
 from xla_core.runtime import Client
@@ -25,6 +25,19 @@ def _shared_entries() -> native.NativeCode:
     )
 
 
+@functools.cache
+def _ready_event_functions() -> native.NativeCode:
+    return ready_events.compile_functions(_shared_entries())
+
+
+def _function(name: str) -> int:
+    """Returns the address of a function that is the same for all platforms."""
+    if name in GETTERS or name in native.ERROR_FUNCTIONS:
+        return native.common().address(name)
+    code = _ready_event_functions() if name in ready_events.FUNCTIONS else _shared_entries()
+    return code.address(name)
+
+
 def make_api(platform: str, name: str | None = None) -> int:
     """Makes the table of functions for a backend and returns its address. No device is opened before `Client_Create`.
 
@@ -36,14 +49,13 @@ def make_api(platform: str, name: str | None = None) -> int:
     def create(args: Any) -> None:
         args.client = client.PjrtClient(Client(platform), name or platform).address
 
-    common = native.common()
-    create_entry = native.compile_entries({"Client_Create": entry_of("Client_Create", create, common.error)})
+    make_error = native.common().error
+    create_entry = native.compile_entries({"Client_Create": entry_of("Client_Create", create, make_error)})
     version = abi.STRUCTS["Api_Version"]
     api = abi.Api(struct_size=ctypes.sizeof(abi.Api))
     api.pjrt_api_version = version(version.full_size, None, abi_table.MAJOR_VERSION, abi_table.MINOR_VERSION)
     for function in abi_table.FUNCTIONS:
-        is_common = function in GETTERS or function in native.ERROR_FUNCTIONS
-        setattr(api, function, (common if is_common else _shared_entries()).address(function))
+        setattr(api, function, _function(function))
     api.Client_Create = create_entry.address("Client_Create")
     _alive.append(api)
     return ctypes.addressof(api)

@@ -16,9 +16,10 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Layout, Shape
 from xla_core.pjrt import abi
 from xla_core.pjrt.client import PjrtClient, PjrtDevice, place
-from xla_core.pjrt.event import PjrtEvent, error_of
+from xla_core.pjrt.event import error_of, event_address
 from xla_core.pjrt.functions import implements
-from xla_core.pjrt.handles import Handle, handle_at
+from xla_core.pjrt.handles import Handle, Slots, handle_at
+from xla_core.pjrt.ready_events import is_ready
 from xla_core.runtime import Buffer, HostEvent
 
 _TYPES_TEXT = """
@@ -44,24 +45,45 @@ class PjrtBuffer(Handle):
     def __init__(self, buffer: Buffer, device: PjrtDevice) -> None:
         self.buffer, self.device = buffer, device
         self.holds: list[object] = []
-        shape = buffer.shape
-        dimensions = abi.int64s(shape.dimensions)
-        space = shape.layout.memory_space if shape.layout is not None else 0
-        super().__init__(
-            type=TYPE_NUMBERS[shape.element_type],
-            dims=dimensions,
-            unpadded_dims=dimensions,
-            num_dims=len(shape.dimensions),
-            on_device_size_in_bytes=buffer.byte_size,
-            device=device.address,
-            memory=device.memories[space].address,
-            is_on_cpu=_is_readable_by_host(buffer),
-        )
+        super().__init__(_slots_of(buffer.shape, device).copy())
+        if is_ready(buffer.definition_event):
+            self.slots.set(is_ready=True)
+
+    def mark_deleted(self) -> None:
+        if self.buffer.is_deleted():
+            self.slots.set(is_deleted=True)
 
 
-def _is_readable_by_host(buffer: Buffer) -> bool:
-    """Whether the host may read the memory itself, as a row-major array."""
-    return buffer.device.executor.features.host_addressable and _is_row_major(buffer.shape)
+_SHAPES = 4096  # whose slots a device keeps
+
+
+def _slots_of(shape: Shape, device: PjrtDevice) -> Slots:
+    """Returns the slots that depend on the device and the shape alone. They are kept for the next buffer."""
+    known = device.slots_of_shapes.get(id(shape))
+    if known is None:
+        if len(device.slots_of_shapes) >= _SHAPES:
+            device.slots_of_shapes.clear()
+        slots = Slots(PjrtBuffer.kind)
+        slots.set(**_describe(device, shape))
+        slots.keep(shape)  # so that no other shape gets its id
+        known = device.slots_of_shapes[id(shape)] = slots
+    return known
+
+
+def _describe(device: PjrtDevice, shape: Shape) -> dict[str, Any]:
+    dimensions = abi.int64s(shape.dimensions)
+    space = shape.layout.memory_space if shape.layout is not None else 0
+    is_host_addressable = device.device.executor.features.host_addressable
+    return {
+        "type": TYPE_NUMBERS[shape.element_type],
+        "dims": dimensions,
+        "unpadded_dims": dimensions,
+        "num_dims": len(shape.dimensions),
+        "on_device_size_in_bytes": device.device.byte_size(shape),
+        "device": device.address,
+        "memory": device.memories[space].address,
+        "is_on_cpu": is_host_addressable and _is_row_major(shape),
+    }
 
 
 def _is_row_major(shape: Shape) -> bool:
@@ -146,7 +168,7 @@ def _buffer_from_host_buffer(args: Any) -> None:
         weakref.finalize(array, released.arm().complete).atexit = False
     elif immutable:
         done = buffer.definition_event
-    args.done_with_host_buffer = PjrtEvent(done).address
+    args.done_with_host_buffer = event_address(done)
     args.buffer = PjrtBuffer(buffer, device).address
 
 
@@ -184,19 +206,19 @@ def _to_host_buffer(args: Any) -> None:
         raise InvalidArgumentError(f"{shape.without_layout()} needs {size} bytes, and {args.dst_size} are given")
     strides = _strides(shape, _layout_at(args.host_layout, shape).minor_to_major if args.host_layout else None)
     destination = _host_array(args.dst, shape.element_type, shape.dimensions, strides)
-    args.event = PjrtEvent(buffer.copy_to_host(destination)).address
+    args.event = event_address(buffer.copy_to_host(destination))
 
 
 @implements("Buffer_CopyRawToHost")
 def _copy_raw_to_host(args: Any) -> None:
     buffer = handle_at(args.buffer, PjrtBuffer).buffer
     destination = _host_array(args.dst or 0, ElementType.U8, (args.transfer_size,), (1,))
-    args.event = PjrtEvent(buffer.copy_raw_to_host(destination, args.offset)).address
+    args.event = event_address(buffer.copy_raw_to_host(destination, args.offset))
 
 
 @implements("Buffer_ReadyEvent")
 def _ready_event(args: Any) -> None:
-    args.event = PjrtEvent(handle_at(args.buffer, PjrtBuffer).buffer.definition_event).address
+    args.event = event_address(handle_at(args.buffer, PjrtBuffer).buffer.definition_event)
 
 
 # -- copies, memory, and the end ---------------------------------------------------------------------------------------
@@ -226,7 +248,7 @@ def _memory_layout(args: Any) -> None:
     handle = handle_at(args.buffer, PjrtBuffer)
     layout = handle.buffer.shape.with_default_layout().layout
     assert layout is not None
-    order = handle.keep(abi.int64s(layout.minor_to_major))
+    order = handle.slots.keep(abi.int64s(layout.minor_to_major))
     args.layout.struct_size, args.layout.type = _MEMORY_LAYOUT.full_size, 0
     tiled = args.layout.layout.tiled
     tiled.struct_size, tiled.num_tiles = abi.STRUCTS["Buffer_MemoryLayout_Tiled"].full_size, 0
@@ -261,14 +283,11 @@ def _decrease_external_reference_count(args: Any) -> None:
     handle_at(args.buffer, PjrtBuffer).holds.pop()
 
 
-@implements("Buffer_IsDeleted")
-def _is_deleted(args: Any) -> None:
-    args.is_deleted = handle_at(args.buffer, PjrtBuffer).buffer.is_deleted()
-
-
 @implements("Buffer_Delete")
 def _delete(args: Any) -> None:
-    handle_at(args.buffer, PjrtBuffer).buffer.delete()
+    handle = handle_at(args.buffer, PjrtBuffer)
+    handle.buffer.delete()
+    handle.mark_deleted()
 
 
 @implements("Buffer_Destroy")

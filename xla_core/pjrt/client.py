@@ -8,7 +8,7 @@ import xla_core
 from xla_core.errors import InvalidArgumentError
 from xla_core.pjrt import abi, native
 from xla_core.pjrt.functions import implements
-from xla_core.pjrt.handles import Handle, handle_at
+from xla_core.pjrt.handles import Handle, Slots, handle_at
 from xla_core.runtime import Client, Device
 
 _NEWEST_STABLEHLO = (1, 13, 0)
@@ -51,7 +51,7 @@ class PjrtDeviceDescription(Handle):
             to_string=f"{platform}:{device.id}",
             num_attributes=len(description.attributes),
         )
-        self.set_slots(attributes=abi.named_values(dict(description.attributes), self._kept))
+        self.slots.set(attributes=abi.named_values(dict(description.attributes), self.slots.keep([])))
 
 
 class PjrtDevice(Handle):
@@ -61,6 +61,7 @@ class PjrtDevice(Handle):
 
     def __init__(self, device: Device, client: PjrtClient) -> None:
         self.device, self.client = device, client
+        self.slots_of_shapes: dict[int, Slots] = {}  # of buffers, by the id of their shape
         self.description = PjrtDeviceDescription(device, client.name)
         super().__init__(
             device_description=self.description.address, is_addressable=1, local_hardware_id=device.local_ordinal
@@ -73,7 +74,7 @@ class PjrtDevice(Handle):
             number: PjrtMemory(self, number, name if number else "device", first + index)
             for index, (number, name) in enumerate(sorted(names.items()))
         }
-        self.set_slots(
+        self.slots.set(
             memories=abi.pointers(memory.address for memory in self.memories.values()),
             num_memories=len(self.memories),
             memory=self.memories[0].address,
@@ -115,7 +116,7 @@ class PjrtClient(Handle):
         )
         memories = [memory for device in self.devices for memory in device.memories.values()]
         devices = abi.pointers(device.address for device in self.devices)
-        self.set_slots(
+        self.slots.set(
             topology=self.topology.address,
             devices=devices,
             num_devices=len(self.devices),

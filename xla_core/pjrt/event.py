@@ -11,25 +11,25 @@ from xla_core.pjrt import native
 from xla_core.pjrt.abi import text_at
 from xla_core.pjrt.functions import implements
 from xla_core.pjrt.handles import Handle, handle_at
+from xla_core.pjrt.ready_events import READY_EVENT, is_ready
 from xla_core.runtime import HostEvent
-
-_READY = HostEvent()
 
 _OnReady = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
 
 class PjrtEvent(Handle):
-    """An event that a host owns.
-
-    Args:
-        event: None for an event that is ready.
-    """
+    """An event that a host owns."""
 
     kind = "Event"
 
-    def __init__(self, event: Event | None) -> None:
+    def __init__(self, event: Event) -> None:
         super().__init__()
-        self.event = event or _READY
+        self.event = event
+
+
+def event_address(event: Event | None) -> int:
+    """Returns the address of a handle for the event. None stands for an event that is ready."""
+    return READY_EVENT if event is None or is_ready(event) else PjrtEvent(event).address
 
 
 def error_of(code: int, message: str) -> XlaError:

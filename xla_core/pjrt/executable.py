@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import itertools
 import json
 import warnings
 from collections.abc import Iterable, Sequence
@@ -19,9 +20,9 @@ from xla_core.pjrt import abi, native
 from xla_core.pjrt.buffer import TYPE_NUMBERS, PjrtBuffer
 from xla_core.pjrt.client import PjrtClient, PjrtDevice
 from xla_core.pjrt.compile_options import read_compile_options, write_device_assignment
-from xla_core.pjrt.event import PjrtEvent
+from xla_core.pjrt.event import event_address
 from xla_core.pjrt.functions import implements
-from xla_core.pjrt.handles import Handle, handle_at
+from xla_core.pjrt.handles import Handle, handle_at, handles_at
 from xla_core.runtime import Buffer, Client, LoadedExecutable
 from xla_core.runtime.program import lower, read
 from xla_core.stablehlo import Module, TokenType
@@ -143,7 +144,7 @@ class PjrtExecutable(Handle):
             memory_kind_sizes=kinds[1],
             size_in_bytes=executable.memory_stats().generated_code_bytes,
         )
-        self.keep(kinds)
+        self.slots.keep(kinds)
 
     @staticmethod
     def _kinds(count: int) -> tuple[Any, Any, Any]:
@@ -236,7 +237,7 @@ def _get_device_assignment(args: Any) -> None:
     width = loaded.executable.num_partitions
     rows = tuple(tuple(ids[start : start + width]) for start in range(0, len(ids), width))
     data = write_device_assignment(rows)
-    text = loaded.keep(ctypes.create_string_buffer(data, len(data)))
+    text = loaded.slots.keep(ctypes.create_string_buffer(data, len(data)))
     args.serialized_bytes, args.serialized_bytes_size = abi.address_of(text), len(data)
     args.serialized_device_assignment, args.serialized_device_assignment_deleter = None, native.common().nothing
 
@@ -248,33 +249,51 @@ def _get_device_assignment(args: Any) -> None:
 def _execute(args: Any) -> None:
     loaded = handle_at(args.executable, PjrtLoadedExecutable)
     options = _OPTIONS.from_address(args.options)
-    kept = abi.integers_at(options.non_donatable_input_indices, options.num_non_donatable_input_indices)
+    kept: tuple[int, ...] = ()
+    if options.num_non_donatable_input_indices:
+        kept = abi.integers_at(options.non_donatable_input_indices, options.num_non_donatable_input_indices)
     if options.num_send_ops or options.num_recv_ops:
         raise UnimplementedError("send and receive callbacks of the host are not supported")
     rows = [
-        loaded.program.signature.arguments(
-            [handle_at(pointer, PjrtBuffer).buffer for pointer in abi.pointers_at(row, args.num_args)]
-        )
+        handles_at(abi.pointers_at(row, args.num_args), PjrtBuffer)
         for row in abi.pointers_at(args.argument_lists, args.num_devices)
     ]
     devices = _devices(loaded, args.execute_device, len(rows))
-    if len(rows) == 1:
-        results: Sequence[Sequence[Buffer]] = [loaded.executable.execute(rows[0], non_donatable=kept)]
-    else:
-        results = loaded.executable.execute_sharded(rows, non_donatable=kept)
+    try:
+        results = _run(loaded, [[handle.buffer for handle in row] for row in rows], kept)
+    finally:
+        if loaded.executable.donated_parameters:
+            for handle in itertools.chain(*rows):
+                handle.mark_deleted()
     lists = abi.pointers_at(args.output_lists, len(rows))
-    kinds = loaded.program.signature.results
     for device, made, address in zip(devices, results, lists, strict=True):
-        if kinds:
-            arrays = iter(made)
-            handles = [
-                _token(made, device) if kind == TOKEN_TEXT else PjrtBuffer(next(arrays), device) for kind in kinds
-            ]
-            (ctypes.c_size_t * len(kinds)).from_address(address)[:] = [handle.address for handle in handles]
+        handles: list[Any] = [handle.address for handle in _result_handles(loaded.program.signature, made, device)]
+        if handles:
+            (ctypes.c_size_t * len(handles)).from_address(address)[:] = handles
     if args.device_complete_events:
-        events = (ctypes.c_size_t * len(rows)).from_address(args.device_complete_events)
-        for index, (device, made) in enumerate(zip(devices, results, strict=True)):
-            events[index] = PjrtEvent(_completion(made, device)).address
+        events: list[Any] = [
+            event_address(_completion(made, device)) for device, made in zip(devices, results, strict=True)
+        ]
+        (ctypes.c_size_t * len(rows)).from_address(args.device_complete_events)[:] = events
+
+
+def _run(
+    loaded: PjrtLoadedExecutable, rows: Sequence[Sequence[Buffer]], kept: tuple[int, ...]
+) -> Sequence[Sequence[Buffer]]:
+    arguments = [loaded.program.signature.arguments(row) for row in rows]
+    if len(arguments) == 1:
+        return [loaded.executable.execute(arguments[0], non_donatable=kept)]
+    return loaded.executable.execute_sharded(arguments, non_donatable=kept)
+
+
+def _result_handles(signature: Signature, results: Sequence[Buffer], device: PjrtDevice) -> list[PjrtBuffer]:
+    if TOKEN_TEXT not in signature.results:
+        return [PjrtBuffer(buffer, device) for buffer in results]
+    arrays = iter(results)
+    return [
+        _token(results, device) if text == TOKEN_TEXT else PjrtBuffer(next(arrays), device)
+        for text in signature.results
+    ]
 
 
 def _completion(results: Sequence[Buffer], device: PjrtDevice) -> Event | None:
@@ -289,7 +308,7 @@ def _token(results: Sequence[Buffer], device: PjrtDevice) -> PjrtBuffer:
     if event is not None:
         buffer.define(event)
     handle = PjrtBuffer(buffer, device)
-    handle.set_slots(type=TOKEN, num_dims=0)
+    handle.slots.set(type=TOKEN, num_dims=0)
     return handle
 
 
@@ -392,7 +411,7 @@ def _loaded_fingerprint(args: Any) -> None:
 def _cost_analysis(args: Any) -> None:
     handle = handle_at(args.executable, PjrtExecutable)
     costs = {name: float(value) for name, value in handle.program.executable.cost_analysis().items()}
-    args.properties = abi.address_of(abi.named_values(costs, handle.keep([])))
+    args.properties = abi.address_of(abi.named_values(costs, handle.slots.keep([])))
     args.num_properties = len(costs)
 
 

@@ -9,6 +9,7 @@ looks the Python object of a handle up by its address.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from typing import Any, ClassVar, TypeVar
 
 from xla_core.errors import InvalidArgumentError
@@ -28,11 +29,11 @@ _GETTERS_TEXT = """
     Executable_OutputMemoryKinds Executable_ParameterMemoryKinds
     LoadedExecutable_AddressableDevices LoadedExecutable_AddressableDeviceLogicalIds
     Buffer_ElementType Buffer_Dimensions Buffer_UnpaddedDimensions Buffer_DynamicDimensionIndices
-    Buffer_OnDeviceSizeInBytes Buffer_Device Buffer_Memory Buffer_IsOnCpu
+    Buffer_OnDeviceSizeInBytes Buffer_Device Buffer_Memory Buffer_IsOnCpu Buffer_IsDeleted
 """
 
 GETTERS = tuple(_GETTERS_TEXT.split())
-"""The functions whose answers never change during the life of their handle."""
+"""The functions whose answers the handle has. Only `is_deleted` of a buffer changes during its life."""
 
 
 def getter_fields(function: str) -> tuple[str, ...]:
@@ -52,9 +53,48 @@ def _slots(kind: str) -> dict[str, int]:
 SLOTS = {kind: _slots(kind) for kind in dict.fromkeys(name.partition("_")[0] for name in GETTERS)}
 """kind of handle -> slot -> number of its word."""
 
+SLOTS["Buffer"]["is_ready"] = len(SLOTS["Buffer"]) + 1  # read by `ready_events`
+
+
+class Slots:
+    """The block of words of one handle."""
+
+    __slots__ = ("_kept", "_numbers", "words")
+
+    def __init__(self, kind: str) -> None:
+        self._numbers = SLOTS.get(kind, {})
+        self.words = (ctypes.c_uint64 * (len(self._numbers) + 1))()
+        self._kept: list[Any] = []
+
+    def copy(self) -> Slots:
+        """Returns slots of the same values, which keep what these point to."""
+        new = Slots.__new__(Slots)
+        new._numbers, new.words, new._kept = self._numbers, type(self.words).from_buffer_copy(self.words), [self]
+        return new
+
+    def set(self, **values: int | str | Any) -> None:
+        """Sets slots: an int is the value; a str sets also NAME_size; a ctypes array is set by its address."""
+        for name, value in values.items():
+            if isinstance(value, str):
+                text = self.keep(ctypes.create_string_buffer(value.encode()))
+                self.words[self._numbers[f"{name}_size"]] = len(text) - 1
+                value = ctypes.addressof(text)
+            elif not isinstance(value, int):
+                value = ctypes.addressof(self.keep(value))
+            self.words[self._numbers[name]] = value & 0xFFFFFFFFFFFFFFFF
+
+    def keep(self, value: Any) -> Any:
+        """Keeps what the host has a pointer to as long as the handle lives, and returns it."""
+        self._kept.append(value)
+        return value
+
 
 class Handle:
     """An object that a host of PJRT holds by pointer. It lives until its Destroy function is called.
+
+    Args:
+        slots: the handle's own block; by default a new one.
+        values: slots to set, as in `Slots.set`.
 
     Attributes:
         address: the pointer.
@@ -62,29 +102,11 @@ class Handle:
 
     kind: ClassVar[str]
 
-    def __init__(self, **slots: int | str | Any) -> None:
-        """Sets slots: an int is the value; a str sets also NAME_size; a ctypes array is set by its address."""
-        self._words = (ctypes.c_uint64 * (len(SLOTS.get(self.kind, ())) + 1))()
-        self._kept: list[Any] = []
-        self.address = ctypes.addressof(self._words)
-        self.set_slots(**slots)
+    def __init__(self, slots: Slots | None = None, /, **values: int | str | Any) -> None:
+        self.slots = slots or Slots(self.kind)
+        self.slots.set(**values)
+        self.address = ctypes.addressof(self.slots.words)
         _handles[self.address] = self
-
-    def set_slots(self, **slots: int | str | Any) -> None:
-        numbers = SLOTS[self.kind] if slots else {}
-        for name, value in slots.items():
-            if isinstance(value, str):
-                text = self.keep(ctypes.create_string_buffer(value.encode()))
-                self._words[numbers[f"{name}_size"]] = len(text) - 1
-                value = ctypes.addressof(text)
-            elif not isinstance(value, int):
-                value = ctypes.addressof(self.keep(value))
-            self._words[numbers[name]] = value & 0xFFFFFFFFFFFFFFFF
-
-    def keep(self, value: Any) -> Any:
-        """Keeps what the host has a pointer to as long as the handle lives, and returns it."""
-        self._kept.append(value)
-        return value
 
     def destroy(self) -> None:
         """Ends the handle. The object goes when nobody uses it any longer."""
@@ -94,6 +116,14 @@ class Handle:
 _handles: dict[int, Handle] = {}
 
 H = TypeVar("H", bound=Handle)
+
+
+def handles_at(addresses: Sequence[int], kind: type[H]) -> list[H]:
+    """Returns the objects of several pointers, as `handle_at`."""
+    found = [_handles.get(address) for address in addresses]
+    if all(handle.__class__ is kind for handle in found):
+        return found  # type: ignore[return-value]
+    return [handle_at(address, kind) for address in addresses]
 
 
 def live_handles() -> int:

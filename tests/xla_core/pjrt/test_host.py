@@ -57,7 +57,7 @@ def test_handles_end_with_their_destroy_function(host: Host) -> None:
     host.call("Buffer_Destroy", buffer=buffer)
     assert live_handles() == before
     with pytest.raises(HostError, match="no live Buffer") as caught:
-        host.call("Buffer_IsDeleted", buffer=buffer)
+        host.call("Buffer_Delete", buffer=buffer)
     assert caught.value.code == StatusCode.INVALID_ARGUMENT.value
 
 
@@ -226,7 +226,7 @@ define ptr @fail_and_destroy(ptr %destroy, ptr %args) {{
     with pytest.raises(ValueError, match="on its way"):
         fail_and_destroy(host.api.Buffer_Destroy, ctypes.addressof(args))
     with pytest.raises(HostError, match="no live Buffer"):
-        host.call("Buffer_IsDeleted", buffer=buffer)
+        host.call("Buffer_Delete", buffer=buffer)
 
 
 def test_each_function_has_a_pointer(host: Host) -> None:
