@@ -4,7 +4,8 @@
 
 A unit of work is a part of the rows times a part of the features of a group. It packs its rows of the left operand, a
 panel for each block of rows, unless it reads them in place. Then it packs one panel of features after the other, and
-multiplies each with all blocks of rows while the panel is in the first-level cache.
+multiplies each with all blocks of rows while the panel is in the first-level cache. If the second-level cache has room
+for all panels, it packs them first, and then computes the results in the order of the memory.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ __all__ = ["PackedEmitter", "PackedProduct"]
 
 _PANEL_BYTES = 1 << 15  # the most bytes of a panel of features: most of a usual first-level cache
 _PACKED_BYTES = 1 << 19  # the most bytes of packed rows: half of a usual second-level cache
+_CACHE_BYTES = 1 << 20  # the most bytes that are read again and again: those of a usual second-level cache
 _FEWEST_ROWS = 128  # with fewer rows, packing the panels of features takes too long
 
 
@@ -94,14 +96,15 @@ class PackedEmitter:
         )
         self.tap_blocks = -(-p.taps[0] // self.taps)
         self.words = p.format.words(self.taps)
-        in_cache = p.rows[0] * p.taps[0] * p.format.word_bytes <= _PACKED_BYTES
+        in_cache = p.rows[0] * p.taps[0] * p.format.word_bytes <= _CACHE_BYTES
         self.packs_left = p.format.depth > 1 or (not in_cache and p.features[0] >= _FEWEST_ROWS)
         self.row_vectors = -(-self.block.rows // self.lanes)
         self.row_panel = self.row_vectors * self.lanes * self.words
         self.row_blocks, self.panels = -(-p.rows[0] // self.block.rows), -(-p.features[0] // self.width)
         # The rows of a part, whose taps are read for each panel, should stay in the cache.
         row_words = self.row_panel if self.packs_left else self.block.rows * p.taps[0]
-        most = max(_PACKED_BYTES // (row_words * p.format.word_bytes), _FEWEST_ROWS // self.block.rows, 1)
+        most_bytes = _PACKED_BYTES if self.packs_left else _CACHE_BYTES
+        most = max(most_bytes // (row_words * p.format.word_bytes), _FEWEST_ROWS // self.block.rows, 1)
         row_parts, panel_parts = -(-self.row_blocks // most), 1
         wanted = -(-2 * threads // p.batch) if threads > 1 else 1
         if row_parts < wanted:
@@ -113,7 +116,11 @@ class PackedEmitter:
         self.row_parts, self.panel_parts = -(-self.row_blocks // self.part_rows), -(-self.panels // self.part_panels)
         self.pieces = p.batch * self.row_parts * self.panel_parts
         self.left_words = self.part_rows * self.row_panel if self.packs_left else 0
-        self.scratch_bytes = (self.left_words + self.width * self.words) * p.format.word_bytes
+        self.right_panel = self.width * self.words
+        panels_bytes = self.part_panels * self.right_panel * p.format.word_bytes
+        self.keeps_panels = not self.packs_left and self.tap_blocks == 1 and panels_bytes <= _CACHE_BYTES
+        right_words = self.part_panels * self.right_panel if self.keeps_panels else self.right_panel
+        self.scratch_bytes = (self.left_words + right_words) * p.format.word_bytes
 
     def emit(self, frame: KernelFrame, ops: PanelOps, scratch: Value) -> None:
         """Emits the kernel's body."""
@@ -138,7 +145,7 @@ class PackedEmitter:
 
         # All blocks of taps of the rows that are read in place stay in the cache, so the results are in it from one
         # block to the next. Packed rows are those of one block.
-        if not self.packs_left:
+        if not self.packs_left and not self.keeps_panels:
             panel = open_loop(first_panel, last_panel, "right")
         block = open_loop(b.int_(0), b.int_(self.tap_blocks), "block")
         taps = TapBlock.of(b, p.taps[0], self.taps, block)
@@ -150,12 +157,22 @@ class PackedEmitter:
             ops.pack(f.left, source, (p.rows[1], p.taps[1]), self.block.rows, taps, place)
             b.close_loop(rows)
             panel = open_loop(first_panel, last_panel, "right")
+        if self.keeps_panels:
+            kept, _ = b.open_loop(first_panel, last_panel, name="right")
+            panel = kept.index
+            right_panel = b.gep(f.word, scratch, b.mul(b.sub(panel, first_panel), b.int_(self.right_panel)))
         feature = block_start(b, panel, self.stored, p.features[0])
         source = b.gep(f.right.scalar, right, b.mul(feature, b.int_(p.features[1])))
         ops.pack(f.right, source, (p.features[1], p.taps[2]), self.stored, taps, right_panel)
         words = b.udiv(b.add(taps.count, b.int_(f.depth - 1)), b.int_(f.depth))
         starts = ops.correction(right_panel, self.block.vectors, words)
+        if self.keeps_panels:
+            b.close_loop(kept)
         row_block = open_loop(first_row, last_row, "rows")
+        if self.keeps_panels:
+            panel = open_loop(first_panel, last_panel, "panels")
+            right_panel = b.gep(f.word, scratch, b.mul(b.sub(panel, first_panel), b.int_(self.right_panel)))
+            feature = block_start(b, panel, self.stored, p.features[0])
         row = block_start(b, row_block, self.block.rows, p.rows[0])
         if self.packs_left:
             here = b.gep(f.word, left_panels, b.mul(b.sub(row_block, first_row), b.int_(self.row_panel)))
