@@ -21,7 +21,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
-__all__ = ["Enter", "Outcome", "run_in_stages"]
+__all__ = ["Enter", "Outcome", "child_environment", "run_in_stages"]
 
 _EXIT_CODE = 23  # of a process that ended by itself, so that a backend that ends it otherwise shows
 _TAIL = 20  # lines of the process's output that a failure shows
@@ -66,7 +66,7 @@ def run_in_stages(function: Callable[[Enter, Any], None], argument: Any, seconds
             stdout=log,
             stderr=subprocess.STDOUT,
             pass_fds=[writer],
-            env=_environment(),
+            env=child_environment(),
         )
         os.close(writer)
         lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
@@ -124,7 +124,8 @@ def _read(descriptor: int, lines: queue.SimpleQueue[str | None]) -> None:
     lines.put(None)
 
 
-def _environment() -> dict[str, str]:
+def child_environment() -> dict[str, str]:
+    """The environment of a process that imports what this one does."""
     path = os.pathsep.join(p or os.getcwd() for p in sys.path)
     return {**os.environ, "PYTHONPATH": path, "PYTHONFAULTHANDLER": "1"}
 

@@ -174,6 +174,10 @@ def test_right_backends_agree(backend: str, program: Path, capsys: pytest.Captur
     assert "agrees with the reference evaluator" in printed
 
 
+def test_common_options_can_be_set(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert bisect("template", program, "--set", "optimization_level=0") == 0, capsys.readouterr().out
+
+
 def test_parts_of_a_tuple_keep_their_layouts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "bits.hlo"
     path.write_text(
@@ -216,6 +220,69 @@ def test_an_instruction_that_does_not_compile_is_named(
     printed = capsys.readouterr().out
     assert "no code for it" in printed
     assert "tanh(" in printed
+
+
+CRASHING_TANH = """
+class Compiler(TemplateCompiler):
+    def run_backend(self, module, options, executor=None):
+        if any(i.opcode == "tanh" for c in module.computations for i in c.instructions):
+            os.write(2, b"acme: no tanh unit\\n")
+            os.abort()
+        return super().run_backend(module, options, executor)
+
+put(compiler=Compiler)
+"""
+CRASHING_PASS = """
+from xla_core.passes import HloPass
+
+class Crash(HloPass):
+    name = "acme-crash"
+
+    def run(self, module):
+        if any(i.opcode == "tanh" for c in module.computations for i in c.instructions):
+            os.abort()
+        return False
+
+class Compiler(TemplateCompiler):
+    def hlo_stages(self, options):
+        return {"target": Crash()}
+
+put(compiler=Compiler)
+"""
+CRASHING_RUN = CRASHING_TANH.replace("class Compiler", "class Unused").replace(
+    "put(compiler=Compiler)",
+    """
+class Kernel(HloKernel):
+    def _run(self, stream, arguments):
+        if self.computation.root.opcode == "tanh":
+            os.kill(os.getpid(), 11)
+        super()._run(stream, arguments)
+
+put(kernel=Kernel)
+""",
+)
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (CRASHING_TANH, "run_backend ended the process by SIGABRT"),
+        (CRASHING_RUN, "the run ended the process by SIGSEGV"),
+        (CRASHING_PASS, "The pass optimization/acme-crash fails: INTERNAL: the pass optimization/acme-crash ended"),
+    ],
+    ids=["run_backend", "run", "pass"],
+)
+def test_a_crash_is_of_the_pass_or_the_instruction(
+    put_backend: Put, tmp_path: Path, capsys: pytest.CaptureFixture[str], fault: str, said: str
+) -> None:
+    path, folder = tmp_path / "long.mlir", tmp_path / "out"
+    path.write_text(LONG)
+    assert bisect(put_backend("crashing", fault), path, "--output", folder) == 1
+    printed = " ".join(capsys.readouterr().out.split())
+    assert said in printed
+    for reduced in (folder / "program.hlo", folder / "reduced" / "program.hlo"):
+        assert "tanh(" in reduced.read_text()
+    assert (folder / "reduced" / "program.hlo").read_text().count("f32[4,6]{1,0} ") <= 3
 
 
 LONG = """

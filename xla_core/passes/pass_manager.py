@@ -24,19 +24,24 @@ Invariant = Callable[[HloModule], None]
 PassObserver = Callable[[str, str, HloModule], None]
 """Called after each pass that changed the module: (its pipeline, its name, the module, which it must not change)."""
 
+PassStart = Callable[[str, str], None]
+"""Called before each pass: (its pipeline, its name)."""
+
 P = TypeVar("P", bound="HloPass")
 
 _observer: contextvars.ContextVar[PassObserver | None] = contextvars.ContextVar("pass_observer", default=None)
+_start: contextvars.ContextVar[PassStart | None] = contextvars.ContextVar("pass_start", default=None)
 
 
 @contextlib.contextmanager
-def observe_passes(observer: PassObserver) -> Iterator[None]:
-    """Calls `observer` after each pass that changes a module while the block compiles."""
-    token = _observer.set(observer)
+def observe_passes(observer: PassObserver, start: PassStart | None = None) -> Iterator[None]:
+    """Calls `start` before each pass, and `observer` after each that changes a module, while the block compiles."""
+    tokens = _observer.set(observer), _start.set(start)
     try:
         yield
     finally:
-        _observer.reset(token)
+        _observer.reset(tokens[0])
+        _start.reset(tokens[1])
 
 
 class HloPass(abc.ABC):
@@ -98,6 +103,7 @@ class PassContext:
     invariants: list[Invariant] = dataclasses.field(default_factory=list)
     timings: list[PassTiming] = dataclasses.field(default_factory=list)
     observer: PassObserver | None = dataclasses.field(default_factory=_observer.get)
+    start: PassStart | None = dataclasses.field(default_factory=_start.get)
     _changes: int = 0  # how many passes have changed the module
     _settled: dict[HloPass, int] = dataclasses.field(default_factory=dict)  # pass -> `_changes` when it changed nothing
 
@@ -137,6 +143,9 @@ class PassContext:
         for computation in module.computations:
             computation.set_root(computation.root)  # else the newest instruction that the pass adds would be the root
         before = module.instruction_count
+        pipeline = path[-1] if path else "passes"
+        if self.start is not None:
+            self.start(pipeline, hlo_pass.name)
         start = time.perf_counter()
         with profiler.span(hlo_pass.name, category="pass", pipeline="/".join(path), module=module.name):
             changed = hlo_pass.run(module)
@@ -148,7 +157,6 @@ class PassContext:
         self.timings.append(
             PassTiming(hlo_pass.name, "/".join(path), seconds, changed, before, module.instruction_count)
         )
-        pipeline = path[-1] if path else "passes"
         if self.dump is not None:
             self.dump.after_pass(module, pipeline, hlo_pass.name, following, changed)
         if changed and self.observer is not None:

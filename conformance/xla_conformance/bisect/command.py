@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from rich.console import Console
 
-    from xla_conformance.bisect.programs import DeviceRunner
-    from xla_core import Client, CompileOptions, LoadedExecutable
+    from xla_conformance.bisect.device_process import DeviceProcess
     from xla_core.errors import XlaError
     from xla_core.hlo import HloModule
 
@@ -44,8 +43,8 @@ def bisect(
     with the evaluator by the rule of its op in the conformance suite.
     """
     import xla_core as xla
+    from xla_conformance.bisect.device_process import DeviceProcess
     from xla_conformance.bisect.passes import compile_in_steps, find_wrong_pass
-    from xla_conformance.bisect.programs import DeviceRunner
     from xla_core.cli import comparison, console, programs
 
     if output is not None:
@@ -55,19 +54,23 @@ def bisect(
     shapes = [leaf for s in module.parameter_shapes for leaf in s.leaves() if leaf.is_array]
     arguments = programs.load_arguments(inputs, shapes) if inputs else programs.random_arguments(shapes, seed)
     out = console()
-    compile_options = programs.compile_options(settings or (), donate=())
-    with xla.Client(backend) as client:
-        expected = xla.evaluate(module, *arguments)
-        executable, steps = compile_in_steps(client, module, compile_options)
-        out.print(f"{module.name} on {client.platform_name}: {len(steps)} passes changed the module", markup=False)
+    expected = xla.evaluate(module, *arguments)
+    with DeviceProcess(backend, settings or ()) as device:
+        failure, steps = compile_in_steps(device, module)
+        failing = device.doing if failure is not None else ""
+        out.print(f"{module.name} on {device.platform_name}: {len(steps)} passes changed the module", markup=False)
         tolerances = comparison.describe_tolerances(expected)
         out.print(f"Tolerance of whole programs: {tolerances}", markup=False, soft_wrap=True)
         out.print(
             "Tolerance of an instruction alone: its op's rule; for fusions, sums and loops that of whole programs"
         )
-        difference = _run(executable, arguments, expected)
+        difference = _run(device, failure, module, arguments, expected)
         found = find_wrong_pass(steps, arguments, expected)
-        if found is not None:
+        if found is None and failing.startswith("the pass "):
+            out.print(f"[bold red]{failing[0].upper()}{failing[1:]} fails[/]: {difference}", soft_wrap=True)
+            _write(out, output, steps[-1].module if steps else module, arguments)
+            wrong = True
+        elif found is not None:
             number, how = found
             out.print(f"[bold red]The pass {steps[number]} changes the answer[/]: {how}", soft_wrap=True)
             before = steps[number - 1].module if number else module
@@ -76,9 +79,9 @@ def bisect(
         else:
             out.print("No pass changes the answer.")
             optimized = steps[-1].module if steps else module
-            wrong = _find_on_device(out, optimized, arguments, DeviceRunner(client, compile_options), output)
+            wrong = _find_on_device(out, optimized, arguments, device, output)
         if difference:
-            _reduce(out, client, module, arguments, compile_options, output)
+            _reduce(out, device, module, arguments, output)
     if wrong or difference:
         if not wrong:
             out.print(f"[bold red]The whole program is wrong[/], though no part of it is: {difference}", soft_wrap=True)
@@ -87,33 +90,32 @@ def bisect(
 
 
 def _run(
-    executable: LoadedExecutable | XlaError, arguments: Sequence[np.ndarray], expected: Sequence[np.ndarray]
+    device: DeviceProcess,
+    failure: XlaError | None,
+    module: HloModule,
+    arguments: Sequence[np.ndarray],
+    expected: Sequence[np.ndarray],
 ) -> str:
     """Runs the program; describes how its results differ, or the error of the compilation or the device."""
-    import numpy as np
-
     from xla_conformance.bisect.comparison import first_difference
     from xla_core.errors import XlaError
 
     try:
-        if isinstance(executable, XlaError):
-            raise executable
-        return first_difference([np.asarray(r) for r in executable(*arguments)], expected)
+        if failure is not None:
+            raise failure
+        return first_difference(device.run(module, arguments), expected)
     except XlaError as error:
         return f"{error.code.name}: {error.message}"
 
 
 def _reduce(
     out: Console,
-    client: Client,
+    device: DeviceProcess,
     module: HloModule,
     arguments: Sequence[np.ndarray],
-    options: CompileOptions,
     output: Path | None,
 ) -> None:
     """Writes the smallest program found whose results, compiled as a whole, still differ."""
-    import numpy as np
-
     from xla_conformance.bisect.comparison import first_difference
     from xla_conformance.bisect.shrinking import shrink
     from xla_core import evaluate
@@ -126,7 +128,7 @@ def _reduce(
         except DeadlineExceededError:  # a loop that has become endless
             return "", {}
         try:
-            results = [np.asarray(r) for r in client.compile(program.clone(), options)(*given)]
+            results = device.run(program, given)
         except UnimplementedError:
             return "", {}
         except XlaError as error:
@@ -151,7 +153,7 @@ def _reduce(
 
 
 def _find_on_device(
-    out: Console, optimized: HloModule, arguments: Sequence[np.ndarray], runner: DeviceRunner, output: Path | None
+    out: Console, optimized: HloModule, arguments: Sequence[np.ndarray], device: DeviceProcess, output: Path | None
 ) -> bool:
     from xla_conformance.bisect.instructions import find_wrong_instruction
     from xla_conformance.bisect.programs import module_of
@@ -160,10 +162,10 @@ def _find_on_device(
 
     with progress() as show:
         finding = find_wrong_instruction(
-            optimized, arguments, runner, lambda done, total, name: show(done, total, name, "")
+            optimized, arguments, device, lambda done, total, name: show(done, total, name, "")
         )
     if finding is None:
-        prefix = find_wrong_prefix(optimized, arguments, runner)
+        prefix = find_wrong_prefix(optimized, arguments, device)
         if prefix is None:
             return False
         program, last, how = prefix
@@ -174,7 +176,7 @@ def _find_on_device(
         )
         _write(out, output, program, arguments)
         return True
-    finding = reduce_fusion(finding, runner)
+    finding = reduce_fusion(finding, device)
     out.print(
         f"[bold red]The device computes {' / '.join(finding.path)} wrongly[/]: {finding.difference}", soft_wrap=True
     )

@@ -27,6 +27,7 @@ __all__ = ["first_difference", "instruction_difference", "rule_of"]
 
 assert _domains is not None  # importing it fills DOMAINS
 
+_SMALL = 12  # elements of an operand that is shown whole
 _FOR_ANY_VALUES = ("bits", "exact", "ulp")
 """The kinds of rules that hold for all operands, the strictest first. The others suit the suite's own operands."""
 
@@ -72,14 +73,28 @@ def instruction_difference(
         expected: those of the evaluator's.
     """
     rule = rule_of(instruction)
+    leaves = [leaf for value in operands for leaf in flatten_value(value)]
     if rule is None:
-        return first_difference(actual, expected)
+        difference = first_difference(actual, expected)
+        return difference and difference + _operands(leaves, [])
     try:
         right = _expected(instruction, operands, expected, rule)
-        check(f"the rule of {instruction.opcode} is {rule}.", actual, right)
+        check(f"the rule of {instruction.opcode} is {rule}.", actual, right, operands=lambda number: leaves)
     except Failure as failure:
-        return str(failure)
+        return str(failure) + _operands(leaves, failure.operands)
     return ""
+
+
+def _operands(leaves: Sequence[np.ndarray], elements: Sequence[str]) -> str:
+    """Says the operands: whole where they are small, such as indices, else by the element at the wrong one's place."""
+    whole = [
+        "" if leaf.size > _SMALL else np.array2string(leaf, separator=",").replace("\n", "")
+        for leaf in map(np.asarray, leaves)
+    ]
+    there = [*elements, *[""] * len(leaves)]
+    said = [f"{number}: {small or element}" for number, (small, element) in enumerate(zip(whole, there, strict=False))]
+    shown = [text for text in said if not text.endswith(": ")]
+    return f" Operands there: {'; '.join(shown)}." if shown else ""
 
 
 def _element_type(instruction: HloInstruction) -> ElementType | None:

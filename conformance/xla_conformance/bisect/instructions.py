@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from xla_conformance.bisect.comparison import instruction_difference
-from xla_conformance.bisect.programs import DeviceRunner
+from xla_conformance.bisect.device_process import DeviceProcess
+from xla_conformance.bisect.programs import module_of
 from xla_core.errors import XlaError
 from xla_core.hlo import (
     EvaluationContext,
@@ -49,7 +50,7 @@ class Finding:
 def find_wrong_instruction(
     module: HloModule,
     arguments: Sequence[np.ndarray],
-    runner: DeviceRunner,
+    device: DeviceProcess,
     progress: Callable[[int, int, str], None] = lambda done, total, name: None,
 ) -> Finding | None:
     """Runs each instruction of the optimized module alone on the device, on what the device computed before.
@@ -59,13 +60,13 @@ def find_wrong_instruction(
     Args:
         module: the optimized module.
         arguments: the module's arguments.
-        runner: the device.
+        device: the device.
         progress: is called before each instruction of the entry, with its number, how many there are, and its name.
 
     Returns:
         The first instruction whose result its op's rule doesn't allow; None if each one is right alone.
     """
-    search = _Search(runner, progress)
+    search = _Search(device, progress)
     leaves = iter(arguments)
     parameters = [unflatten_value(p.shape, leaves) for p in module.entry.parameters]
     order = (module.schedule or {}).get(module.entry)
@@ -74,8 +75,8 @@ def find_wrong_instruction(
 
 
 class _Search:
-    def __init__(self, runner: DeviceRunner, progress: Callable[[int, int, str], None]) -> None:
-        self._runner, self._progress = runner, progress
+    def __init__(self, device: DeviceProcess, progress: Callable[[int, int, str], None]) -> None:
+        self._device, self._progress = device, progress
         self._context = EvaluationContext()
 
     def computation(
@@ -109,7 +110,8 @@ class _Search:
         expected = flatten_value(value)
         results: list[np.ndarray] = []
         try:
-            results = self._runner.run(instruction, operands)
+            leaves = [leaf for value in operands for leaf in flatten_value(value)]
+            results = self._device.run_optimized(module_of(instruction), leaves)
             difference = instruction_difference(instruction, operands, results, expected)
         except XlaError as error:
             difference = f"{error.code.name}: {error.message}"

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from xla_conformance.bisect.comparison import first_difference
-from xla_core import Client, CompileOptions, LoadedExecutable, evaluate
+from xla_conformance.bisect.device_process import DeviceProcess
+from xla_core import evaluate
 from xla_core.errors import InternalError
 from xla_core.hlo import HloModule
-from xla_core.passes import observe_passes
 
 __all__ = ["PassStep", "compile_in_steps", "find_wrong_pass"]
 
@@ -28,14 +28,12 @@ class PassStep:
         return f"{self.pipeline}/{self.name}"
 
 
-def compile_in_steps(
-    client: Client, module: HloModule, options: CompileOptions
-) -> tuple[LoadedExecutable | InternalError, list[PassStep]]:
+def compile_in_steps(device: DeviceProcess, module: HloModule) -> tuple[InternalError | None, list[PassStep]]:
     """Compiles a module.
 
     Returns:
-        Its executable, or the InternalError of a compilation that failed after the passes; and a step for each pass
-        that changed the module.
+        The InternalError of a compilation that failed or ended the process; and a step for each pass that changed the
+        module.
 
     Raises:
         XlaError: any other error, such as UnimplementedError for ops that the target doesn't support.
@@ -43,13 +41,13 @@ def compile_in_steps(
     steps: list[PassStep] = []
 
     def record(pipeline: str, name: str, changed: HloModule) -> None:
-        steps.append(PassStep(pipeline, name, changed.clone()))
+        steps.append(PassStep(pipeline, name, changed))
 
-    with observe_passes(record):
-        try:
-            return client.compile(module, options), steps
-        except InternalError as error:
-            return error, steps
+    try:
+        device.compile(module, record)
+    except InternalError as error:
+        return error, steps
+    return None, steps
 
 
 def find_wrong_pass(

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from xla_core import Client, CompileOptions, LoadedExecutable
-from xla_core.hlo import HloComputation, HloInstruction, HloModule, Opcode, Shape, Value, flatten_value
+from xla_core.hlo import HloComputation, HloInstruction, HloModule, Opcode, Shape
 from xla_core.passes import scheduling_pipeline
 
-__all__ = ["DeviceRunner", "module_of", "tuple_of"]
+__all__ = ["OptimizedCompiler", "module_of", "tuple_of"]
 
 
 def module_of(instruction: HloInstruction, name: str = "") -> HloModule:
@@ -67,23 +65,11 @@ def _adopt(module: HloModule, computation: HloComputation, copies: dict[HloCompu
             instruction.replace_called_computation(callee, copies[callee])
 
 
-class DeviceRunner:
-    """Runs optimized modules on the first device of a client. `run_backend` compiles them, after scheduling alone."""
+class OptimizedCompiler:
+    """Compiles optimized modules for the first device of a client by `run_backend`, after scheduling alone."""
 
     def __init__(self, client: Client, options: CompileOptions) -> None:
         self._client, self._options = client, options
-        self._compiled: dict[HloInstruction, LoadedExecutable] = {}
-
-    def run(self, instruction: HloInstruction, operands: Sequence[Value]) -> list[np.ndarray]:
-        """Runs one instruction on the values of its operands; returns the leaves of its result.
-
-        Raises:
-            XlaError: if the backend doesn't compile or run it.
-        """
-        if instruction not in self._compiled:
-            self._compiled[instruction] = self.compile(module_of(instruction))
-        arrays = [leaf for value in operands for leaf in flatten_value(value)]
-        return [np.asarray(result) for result in self._compiled[instruction](*arrays)]
 
     def compile(self, module: HloModule) -> LoadedExecutable:
         """Compiles an optimized module, which it takes over."""

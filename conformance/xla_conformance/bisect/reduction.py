@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from xla_conformance.bisect.comparison import first_difference
+from xla_conformance.bisect.device_process import DeviceProcess
 from xla_conformance.bisect.instructions import Finding
-from xla_conformance.bisect.programs import DeviceRunner, tuple_of
+from xla_conformance.bisect.programs import module_of, tuple_of
 from xla_core import evaluate
 from xla_core.errors import XlaError
 from xla_core.hlo import EvaluationContext, HloComputation, HloInstruction, HloModule, Opcode, flatten_value
@@ -17,7 +18,7 @@ from xla_core.hlo import EvaluationContext, HloComputation, HloInstruction, HloM
 __all__ = ["find_wrong_prefix", "reduce_fusion"]
 
 
-def reduce_fusion(finding: Finding, runner: DeviceRunner) -> Finding:
+def reduce_fusion(finding: Finding, device: DeviceProcess) -> Finding:
     """Returns the smallest fusion, by the first of its instructions, that the device still computes wrongly.
 
     Each candidate ends at one instruction of the fused computation. A finding of another op is returned as it is.
@@ -33,7 +34,7 @@ def reduce_fusion(finding: Finding, runner: DeviceRunner) -> Finding:
         candidate = _fusion_up_to(fusion, inner)
         expected = flatten_value(context.evaluate(candidate, finding.operands))
         try:
-            results = runner.run(candidate, finding.operands)
+            results = device.run_optimized(module_of(candidate), finding.arrays)
         except XlaError:  # the device computes no fusion of this root
             continue
         difference = first_difference(results, expected)
@@ -61,7 +62,7 @@ def _fusion_up_to(fusion: HloInstruction, inner: HloInstruction) -> HloInstructi
 
 
 def find_wrong_prefix(
-    module: HloModule, arguments: Sequence[np.ndarray], runner: DeviceRunner
+    module: HloModule, arguments: Sequence[np.ndarray], device: DeviceProcess
 ) -> tuple[HloModule, str, str] | None:
     """Finds the shortest beginning of the schedule of which the device computes some result wrongly.
 
@@ -79,7 +80,7 @@ def find_wrong_prefix(
         candidate = _beginning(module, order, names[middle])
         expected = evaluate(candidate, *arguments)
         try:
-            results = [np.asarray(r) for r in runner.compile(candidate.clone())(*arguments)]
+            results = device.run_optimized(candidate, arguments)
             difference = first_difference(results, expected)
         except XlaError as error:
             difference = f"{error.code.name}: {error.message}"
