@@ -8,11 +8,17 @@ import random
 import pytest
 from xla_conformance.ops import generate
 from xla_conformance.ops.choices import Choice, Group, choose_each, choose_pairs
-from xla_conformance.ops.coverage import met, uncovered
-from xla_conformance.ops.domain import DOMAINS
+from xla_conformance.ops.coverage import met, uncovered, unmet_pairs
+from xla_conformance.ops.domain import DOMAINS, USUAL
+from xla_conformance.ops.elementwise import value_cases
+from xla_conformance.ops.features import shown_features
 from xla_conformance.ops.reasons import LARGEST_SIZE, NO_CASE, NO_VALUE
 
 from xla_core.hlo import OPS, ElementType, Opcode, verify
+
+SHAPES = {"rank", "elements", "size"}
+DIFFERENT = {Opcode.MAP, Opcode.COPY, Opcode.BITCAST_CONVERT, Opcode.STOCHASTIC_CONVERT, Opcode.REDUCE_PRECISION}
+"""Ops whose domains are tested by themselves."""
 
 AXES = {"a": (1, 2, 3), "b": ("x", "y"), "c": (Group(4, 5), 6), "d": (True, False)}
 
@@ -74,6 +80,27 @@ def test_a_dot_may_have_ten_dimensions() -> None:
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_quick_profile_meets_every_value_of_every_attribute(seed: int) -> None:
     assert uncovered(generate(seed=seed), every_type=False) == []
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_quick_profile_meets_every_pair(seed: int) -> None:
+    """Types with values of attributes, sizes and ranks, and values of two axes."""
+    assert [line for opcode in DOMAINS for line in unmet_pairs(opcode, seed)] == []
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_elementwise_ops_have_each_type_in_each_shape(seed: int) -> None:
+    shown: dict[tuple[Opcode, ElementType], set[object]] = {}
+    for case in itertools.chain(generate(seed=seed), value_cases(seed=seed)):
+        if OPS[case.opcode].is_elementwise and case.opcode not in DIFFERENT:
+            instructions = [i for c in case.module().computations for i in c.instructions if i.opcode is case.opcode]
+            features = {(name, value) for i in instructions for name, value in shown_features(i) if name in SHAPES}
+            shown.setdefault((case.opcode, case.element_type), set()).update(features)
+    every = set[object]().union(*shown.values())
+    unmet = {key: every - some for key, some in shown.items() if key[1] in USUAL and every - some}
+    assert unmet == {}
+    scalars = {key for key, some in shown.items() if ("rank", "0") in some}
+    assert set(shown) - scalars == set(), "scalars of every type"
 
 
 @pytest.mark.slow

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from xla_conformance.ops.choices import Axes, Choice, Group, choose_each, choose_pairs
 from xla_conformance.ops.comparison import BITS, Rule
+from xla_conformance.ops.features import Feature, shown_features
 from xla_conformance.ops.program import Program
+from xla_conformance.ops.selection import select_rows
 from xla_conformance.ops.sizes import EMPTY, PLACES, SIZES
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo import ElementType, HloInstruction, Opcode, verify
+from xla_core.hlo import OPS, ElementType, HloInstruction, Opcode, verify
 
-__all__ = ["DOMAINS", "TYPES", "Domain", "domain"]
+__all__ = ["DOMAINS", "TYPES", "USUAL", "Domain", "domain"]
 
 Build = Callable[[Program, Choice], HloInstruction]
 
@@ -31,9 +36,11 @@ TYPES = (
 """Element types that backends are likely to handle alike."""
 
 _NAMES = "pred s8 u8 s16 u16 s32 u32 s64 u64 bf16 f16 f32 f64 c64 c128"
-_USUAL = tuple(map(ElementType, _NAMES.split()))
-_REST = tuple(Group(*(t for t in group if t not in _USUAL)) for group in TYPES)
-_APART = (*(Group(t) for t in _USUAL), *_REST)
+USUAL = tuple(map(ElementType, _NAMES.split()))
+"""Element types that users meet most."""
+
+_REST = tuple(Group(*(t for t in group if t not in USUAL)) for group in TYPES)
+_APART = (*(Group(t) for t in USUAL), *_REST)
 """The usual types apart from each other, and the rest by groups."""
 
 
@@ -51,9 +58,9 @@ class Domain:
         places: where the chosen dimension is among the others.
         scalar: whether rank 0 is a choice too.
         rule: how near the results have to be, by element type.
-        pairs: whether all pairs of values meet, and each type is once or more; or each value of an axis, with types
-            that are alike in turns.
-        alike: whether types that are alike take turns; if not, each of the usual types meets every other value.
+        pairs: whether all pairs of values meet, or each value of an axis is there.
+        alike: whether types that are alike take turns; if not, each of the usual types meets every other value. For
+            ops that hand values on as they are, and where another domain of the op has each type.
     """
 
     opcode: Opcode
@@ -74,12 +81,31 @@ class Domain:
         return f"{self.opcode}-{self.variant}" if self.variant else str(self.opcode)
 
     def choices(self, seed: int, every_type: bool) -> Iterator[Choice]:
-        """Yields the choices, of which each is once."""
-        groups = [Group(*(t for t in group if self.accepts(t))) for group in (TYPES if self.alike else _APART)]
-        types = [t for group in groups for t in group] if every_type else [group for group in groups if group]
+        """Yields the choices, of which each is once.
+
+        Args:
+            every_type: whether each element type meets every other value; otherwise each of the usual types does, and
+                the other types are there once or more.
+        """
+        types = [t for t in ElementType if t.is_array and self.accepts(t)]
+        if every_type:
+            chosen = self._rows({"type": types}, seed, every_type)
+        elif self.pairs and not self.alike:
+            yield from self._in_usual_types(types, seed)
+            return
+        else:
+            groups = [Group(*(t for t in group if t in types)) for group in (TYPES if self.alike else _APART)]
+            chosen = self._rows({"type": [group for group in groups if group]}, seed, every_type)
+        met = set()
+        for choice in chosen:
+            met.add(choice.type)
+            yield choice
+        yield from self._of_types([t for t in types if t not in met], seed)
+
+    def _rows(self, axes: Axes, seed: int, every_type: bool) -> Iterator[Choice]:
+        """Yields choices in which all pairs of values meet, or each value is, if there are no pairs."""
         seen: set[str] = set()
-        met: set[ElementType] = set()
-        axes: Axes = {"type": types, **self.axes}
+        axes = {**axes, **self.axes}
         for number, (is_paired, sizes, places) in enumerate(self._passes(every_type)):
             sized = {**axes, "size": sizes, "place": places} if sizes else axes
             if sizes is self.empty and self.scalar and "rank" in axes:
@@ -92,16 +118,49 @@ class Domain:
             for choice in _with_single(chosen) if sizes is self.empty and "every" in places else chosen:
                 if str(choice) not in seen:
                     seen.add(str(choice))
-                    met |= {choice.type} if sizes is self.sizes else set()
                     yield choice
-        if self.pairs and (others := [t for t in _members(types) if t not in met]):
-            yield from self._choices_of(others, seed)
 
-    def _choices_of(self, types: Sequence[ElementType], seed: int) -> Iterator[Choice]:
+    def _in_usual_types(self, types: Sequence[ElementType], seed: int) -> Iterator[Choice]:
+        """Yields choices in which each of the usual types meets every other value, where that shows.
+
+        Elementwise ops have scalars of the other types too.
+        """
+        rows = list(self._rows({}, seed, every_type=False))
+        usual = [t for t in types if t in USUAL]
+        example = (usual or types)[0]
+        shown = [self.shown(row, example) for row in rows]
+        others = [t for t in types if t not in USUAL]
+        random = np.random.default_rng([seed, zlib.crc32(self.name.encode())])
+        chosen = select_rows(shown, usual, others, random)
+        scalars = [n for n, row in enumerate(rows) if OPS[self.opcode].is_elementwise and row.values.get("rank") == 0]
+        chosen += [(scalars[i % len(scalars)], t) for i, t in enumerate(others) if scalars]
+        for number, element_type in dict.fromkeys(chosen):
+            yield Choice({"type": element_type, **rows[number].values})
+
+    def shown(self, choice: Choice, element_type: ElementType) -> frozenset[Feature]:
+        """Returns what the program of a choice shows in an element type: values of axes and of attributes."""
+        computations = self.program(choice, element_type).module.computations
+        instructions = [i for c in computations for i in c.instructions if i.opcode == self.opcode]
+        features = {feature for i in instructions for feature in shown_features(i)}
+        if any(leaf.num_elements for i in instructions for leaf in i.shape.leaves() if leaf.is_array):
+            features |= {(f"axis {axis}", str(number)) for axis, number in self.places_of(choice)}
+        return frozenset(features)
+
+    def places_of(self, choice: Choice) -> list[tuple[str, int]]:
+        """Returns where the values of a choice, or the groups that have them, are on their axes."""
+        places = [(axis, _place(values, choice.values[axis])) for axis, values in self.axes.items()]
+        return [(axis, number) for axis, number in places if number >= 0]
+
+    def axis_values(self) -> list[tuple[str, int]]:
+        """Returns where each value or group of values is on its axis."""
+        return [(axis, number) for axis, values in self.axes.items() for number in range(len(values))]
+
+    def _of_types(self, types: Sequence[ElementType], seed: int) -> Iterator[Choice]:
         """Yields a choice for each of the types, in which the other values take turns."""
         sized = {"size": self.sizes, "place": self.places} if self.sizes else {}
         rest = {axis: [Group(*_members(values))] for axis, values in {**self.axes, **sized}.items()}
-        yield from choose_each({"type": types, **rest}, seed, f"{self.name}-types")
+        if types:
+            yield from choose_each({"type": types, **rest}, seed, f"{self.name}-types")
 
     def _passes(self, every_type: bool) -> Iterator[tuple[bool, Sequence[Any], Sequence[str]]]:
         """Yields (whether all pairs meet, sizes, places) of each array of choices."""
@@ -116,14 +175,15 @@ class Domain:
         return self.builds(element_type) if self.types is None else element_type in self.types
 
     def builds(self, element_type: ElementType) -> bool:
-        """Whether the op takes the element type, by its shape rule and the verifier."""
+        """Whether programs of the element type have the op, by its shape rule and the verifier."""
         values = {**self.axes, "size": self.sizes, "place": self.places}
         first = {axis: _members(v)[0] for axis, v in values.items() if v}
         try:
-            verify(self.program(Choice(first), element_type).module)
+            module = self.program(Choice(first), element_type).module
+            verify(module)
         except InvalidArgumentError:
             return False
-        return True
+        return any(i.opcode == self.opcode for c in module.computations for i in c.instructions)
 
     def program(self, choice: Choice, element_type: ElementType) -> Program:
         program = Program(self.opcode, element_type)
@@ -139,6 +199,12 @@ def _with_single(choices: Sequence[Choice]) -> Iterator[Choice]:
             found = True
             choice = Choice({**choice.values, "place": "every"})
         yield choice
+
+
+def _place(values: Sequence[Any], member: Any) -> int:
+    """Returns where a value, or the group that has it, is on an axis; scalars' rank 0 is on none."""
+    found = (n for n, v in enumerate(values) if member in (v if isinstance(v, Group) else (v,)))
+    return next(found, -1)
 
 
 def _members(values: Sequence[Any]) -> list[Any]:
@@ -161,7 +227,7 @@ def domain(
     scalar: bool = True,
     rule: Rule | Callable[[ElementType], Rule] = BITS,
     pairs: bool = True,
-    alike: bool = True,
+    alike: bool = False,
     **axes: Sequence[Any],
 ) -> Callable[[Build], Build]:
     """Makes a domain of a function that adds the op to a program and returns the program's root."""

@@ -397,7 +397,7 @@ def _data(form: Form, square: bool, seed: int, is_large: bool) -> _Data:
     inner, _ = form.shapes((1,))
     columns = inner[1:]
     given = _operands(form, [form.operands[i] for i in arrays], random, (1 << 16) * is_large)
-    rows = -(-len(given[0]) // math.prod(columns))
+    rows = -(-max(len(given[0]), ((1 << 16) + 1) * is_large) // math.prod(columns))
     side = math.isqrt(rows - 1) + 1 | 1
     dimensions = (side, side) if square else (rows | 1,)
     missing = math.prod(dimensions) * math.prod(columns) - len(given[0])

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from xla_core.hlo import OPS, ElementType, Opcode, Trait
 
-__all__ = ["LARGEST_SIZE", "NO_CASE", "NO_VALUE"]
+__all__ = ["LARGEST_SIZE", "NO_CASE", "NO_PAIR", "NO_VALUE"]
 
 _DEVICES, _HOST = "several devices: suite/test_collectives", "the host at the other end: suite/test_executables"
 
@@ -96,3 +96,18 @@ LARGEST_SIZE: dict[Opcode, tuple[int, str]] = {
     Opcode.SET_DIMENSION_SIZE: (4097, "its cases sum up all elements"),
 }
 """The largest size of a dimension that cases of an op have, and why."""
+
+_ALL = frozenset(t for t in _T if t.is_array)
+_COMPLEX = frozenset(t for t in _T if t.is_complex)
+
+NO_PAIR: dict[tuple[str, str], tuple[frozenset[ElementType], str]] = {
+    ("compare", "type *"): (_ALL, "the operands' type decides which of them it may be"),
+    ("compare", "direction *"): (_COMPLEX, "complex numbers have no order"),
+    ("bitcast-convert", "rank *"): (_ALL, "the widths of the two types decide it"),
+    ("bitcast-convert", "elements *"): (_ALL, "the widths of the two types decide it"),
+    ("bitcast-convert", "size *"): (_ALL, "the widths of the two types decide it"),
+    ("iota-long", "elements *"): (frozenset({_T.S8, _T.U8}), "they have fewer numbers"),
+    ("fft-long", "fft_type *"): (_ALL, "real and complex signals have transforms of their own"),
+    ("fft-long", "size *"): (_COMPLEX, "half of a size is only in the spectrum of a real signal"),
+}
+"""(domain, pattern of what a case shows) -> the types in which none does, and the reason."""

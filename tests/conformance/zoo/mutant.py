@@ -15,7 +15,7 @@ __all__ = ["CONTROL", "LEVELS", "VARIABLE", "Mutant", "address_of", "all_mutants
 
 LEVELS = (
     *("loading", "transfers", "memory", "streams", "events", "executables", "collectives", "claims"),
-    *("attributes", "sizes", "types", "values", "device", "code"),
+    *("attributes", "sizes", "types", "pairs", "values", "device", "code"),
 )
 """What mutants break, in the order of the table: parts of the contract, of kernels, the queue device, native code."""
 

@@ -131,6 +131,7 @@ def other_type(name: str, element_type: ElementType) -> ElementType:
 @domain(
     Opcode.DOT,
     variant="square",
+    alike=True,
     rule=EQUAL,
     types=_TYPES,
     sizes=(Group(3, 4, 5), 33),
@@ -222,6 +223,7 @@ def _arranged(order: str, sizes: dict[str, list[int]], crossed: bool) -> tuple[l
 @domain(
     Opcode.RAGGED_DOT,
     variant="square",
+    alike=True,
     rule=EQUAL,
     types=_TYPES,
     sizes=(3,),
@@ -248,6 +250,7 @@ def _square_ragged_dot(p: Program, c: Choice) -> HloInstruction:
 @domain(
     Opcode.RAGGED_DOT,
     variant="plain",
+    alike=True,
     rule=EQUAL,
     types=_TYPES,
     sizes=(Group(7, 8, 9), 65),

@@ -23,6 +23,7 @@ _TYPES = [t for t in ElementType if t.is_array]
 
 @domain(
     Opcode.WHILE,
+    alike=True,
     rule=EQUAL,
     types=_TYPES,
     rank=(1, 2, 3, 4),
@@ -78,7 +79,14 @@ def _turned(
     return arrays
 
 
-@domain(Opcode.WHILE, variant="euclid", sizes=(), types=(_T.S32, _T.U32, _T.S64), pair=((1071, 462), (17, 0), (1, 99)))
+@domain(
+    Opcode.WHILE,
+    alike=True,
+    variant="euclid",
+    sizes=(),
+    types=(_T.S32, _T.U32, _T.S64),
+    pair=((1071, 462), (17, 0), (1, 99)),
+)
 def _euclid(p: Program, c: Choice) -> HloInstruction:
     """How often it turns depends on the data."""
     start = p.add(Opcode.TUPLE, *(p.parameter(fill=exactly(n)) for n in c.pair))
@@ -96,6 +104,7 @@ def _euclid(p: Program, c: Choice) -> HloInstruction:
 
 @domain(
     Opcode.CONDITIONAL,
+    alike=True,
     rule=EQUAL,
     types=_TYPES,
     rank=(1, 2, 3, 4),
@@ -140,6 +149,7 @@ def _branch(p: Program, number: int, shape: Shape, c: Choice) -> HloComputation:
 
 @domain(
     Opcode.CALL,
+    alike=True,
     rule=EQUAL,
     types=_TYPES,
     rank=(1, 2, 3, 4),

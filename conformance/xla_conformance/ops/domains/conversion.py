@@ -36,7 +36,7 @@ def _compare(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.COMPARE, x, y, direction=direction, type=kind)
 
 
-@domain(Opcode.SELECT, rank=RANKS, predicate=("array", "scalar"), pairs=False)
+@domain(Opcode.SELECT, rank=RANKS, predicate=("array", "scalar"))
 def _select(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place)
     predicate = p.parameter(sizes if c.predicate == "array" else (), _T.PRED)

@@ -57,7 +57,7 @@ def _convolution(p: Program, c: Choice) -> HloInstruction:
     elif c.large == "spatial" and c.spatial:
         space[-1] = c.size
     elif c.large in own:
-        own[c.large] = max(1, c.size // max(c.groups)) if max(c.groups) > 1 and c.size else c.size
+        own[c.large] = c.size
     if c.spatial:
         windows[-1] = dataclasses.replace(window_of(c, space[-1]), window_reversal=c.reversal)
     batch, output_features = own["batch"] * batch_groups, own["output_feature"] * max(c.groups)

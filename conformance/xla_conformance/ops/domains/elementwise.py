@@ -5,24 +5,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
-from xla_conformance.ops.choices import Choice
+from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.comparison import EXACT, rule_for
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.movement import RANKS
 from xla_conformance.ops.program import Program
-from xla_conformance.ops.sizes import SIZES, dimensions
+from xla_conformance.ops.sizes import EMPTY, PLACES, SIZES, dimensions
 from xla_conformance.ops.values import moderate, special
 from xla_core.hlo import OPS, ElementType, HloInstruction, Opcode, OpDef
 
 _OF_THEIR_OWN = {Opcode.MAP, Opcode.COPY, Opcode.CONVERT, Opcode.BITCAST_CONVERT, Opcode.COMPARE, Opcode.SELECT}
 _OF_THEIR_OWN |= {Opcode.CLAMP, Opcode.REDUCE_PRECISION, Opcode.STOCHASTIC_CONVERT}
-
-_TOGETHER = 4097
 
 _DIVISORS = (3, 7, 10, 25, 100, 127, 641, 1000, 65535, 1_000_003, 0x7FFF_FFFF, 6_700_417_000_003)
 """Divisors that compilers replace with multiplications, by other constants and shifts for each."""
@@ -30,25 +27,33 @@ _DIVISORS = (3, 7, 10, 25, 100, 127, 641, 1000, 65535, 1_000_003, 0x7FFF_FFFF, 6
 
 def _define(op: OpDef) -> None:
     names = [name for name in op.attributes if name == "result_accuracy"]
-    axes: dict[str, Any] = dict.fromkeys(names, (None, "{mode=highest}", "{mode=default}"))
 
-    @domain(op.opcode, rank=RANKS, pairs=False, rule=lambda t: rule_for(op, t), **axes)
+    @domain(op.opcode, turn=(Group(*range(_TURNS)),), sizes=(), places=(), pairs=False, rule=lambda t: rule_for(op, t))
     def _elementwise(p: Program, c: Choice) -> HloInstruction:
+        """An instruction for each group of sizes, scalars and empty arrays; ranks, places, accuracies take turns."""
         assert isinstance(op.arity, int)
         fill = moderate if p.type.is_complex else special
-        attributes = {name: getattr(c, name) for name in names}
         results = []
-        for size in _alike(c.size):
-            sizes = dimensions(c.rank, size, c.place)
+        for number, sizes in enumerate(_shapes(c.turn), c.turn):
+            attributes = {name: _ACCURACIES[number % len(_ACCURACIES)] for name in names}
             operands = [p.parameter(sizes, fill=fill) for _ in range(op.arity)]
             results.append(p.add(op.opcode, *operands, **attributes))
-        return results[0] if len(results) == 1 else p.add(Opcode.TUPLE, *results)
+        return p.add(Opcode.TUPLE, *results)
 
 
-def _alike(size: int) -> Sequence[int]:
-    """Returns the size and its neighbours in its group, each of which an instruction of the module has."""
-    group = next((g for g in SIZES if size in g), (size,))
-    return [n for n in group if abs(n - size) <= 2] if size <= _TOGETHER else (size,)
+_ACCURACIES = (None, "{mode=highest}", "{mode=default}")
+_MOST = 1 << 13
+_TURNS = 24
+"""After so many, each size of each group was there, with each rank."""
+
+
+def _shapes(turn: int) -> Iterator[tuple[int, ...]]:
+    """Yields dimensions of each group of sizes and of each rank. `ops/elementwise.py` has large arrays of each type."""
+    yield ()
+    sizes = SIZES if turn % len(RANKS) == 0 else SIZES[:-1]
+    for number, group in enumerate((EMPTY[:1], EMPTY[1:], *sizes), turn):
+        rank, size, place = RANKS[number % len(RANKS)], group[turn % len(group)], PLACES[number % len(PLACES)]
+        yield dimensions(rank, size, "every" if size == 1 else place if size**rank <= _MOST else "minor", _MOST)
 
 
 for _op in OPS.values():

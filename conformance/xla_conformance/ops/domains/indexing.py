@@ -256,7 +256,15 @@ _SQUARE: dict[str, Any] = {
 """Slices of one element, so that every dimension can be taken for another."""
 
 
-@domain(Opcode.GATHER, variant="square", sizes=(Group(3, 4, 5), 17), empty=(), places=("every",), **_SQUARE)
+@domain(
+    Opcode.GATHER,
+    variant="square",
+    alike=True,
+    sizes=(Group(3, 4, 5), 17),
+    empty=(),
+    places=("every",),
+    **_SQUARE,
+)
 def _square_gather(p: Program, c: Choice) -> HloInstruction:
     return _gather(p, c)
 
@@ -304,6 +312,7 @@ def _scatter(p: Program, c: Choice) -> HloInstruction:
 @domain(
     Opcode.SCATTER,
     variant="square",
+    alike=True,
     rule=EQUAL,
     sizes=(Group(3, 4, 5), 17),
     empty=(),
@@ -336,7 +345,7 @@ def _places(size: int, count: int, *, distinct: bool) -> Fill:
     return fill
 
 
-@domain(Opcode.SCATTER, variant="usual", rule=EQUAL, sizes=_LENGTHS, empty=(), places=("minor",), alike=False)
+@domain(Opcode.SCATTER, variant="usual", rule=EQUAL, sizes=_LENGTHS, empty=(), places=("minor",))
 def _usual_scatter(p: Program, c: Choice) -> HloInstruction:
     """What programs scatter most: elements and rows, replaced or combined by each reducer; and nothing at all."""
     results = []
@@ -358,7 +367,7 @@ def _usual_scatter(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.TUPLE, *results)
 
 
-@domain(Opcode.GATHER, variant="usual", sizes=_LENGTHS, empty=(), places=("minor",), alike=False)
+@domain(Opcode.GATHER, variant="usual", sizes=_LENGTHS, empty=(), places=("minor",))
 def _usual_gather(p: Program, c: Choice) -> HloInstruction:
     """What programs gather most: elements and rows, by some indices and by none."""
     results = []

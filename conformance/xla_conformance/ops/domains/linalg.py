@@ -118,24 +118,33 @@ def _triangular_solve(p: Program, c: Choice) -> HloInstruction:
     )
 
 
-@domain(
-    Opcode.FFT,
-    rule=lambda t: Rule("scaled", 16),
-    types=(*_COMPLEX, _T.F32, _T.F64),
-    scalar=False,
-    rank=(2, 1, 3, 4),
-    kind=("forward", "inverse"),
-    count=(1, 2, 3),
-    places=("minor", "major", "middle"),
-)
-def _fft(p: Program, c: Choice) -> HloInstruction:
-    """Real types have RFFT, whose result is complex; an IRFFT of it gives them back."""
+_FFT: dict[str, Any] = {
+    "rule": Rule("scaled", 16),
+    "scalar": False,
+    "rank": (2, 1, 3, 4),
+    "form": tuple((kind, count) for kind in ("forward", "inverse") for count in (1, 2, 3)),
+    "places": ("minor", "major", "middle"),
+}
+
+
+def _transformed(c: Choice) -> tuple[list[int], tuple[int, ...]]:
+    """Returns the sizes of a signal, and those over which it is transformed."""
     sizes = list(dimensions(c.rank, c.size, c.place, 1 << 14))
-    length = tuple(sizes[-min(c.count, c.rank) :])
-    if p.type.is_complex:
-        kind = {"forward": "FFT", "inverse": "IFFT"}[c.kind]
-        return p.add(Opcode.FFT, p.parameter(sizes, fill=moderate), fft_type=kind, fft_length=length)
-    if c.kind == "forward":
+    return sizes, tuple(sizes[-min(c.form[1], c.rank) :])
+
+
+@domain(Opcode.FFT, types=_COMPLEX, **_FFT)
+def _fft(p: Program, c: Choice) -> HloInstruction:
+    sizes, length = _transformed(c)
+    kind = {"forward": "FFT", "inverse": "IFFT"}[c.form[0]]
+    return p.add(Opcode.FFT, p.parameter(sizes, fill=moderate), fft_type=kind, fft_length=length)
+
+
+@domain(Opcode.FFT, variant="real", types=(_T.F32, _T.F64), **_FFT)
+def _real_fft(p: Program, c: Choice) -> HloInstruction:
+    """RFFT, whose result is complex; an IRFFT of it gives the signal back."""
+    sizes, length = _transformed(c)
+    if c.form[0] == "forward":
         return p.add(Opcode.FFT, p.parameter(sizes, fill=moderate), fft_type="RFFT", fft_length=length)
     sizes[-1] = sizes[-1] // 2 + 1 if sizes[-1] else 0
     operand = p.parameter(sizes, p.type.complex, moderate)
@@ -165,7 +174,6 @@ _SIGNALS: dict[str, Fill] = {"noise": moderate, "impulse": _impulse, "tone": _to
     variant="long",
     rule=lambda t: Rule("scaled", 16 if t.component is _T.F32 else 32),  # no type is wide beside f64
     types=(*_COMPLEX, _T.F32, _T.F64),
-    alike=False,
     sizes=(Group(120, 127, 128), Group(1000, 1009, 1024), Group(2048, 4096), Group(2047, 3000, 4095, 4097)),
     empty=(),
     places=("minor",),

@@ -92,6 +92,7 @@ def _transpose(p: Program, c: Choice) -> HloInstruction:
 @domain(
     Opcode.TRANSPOSE,
     variant="square",
+    alike=True,
     sizes=(Group(3, 4),),
     empty=(),
     places=("every",),
@@ -139,6 +140,7 @@ def _broadcast(p: Program, c: Choice) -> HloInstruction:
 @domain(
     Opcode.BROADCAST,
     variant="square",
+    alike=True,
     sizes=(Group(3, 4, 5), 33),
     empty=(),
     places=("every",),
@@ -293,6 +295,6 @@ def far_indices(index: ElementType) -> tuple[int, ...]:
     return (half, most, max(least, -half), least)
 
 
-@domain(Opcode.COPY, rank=RANKS, pairs=False)
+@domain(Opcode.COPY, rank=RANKS)
 def _copy(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.COPY, p.parameter(dimensions(c.rank, c.size, c.place)))

@@ -62,7 +62,6 @@ _COUNT = 40_000
     bounds=((0, 1), (-4, 12), (100, 104), (0, 96), "wide"),
     form=((_COUNT,), (200, 200), (40, 10, 100), (65, 641)),
     pairs=False,
-    alike=False,
 )
 def _rng(p: Program, c: Choice) -> HloInstruction:
     """Returns preds that are true of almost all numbers that the distributions give."""

@@ -54,7 +54,6 @@ def _reduce(p: Program, c: Choice) -> HloInstruction:
     rule=EQUAL,
     empty=(),
     places=("minor",),
-    alike=False,
     sizes=LENGTHS,
     start=("given", "constant"),
 )
@@ -110,9 +109,7 @@ def _variadic_reduce(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.REDUCE, *operands, *starts, dimensions=axes, to_apply=several(p, types))
 
 
-@domain(
-    Opcode.MAP, rule=EQUAL, rank=RANKS, count=(2, 1, 3, 5), result=("same", "pred"), ends=(True, False), pairs=False
-)
+@domain(Opcode.MAP, rule=EQUAL, rank=RANKS, count=(2, 1, 3, 5), result=("same", "pred"), ends=(True, False))
 def _map(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place)
     fill = with_ends(terms(8)) if c.ends else terms(8)

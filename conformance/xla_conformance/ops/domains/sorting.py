@@ -145,7 +145,6 @@ def _rows_of_keys(ordinary: bool) -> Fill:
     Opcode.SORT,
     variant="rows",
     types=_REAL,
-    alike=False,
     sizes=(Group(*SIZES[0], *SIZES[1]), Group(*SIZES[2], *SIZES[3]), Group(*SIZES[4], *SIZES[5])),
     empty=(),
     places=("minor",),

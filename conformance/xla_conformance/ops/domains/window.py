@@ -86,7 +86,7 @@ def _reduce_window(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.REDUCE_WINDOW, operand, start, window=window, to_apply=reducer(p, name, total))
 
 
-@domain(Opcode.REDUCE_WINDOW, variant="reducers", rule=EQUAL, sizes=(), alike=False, stride=(1, 2))
+@domain(Opcode.REDUCE_WINDOW, variant="reducers", rule=EQUAL, sizes=(), stride=(1, 2))
 def _every_reducer(p: Program, c: Choice) -> HloInstruction:
     """Windows in rows of every kind, which every reducer of the type combines from its identity."""
     window = (WindowDimension(), WindowDimension(size=5, stride=c.stride, padding_low=1, padding_high=3))

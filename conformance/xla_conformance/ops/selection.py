@@ -1,0 +1,59 @@
+"""Which rows of a covering array have which element types: in each type, every value of every axis shows.
+
+A covering array with the type as an axis would only promise that the value is in a row of the type. Here each row says
+what its program shows (`features.shown_features`), so that a value counts only where a fault in it changes a result.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Hashable, Iterator, Sequence
+
+import numpy as np
+
+from xla_core.hlo import ElementType
+
+__all__ = ["select_rows"]
+
+
+def select_rows(
+    shown: Sequence[frozenset[Hashable]],
+    usual: Sequence[ElementType],
+    others: Sequence[ElementType],
+    random: np.random.Generator,
+) -> list[tuple[int, ElementType]]:
+    """Returns rows with types: each row, each of the usual types with all that any row shows, each other type.
+
+    Args:
+        shown: what each row shows.
+        usual: the types that each meet everything.
+        others: types that take turns in what is left.
+    """
+    order = [int(i) for i in random.permutation(len(shown))]
+    uses = [0] * len(shown)
+    chosen: list[tuple[int, ElementType]] = []
+    for number in random.permutation(len(usual)):
+        for row in _cover(shown, order, uses):
+            uses[row] += 1
+            chosen.append((row, usual[number]))
+    left = [row for row in order if not uses[row]]
+    turns = itertools.cycle([*(others[i] for i in random.permutation(len(others))), *(() if others else usual)])
+    left += [order[i % len(order)] for i in range(len(others) - len(left))] if order else []
+    chosen += list(zip(left, turns, strict=False))
+    return sorted(chosen, key=lambda pair: pair[0])
+
+
+def _cover(shown: Sequence[frozenset[Hashable]], order: Sequence[int], uses: Sequence[int]) -> Iterator[int]:
+    """Yields rows that together show all: each time the one that adds most, of equal ones the one used least."""
+    missing = set[Hashable]().union(*shown)
+    gains = {row: len(shown[row]) for row in order}
+    while missing:
+        best, gain = -1, 0
+        for row in order:  # a gain only falls, so an old one that is too low needs no new count
+            if gains[row] < gain or (gains[row] == gain and best >= 0 and uses[row] >= uses[best]):
+                continue
+            gains[row] = len(shown[row] & missing)
+            if gains[row] > gain or (gains[row] == gain and best >= 0 and uses[row] < uses[best]):
+                best, gain = row, gains[row]
+        missing -= shown[best]
+        yield best
