@@ -263,6 +263,8 @@ def check(
             )
         if not got.size:
             continue
+        if wanted.infinite is None and wanted.zero is None and same_bits(value, got).all():
+            continue  # the distances would take longer than the run
         wrong = wanted.wrong(got)
         distances = ulp_distance(got, value)
         if wrong.any():

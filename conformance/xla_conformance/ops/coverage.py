@@ -100,7 +100,7 @@ def unmet_pairs(opcode: Opcode, seed: int) -> list[Line]:
         unmet += [(domain.name, what, t.value) for what, t in lines if not _is_no_pair(domain.name, what, t)]
         met = {pair for choice in choices for pair in itertools.combinations(domain.places_of(choice), 2)}
         wanted = itertools.combinations(domain.axis_values(), 2)
-        unmet += [(domain.name, *map(str, pair)) for pair in wanted if pair[0][0] != pair[1][0] and pair not in met]
+        unmet += [(domain.name, str(a), str(b)) for a, b in wanted if a[0] != b[0] and (a, b) not in met]
     return sorted(unmet)
 
 

@@ -6,7 +6,7 @@ import dataclasses
 import queue
 import time
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from xla_conformance.results import Result, State, name_of
@@ -71,6 +71,7 @@ class Pool:
         self.not_run: list[str] = []
         self.timed_out = False
         self._alone: set[str] = set()
+        self._groups = _Groups()
         self._pending: deque[str] | None = None  # None until the first worker has collected
         self._total = 0
         self._openings = 0
@@ -121,7 +122,7 @@ class Pool:
 
     def _give_up(self, reason: str) -> None:
         self.problem = self.problem or reason
-        running = [w.test for w in self._workers if w.test]
+        running = [test for w in self._workers for test in (w.test, *w.queue) if test]
         self._pending = deque([*running, *(self._pending or ())])
         for worker in self._workers:
             worker.stop()
@@ -171,7 +172,8 @@ class Pool:
             chosen = [id for id in event["ids"] if only is None or id in only or name_of(id) in only]
             if self._count > 1:  # those that need the device for themselves come last, on one worker
                 self._alone = set(event["alone"])
-            self._pending = deque(sorted(chosen, key=self._alone.__contains__))
+            self._groups = _Groups(event["joint"])
+            self._pending = deque(sorted(self._groups.arranged(chosen), key=self._alone.__contains__))
             self._total = len(self._pending)
             self.promises = event["promises"]
             for _ in range(min(self._count, self._total) - 1):
@@ -180,13 +182,19 @@ class Pool:
 
     def _give(self, worker: WorkerProcess) -> None:
         """Gives a worker its next test. A test that needs the device for itself waits until all other workers ended."""
+        if worker.queue:
+            worker.run(worker.queue.popleft())
+            return
         others = [w for w in self._workers if w is not worker]
         if not self._pending or (self._is_alone and any(w.stage in ("open", "collect", "run", "wait") for w in others)):
             worker.finish()
         elif self._is_alone and others:
             worker.enter("wait")
         else:
-            worker.run(self._pending.popleft())
+            test = self._pending.popleft()
+            while self._groups.are_together(test, self._pending[0] if self._pending else ""):
+                worker.queue.append(self._pending.popleft())
+            worker.run(test, [test, *worker.queue] if worker.queue else ())
 
     @property
     def _is_alone(self) -> bool:
@@ -213,9 +221,15 @@ class Pool:
         self._workers.remove(worker)
         state = State.TIMEOUT if worker.overdue else State.CRASH
         replaced = True
+        if self._pending is not None:
+            self._pending.extendleft(reversed(worker.queue))
         if worker.stage == "run" and not worker.started and self._pending is not None:
             self._pending.appendleft(worker.test)
             replaced = self._died_after(worker, state)
+        elif worker.stage == "run" and worker.is_joint and self._pending is not None:
+            tests = [worker.test, *worker.queue]
+            self._groups.split(tests, _lost(worker, worker.test, state, {}))
+            self._pending.appendleft(worker.test)
         elif worker.stage == "run":
             folder = folder_name(worker.test)
             artifacts = self.suite.artifacts
@@ -262,26 +276,70 @@ class Pool:
         return False
 
     def _lose(self, worker: WorkerProcess, id: str, state: State, failure: dict[str, Any]) -> None:
-        properties = worker.properties if worker.test else {}
-        self._add(
-            Result(
-                id=id,
-                state=state,
-                seconds=worker.seconds,
-                message=worker.cause(),
-                properties=properties,
-                details=worker.remains(),
-                failure=failure,
-            )
-        )
+        self._add(_lost(worker, id, state, failure))
 
     def _add(self, result: Result) -> None:
+        result = self._groups.judged(result)
         if result.state.is_wrong and result.id in self.promises:
             named = {**result.properties, "promises": self.promises[result.id]}
             result = dataclasses.replace(result, properties=named)
         self.results.append(result)
         self._total = max(self._total, len(self.results))
         self._on_result(self._total, result)
+
+
+class _Groups:
+    """The tests that may share a program, by the groups that they name.
+
+    A group whose program ends its process is split: its tests run alone. If all of them are right, the last of them has
+    the result of the process that ended.
+    """
+
+    def __init__(self, group_of: Mapping[str, str] | None = None) -> None:
+        self._group_of = dict(group_of or {})
+        self._suspects: list[tuple[set[str], Result]] = []
+
+    def arranged(self, tests: Sequence[str]) -> list[str]:
+        """Returns the tests with those of a group one after another, where the first of them was."""
+        members: dict[str, list[str]] = {}
+        for test in tests:
+            members.setdefault(self._group_of.get(test, test), []).append(test)
+        return [test for group in members.values() for test in group]
+
+    def are_together(self, test: str, following: str) -> bool:
+        return test in self._group_of and self._group_of[test] == self._group_of.get(following)
+
+    def split(self, tests: Sequence[str], result: Result) -> None:
+        """Lets tests run alone from now on. `result` is what their program would have."""
+        for test in tests:
+            self._group_of.pop(test, None)
+        self._suspects.append((set(tests), result))
+
+    def judged(self, result: Result) -> Result:
+        """Returns a test's result, or that of the program that it had a part in, if no test explains that one."""
+        for number, (tests, of_program) in enumerate(self._suspects):
+            if result.id in tests:
+                tests.remove(result.id)
+                if result.state.is_wrong or not tests:
+                    del self._suspects[number]
+                if not result.state.is_wrong and not tests:
+                    message = f"in one program with other tests, {of_program.message}; each of them is right alone"
+                    return dataclasses.replace(of_program, id=result.id, message=message)
+                break
+        return result
+
+
+def _lost(worker: WorkerProcess, id: str, state: State, failure: dict[str, Any]) -> Result:
+    """The result of a test that ended with its process."""
+    return Result(
+        id=id,
+        state=state,
+        seconds=worker.seconds,
+        message=worker.cause(),
+        properties=worker.properties if worker.test else {},
+        details=worker.remains(),
+        failure=failure,
+    )
 
 
 def _result(event: dict[str, Any]) -> Result:

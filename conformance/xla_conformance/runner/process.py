@@ -18,6 +18,8 @@ import tempfile
 import threading
 import time
 import zlib
+from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -70,6 +72,8 @@ class WorkerProcess:
         limit: how many seconds the stage or the test may take.
         overdue: whether it was killed because it took longer.
         before: the tests that it ran before this one.
+        queue: the tests that it gets next, which share a program.
+        is_joint: whether the test that it runs also runs the program of the queue.
         properties: what the test has recorded so far.
     """
 
@@ -80,6 +84,8 @@ class WorkerProcess:
         self._offset = 0
         self.stage, self.test, self.overdue, self.started = "start", "", False, False
         self.before: list[str] = []
+        self.queue: deque[str] = deque()
+        self.is_joint = False
         self.properties: dict[str, Any] = {}
         self.since, self.limit = time.monotonic(), stage_seconds
         self._stage_seconds, self._test_seconds = stage_seconds, test_seconds
@@ -146,11 +152,13 @@ class WorkerProcess:
 
     # -- what it is told ---------------------------------------------------------------------------------------------
 
-    def run(self, test: str) -> None:
+    def run(self, test: str, beside: Sequence[str] = ()) -> None:
+        """Gives it a test. `beside` are the tests that share a program with it, itself among them."""
+        self.is_joint = bool(beside)
         self.stage, self.test, self.since, self.limit = "run", test, time.monotonic(), self._test_seconds
         self._offset = self._log.stat().st_size
         self.properties, self.started = {}, False
-        self._send({"run": test})
+        self._send({"run": test, "beside": list(beside)})
 
     def finish(self) -> None:
         self.stage, self.test, self.since, self.limit = "close", "", time.monotonic(), self._stage_seconds

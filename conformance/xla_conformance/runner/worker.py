@@ -26,6 +26,7 @@ from xla_conformance.claims import NOT_SUPPORTED, ClaimingClient
 from xla_conformance.clients import WrongSettingError
 from xla_conformance.environment import describe_environment
 from xla_conformance.failures import Failure
+from xla_conformance.ops.joint import BESIDE
 from xla_conformance.plugin import CLIENT, settle_devices
 from xla_conformance.results import State
 from xla_conformance.runner.explanation import explain, save_failure
@@ -181,11 +182,14 @@ class _Worker:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         items = {item.nodeid: item for item in session.items}
         alone = [id for id, item in items.items() if item.get_closest_marker("alone")]
-        self.send("collected", ids=list(items), promises=_promises(session.items), alone=alone)
+        marked = {id: item.get_closest_marker("joint") for id, item in items.items()}
+        joint = {id: str(marker.args[0]) for id, marker in marked.items() if marker is not None}
+        self.send("collected", ids=list(items), promises=_promises(session.items), alone=alone, joint=joint)
         for line in self._commands:
             command = json.loads(line)
             if "run" not in command:
                 break
+            self._config.stash[BESIDE] = [items[id] for id in command["beside"] if id in items]
             self._run(session, items.get(command["run"]), command["run"])
         self.send("stage", name="close")
         faulthandler.dump_traceback_later(self._config.getoption("xla_stage_seconds"), file=self._stacks)

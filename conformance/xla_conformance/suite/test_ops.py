@@ -3,30 +3,64 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+import numpy as np
 import pytest
 
 from xla_conformance.claims import held_types, not_supported
+from xla_conformance.failures import Failure
 from xla_conformance.ops import OpCase, generate
 from xla_conformance.ops.comparison import check
-from xla_conformance.ops.contexts import Context, context_for, device_for, place, run
+from xla_conformance.ops.contexts import Context, Placed, context_for, device_for, device_number, place, run
+from xla_conformance.ops.joint import BESIDE, JointRuns
 from xla_core import Client
 from xla_core.hlo import OPS, Opcode, Trait
 from xla_core.target import TargetConfig
+
+TOGETHER = 8
+"""The most cases in one program."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     config = metafunc.config
     every_type = config.getoption("xla_profile") != "quick"
-    cases = list(generate(seed=config.getoption("xla_seed"), every_type=every_type))
     counts: Counter[Opcode] = Counter()
-    contexts = []
-    for case in cases:
-        contexts.append(context_for(counts[case.opcode], case.opcode))
+    groups: Counter[str] = Counter()
+    parameters = []
+    for case in generate(seed=config.getoption("xla_seed"), every_type=every_type):
+        context = context_for(counts[case.opcode], case.opcode)
         counts[case.opcode] += 1
-    ids = [f"{case.name}-{context}" for case, context in zip(cases, contexts, strict=True)]
-    metafunc.parametrize(("case", "context"), zip(cases, contexts, strict=True), ids=ids)
+        marks = []
+        if is_joint(case, context):
+            group = f"{case.opcode} O{context.level} {device_number(case.name)}"
+            marks.append(pytest.mark.joint(f"{group} {groups[group] // TOGETHER}"))
+            groups[group] += 1
+        parameters.append(pytest.param(case, context, id=f"{case.name}-{context}", marks=marks))
+    metafunc.parametrize(("case", "context"), parameters)
+
+
+def is_joint(case: OpCase, context: Context) -> bool:
+    """Whether a case may run in one program with others. Those in which the op has other ops around it run alone."""
+    return context.is_plain and Trait.NONDETERMINISTIC not in OPS[case.opcode].traits
+
+
+@pytest.fixture(scope="session")
+def joint(client: Client) -> JointRuns:
+    return JointRuns(client)
+
+
+@pytest.fixture
+def beside(request: pytest.FixtureRequest) -> Mapping[str, tuple[OpCase, Context]]:
+    """The cases that run in one program with this test's, by name; none unless the test is the first of them."""
+    found = {}
+    for item in request.config.stash.get(BESIDE, ()):
+        if isinstance(item, pytest.Function):
+            case, context = item.callspec.params["case"], item.callspec.params["context"]
+            assert isinstance(case, OpCase)
+            assert isinstance(context, Context)
+            found[case.name] = (case, context)
+    return found
 
 
 def test_op(
@@ -36,24 +70,54 @@ def test_op(
     case: OpCase,
     context: Context,
     seed: int,
+    joint: JointRuns,
+    beside: Mapping[str, tuple[OpCase, Context]],
     record_property: Callable[[str, object], None],
 ) -> None:
     record_property("opcode", case.opcode)
     record_property("element_type", case.element_type.value)
+    if beside:
+        parts = {name: lambda c=c, at=at: placed_if_held(backend, target, c, at) for name, (c, at) in beside.items()}
+        joint.start(parts, device_for(client, case.name))
     if case.element_type not in held_types(backend):
         not_supported(f"the device holds no {case.element_type}")
     if target.flushes_products and case.has_denormal_products:
         not_supported("the target declares that products take denormal numbers as zeros")
+    expected = case.expected()
+
+    def compared(results: list[np.ndarray], placed: Placed) -> float:
+        return check(
+            f"{case.opcode} of {case.element_type} must be the reference evaluator's result by the rule {case.rule}:",
+            results,
+            expected,
+            module=placed.module,
+            arguments=placed.arguments,
+            operands=case.operands,
+            seed=seed,
+        )
+
     placed = place(case.module(), context, case.arguments(), layouts=target.layouts)
+    together = joint.take(case.name)
+    wrong: Failure | None = None
+    if together is not None:
+        try:
+            record_property("max_ulp", compared(together, placed))
+            return
+        except Failure as failure:
+            wrong = failure
     deterministic = Trait.NONDETERMINISTIC not in OPS[case.opcode].traits
     (results,) = run(client, [placed], device=device_for(client, case.name), deterministic=deterministic)
-    largest = check(
-        f"{case.opcode} of {case.element_type} must be the reference evaluator's result by the rule {case.rule}:",
-        results,
-        case.expected(),
-        module=placed.module,
-        arguments=placed.arguments,
-        operands=case.operands,
-        seed=seed,
-    )
-    record_property("max_ulp", largest)
+    record_property("max_ulp", compared(results, placed))
+    if wrong is not None:
+        raise joint.wrong_together(wrong)
+    joint.is_right_alone(case.name)
+
+
+def placed_if_held(backend: str, target: TargetConfig, case: OpCase, context: Context) -> Placed | None:
+    """Returns a case's module in its context, unless the device doesn't hold its type or the module has aliases."""
+    if case.element_type not in held_types(backend) or (target.flushes_products and case.has_denormal_products):
+        return None
+    placed = place(case.module(), context, case.arguments(), layouts=target.layouts)
+    is_plain = all(shape.is_array and not shape.is_dynamic for shape in placed.module.parameter_shapes)
+    is_plain &= all(leaf.is_array and not leaf.is_dynamic for leaf in placed.module.result_shape.leaves())
+    return placed if is_plain and not placed.module.input_output_aliases else None

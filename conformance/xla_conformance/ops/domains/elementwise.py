@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +36,7 @@ def _define(op: OpDef) -> None:
         fill = moderate if p.type.is_complex else special
         results = []
         for number, sizes in enumerate(_shapes(c.turn), c.turn):
-            attributes = {name: _ACCURACIES[number % len(_ACCURACIES)] for name in names}
+            attributes: dict[str, Any] = {name: _ACCURACIES[number % len(_ACCURACIES)] for name in names}
             operands = [p.parameter(sizes, fill=fill) for _ in range(op.arity)]
             results.append(p.add(op.opcode, *operands, **attributes))
         return p.add(Opcode.TUPLE, *results)

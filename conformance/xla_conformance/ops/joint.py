@@ -1,0 +1,120 @@
+"""Several cases in one program: their results come from one compilation, which costs less than one for each.
+
+A worker that is given tests of one group (the marker `joint`) says so before the first of them. That one compiles and
+runs all of them, and each takes its own results. What is wrong is run again alone, so that a failure names one case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pytest
+
+from xla_conformance.failures import Failure
+from xla_conformance.ops.contexts import Context, Placed, run
+from xla_core import Client
+from xla_core.hlo import HloComputation, HloInstruction, HloModule, Opcode
+
+__all__ = ["BESIDE", "JointRuns", "join"]
+
+BESIDE = pytest.StashKey[Sequence[pytest.Item]]()
+"""Where the worker keeps the tests that it runs together with the one that it starts, which is the first of them."""
+
+
+class JointRuns:
+    """The results of cases that ran together, until their own tests take them."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._results: dict[str, list[np.ndarray]] = {}
+        self._suspects: set[str] = set()
+        self._failure: Exception | None = None
+        self._module: HloModule | None = None
+
+    def start(self, members: Mapping[str, Callable[[], Placed | None]], device: int) -> None:
+        """Runs the cases of these names together. One of which `None` is made has no part in it."""
+        self._results, self._suspects, self._failure, self._module = {}, set(), None, None
+        placed = {name: made for name, make in members.items() if (made := make()) is not None}
+        if len(placed) < 2:
+            return
+        try:
+            joined = join(list(placed.values()))
+            self._module = joined.module
+            (results,) = run(self._client, [joined], device=device)
+        except pytest.skip.Exception:  # the backend doesn't claim one of them
+            return
+        except Exception as error:
+            self._failure, self._suspects = error, set(placed)
+            return
+        for name, one in placed.items():
+            count = sum(1 for _ in one.module.result_shape.leaves())
+            self._results[name], results = results[:count], results[count:]
+
+    def take(self, name: str) -> list[np.ndarray] | None:
+        """Returns the results of a case; None if it has to run alone."""
+        return self._results.pop(name, None)
+
+    def is_right_alone(self, name: str) -> None:
+        """Notes that a case is right alone. Raises Failure if all cases are, of which the program failed."""
+        if name not in self._suspects:
+            return
+        self._suspects.remove(name)
+        if not self._suspects and self._failure is not None:
+            raise Failure(
+                f"Programs that are right alone fail as one: {self._failure}", module=self._module or ""
+            ) from self._failure
+
+    def wrong_together(self, failure: Failure) -> Failure:
+        """Returns the failure of a case that is wrong beside others and right alone."""
+        sentence = f"Beside other instructions in one program, which are independent of it: {failure.sentence}"
+        return Failure(
+            sentence,
+            module=self._module or "",
+            results=failure.results,
+            expected=failure.expected,
+            number=failure.number,
+            index=failure.index,
+            ulp=failure.ulp,
+            seed=failure.seed,
+        )
+
+
+def join(parts: Sequence[Placed]) -> Placed:
+    """Makes one module that computes the results of several, which have one optimization level."""
+    module, entry = HloModule("joint"), HloComputation("main")
+    results: list[HloInstruction] = []
+    arguments: list[np.ndarray] = []
+    for part in parts:
+        root = _splice(module, entry, part.module.clone())
+        leaves = _leaves(entry, root)
+        results += leaves
+        arguments += part.arguments
+    entry.set_root(entry.add(Opcode.TUPLE, *results))
+    module.add_computation(entry, entry=True)
+    return Placed(module, arguments, Context(level=parts[0].context.level))
+
+
+def _splice(module: HloModule, entry: HloComputation, part: HloModule) -> HloInstruction:
+    """Adds a module's computations to another one, and its entry's instructions to that one's entry."""
+    for computation in part.computations:
+        if computation is not part.entry:
+            module.add_computation(computation)
+    first = len(entry.parameters)
+    made: dict[HloInstruction, HloInstruction] = {}
+    for parameter in part.entry.parameters:
+        made[parameter] = entry.parameter(first + parameter.parameter_number, parameter.shape)
+    for old in part.entry.post_order():
+        if old.opcode is not Opcode.PARAMETER:
+            new = old.clone([made[o] for o in old.operands])
+            new.control_predecessors = [made[p] for p in old.control_predecessors]
+            made[old] = entry.add_instruction(new)
+    return made[part.entry.root]
+
+
+def _leaves(entry: HloComputation, value: HloInstruction) -> list[HloInstruction]:
+    """Returns the arrays of a value."""
+    if not value.shape.is_tuple:
+        return [value]
+    parts = [entry.add(Opcode.GET_TUPLE_ELEMENT, value, index=i) for i in range(len(value.shape.tuple_shapes))]
+    return [leaf for part in parts for leaf in _leaves(entry, part)]
