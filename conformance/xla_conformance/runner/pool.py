@@ -6,10 +6,11 @@ import dataclasses
 import queue
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection
 from typing import Any
 
 from xla_conformance.results import Result, State, name_of
+from xla_conformance.runner.groups import Groups
 from xla_conformance.runner.process import Events, Suite, WorkerProcess, folder_name
 
 __all__ = ["Limits", "Pool"]
@@ -71,7 +72,7 @@ class Pool:
         self.not_run: list[str] = []
         self.timed_out = False
         self._alone: set[str] = set()
-        self._groups = _Groups()
+        self._groups = Groups()
         self._pending: deque[str] | None = None  # None until the first worker has collected
         self._total = 0
         self._openings = 0
@@ -172,7 +173,7 @@ class Pool:
             chosen = [id for id in event["ids"] if only is None or id in only or name_of(id) in only]
             if self._count > 1:  # those that need the device for themselves come last, on one worker
                 self._alone = set(event["alone"])
-            self._groups = _Groups(event["joint"])
+            self._groups = Groups(event["joint"])
             self._pending = deque(sorted(self._groups.arranged(chosen), key=self._alone.__contains__))
             self._total = len(self._pending)
             self.promises = event["promises"]
@@ -286,47 +287,6 @@ class Pool:
         self.results.append(result)
         self._total = max(self._total, len(self.results))
         self._on_result(self._total, result)
-
-
-class _Groups:
-    """The tests that may share a program, by the groups that they name.
-
-    A group whose program ends its process is split: its tests run alone. If all of them are right, the last of them has
-    the result of the process that ended.
-    """
-
-    def __init__(self, group_of: Mapping[str, str] | None = None) -> None:
-        self._group_of = dict(group_of or {})
-        self._suspects: list[tuple[set[str], Result]] = []
-
-    def arranged(self, tests: Sequence[str]) -> list[str]:
-        """Returns the tests with those of a group one after another, where the first of them was."""
-        members: dict[str, list[str]] = {}
-        for test in tests:
-            members.setdefault(self._group_of.get(test, test), []).append(test)
-        return [test for group in members.values() for test in group]
-
-    def are_together(self, test: str, following: str) -> bool:
-        return test in self._group_of and self._group_of[test] == self._group_of.get(following)
-
-    def split(self, tests: Sequence[str], result: Result) -> None:
-        """Lets tests run alone from now on. `result` is what their program would have."""
-        for test in tests:
-            self._group_of.pop(test, None)
-        self._suspects.append((set(tests), result))
-
-    def judged(self, result: Result) -> Result:
-        """Returns a test's result, or that of the program that it had a part in, if no test explains that one."""
-        for number, (tests, of_program) in enumerate(self._suspects):
-            if result.id in tests:
-                tests.remove(result.id)
-                if result.state.is_wrong or not tests:
-                    del self._suspects[number]
-                if not result.state.is_wrong and not tests:
-                    message = f"in one program with other tests, {of_program.message}; each of them is right alone"
-                    return dataclasses.replace(of_program, id=result.id, message=message)
-                break
-        return result
 
 
 def _lost(worker: WorkerProcess, id: str, state: State, failure: dict[str, Any]) -> Result:

@@ -12,7 +12,7 @@ import pytest
 from xla_conformance.bits import require_bits
 from xla_conformance.claims import held_types, not_supported
 from xla_conformance.clients import SettingsClient
-from xla_conformance.ops import OpCase, generate
+from xla_conformance.ops import OpCase, all_cases
 from xla_conformance.ops.comparison import check
 from xla_conformance.programs.family import FAMILY, FamilyProgram
 from xla_conformance.subjects import claims
@@ -69,22 +69,30 @@ def _fails(context: object, instruction: HloInstruction, values: list[np.ndarray
 
 @functools.cache
 def cases(seed: int) -> dict[Opcode, list[OpCase]]:
-    """The first cases of each op, in the types that are most usual for it."""
+    """Small cases of each op, in the types that are most usual for it: the host may run them."""
     found: dict[Opcode, list[OpCase]] = {}
-    for case in generate(seed=seed):
+    for case in all_cases(seed):
         found.setdefault(case.opcode, []).append(case)
-    for opcode, all_cases in found.items():
-        order = [t for t in USUAL if any(c.element_type is t for c in all_cases)] or [all_cases[0].element_type]
-        usual = [c for t in order for c in all_cases if c.element_type is t][: 2 * CANDIDATES]
-        found[opcode] = [c for c in usual if not c.has_denormal_products][:CANDIDATES]
+    for opcode, some in found.items():
+        order = [t for t in USUAL if any(c.element_type is t for c in some)] or [some[0].element_type]
+        usual = [c for t in order for c in sorted((c for c in some if c.element_type is t), key=_work)]
+        found[opcode] = [c for c in usual[: 2 * CANDIDATES] if not c.has_denormal_products][:CANDIDATES]
     return found
+
+
+def _work(case: OpCase) -> int:
+    """How many elements a case's module takes and gives; those that it has none of come last."""
+    module = case.module()
+    shapes = [*module.parameter_shapes, *module.result_shape.leaves()]
+    counts = [leaf.num_elements for shape in shapes for leaf in shape.leaves() if leaf.is_array]
+    return sum(counts) if counts and min(counts) else 1 << 62
 
 
 @functools.cache
 def cases_of_every_type(seed: int) -> list[OpCase]:
     """The first case of each op in each element type."""
     found: dict[tuple[Opcode, ElementType], OpCase] = {}
-    for case in generate(seed=seed, every_type=True):
+    for case in all_cases(seed):
         if (case.opcode, case.element_type) not in found and not case.has_denormal_products:
             found[case.opcode, case.element_type] = case
     return list(found.values())

@@ -10,7 +10,7 @@ import pytest
 
 from xla_conformance.claims import held_types, not_supported
 from xla_conformance.failures import Failure
-from xla_conformance.ops import OpCase, generate
+from xla_conformance.ops import OpCase, all_cases
 from xla_conformance.ops.comparison import check
 from xla_conformance.ops.contexts import Context, Placed, context_for, device_for, device_number, place, run
 from xla_conformance.ops.joint import BESIDE, JointRuns
@@ -28,7 +28,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     counts: Counter[Opcode] = Counter()
     groups: Counter[str] = Counter()
     parameters = []
-    for case in generate(seed=config.getoption("xla_seed"), every_type=every_type):
+    for case in all_cases(config.getoption("xla_seed"), every_type):
         context = context_for(counts[case.opcode], case.opcode)
         counts[case.opcode] += 1
         marks = []

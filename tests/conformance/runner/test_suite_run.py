@@ -296,6 +296,33 @@ def test_a_crash_costs_one_test(put_backend: Put, tmp_path: Path) -> None:
     assert "cbrt(" in (tmp_path / crashed["cbrt"].failure["folder"] / "module.hlo").read_text()
 
 
+DYING_BESIDE = """
+class Compiler(TemplateCompiler):
+    def run_backend(self, module, options, executor=None):
+        types = {i.shape.element_type.value for i in module.entry.instructions if i.opcode == "cbrt"}
+        if %s:
+            os.abort()
+        return super().run_backend(module, options, executor)
+
+put(compiler=Compiler)
+"""
+
+
+def test_a_crash_of_a_shared_program_costs_one_test(put_backend: Put) -> None:
+    """The cases that shared it run alone, and only the one that crashes then is wrong."""
+    run = run_suite(put_backend("dying-beside", DYING_BESIDE % '"f16" in types'), expression="test_op[cbrt")
+    assert {r.properties["element_type"] for r in run.wrong} == {"f16"}
+    assert {r.state for r in run.wrong} == {State.CRASH}
+    assert run.not_run == 0
+    assert len(run.results) > 12
+
+
+def test_a_crash_of_a_shared_program_alone_is_told(put_backend: Put) -> None:
+    run = run_suite(put_backend("dying-together", DYING_BESIDE % "len(types) > 1"), expression="test_op[cbrt")
+    assert run.wrong
+    assert all("each of them is right alone" in r.message for r in run.wrong)
+
+
 def test_a_hang_costs_one_test(put_backend: Put) -> None:
     limits = Limits(test=4, stage=60, total=300)
     backend = put_backend("hanging", HANGING)

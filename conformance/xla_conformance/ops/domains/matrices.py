@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.contraction import result_type
-from xla_conformance.ops.fills import factors, huge, whole, with_ends, with_scales
+from xla_conformance.ops.fills import Fill, factors, huge, whole, with_ends, with_scales
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.sizes import SIZES
-from xla_core.hlo import ElementType, HloInstruction, Opcode
+from xla_core.hlo import ElementType, HloInstruction, Opcode, Shape
 
 __all__: list[str] = []
 
@@ -140,15 +142,44 @@ _PART = 8
     sizes=(),
     algorithm=tuple(_ALGORITHMS),
     depth=(5, 65),
-    full=("lhs", "rhs"),
+    terms=("lhs", "rhs", "cancelling"),
+    result=("same", "accumulator"),
 )
 def _algorithm(p: Program, c: Choice) -> HloInstruction:
-    """One operand has all bits that the algorithm keeps, the other so few that results are exact."""
+    """One operand has all bits that the algorithm keeps, the other so few that results are exact.
+
+    Or two terms cancel, beside which the other terms are so small that a narrower accumulator loses them.
+    """
     kept, accumulator = _ALGORITHMS[c.algorithm]
-    exact = min(accumulator.mantissa_bits, p.type.mantissa_bits) + 1 - c.depth.bit_length()
+    made = accumulator if c.result == "accumulator" and accumulator.bit_width > p.type.bit_width else p.type
+    dims = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (0,)}
+    if c.terms == "cancelling":
+        left, right = _cancelling(accumulator.mantissa_bits - c.depth.bit_length())
+        lhs, rhs = p.parameter((7, c.depth), fill=left), p.parameter((c.depth, 9), fill=right)
+        return p.add(Opcode.DOT, lhs, rhs, shape=p.shape((7, 9), made), algorithm=c.algorithm, **dims)
+    exact = min(accumulator.mantissa_bits, made.mantissa_bits) + 1 - c.depth.bit_length()
     most = min(kept, exact)
     fills = [whole(most), whole(min(kept, _PART, exact - most))]
-    left, right = fills if c.full == "lhs" else fills[::-1]
+    left, right = fills if c.terms == "lhs" else fills[::-1]
     lhs, rhs = p.parameter((7, c.depth), fill=left), p.parameter((c.depth, 9), fill=right)
-    dims = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (0,)}
-    return p.add(Opcode.DOT, lhs, rhs, shape=p.shape((7, 9)), algorithm=c.algorithm, **dims)
+    return p.add(Opcode.DOT, lhs, rhs, shape=p.shape((7, 9), made), algorithm=c.algorithm, **dims)
+
+
+def _cancelling(bits: int) -> tuple[Fill, Fill]:
+    """Returns what makes operands whose first and last product are 2^bits and -2^bits, and whose others are 1 or -1.
+
+    The powers of two are shared out between the operands, as types have few exponents.
+    """
+    half = bits // 2
+
+    def left(shape: Shape, random: np.random.Generator) -> np.ndarray:
+        values = random.choice([-1.0, 1.0], shape.dimensions)
+        values[:, 0], values[:, -1] = 2.0**half, -(2.0**half)
+        return values.astype(shape.dtype)
+
+    def right(shape: Shape, random: np.random.Generator) -> np.ndarray:
+        values = random.choice([-1.0, 1.0], shape.dimensions)
+        values[0] = values[-1] = 2.0 ** (bits - half)
+        return values.astype(shape.dtype)
+
+    return left, right
