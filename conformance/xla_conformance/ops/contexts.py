@@ -86,13 +86,16 @@ def contexts_for(number: int, count: int) -> list[Context]:
     return [CONTEXTS[(start + i) % len(CONTEXTS)] for i in range(min(count, len(CONTEXTS)))]
 
 
-def context_for(number: int, name: str) -> Context:
+def context_for(number: int, name: str, *, often: OneOf[0, 2] = 2) -> Context:
     """Returns the context of the case `number` of an op or another name: for five of six the op alone.
 
-    Of these, two of five are at level 2, where compilation takes several times as long.
+    Most of these are at level 0, as compilation at level 2 takes several times as long.
+
+    Args:
+        often: the level of those that aren't at level 0; 0 if other tests have the op at level 2.
     """
     if number % 6 < 5:
-        return Context(level=2 if number % 6 in (0, 3) else 0)
+        return Context(level=0 if number % 6 else often)
     return CONTEXTS[1:][(number // 6 + zlib.crc32(name.encode())) % (len(CONTEXTS) - 1)]
 
 

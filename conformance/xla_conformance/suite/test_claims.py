@@ -85,7 +85,7 @@ def _work(case: OpCase) -> int:
     module = case.module()
     shapes = [*module.parameter_shapes, *module.result_shape.leaves()]
     counts = [leaf.num_elements for shape in shapes for leaf in shape.leaves() if leaf.is_array]
-    return sum(counts) if counts and min(counts) else 1 << 62
+    return sum(counts) if counts and all(counts) else 1 << 62
 
 
 @functools.cache

@@ -29,7 +29,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     groups: Counter[str] = Counter()
     parameters = []
     for case in all_cases(config.getoption("xla_seed"), every_type):
-        context = context_for(counts[case.opcode], case.opcode)
+        context = context_for(counts[case.opcode], case.opcode, often=0 if has_values(case.opcode) else 2)
         counts[case.opcode] += 1
         marks = []
         if is_joint(case, context):
@@ -38,6 +38,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             groups[group] += 1
         parameters.append(pytest.param(case, context, id=f"{case.name}-{context}", marks=marks))
     metafunc.parametrize(("case", "context"), parameters)
+
+
+def has_values(opcode: Opcode) -> bool:
+    """Whether `test_ops_values` has the op, in each type at level 2."""
+    return OPS[opcode].is_elementwise and opcode is not Opcode.COPY
 
 
 def is_joint(case: OpCase, context: Context) -> bool:

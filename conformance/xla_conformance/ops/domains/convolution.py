@@ -22,10 +22,13 @@ _GROUPS = ((1, 1), (2, 1), (3, 1), (6, 1), (1, 2), (1, 3))
 _OTHER_WINDOWS = (WindowDimension(size=2, padding_low=1), WindowDimension(size=3, stride=2, window_dilation=2))
 
 
+_TYPES = [t for t in ElementType if t.is_array and t.has_zero]
+
+
 @domain(
     Opcode.CONVOLUTION,
     rule=EQUAL,
-    types=[t for t in ElementType if t.is_array and t.has_zero],
+    types=_TYPES,
     sizes=SIZES[:6],
     places=("minor",),
     spatial=(2, 1, 3, 0),
@@ -57,7 +60,7 @@ def _convolution(p: Program, c: Choice) -> HloInstruction:
     elif c.large == "spatial" and c.spatial:
         space[-1] = c.size
     elif c.large in own:
-        own[c.large] = c.size
+        own[c.large] = max(1, c.size // max(c.groups)) if max(c.groups) > 1 and c.size else c.size
     if c.spatial:
         windows[-1] = dataclasses.replace(window_of(c, space[-1]), window_reversal=c.reversal)
     batch, output_features = own["batch"] * batch_groups, own["output_feature"] * max(c.groups)
@@ -97,6 +100,37 @@ def _convolution(p: Program, c: Choice) -> HloInstruction:
         operand_precision=c.precision,
         conv_kind=c.kind,
     )
+
+
+@domain(
+    Opcode.CONVOLUTION,
+    variant="sizes",
+    rule=EQUAL,
+    types=_TYPES,
+    pairs=False,
+    alike=True,
+    sizes=SIZES[:6],
+    empty=(),
+    places=("minor",),
+    spatial=(1,),
+    large=("spatial", "batch", "input_feature", "output_feature"),
+    input=("bsf",),
+    kernel=("sbf",),
+    output=("bsf",),
+    crossed=(False,),
+    groups=((1, 1),),
+    reversal=(False,),
+    result=("same",),
+    other=("same",),
+    bits=("even",),
+    terms=("whole",),
+    precision=((),),
+    kind=(None,),
+    **{axis: values[:1] for axis, values in WINDOW_AXES.items()},
+)
+def _sizes(p: Program, c: Choice) -> HloInstruction:
+    """Without groups, which divide features and batches: so the dimensions have the very sizes."""
+    return _convolution(p, c)
 
 
 def _places(order: str, spatial: int, *, crossed: bool) -> dict[str, tuple[int, ...]]:
