@@ -179,18 +179,31 @@ def expected_results(
     """
     module = build(element_type)
     if rule.is_exact:
-        values = evaluate(module, *arguments)
-        return [
+        made = [
             Expected(v, nan_bits=rule.kind == "bits", any_sign=split_parts(v) == 0 if rule.kind == "equal" else None)
-            for v in values
+            for v in evaluate(module, *arguments)
         ]
-    broad = build(wide_type(element_type))
-    with np.errstate(all="ignore"):
-        widened = [a.astype(s.dtype) for a, s in zip(arguments, broad.parameter_shapes, strict=True)]
+        if rule.kind != "exact" or not element_type.is_floating or format_of(element_type).has_nan:
+            return made
+        broad, widened = _widened(build, element_type, arguments)
+        return [  # what has no NaN may have anything in its place
+            dataclasses.replace(e, free=np.isnan(wide)) if e.value.dtype == element_type.dtype else e
+            for e, wide in zip(made, evaluate(broad, *widened), strict=True)
+        ]
+    broad, widened = _widened(build, element_type, arguments)
     values = evaluate(broad, *widened)
     sizes = evaluate(broad, *(np.abs(a).astype(a.dtype) for a in widened)) if rule.kind == "sum" else values
     types = [s.element_type for s in module.result_shape.leaves()]
     return [within(wide, rule, t, size) for wide, t, size in zip(values, types, sizes, strict=True)]
+
+
+def _widened(
+    build: Callable[[ElementType], HloModule], element_type: ElementType, arguments: Sequence[np.ndarray]
+) -> tuple[HloModule, list[np.ndarray]]:
+    """Returns the program in the wide type, and its arguments."""
+    broad = build(wide_type(element_type))
+    with np.errstate(all="ignore"):
+        return broad, [a.astype(s.dtype) for a, s in zip(arguments, broad.parameter_shapes, strict=True)]
 
 
 def within(wide: np.ndarray, rule: Rule, element_type: ElementType, size: np.ndarray | None = None) -> Expected:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from xla_conformance.failures import Failure
-from xla_conformance.ops.comparison import Expected, Rule, check, within
+from xla_conformance.ops.comparison import EXACT, Expected, Rule, check, expected_results, within
 from xla_conformance.ops.fills import factors
 
-from xla_core.hlo import ElementType, Shape
+from xla_core import parse
+from xla_core.hlo import ElementType, HloModule, Shape
 
 F32 = ElementType.F32
 NAN, PAYLOAD = np.array([0x7FC00000, 0x7FC00001], np.uint32).view(np.float32)
@@ -61,3 +62,17 @@ def test_factors_need_their_accumulator(narrow: np.dtype) -> None:
     assert np.array_equal(np.cumsum(a[:, ::-1] * b[:, ::-1], axis=1)[:, -1], sums[:, -1])
     with np.errstate(over="ignore"):
         assert np.mean(sums[:, -1] != sums[:, -1].astype(narrow).astype(np.float64)) > 0.9
+
+
+def test_a_type_without_nan_may_have_anything_in_its_place() -> None:
+    """0 / 0 is no number, which f4e2m1fn can't say; 1 / 0 and -1 / 1 are compared."""
+
+    def build(element_type: ElementType) -> HloModule:
+        name = element_type.value
+        x, y = f"x = {name}[3] parameter(0)", f"y = {name}[3] parameter(1)"
+        return parse(f"HloModule m\nENTRY e {{\n  {x}\n  {y}\n  ROOT r = {name}[3] divide(x, y)\n}}\n")
+
+    element = ElementType.F4E2M1FN
+    arguments = [np.array(values, np.float32).astype(element.dtype) for values in ([0, 1, -1], [0, 0, 1])]
+    (expected,) = expected_results(build, element, arguments, EXACT)
+    assert expected.wrong(-expected.value).tolist() == [False, True, True]

@@ -310,7 +310,7 @@ put(compiler=Compiler)
 
 def test_a_crash_of_a_shared_program_costs_one_test(put_backend: Put) -> None:
     """The cases that shared it run alone, and only the one that crashes then is wrong."""
-    run = run_suite(put_backend("dying-beside", DYING_BESIDE % '"f16" in types'), expression="test_op[cbrt")
+    run = run_suite(put_backend("dying_beside", DYING_BESIDE % '"f16" in types'), expression="test_op[cbrt")
     assert {r.properties["element_type"] for r in run.wrong} == {"f16"}
     assert {r.state for r in run.wrong} == {State.CRASH}
     assert run.not_run == 0
@@ -318,7 +318,7 @@ def test_a_crash_of_a_shared_program_costs_one_test(put_backend: Put) -> None:
 
 
 def test_a_crash_of_a_shared_program_alone_is_told(put_backend: Put) -> None:
-    run = run_suite(put_backend("dying-together", DYING_BESIDE % "len(types) > 1"), expression="test_op[cbrt")
+    run = run_suite(put_backend("dying_together", DYING_BESIDE % "len(types) > 1"), expression="test_op[cbrt")
     assert run.wrong
     assert all("each of them is right alone" in r.message for r in run.wrong)
 
