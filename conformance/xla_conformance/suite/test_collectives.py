@@ -8,6 +8,7 @@ import pytest
 from xla_conformance.bits import require_bits
 from xla_conformance.claims import require_devices
 from xla_conformance.collective_cases import CollectiveCase, collective_cases
+from xla_conformance.device.gates import pause
 from xla_core import Client, CompileOptions, XlaError
 from xla_core.hlo import evaluate_replicas, parse_hlo
 
@@ -139,6 +140,18 @@ def test_devices_meet(client: Client, name: str) -> None:
     for row, wanted in zip(results, expected, strict=True):
         for result, array in zip(row, wanted, strict=True):
             np.testing.assert_array_equal(np.asarray(result), array)
+
+
+@pytest.mark.promise("communicator.in-order", "communicator.failure-poisons")
+@pytest.mark.parametrize("late", [0, 1])
+def test_a_device_that_comes_late_is_waited_for(client: Client, late: int) -> None:
+    """The timeout is a minute: half a second is no failure."""
+    require_devices(client, 2)
+    executable = client.compile(HEAD + PROGRAMS["all-reduce"])
+    (x,), (y,) = ROWS
+    client.devices[late].compute_stream.host_callback(pause(0.5))
+    for (result,) in executable.execute_sharded(ROWS):
+        np.testing.assert_array_equal(np.asarray(result), x + y)
 
 
 @pytest.mark.promise("communicator.end-releases", "communicator.failure-poisons")

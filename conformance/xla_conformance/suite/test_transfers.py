@@ -157,6 +157,16 @@ def test_arguments_of_a_call_are_not_aliased(client: Client) -> None:
     )
 
 
+@pytest.mark.promise("stream.d2h", "transfer-manager.from-device", "transfer-manager.transfer-from-device")
+@pytest.mark.parametrize("count", [16, 5000], ids=["small", "large"])
+def test_what_was_read_stays(client: Client, count: int) -> None:
+    """Hundreds of arrays are read before the first is looked at: no later read may take an earlier one's place."""
+    wanted = [np.arange(count, dtype=np.int32) + count * number for number in range(300)]
+    buffers = [client.buffer_from_host(array) for array in wanted]
+    got = [np.asarray(buffer) for buffer in buffers]
+    require_same_bits("What was read from the device stays.", np.stack(got), np.stack(wanted))
+
+
 @pytest.mark.promise("stream.d2h", "transfer-manager.from-device")
 def test_what_is_read_back_is_not_aliased(client: Client) -> None:
     wanted = np.arange(6, dtype=np.float32)

@@ -124,3 +124,10 @@ class OrdinalIsTheReplica(InProcessCommunicator):
         if collective.instruction.opcode in ("replica-id", "partition-id"):
             for result in results:
                 stream.memset(result, 0)
+
+
+@communicator("communicator.in-order", "The timeout is taken in milliseconds, so that a late device is a failure.")
+class TimeoutInMilliseconds(InProcessCommunicator):
+    def __init__(self, options, timeout_name):
+        timeout = options.collective_timeout / 1000
+        super().__init__(dataclasses.replace(options, collective_timeout=timeout), timeout_name)
