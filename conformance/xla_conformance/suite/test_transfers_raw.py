@@ -262,7 +262,7 @@ def test_slices(
 
 
 @pytest.mark.promise("executor.host-view", "executor.host-view-none", "features.host-addressable")
-@pytest.mark.parametrize("size", [1, 100, 4097, 65537])
+@pytest.mark.parametrize("size", [1, 100, 4097, 65537, (1 << 20) + 1])
 def test_host_view(executor: StreamExecutor, stream: Stream, memories: list[DeviceMemory], size: int) -> None:
     memory = allocated(executor, size)
     memories.append(memory)
