@@ -33,9 +33,16 @@ class JointRuns:
         self._module: HloModule | None = None
 
     def start(self, members: Mapping[str, Callable[[], Placed | None]], device: int) -> None:
-        """Runs the cases of these names together. One of which `None` is made has no part in it."""
+        """Runs the cases of these names together. A case for which the function returns None is left out."""
         self._results, self._suspects, self._failure, self._module = {}, set(), None, None
-        placed = {name: made for name, make in members.items() if (made := make()) is not None}
+        placed = {}
+        for name, make in members.items():
+            try:
+                made = make()
+            except Exception:  # the case's own test raises the error again
+                continue
+            if made is not None:
+                placed[name] = made
         if len(placed) < 2:
             return
         try:
@@ -54,6 +61,12 @@ class JointRuns:
     def take(self, name: str) -> list[np.ndarray] | None:
         """Returns the results of a case; None if it has to run alone."""
         return self._results.pop(name, None)
+
+    def is_wrong_alone(self, name: str, error: Exception) -> None:
+        """Notes that a case fails alone. An error of the same kind explains the failure of the program."""
+        self._suspects.discard(name)
+        if type(error) is type(self._failure):
+            self._failure = None
 
     def is_right_alone(self, name: str) -> None:
         """Notes that a case is right alone. Raises Failure if all cases are, of which the program failed."""

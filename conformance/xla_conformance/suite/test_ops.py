@@ -111,8 +111,12 @@ def test_op(
         except Failure as failure:
             wrong = failure
     deterministic = Trait.NONDETERMINISTIC not in OPS[case.opcode].traits
-    (results,) = run(client, [placed], device=device_for(client, case.name), deterministic=deterministic)
-    record_property("max_ulp", compared(results, placed))
+    try:
+        (results,) = run(client, [placed], device=device_for(client, case.name), deterministic=deterministic)
+        record_property("max_ulp", compared(results, placed))
+    except Exception as error:
+        joint.is_wrong_alone(case.name, error)
+        raise
     if wrong is not None:
         raise joint.wrong_together(wrong)
     joint.is_right_alone(case.name)
