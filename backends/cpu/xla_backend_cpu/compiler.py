@@ -76,9 +76,12 @@ class CpuCompiler(Compiler):
         """The processor's properties that the shared emitter needs."""
         from xla_backend_cpu import code_generation
 
-        # A virtual machine may hide features that processors of this name have, such as AVX-512.
-        absent = host_feature_names() - self.features if self.cpu == host_cpu() else ()
-        return code_generation.loop_abi(self.triple, self.cpu, self.features, absent, self.target_config.parallel)
+        return code_generation.loop_abi(self.triple, self.cpu, self.features, self._absent, self.target_config.parallel)
+
+    @property
+    def _absent(self) -> frozenset[str]:
+        """Features that a virtual machine may hide, which processors of this name have, such as AVX-512."""
+        return frozenset(host_feature_names() - self.features if self.cpu == host_cpu() else ())
 
     @property
     def has_blas(self) -> bool:
@@ -115,4 +118,4 @@ class CpuCompiler(Compiler):
         return CpuExecutable.deserialize(data)
 
     def fingerprint(self) -> str:
-        return f"{self.cpu} {','.join(sorted(self.features))}"
+        return f"{self.cpu} {','.join(sorted(self.features))} without {','.join(sorted(self._absent))}"

@@ -337,7 +337,7 @@ def _with_views(computation: HloComputation, members: list[HloInstruction]) -> l
                 views[operand] = computation.add_instruction(operand.clone([source]))
             member.replace_operand(number, views[operand])
     for unused in views:
-        while _is_view(unused) and not unused.user_count and not unused.is_root:
+        while unused in computation and _is_view(unused) and not unused.user_count and not unused.is_root:
             following = unused.operand(0)
             computation.remove(unused)
             unused = following
