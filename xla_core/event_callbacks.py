@@ -33,7 +33,7 @@ _IDLE_SECONDS = 5.0  # then the thread ends, and the next callback starts anothe
 
 _calls: queue.SimpleQueue[tuple[EventCallback, XlaError | None]] = queue.SimpleQueue()
 _watched: deque[tuple[PolledEvent, EventCallback]] = deque()  # only the thread uses it
-_lock = threading.Lock()  # guards _thread
+_lock = threading.RLock()  # guards _thread; a finalizer that runs meanwhile may add a call
 _thread: threading.Thread | None = None
 
 
@@ -104,7 +104,7 @@ def _call(callback: EventCallback, error: XlaError | None) -> None:
 
 def _after_fork() -> None:
     global _lock, _calls, _watched, _thread
-    _lock, _calls, _watched, _thread = threading.Lock(), queue.SimpleQueue(), deque(), None
+    _lock, _calls, _watched, _thread = threading.RLock(), queue.SimpleQueue(), deque(), None
 
 
 os.register_at_fork(after_in_child=_after_fork)

@@ -45,6 +45,7 @@ class PjrtBuffer(Handle):
     def __init__(self, buffer: Buffer, device: PjrtDevice) -> None:
         self.buffer, self.device = buffer, device
         self.holds: list[object] = []
+        self.minor_to_major: Any = None  # as a C array, once a host has asked
         super().__init__(_slots_of(buffer.shape, device).copy())
         if is_ready(buffer.definition_event):
             self.slots.set(is_ready=True)
@@ -108,8 +109,10 @@ def _host_array(
 ) -> np.ndarray:
     """Makes an array over a host's memory, with strides in bytes."""
     dtype = element_type.dtype
-    if 0 in sizes or not address:
+    if 0 in sizes:
         return np.empty(sizes, dtype)
+    if not address:
+        raise InvalidArgumentError(f"the pointer to the host's {dtype.name}{list(sizes)} is null")
     spans = [stride * (size - 1) for stride, size in zip(strides, sizes, strict=True)]
     first = sum(span for span in spans if span < 0)
     memory = (ctypes.c_uint8 * (dtype.itemsize + sum(map(abs, spans)))).from_address(address + first)
@@ -148,6 +151,14 @@ def _layout_at(address: int, shape: Shape) -> Layout:
     strides = abi.integers_at(wanted.layout.strides.byte_strides, wanted.layout.strides.num_byte_strides)
     order = sorted(range(len(strides)), key=lambda dimension: (strides[dimension], -dimension))
     return Layout(tuple(order))
+
+
+def _untiled_layout(shape: Shape) -> Layout:
+    layout = shape.with_default_layout().layout
+    assert layout is not None
+    if layout.tiles:
+        raise UnimplementedError(f"the layout of {shape} has tiles", hint="pass a layout for the host's array")
+    return layout
 
 
 @implements("Client_BufferFromHostBuffer")
@@ -204,7 +215,8 @@ def _to_host_buffer(args: Any) -> None:
         return
     if args.dst_size < size:
         raise InvalidArgumentError(f"{shape.without_layout()} needs {size} bytes, and {args.dst_size} are given")
-    strides = _strides(shape, _layout_at(args.host_layout, shape).minor_to_major if args.host_layout else None)
+    layout = _layout_at(args.host_layout, shape) if args.host_layout else _untiled_layout(shape)
+    strides = _strides(shape, layout.minor_to_major)
     destination = _host_array(args.dst, shape.element_type, shape.dimensions, strides)
     args.event = event_address(buffer.copy_to_host(destination))
 
@@ -246,9 +258,8 @@ def _copy(buffer: Buffer, device: PjrtDevice, space: int) -> Buffer:
 @implements("Buffer_GetMemoryLayout")
 def _memory_layout(args: Any) -> None:
     handle = handle_at(args.buffer, PjrtBuffer)
-    layout = handle.buffer.shape.with_default_layout().layout
-    assert layout is not None
-    order = handle.slots.keep(abi.int64s(layout.minor_to_major))
+    layout = _untiled_layout(handle.buffer.shape)
+    order = handle.minor_to_major = handle.minor_to_major or abi.int64s(layout.minor_to_major)
     args.layout.struct_size, args.layout.type = _MEMORY_LAYOUT.full_size, 0
     tiled = args.layout.layout.tiled
     tiled.struct_size, tiled.num_tiles = abi.STRUCTS["Buffer_MemoryLayout_Tiled"].full_size, 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Callable
 from typing import Any
 
 import xla_core
@@ -171,19 +173,20 @@ def _client_destroy(args: Any) -> None:
 
 @implements("Client_LookupDevice")
 def _client_lookup_device(args: Any) -> None:
-    args.device = _device_number(args.client, args.id).address
+    args.device = _device(args.client, args.id, lambda device: device.id).address
 
 
 @implements("Client_LookupAddressableDevice")
 def _client_lookup_addressable_device(args: Any) -> None:
-    args.addressable_device = _device_number(args.client, args.local_hardware_id).address
+    args.addressable_device = _device(args.client, args.local_hardware_id, lambda device: device.local_ordinal).address
 
 
-def _device_number(client: int | None, number: int) -> PjrtDevice:
+def _device(client: int | None, number: int, number_of: Callable[[Device], int]) -> PjrtDevice:
     devices = handle_at(client, PjrtClient).devices
-    if not 0 <= number < len(devices):
-        raise InvalidArgumentError(f"there is no device {number} among {len(devices)}")
-    return devices[number]
+    for device in devices:
+        if number_of(device.device) == number:
+            return device
+    raise InvalidArgumentError(f"there is no device {number} among {len(devices)}")
 
 
 @implements("Client_DefaultDeviceAssignment")
@@ -192,8 +195,6 @@ def _client_default_device_assignment(args: Any) -> None:
     have = len(handle_at(args.client, PjrtClient).devices)
     if not 0 < count <= min(have, args.default_assignment_size):
         raise InvalidArgumentError(f"{args.num_replicas} x {args.num_partitions} devices are wanted of {have}")
-    import ctypes
-
     (ctypes.c_int32 * count).from_address(args.default_assignment)[:] = range(count)
 
 
@@ -205,6 +206,8 @@ def _client_update_global_process_info(args: Any) -> None:
 @implements("Device_MemoryStats")
 def _device_memory_stats(args: Any) -> None:
     stats = handle_at(args.device, PjrtDevice).device.memory_stats()
+    for name in abi.FIELDS["Device_MemoryStats_Args"][3:]:  # hosts don't clear the structure
+        setattr(args, name, 0)
     args.bytes_in_use = stats.bytes_in_use
     for name, value in (
         ("num_allocs", stats.allocations),

@@ -8,12 +8,11 @@ from xla_core.hlo.proto.wire import Message
 
 _BUILD_OPTIONS = 3
 _NUM_REPLICAS, _NUM_PARTITIONS, _DEVICE_ASSIGNMENT, _DEVICE_ORDINAL = 4, 5, 9, 1
-_PORTABLE = 4
 _COMPUTATION_DEVICES, _REPLICA_DEVICE_IDS = 3, 1
 
 
-def read_compile_options(data: bytes) -> tuple[CompileOptions, bool]:
-    """Returns the options, and whether the executable may run on any device.
+def read_compile_options(data: bytes) -> CompileOptions:
+    """Reads the numbers of replicas and partitions, and the device assignment.
 
     Raises:
         InvalidArgumentError: for bytes that are not a CompileOptionsProto.
@@ -21,7 +20,6 @@ def read_compile_options(data: bytes) -> tuple[CompileOptions, bool]:
     message = Message(data)
     build = message.message(_BUILD_OPTIONS)
     replicas, partitions = build.integer(_NUM_REPLICAS) or 1, build.integer(_NUM_PARTITIONS) or 1
-    portable = bool(message.integer(_PORTABLE))
     assignment = None
     if build.has(_DEVICE_ASSIGNMENT):
         columns = [
@@ -33,7 +31,7 @@ def read_compile_options(data: bytes) -> tuple[CompileOptions, bool]:
         assignment = tuple(zip(*columns, strict=True))
     elif build.has(_DEVICE_ORDINAL) and build.integer(_DEVICE_ORDINAL) >= 0 and replicas * partitions == 1:
         assignment = ((build.integer(_DEVICE_ORDINAL),),)
-    return CompileOptions(num_replicas=replicas, num_partitions=partitions, device_assignment=assignment), portable
+    return CompileOptions(num_replicas=replicas, num_partitions=partitions, device_assignment=assignment)
 
 
 def write_device_assignment(rows: tuple[tuple[int, ...], ...]) -> bytes:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import dataclasses
 import itertools
 import json
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from xla_core.backend.event import Event
@@ -61,6 +62,13 @@ class Signature:
         return Signature(
             _sharding_texts(kind.inputs, shardings.arguments), _sharding_texts(kind.results, shardings.results)
         )
+
+    def array_numbers(self, numbers: Sequence[int]) -> tuple[int, ...]:
+        """Returns the numbers that parameters have among those that are arrays."""
+        if TOKEN_TEXT not in self.parameters:
+            return tuple(numbers)
+        counts = list(itertools.accumulate(text != TOKEN_TEXT for text in self.parameters))
+        return tuple(counts[n] - 1 for n in numbers if n < len(counts) and self.parameters[n] != TOKEN_TEXT)
 
     def arguments(self, row: Sequence[T]) -> Sequence[T]:
         """Drops the tokens of a list with one item for each parameter."""
@@ -125,6 +133,8 @@ class PjrtExecutable(Handle):
 
     def __init__(self, program: Program) -> None:
         self.program, executable = program, program.executable
+        self._texts: dict[str, tuple[Any, int]] = {}
+        self.costs: list[Any] = []  # the cost analysis as C values, once a host has asked
         arrays = iter(executable.result_shapes)
         results = [None if text == TOKEN_TEXT else next(arrays) for text in program.signature.results]
         count, parameters = len(results), len(program.signature.parameters)
@@ -151,16 +161,13 @@ class PjrtExecutable(Handle):
         text = ctypes.create_string_buffer(b"device")
         return abi.pointers([abi.address_of(text)] * count), abi.int64s([len(text) - 1] * count), text
 
-    def text(self, name: str, value: str | bytes) -> tuple[int, int]:
-        """Keeps a text under a name, and returns its address and size."""
-        data = value.encode() if isinstance(value, str) else value
-        kept = self._texts.setdefault(name, ctypes.create_string_buffer(data, max(1, len(data))))
-        return abi.address_of(kept), len(data)
-
-    @property
-    def _texts(self) -> dict[str, Any]:
-        texts: dict[str, Any] = self.__dict__.setdefault("_kept_texts", {})
-        return texts
+    def text(self, name: str, make: Callable[[], bytes]) -> tuple[int, int]:
+        """Returns the address and size of the text of this name, which is made once and kept."""
+        if name not in self._texts:
+            data = make()
+            self._texts[name] = ctypes.create_string_buffer(data, max(1, len(data))), len(data)
+        kept, size = self._texts[name]
+        return abi.address_of(kept), size
 
 
 class PjrtLoadedExecutable(Handle):
@@ -171,6 +178,7 @@ class PjrtLoadedExecutable(Handle):
     def __init__(self, program: Program, client: PjrtClient) -> None:
         self.program, self.client = program, client
         self.executable = executable = program.executable
+        self.assignment: Any = None  # the device assignment as a proto, once a host has asked
         self.devices = [client.device_of(device) for device in executable.devices]
         places = [(r, p) for r in range(executable.num_replicas) for p in range(executable.num_partitions)]
         ids = (ctypes.c_int32 * (2 * len(places)))(*(number for place in places for number in place))
@@ -194,11 +202,12 @@ def _compile(args: Any) -> None:
     if form not in ("mlir", "hlo"):
         raise UnimplementedError(f"programs in the format {form!r} are not supported", hint='use "mlir" or "hlo"')
     data = abi.bytes_at(args.compile_options, args.compile_options_size)
-    options, _ = read_compile_options(data)
+    options = read_compile_options(data)
     module = read(code)
     signature = Signature.of(module)  # before lowering, which drops the tokens
-    hlo = module if isinstance(module, HloModule) else lower(module, entry_shards=(options.num_partitions or 1) > 1)
-    if options.num_partitions != 1:
+    is_sharded = options.num_partitions != 1
+    hlo = module if isinstance(module, HloModule) else lower(module, entry_shards=is_sharded)
+    if is_sharded:
         _warn_of_gathers(hlo)
     args.executable = PjrtLoadedExecutable(
         Program(client.client.compile(hlo, options), signature, data), client
@@ -213,12 +222,13 @@ def _warn_of_gathers(hlo: HloModule) -> None:
     if _has_warned or not any(gather.operand(0).opcode == Opcode.PARAMETER for gather in gathers):
         return
     _has_warned = True
-    warnings.warn(
-        f"{hlo.name} computes with whole arrays on every device, because xla-core does not partition programs; "
-        "jax.shard_map runs on the shards alone",
-        RuntimeWarning,
-        stacklevel=2,
-    )
+    with contextlib.suppress(RuntimeWarning):  # where warnings are errors, the program still compiles
+        warnings.warn(
+            f"{hlo.name} computes with whole arrays on every device, because xla-core does not partition programs; "
+            "jax.shard_map runs on the shards alone",
+            RuntimeWarning,
+            stacklevel=1,
+        )
 
 
 _has_warned = False
@@ -237,8 +247,8 @@ def _get_device_assignment(args: Any) -> None:
     width = loaded.executable.num_partitions
     rows = tuple(tuple(ids[start : start + width]) for start in range(0, len(ids), width))
     data = write_device_assignment(rows)
-    text = loaded.slots.keep(ctypes.create_string_buffer(data, len(data)))
-    args.serialized_bytes, args.serialized_bytes_size = abi.address_of(text), len(data)
+    loaded.assignment = loaded.assignment or ctypes.create_string_buffer(data, len(data))
+    args.serialized_bytes, args.serialized_bytes_size = abi.address_of(loaded.assignment), len(data)
     args.serialized_device_assignment, args.serialized_device_assignment_deleter = None, native.common().nothing
 
 
@@ -259,54 +269,48 @@ def _execute(args: Any) -> None:
         for row in abi.pointers_at(args.argument_lists, args.num_devices)
     ]
     devices = _devices(loaded, args.execute_device, len(rows))
+    ends: list[Event] = []
     try:
-        results = _run(loaded, [[handle.buffer for handle in row] for row in rows], kept)
+        results = _run(loaded, [[handle.buffer for handle in row] for row in rows], kept, ends)
     finally:
         if loaded.executable.donated_parameters:
             for handle in itertools.chain(*rows):
                 handle.mark_deleted()
     lists = abi.pointers_at(args.output_lists, len(rows))
-    for device, made, address in zip(devices, results, lists, strict=True):
-        handles: list[Any] = [handle.address for handle in _result_handles(loaded.program.signature, made, device)]
+    for device, made, end, address in zip(devices, results, ends, lists, strict=True):
+        handles: list[Any] = [handle.address for handle in _result_handles(loaded.program.signature, made, device, end)]
         if handles:
             (ctypes.c_size_t * len(handles)).from_address(address)[:] = handles
     if args.device_complete_events:
-        events: list[Any] = [
-            event_address(_completion(made, device)) for device, made in zip(devices, results, strict=True)
-        ]
+        events: list[Any] = [event_address(end) for end in ends]
         (ctypes.c_size_t * len(rows)).from_address(args.device_complete_events)[:] = events
 
 
 def _run(
-    loaded: PjrtLoadedExecutable, rows: Sequence[Sequence[Buffer]], kept: tuple[int, ...]
+    loaded: PjrtLoadedExecutable, rows: Sequence[Sequence[Buffer]], kept: tuple[int, ...], ends: list[Event]
 ) -> Sequence[Sequence[Buffer]]:
+    kept = loaded.program.signature.array_numbers(kept)
     arguments = [loaded.program.signature.arguments(row) for row in rows]
     if len(arguments) == 1:
-        return [loaded.executable.execute(arguments[0], non_donatable=kept)]
-    return loaded.executable.execute_sharded(arguments, non_donatable=kept)
+        return [loaded.executable.execute(arguments[0], non_donatable=kept, ends=ends)]
+    return loaded.executable.execute_sharded(arguments, non_donatable=kept, ends=ends)
 
 
-def _result_handles(signature: Signature, results: Sequence[Buffer], device: PjrtDevice) -> list[PjrtBuffer]:
+def _result_handles(
+    signature: Signature, results: Sequence[Buffer], device: PjrtDevice, end: Event
+) -> list[PjrtBuffer]:
     if TOKEN_TEXT not in signature.results:
         return [PjrtBuffer(buffer, device) for buffer in results]
     arrays = iter(results)
     return [
-        _token(results, device) if text == TOKEN_TEXT else PjrtBuffer(next(arrays), device)
-        for text in signature.results
+        _token(device, end) if text == TOKEN_TEXT else PjrtBuffer(next(arrays), device) for text in signature.results
     ]
 
 
-def _completion(results: Sequence[Buffer], device: PjrtDevice) -> Event | None:
-    """Returns the event of an execution's end; None if it has ended."""
-    return results[0].definition_event if results else device.device.compute_stream.finish()
-
-
-def _token(results: Sequence[Buffer], device: PjrtDevice) -> PjrtBuffer:
+def _token(device: PjrtDevice, end: Event) -> PjrtBuffer:
     """Makes the buffer of a token: an empty array that is ready when the execution has ended."""
     buffer = Buffer.of_undefined(device.device, Shape(ElementType.PRED, (0,)))
-    event = _completion(results, device)
-    if event is not None:
-        buffer.define(event)
+    buffer.define(end)
     handle = PjrtBuffer(buffer, device)
     handle.slots.set(type=TOKEN, num_dims=0)
     return handle
@@ -331,7 +335,7 @@ def _optimized_program(args: Any) -> None:
     handle = handle_at(args.executable, PjrtExecutable)
     program = _PROGRAM.from_address(args.program)
     text = outline(handle.program).encode()
-    form, _ = handle.text("format", "mlir")
+    form, _ = handle.text("format", lambda: b"mlir")
     program.format, program.format_size = form, len("mlir")
     if program.code:
         ctypes.memmove(program.code, text, min(len(text), program.code_size))
@@ -398,7 +402,7 @@ def _mlir_type(shape: Shape) -> str:
 @implements("Executable_Fingerprint")
 def _fingerprint(args: Any) -> None:
     handle = handle_at(args.executable, PjrtExecutable)
-    address, size = handle.text("fingerprint", handle.program.executable.fingerprint())
+    address, size = handle.text("fingerprint", lambda: handle.program.executable.fingerprint().encode())
     args.executable_fingerprint, args.executable_fingerprint_size = address, size
 
 
@@ -410,9 +414,10 @@ def _loaded_fingerprint(args: Any) -> None:
 @implements("Executable_GetCostAnalysis")
 def _cost_analysis(args: Any) -> None:
     handle = handle_at(args.executable, PjrtExecutable)
-    costs = {name: float(value) for name, value in handle.program.executable.cost_analysis().items()}
-    args.properties = abi.address_of(abi.named_values(costs, handle.slots.keep([])))
-    args.num_properties = len(costs)
+    if not handle.costs:
+        costs = {name: float(value) for name, value in handle.program.executable.cost_analysis().items()}
+        abi.named_values(costs, handle.costs)
+    args.properties, args.num_properties = abi.address_of(handle.costs[0]), len(handle.costs[0])
 
 
 @implements("Executable_GetCompiledMemoryStats")
@@ -432,7 +437,7 @@ def _memory_stats(args: Any) -> None:
 @implements("Executable_Serialize")
 def _serialize(args: Any) -> None:
     handle = handle_at(args.executable, PjrtExecutable)
-    args.serialized_bytes, args.serialized_bytes_size = handle.text("serialized", handle.program.serialize())
+    args.serialized_bytes, args.serialized_bytes_size = handle.text("serialized", handle.program.serialize)
     args.serialized_executable, args.serialized_executable_deleter = None, native.common().nothing
 
 
@@ -447,7 +452,7 @@ def _deserialize_and_load(args: Any) -> None:
 @implements("Executable_GetCompileOptions")
 def _compile_options(args: Any) -> None:
     handle = handle_at(args.executable, PjrtExecutable)
-    args.serialized_bytes, args.serialized_bytes_size = handle.text("options", handle.program.options)
+    args.serialized_bytes, args.serialized_bytes_size = handle.text("options", lambda: handle.program.options)
     args.serialized_compile_options, args.serialized_compile_options_deleter = None, native.common().nothing
 
 

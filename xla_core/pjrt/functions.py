@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import _thread
+import ctypes
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from xla_core.errors import CancelledError, UnimplementedError
+from xla_core.errors import UnimplementedError
 from xla_core.pjrt.abi import STRUCTS
 
 F = TypeVar("F", bound=Callable[..., None])
@@ -29,7 +29,7 @@ def unimplemented(name: str) -> Callable[[Any], None]:
     """Makes a function that raises UnimplementedError."""
 
     def function(args: Any) -> None:
-        raise UnimplementedError(f"PJRT_{name} is not implemented", hint="the page on PJRT lists what is")
+        raise UnimplementedError(f"PJRT_{name} is not implemented")
 
     return function
 
@@ -40,8 +40,8 @@ def entry_of(
     """Makes the Python function behind a function pointer. It takes the address of the arguments, and returns that of a
     PJRT_Error, or 0.
 
-    A host of an older version passes a shorter structure: it reads as zero where it ends, and what is set there is
-    dropped.
+    A host of an older version passes a shorter structure. The missing fields read as zero, and what the function sets
+    in them is dropped.
     """
     struct = STRUCTS[f"{name}_Args"]
     full_size, at = struct.full_size, struct.from_address
@@ -55,8 +55,7 @@ def entry_of(
                 _call_shorter(function, struct, address, args.struct_size)
             return 0
         except KeyboardInterrupt:
-            _thread.interrupt_main()  # the host can't raise it, so that the main thread does when it is back in Python
-            return error_of(CancelledError(f"PJRT_{name} was interrupted"))
+            raise  # the native code keeps it for the main thread
         except BaseException as error:
             return error_of(error)
 
@@ -64,8 +63,6 @@ def entry_of(
 
 
 def _call_shorter(function: Callable[[Any], None], struct: Any, address: int, size: int) -> None:
-    import ctypes
-
     full = struct()
     ctypes.memmove(ctypes.addressof(full), address, size)
     function(full)

@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 from xla_core.errors import XlaError
 from xla_core.pjrt import abi
+from xla_core.pjrt.abi_table import FUNCTIONS
 from xla_core.pjrt.handles import GETTERS, SLOTS, getter_fields
 
 _ERROR_HEADER = 24  # bytes of an error's block before its text: vtable, code, size of the text
@@ -29,6 +30,9 @@ _PYTHON = {
     "PyErr_Fetch": "void (ptr, ptr, ptr)",
     "PyErr_Restore": "void (ptr, ptr, ptr)",
     "PyErr_WriteUnraisable": "void (ptr)",
+    "PyErr_ExceptionMatches": "i32 (ptr)",
+    "PyErr_Clear": "void ()",
+    "PyErr_SetInterrupt": "void ()",
     "PyLong_FromVoidPtr": "ptr (ptr)",
     "PyLong_AsVoidPtr": "ptr (ptr)",
     "PyObject_CallFunctionObjArgs": "ptr (ptr, ...)",
@@ -52,10 +56,37 @@ def _call(name: str, *arguments: str) -> str:
     return f"call {kind} inttoptr (i64 {_python_function(name)} to ptr)({', '.join(arguments)})"
 
 
+NEVER_FAIL = frozenset(
+    ["Buffer_Delete", "Buffer_ReadyEvent", "Device_GetAttributes", "LoadedExecutable_GetDeviceAssignment"]
+    + [name for name in FUNCTIONS if name.endswith("_Destroy")]
+)
+"""Functions whose error ends the process of jaxlib's host."""
+
+_AGAIN = """  %second = {call}
+  %failed_again = icmp eq ptr %second, null
+  br i1 %failed_again, label %give_up, label %drop
+give_up:
+  {clear}
+  br label %failure
+drop:
+  {drop}
+  br label %failure"""
+
+
 def _entry_ir(name: str, function: Callable[[int], int]) -> str:
-    """Makes the code of a function pointer that calls Python. An exception becomes the error `interrupted`."""
+    """Makes the code of a function pointer that calls Python.
+
+    `function` catches what goes wrong, so an exception is Ctrl-C or a lack of memory. The main thread raises Ctrl-C
+    when it is back in Python. The host gets the error `interrupted`, or no error from a function of NEVER_FAIL, which
+    is called again.
+    """
     callee = f"ptr inttoptr (i64 {id(function)} to ptr)"
-    interrupted = common().address("interrupted")
+    never_fails = name in NEVER_FAIL
+    again = "  br label %failure"
+    if never_fails:
+        call = _call("PyObject_CallFunctionObjArgs", callee, "ptr %address", "ptr null")
+        again = _AGAIN.format(call=call, drop=_call("Py_DecRef", "ptr %second"), clear=_call("PyErr_Clear"))
+    error = "null" if never_fails else f"inttoptr (i64 {common().address('interrupted')} to ptr)"
     return f"""
 define ptr @{name}(ptr %args) {{
   %kind = alloca ptr
@@ -71,22 +102,39 @@ alive:
   {_call("PyErr_Fetch", "ptr %kind", "ptr %value", "ptr %traceback")}
   %address = {_call("PyLong_FromVoidPtr", "ptr %args")}
   %result = {_call("PyObject_CallFunctionObjArgs", callee, "ptr %address", "ptr null")}
-  {_call("Py_DecRef", "ptr %address")}
   %failed = icmp eq ptr %result, null
   br i1 %failed, label %raised, label %returned
 raised:
+  %matches = {_call("PyErr_ExceptionMatches", f"ptr inttoptr (i64 {id(KeyboardInterrupt)} to ptr)")}
+  %interrupt = icmp ne i32 %matches, 0
+  br i1 %interrupt, label %clear, label %report
+report:
   {_call("PyErr_WriteUnraisable", callee)}
+  br label %again
+clear:
+  {_call("PyErr_Clear")}
+  br label %again
+again:
+{again}
+failure:
   br label %done
 returned:
   %pointer = {_call("PyLong_AsVoidPtr", "ptr %result")}
   {_call("Py_DecRef", "ptr %result")}
   br label %done
 done:
-  %answer = phi ptr [ inttoptr (i64 {interrupted} to ptr), %raised ], [ %pointer, %returned ]
+  %answer = phi ptr [ {error}, %failure ], [ %pointer, %returned ]
+  %was_interrupted = phi i1 [ %interrupt, %failure ], [ false, %returned ]
+  {_call("Py_DecRef", "ptr %address")}
   %kind0 = load ptr, ptr %kind
   %value0 = load ptr, ptr %value
   %traceback0 = load ptr, ptr %traceback
   {_call("PyErr_Restore", "ptr %kind0", "ptr %value0", "ptr %traceback0")}
+  br i1 %was_interrupted, label %interrupt_later, label %release
+interrupt_later:
+  {_call("PyErr_SetInterrupt")}
+  br label %release
+release:
   {_call("PyGILState_Release", "i32 %gil")}
   ret ptr %answer
 }}"""
@@ -222,7 +270,9 @@ class CommonFunctions(NativeCode):
     def error(self, error: BaseException) -> int:
         """Makes a PJRT_Error, which the host destroys, and returns its address."""
         code = error.code.value if isinstance(error, XlaError) else 13
-        text = (str(error) if isinstance(error, XlaError) else f"{type(error).__name__}: {error}").encode()
+        text = (str(error) if isinstance(error, XlaError) else f"{type(error).__name__}: {error}").encode(
+            errors="replace"
+        )
         address = int(_libc.malloc(_ERROR_HEADER + len(text)) or 0)
         if not address:
             return self._interrupted

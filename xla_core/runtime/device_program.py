@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from xla_core.backend.device_memory import DeviceMemory
+from xla_core.backend.event import Event
 from xla_core.backend.executable import Executable
 from xla_core.backend.stream_executor import RunOptions
 from xla_core.checks import wrong_argument
@@ -45,8 +46,12 @@ class DeviceProgram:
         arguments: Sequence[Buffer],
         run_options: RunOptions | None = None,
         non_donatable: Collection[int] = (),
+        ends: list[Event] | None = None,
     ) -> tuple[Buffer, ...]:
-        """Enqueues one execution and returns its results. This is the hot path of every call."""
+        """Enqueues one execution and returns its results. This is the hot path of every call.
+
+        The event of the execution's end is appended to `ends`.
+        """
         try:
             count = len(arguments)
         except TypeError:
@@ -86,6 +91,8 @@ class DeviceProgram:
                 done = self.finish()  # after a refused run too: its arguments may have poisoned the stream
             for argument in foreign:
                 argument.add_usage(done)
+        if ends is not None:
+            ends.append(done)
         event = None if done is _READY else done
         return tuple(
             [Buffer(device, memory, shape, event) for memory, shape in zip(results, self.results, strict=True)]

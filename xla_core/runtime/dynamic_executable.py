@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from xla_core.backend.event import Event
 from xla_core.backend.executable import Executable
 from xla_core.checks import require
 from xla_core.compile_options import CompileOptions
@@ -80,7 +81,13 @@ class DynamicExecutable(LoadedExecutable):
 
     # -- running -----------------------------------------------------------------------------------------------------
 
-    def execute(self, arguments: Sequence[Buffer], *, non_donatable: Collection[int] = ()) -> tuple[Buffer, ...]:
+    def execute(
+        self,
+        arguments: Sequence[Buffer],
+        *,
+        non_donatable: Collection[int] = (),
+        ends: list[Event] | None = None,
+    ) -> tuple[Buffer, ...]:
         found = None
         if not self._static:
             try:
@@ -90,7 +97,7 @@ class DynamicExecutable(LoadedExecutable):
         if found is None:
             found = self._specialization(arguments)
         try:
-            return found.executable.execute(arguments, non_donatable=non_donatable)
+            return found.executable.execute(arguments, non_donatable=non_donatable, ends=ends)
         except InvalidArgumentError:
             self._signature(arguments)  # its errors name the declared shapes, not those of this compilation
             raise
@@ -113,7 +120,11 @@ class DynamicExecutable(LoadedExecutable):
             raise
 
     def execute_sharded(
-        self, arguments: Sequence[Sequence[Any]], *, non_donatable: Collection[int] = ()
+        self,
+        arguments: Sequence[Sequence[Any]],
+        *,
+        non_donatable: Collection[int] = (),
+        ends: list[Event] | None = None,
     ) -> list[tuple[Buffer, ...]]:
         self._check_rows(arguments)
         rows = [self._on_host(row) for row in arguments]
@@ -124,7 +135,9 @@ class DynamicExecutable(LoadedExecutable):
                     f"the arguments of device {number} of {self.name} are {signature}, those of device 0 {first}",
                     hint="all devices run one program: give each the same sizes",
                 )
-        return self._found_or_compiled(first, values).executable.execute_sharded(rows, non_donatable=non_donatable)
+        return self._found_or_compiled(first, values).executable.execute_sharded(
+            rows, non_donatable=non_donatable, ends=ends
+        )
 
     def _on_host(self, arguments: Sequence[Any]) -> list[Any]:
         """Converts the arguments that are not Buffers to arrays."""

@@ -12,7 +12,7 @@ from xla_core.errors import FailedPreconditionError, XlaError
 from xla_core.event_callbacks import EventCallback, call_soon
 
 _SIGNAL_SECONDS = 0.1  # waits are split, because a signal just before a wait doesn't interrupt it
-_lock = threading.Lock()  # guards every point's state; held for a few instructions
+_lock = threading.RLock()  # guards every point's state; a finalizer that runs meanwhile may complete another point
 
 
 class WorkQueue(Protocol):
@@ -155,4 +155,4 @@ def ready_event() -> HostEvent:
 def reset_after_fork() -> None:
     """Replaces the lock, which another thread of the parent may have held."""
     global _lock
-    _lock = threading.Lock()
+    _lock = threading.RLock()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from xla_core.backend.event import Event
 from xla_core.backend.executable import CompilationReport, Executable, ExecutableMemoryStats
 from xla_core.checks import counted, require
 from xla_core.compile_options import CompileOptions
@@ -50,7 +51,13 @@ class LoadedExecutable(Handle, abc.ABC):
     # -- running -----------------------------------------------------------------------------------------------------
 
     @abc.abstractmethod
-    def execute(self, arguments: Sequence[Buffer], *, non_donatable: Collection[int] = ()) -> tuple[Buffer, ...]:
+    def execute(
+        self,
+        arguments: Sequence[Buffer],
+        *,
+        non_donatable: Collection[int] = (),
+        ends: list[Event] | None = None,
+    ) -> tuple[Buffer, ...]:
         """Runs on one device, on Buffers of that device. Returns at once, except if it compiles for new sizes.
 
         An error during the execution is raised where a result is read.
@@ -58,6 +65,8 @@ class LoadedExecutable(Handle, abc.ABC):
         Args:
             non_donatable: numbers of arguments that the caller keeps although their parameters are donated. The program
                 gets copies of them.
+            ends: a list to which the event of the execution's end is appended. It has the error of a failed execution,
+                also of a program without results.
 
         Raises:
             InvalidArgumentError: for a wrong number, shape or type of arguments, and for another device's buffer.
@@ -71,12 +80,16 @@ class LoadedExecutable(Handle, abc.ABC):
 
     @abc.abstractmethod
     def execute_sharded(
-        self, arguments: Sequence[Sequence[Any]], *, non_donatable: Collection[int] = ()
+        self,
+        arguments: Sequence[Sequence[Any]],
+        *,
+        non_donatable: Collection[int] = (),
+        ends: list[Event] | None = None,
     ) -> list[tuple[Buffer, ...]]:
         """Runs on all devices of the assignment, with a list of arguments and a tuple of results for each device.
 
         Both are in the order of `devices`: partition p of replica r is number r * num_partitions + p. The arguments of
-        all devices must have the same sizes, because all run one program.
+        all devices must have the same sizes, because all run one program. `ends` gets an event for each device.
 
         Raises:
             InvalidArgumentError: for wrong arguments; it names the device.

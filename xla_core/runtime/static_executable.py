@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from xla_core import profiler
+from xla_core.backend.event import Event
 from xla_core.backend.executable import Executable
 from xla_core.backend.stream_executor import RunOptions
 from xla_core.compile_options import CompileOptions
@@ -70,13 +71,21 @@ class StaticExecutable(LoadedExecutable):
 
     # -- running -----------------------------------------------------------------------------------------------------
 
-    def execute(self, arguments: Sequence[Buffer], *, non_donatable: Collection[int] = ()) -> tuple[Buffer, ...]:
+    def execute(
+        self,
+        arguments: Sequence[Buffer],
+        *,
+        non_donatable: Collection[int] = (),
+        ends: list[Event] | None = None,
+    ) -> tuple[Buffer, ...]:
         if self._is_plain and profiler.active is None:
-            return self._run(arguments, None, non_donatable) if non_donatable else self._run(arguments)
+            if ends is None and not non_donatable:
+                return self._run(arguments)
+            return self._run(arguments, None, non_donatable, ends)
         if not self._single:
             raise self._not_single()
         program = self._programs[0]
-        return self._sized(program, self._profiled(program, arguments, None, non_donatable))
+        return self._sized(program, self._profiled(program, arguments, None, non_donatable, ends))
 
     def __call__(self, *arguments: Any) -> tuple[Buffer, ...]:
         if not self._single:
@@ -87,7 +96,11 @@ class StaticExecutable(LoadedExecutable):
         return self.execute([a if a.__class__ is Buffer else self._put(program, i, a) for i, a in enumerate(arguments)])
 
     def execute_sharded(
-        self, arguments: Sequence[Sequence[Any]], *, non_donatable: Collection[int] = ()
+        self,
+        arguments: Sequence[Sequence[Any]],
+        *,
+        non_donatable: Collection[int] = (),
+        ends: list[Event] | None = None,
     ) -> list[tuple[Buffer, ...]]:
         self._check_rows(arguments)
         self._device_set.require_alive()
@@ -97,11 +110,13 @@ class StaticExecutable(LoadedExecutable):
             for program, row in zip(self._programs, arguments, strict=True)
         ]
 
+        own_ends: list[list[Event]] = [[] for _ in rows]  # devices may be started in any order
+
         def start(index: int) -> tuple[Buffer, ...]:
             program = self._programs[index]
             options = dataclasses.replace(program.run_options, run_id=run_id)
             try:
-                return self._profiled(program, rows[index], options, non_donatable)
+                return self._profiled(program, rows[index], options, non_donatable, own_ends[index])
             except BaseException as error:
                 cause = as_xla_error(error, f"starting {self.name}")
                 # The other devices must not wait for this one, nor for those that would be started after it.
@@ -113,6 +128,8 @@ class StaticExecutable(LoadedExecutable):
         # Two runs with collectives must be enqueued in the same order on all their devices.
         with self._device_set.launch_lock:
             results = self._start_each(start)
+        if ends is not None:
+            ends += itertools.chain(*own_ends)
         return [self._sized(program, made) for program, made in zip(self._programs, results, strict=True)]
 
     def _start_each(self, start: Callable[[int], tuple[Buffer, ...]]) -> list[tuple[Buffer, ...]]:
@@ -142,13 +159,14 @@ class StaticExecutable(LoadedExecutable):
         arguments: Sequence[Buffer],
         run_options: RunOptions | None,
         non_donatable: Collection[int],
+        ends: list[Event] | None,
     ) -> tuple[Buffer, ...]:
         active = profiler.active
         if active is None:
-            return program.run(arguments, run_options, non_donatable)
+            return program.run(arguments, run_options, non_donatable, ends)
         start = time.perf_counter_ns()
         with profiler.span(f"execute {self.name}", "execute", device=program.device.id):
-            results = program.run(arguments, run_options, non_donatable)
+            results = program.run(arguments, run_options, non_donatable, ends)
         if results and results[0].definition_event is not None:
             stream = program.run_options.stream
             stream.host_callback(

@@ -33,7 +33,12 @@ class Host:
         Args:
             size: the `struct_size` to pass; by default the newest.
         """
-        args = abi.STRUCTS[f"{name}_Args"](**fields)
+        args = abi.STRUCTS[f"{name}_Args"]()
+        if not fields.pop("cleared", True):
+            ctypes.memset(ctypes.addressof(args), 0xFF, ctypes.sizeof(args))
+            args.extension_start = None
+        for field, value in fields.items():
+            setattr(args, field, value)
         args.struct_size = type(args).full_size if size is None else size
         error = _FUNCTION(getattr(self.api, name))(ctypes.addressof(args))
         if error:

@@ -229,6 +229,48 @@ define ptr @fail_and_destroy(ptr %destroy, ptr %args) {{
         host.call("Buffer_Delete", buffer=buffer)
 
 
+def test_an_interrupt_does_not_fail_what_may_not_fail(host: Host) -> None:
+    """jaxlib ends the process where a Destroy function fails. The main thread gets the interrupt afterwards."""
+    set_interrupt = ctypes.cast(ctypes.pythonapi.PyErr_SetInterrupt, ctypes.c_void_p).value
+    code = NativeCode(f"""
+define ptr @interrupt_and_destroy(ptr %destroy, ptr %args, ptr %answer) {{
+  call void inttoptr (i64 {set_interrupt} to ptr)()
+  %error = call ptr %destroy(ptr %args)
+  store ptr %error, ptr %answer
+  ret ptr %error
+}}""")
+    buffer = host.upload(X)
+    args = abi.STRUCTS["Buffer_Destroy_Args"](struct_size=24, buffer=buffer)
+    answer = ctypes.c_uint64(99)
+    pointer = ctypes.c_void_p
+    interrupt_and_destroy = ctypes.CFUNCTYPE(pointer, pointer, pointer, pointer)(code.address("interrupt_and_destroy"))
+    with pytest.raises(KeyboardInterrupt):
+        interrupt_and_destroy(host.api.Buffer_Destroy, ctypes.addressof(args), ctypes.addressof(answer))
+    assert answer.value == 0
+    with pytest.raises(HostError, match="no live Buffer"):
+        host.call("Buffer_Delete", buffer=buffer)
+
+
+def test_memory_figures_that_are_not_known_are_not_set(host: Host) -> None:
+    found = host.call("Device_MemoryStats", device=host.devices()[0], cleared=False)
+    assert found.bytes_in_use >= 0
+    assert not found.peak_bytes_in_use_is_set
+    assert not found.largest_alloc_size_is_set
+
+
+def test_a_null_pointer_to_the_hosts_array_is_an_error(host: Host) -> None:
+    sizes = abi.int64s([4])
+    with pytest.raises(HostError, match=r"float32\[4\] is null"):
+        host.call(
+            "Client_BufferFromHostBuffer",
+            client=host.client,
+            type=11,
+            dims=ctypes.addressof(sizes),
+            num_dims=1,
+            device=host.devices()[0],
+        )
+
+
 def test_each_function_has_a_pointer(host: Host) -> None:
     assert [name for name in abi_table.FUNCTIONS if not getattr(host.api, name)] == []
 

@@ -116,6 +116,26 @@ def test_dispatch_does_not_wait_and_an_error_reaches_its_consumer() -> None:
     )
 
 
+def test_an_error_of_a_program_without_results_is_raised() -> None:
+    run_jax(
+        """
+        from jax.experimental import io_callback
+        def fail(v):
+            raise ValueError("the printer is on fire")
+        for ordered in (True, False):
+            f = jax.jit(lambda x: io_callback(fail, None, x, ordered=ordered))
+            try:
+                f(jnp.arange(3.))
+                jax.effects_barrier()
+            except jax.errors.JaxRuntimeError as error:
+                assert "the printer is on fire" in str(error), error
+            else:
+                raise AssertionError(ordered)
+        jax._src.dispatch.runtime_tokens.clear()
+        """
+    )
+
+
 def test_linear_algebra_runs_on_the_platform() -> None:
     run_jax(
         """

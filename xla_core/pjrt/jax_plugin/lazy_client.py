@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -17,18 +18,20 @@ class LazyClient:
         self.platform = platform
         self._open_client = open_client
         self._client: Any = None
+        self._lock = threading.Lock()
 
     def _opened(self) -> Any:
         from jax._src import xla_bridge
 
-        if self._client is None:
-            try:
-                self._client = self._open_client()
-            except Exception as error:
-                raise RuntimeError(f"Backend '{self.platform}' failed to initialize: {error}") from error
-            if xla_bridge._backends.get(self.platform) is self:
-                xla_bridge._backends[self.platform] = self._client
-        return self._client
+        with self._lock:
+            if self._client is None:
+                try:
+                    self._client = self._open_client()
+                except Exception as error:
+                    raise RuntimeError(f"Backend '{self.platform}' failed to initialize: {error}") from error
+                if xla_bridge._backends.get(self.platform) is self:
+                    xla_bridge._backends[self.platform] = self._client
+            return self._client
 
     def _is_starting(self) -> bool:
         """Whether JAX is still making clients: it asks each new one for its devices, to print them."""

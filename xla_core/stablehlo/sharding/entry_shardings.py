@@ -7,8 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from xla_core.errors import UnimplementedError
 from xla_core.stablehlo import ir
+from xla_core.stablehlo.sharding.mhlo_sharding import sharding_of
 from xla_core.stablehlo.sharding.shardy import Sharding, parse_shardings, shard_count, shard_indices
+
+REPLICATED = "{replicated}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,7 +46,15 @@ def _read(module: ir.Module, function: ir.Op, name: str, count: int) -> tuple[Sh
     given: Any = function.attributes.get(name) or ()
     found: list[Sharding | None] = []
     for number in range(count):
-        attribute = (given[number] or {}).get("sdy.sharding") if number < len(given) else None
+        attributes = (given[number] or {}) if number < len(given) else {}
+        attribute = attributes.get("sdy.sharding")
+        if attribute is None and sharding_of(attributes, function.location).get("sharding", REPLICATED) != REPLICATED:
+            raise UnimplementedError(
+                f"{function.attributes.get('sym_name')}: shards of an mhlo.sharding are not supported",
+                op=function.name,
+                location=function.location,
+                hint="use Shardy's shardings: jax.config.update('jax_use_shardy_partitioner', True)",
+            )
         shardings = parse_shardings(attribute, module, function) if attribute is not None else []
         is_split = bool(shardings) and any(shard_count(shardings[0].mesh, axes) > 1 for axes in shardings[0].dimensions)
         found.append(shardings[0] if is_split else None)
@@ -52,7 +64,7 @@ def _read(module: ir.Module, function: ir.Op, name: str, count: int) -> tuple[Sh
 def sharding_text(sharding: Sharding | None) -> str:
     """Writes a sharding as HLO text: `{replicated}`, `{devices=[2,1]0,1}`."""
     if sharding is None:
-        return "{replicated}"
+        return REPLICATED
     counts = [shard_count(sharding.mesh, axes) for axes in sharding.dimensions]
     devices = len(shard_indices(sharding.mesh, ()))
     tiles = np.zeros(devices, np.int64)  # the number of each device's tile, in row-major order

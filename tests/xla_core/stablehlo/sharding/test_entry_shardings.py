@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from xla_core.errors import InvalidArgumentError
+from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.hlo import HloModule, Opcode
 from xla_core.passes.simplifiers.hlo_dce import HloDce
 from xla_core.stablehlo import lower, read
@@ -79,6 +79,14 @@ def test_a_donor_whose_shard_has_another_size_gives_its_buffer_to_any_result() -
   }""")
     assert module.input_output_aliases == []
     assert module.buffer_donors == [(0, ())]
+
+
+def test_shards_of_an_mhlo_sharding_are_refused() -> None:
+    with pytest.raises(UnimplementedError, match=r"mhlo\.sharding are not supported"):
+        lowered("""
+  func.func public @main(%x: tensor<4xf32> {mhlo.sharding = "{devices=[4]<=[4]}"}) -> tensor<4xf32> {
+    return %x : tensor<4xf32>
+  }""")
 
 
 @pytest.mark.parametrize(
