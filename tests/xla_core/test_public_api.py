@@ -36,6 +36,7 @@ PACKAGES = (
     "xla_core.schedule",
     "xla_core.backend",
     "xla_core.runtime",
+    "xla_core.pjrt",
     "xla_core.cli",
 )
 

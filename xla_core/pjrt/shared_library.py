@@ -20,7 +20,7 @@ from xla_core.pjrt.jax_plugin import platform_name
 _LINKERS = ("ld.lld", "ld", "ld.gold", "cc", "clang", "gcc")
 
 
-def build(backend: str, output: Path) -> None:
+def build_library(backend: str, output: Path) -> None:
     """Writes the shared library of a backend. It works with this Python and the packages that it imports now.
 
     Raises:

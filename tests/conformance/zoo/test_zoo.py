@@ -30,6 +30,7 @@ def test_every_mutant_says_what_it_breaks() -> None:
             mutant.make()
 
 
+@pytest.mark.slow
 def test_the_backend_without_a_fault_passes() -> None:
     with installed():
         (result,) = run_profile([CONTROL], "quick")

@@ -165,4 +165,4 @@ def test_jax_loads_the_library(library: Path) -> None:
 def test_without_a_linker_the_error_names_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(shared_library.FailedPreconditionError, match="no linker is installed"):
-        shared_library.build("cpu", tmp_path / "lib.so")
+        shared_library.build_library("cpu", tmp_path / "lib.so")

@@ -23,11 +23,11 @@ def pjrt(
     """
     from xla_core.backend.registry import load_backend
     from xla_core.errors import InvalidArgumentError
-    from xla_core.pjrt.shared_library import build
+    from xla_core.pjrt import build_library
 
     if action != "build":
         raise InvalidArgumentError(f"xla pjrt has no action {action!r}", hint="xla pjrt build BACKEND [-o FILE]")
     load_backend(backend)
     path = file or Path(f"libpjrt_{backend}.so")
-    build(backend, path)
+    build_library(backend, path)
     output.console().print(f"wrote {path}", markup=False, soft_wrap=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -97,7 +98,7 @@ def test_locations_name_the_user_s_code() -> None:
     assert ops
     for op in ops:
         assert op.location is not None
-        assert op.location.file == __file__
+        assert Path(op.location.file).resolve() == Path(__file__).resolve()  # JAX may give the path from here
         assert "rsqrt" in op.location.name
     arguments = module.functions["main"].regions[0].block
     assert arguments.argument_locations[0] is not None
