@@ -9,7 +9,8 @@ import pytest
 import xla_backend_cpu
 
 import xla_core as xla
-from xla_core.errors import XlaError
+from xla_core.errors import UnimplementedError, XlaError
+from xla_core.hlo import parse_hlo
 
 LENGTH = 700
 X = np.arange(8, dtype=np.float32)
@@ -48,3 +49,22 @@ def test_a_failure_within_a_long_computation_ends_the_run(client):
         np.asarray(executable(X))
     assert len(calls) == 400
     assert (np.asarray(executable(X)) == -(X + LENGTH - 1)).all()
+
+
+def test_an_instruction_whose_results_differ_in_size_is_refused() -> None:
+    """An empty first result must not hide that nothing computes the others."""
+    module = parse_hlo("""HloModule m
+body {
+  c = f32[3] parameter(0)
+  x = f32[3] parameter(1)
+  s = f32[3] add(c, x)
+  ROOT t = (f32[3], f32[3]) tuple(s, s)
+}
+ENTRY main {
+  x = f32[3,0] parameter(0)
+  c = f32[3] parameter(1)
+  ROOT scan = (f32[3,0], f32[3]) scan(x, c), dimensions={1}, num_carries=1, to_apply=body
+}
+""")
+    with pytest.raises(UnimplementedError, match="the results of scan have different dimensions"):
+        xla.Client("cpu").platform.compiler.run_backend(module, xla.CompileOptions())

@@ -18,6 +18,7 @@ from xla_core.codegen import loop_plan
 from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody
 from xla_core.codegen.llvm.loops.ir_array import ElementValue, IrArray
+from xla_core.errors import UnimplementedError
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
@@ -96,6 +97,13 @@ def _sections_of(
     body: KernelBody, root: HloInstruction, leaves: list[int], parts: bool
 ) -> Iterator[tuple[Hashable, Section]]:
     shape = next(root.shape.leaves())
+    if any(leaf.dimensions != shape.dimensions for leaf in root.shape.leaves()):
+        raise UnimplementedError(
+            f"the results of {root.name} have different dimensions, and no kernel form computes them",
+            op=root.opcode.value,
+            location=root.location,
+            hint="decompose the instruction in the target's passes",
+        )
     row_major = shape.layout is None or shape.layout.is_row_major
     in_place = root.opcode == Opcode.DYNAMIC_UPDATE_SLICE and row_major
     if in_place and (leaves[0], body.operand_leaf(root.operand(0))) in body.aliasing:
