@@ -21,6 +21,7 @@ from xla_core.pjrt.functions import implements
 from xla_core.pjrt.handles import Handle, Slots, handle_at
 from xla_core.pjrt.ready_events import is_ready
 from xla_core.runtime import Buffer, HostEvent
+from xla_core.runtime.shape_cache import row_major_bytes
 
 _TYPES_TEXT = """
     invalid pred s8 s16 s32 s64 u8 u16 u32 u64 f16 f32 f64 bf16 c64 c128 f8e5m2 f8e4m3fn f8e4m3b11fnuz f8e5m2fnuz
@@ -30,7 +31,8 @@ _TYPES_TEXT = """
 _TYPES = tuple(_TYPES_TEXT.split())
 """PJRT_Buffer_Type: the element types in the order of their numbers."""
 
-TYPE_NUMBERS = {ElementType(name): _TYPES.index(name) for name in _TYPES if name in ElementType._value2member_map_}
+TYPE_NUMBERS = {kind: _TYPES.index(kind.value) for kind in ElementType if kind.is_array and kind.value in _TYPES}
+TOKEN = _TYPES.index("token")
 _TYPE_OF = {number: element_type for element_type, number in TYPE_NUMBERS.items()}
 
 _ZERO_COPY = 2  # PJRT_HostBufferSemantics_kImmutableZeroCopy
@@ -45,7 +47,6 @@ class PjrtBuffer(Handle):
     def __init__(self, buffer: Buffer, device: PjrtDevice) -> None:
         self.buffer, self.device = buffer, device
         self.holds: list[object] = []
-        self.minor_to_major: Any = None  # as a C array, once a host has asked
         super().__init__(_slots_of(buffer.shape, device).copy())
         if is_ready(buffer.definition_event):
             self.slots.set(is_ready=True)
@@ -55,7 +56,7 @@ class PjrtBuffer(Handle):
             self.slots.set(is_deleted=True)
 
 
-_SHAPES = 4096  # whose slots a device keeps
+_SHAPES = 4096  # the number of shapes for which a device keeps the slots
 
 
 def _slots_of(shape: Shape, device: PjrtDevice) -> Slots:
@@ -83,15 +84,8 @@ def _describe(device: PjrtDevice, shape: Shape) -> dict[str, Any]:
         "on_device_size_in_bytes": device.device.byte_size(shape),
         "device": device.address,
         "memory": device.memories[space].address,
-        "is_on_cpu": is_host_addressable and _is_row_major(shape),
+        "is_on_cpu": is_host_addressable and row_major_bytes(shape) is not None,
     }
-
-
-def _is_row_major(shape: Shape) -> bool:
-    layout = shape.with_default_layout().layout
-    assert layout is not None
-    descending = tuple(range(shape.rank - 1, -1, -1))
-    return layout.minor_to_major == descending and not layout.tiles and not layout.element_size_in_bits
 
 
 def element_type_of(number: int) -> ElementType:
@@ -259,7 +253,7 @@ def _copy(buffer: Buffer, device: PjrtDevice, space: int) -> Buffer:
 def _memory_layout(args: Any) -> None:
     handle = handle_at(args.buffer, PjrtBuffer)
     layout = _untiled_layout(handle.buffer.shape)
-    order = handle.minor_to_major = handle.minor_to_major or abi.int64s(layout.minor_to_major)
+    order = handle.slots.once("minor_to_major", lambda: abi.int64s(layout.minor_to_major))
     args.layout.struct_size, args.layout.type = _MEMORY_LAYOUT.full_size, 0
     tiled = args.layout.layout.tiled
     tiled.struct_size, tiled.num_tiles = abi.STRUCTS["Buffer_MemoryLayout_Tiled"].full_size, 0

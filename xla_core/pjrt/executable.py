@@ -8,7 +8,7 @@ import dataclasses
 import itertools
 import json
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 from xla_core.backend.event import Event
@@ -18,7 +18,7 @@ from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.pjrt import abi, native
-from xla_core.pjrt.buffer import TYPE_NUMBERS, PjrtBuffer
+from xla_core.pjrt.buffer import TOKEN, TYPE_NUMBERS, PjrtBuffer
 from xla_core.pjrt.client import PjrtClient, PjrtDevice
 from xla_core.pjrt.compile_options import read_compile_options, write_device_assignment
 from xla_core.pjrt.event import event_address
@@ -34,7 +34,6 @@ from xla_core.traversal import reachable
 T = TypeVar("T")
 
 TOKEN_TEXT = "token"
-TOKEN = 23  # PJRT_Buffer_Type_TOKEN
 _TOKEN_TYPE = "!stablehlo.token"
 _PROGRAM = abi.STRUCTS["Program"]
 _OPTIONS = abi.STRUCTS["ExecuteOptions"]
@@ -133,8 +132,6 @@ class PjrtExecutable(Handle):
 
     def __init__(self, program: Program) -> None:
         self.program, executable = program, program.executable
-        self._texts: dict[str, tuple[Any, int]] = {}
-        self.costs: list[Any] = []  # the cost analysis as C values, once a host has asked
         arrays = iter(executable.result_shapes)
         results = [None if text == TOKEN_TEXT else next(arrays) for text in program.signature.results]
         count, parameters = len(results), len(program.signature.parameters)
@@ -161,14 +158,6 @@ class PjrtExecutable(Handle):
         text = ctypes.create_string_buffer(b"device")
         return abi.pointers([abi.address_of(text)] * count), abi.int64s([len(text) - 1] * count), text
 
-    def text(self, name: str, make: Callable[[], bytes]) -> tuple[int, int]:
-        """Returns the address and size of the text of this name, which is made once and kept."""
-        if name not in self._texts:
-            data = make()
-            self._texts[name] = ctypes.create_string_buffer(data, max(1, len(data))), len(data)
-        kept, size = self._texts[name]
-        return abi.address_of(kept), size
-
 
 class PjrtLoadedExecutable(Handle):
     """A program on its devices."""
@@ -178,7 +167,6 @@ class PjrtLoadedExecutable(Handle):
     def __init__(self, program: Program, client: PjrtClient) -> None:
         self.program, self.client = program, client
         self.executable = executable = program.executable
-        self.assignment: Any = None  # the device assignment as a proto, once a host has asked
         self.devices = [client.device_of(device) for device in executable.devices]
         places = [(r, p) for r in range(executable.num_replicas) for p in range(executable.num_partitions)]
         ids = (ctypes.c_int32 * (2 * len(places)))(*(number for place in places for number in place))
@@ -190,7 +178,7 @@ class PjrtLoadedExecutable(Handle):
         )
 
 
-def _program(args: Any) -> tuple[str | bytes, str]:
+def _program(args: Any) -> tuple[bytes, str]:
     program = _PROGRAM.from_address(args.program)
     return abi.bytes_at(program.code, program.code_size), abi.text_at(program.format, program.format_size)
 
@@ -217,9 +205,11 @@ def _compile(args: Any) -> None:
 def _warn_of_gathers(hlo: HloModule) -> None:
     """Warns once a process if a program needs whole arrays of which each device has a shard."""
     global _has_warned
+    if _has_warned:
+        return
     live = reachable([hlo.entry.root], lambda instruction: instruction.operands)
     gathers = [instruction for instruction in live if instruction.opcode == Opcode.ALL_GATHER]
-    if _has_warned or not any(gather.operand(0).opcode == Opcode.PARAMETER for gather in gathers):
+    if not any(gather.operand(0).opcode == Opcode.PARAMETER for gather in gathers):
         return
     _has_warned = True
     with contextlib.suppress(RuntimeWarning):  # where warnings are errors, the program still compiles
@@ -227,7 +217,7 @@ def _warn_of_gathers(hlo: HloModule) -> None:
             f"{hlo.name} computes with whole arrays on every device, because xla-core does not partition programs; "
             "jax.shard_map runs on the shards alone",
             RuntimeWarning,
-            stacklevel=1,
+            stacklevel=2,
         )
 
 
@@ -246,9 +236,8 @@ def _get_device_assignment(args: Any) -> None:
     ids = [device.device.id for device in loaded.devices]
     width = loaded.executable.num_partitions
     rows = tuple(tuple(ids[start : start + width]) for start in range(0, len(ids), width))
-    data = write_device_assignment(rows)
-    loaded.assignment = loaded.assignment or ctypes.create_string_buffer(data, len(data))
-    args.serialized_bytes, args.serialized_bytes_size = abi.address_of(loaded.assignment), len(data)
+    address, size = loaded.slots.text("assignment", lambda: write_device_assignment(rows))
+    args.serialized_bytes, args.serialized_bytes_size = address, size
     args.serialized_device_assignment, args.serialized_device_assignment_deleter = None, native.common().nothing
 
 
@@ -334,12 +323,14 @@ def _devices(loaded: PjrtLoadedExecutable, wanted: int | None, rows: int) -> lis
 def _optimized_program(args: Any) -> None:
     handle = handle_at(args.executable, PjrtExecutable)
     program = _PROGRAM.from_address(args.program)
-    text = outline(handle.program).encode()
-    form, _ = handle.text("format", lambda: b"mlir")
+    address, size = handle.slots.text("outline", lambda: outline(handle.program).encode())
+    form, _ = handle.slots.text("format", lambda: b"mlir")
     program.format, program.format_size = form, len("mlir")
     if program.code:
-        ctypes.memmove(program.code, text, min(len(text), program.code_size))
-    program.code_size = len(text)
+        if program.code_size < size:
+            raise InvalidArgumentError(f"the program needs {size} bytes, and {program.code_size} are given")
+        ctypes.memmove(program.code, address, size)
+    program.code_size = size
 
 
 def outline(program: Program) -> str:
@@ -402,7 +393,7 @@ def _mlir_type(shape: Shape) -> str:
 @implements("Executable_Fingerprint")
 def _fingerprint(args: Any) -> None:
     handle = handle_at(args.executable, PjrtExecutable)
-    address, size = handle.text("fingerprint", lambda: handle.program.executable.fingerprint().encode())
+    address, size = handle.slots.text("fingerprint", lambda: handle.program.executable.fingerprint().encode())
     args.executable_fingerprint, args.executable_fingerprint_size = address, size
 
 
@@ -414,10 +405,9 @@ def _loaded_fingerprint(args: Any) -> None:
 @implements("Executable_GetCostAnalysis")
 def _cost_analysis(args: Any) -> None:
     handle = handle_at(args.executable, PjrtExecutable)
-    if not handle.costs:
-        costs = {name: float(value) for name, value in handle.program.executable.cost_analysis().items()}
-        abi.named_values(costs, handle.costs)
-    args.properties, args.num_properties = abi.address_of(handle.costs[0]), len(handle.costs[0])
+    costs = {name: float(value) for name, value in handle.program.executable.cost_analysis().items()}
+    array = handle.slots.once("costs", lambda: abi.named_values(costs, handle.slots.keep([])))
+    args.properties, args.num_properties = abi.address_of(array), len(costs)
 
 
 @implements("Executable_GetCompiledMemoryStats")
@@ -437,7 +427,7 @@ def _memory_stats(args: Any) -> None:
 @implements("Executable_Serialize")
 def _serialize(args: Any) -> None:
     handle = handle_at(args.executable, PjrtExecutable)
-    args.serialized_bytes, args.serialized_bytes_size = handle.text("serialized", handle.program.serialize)
+    args.serialized_bytes, args.serialized_bytes_size = handle.slots.text("serialized", handle.program.serialize)
     args.serialized_executable, args.serialized_executable_deleter = None, native.common().nothing
 
 
@@ -452,7 +442,7 @@ def _deserialize_and_load(args: Any) -> None:
 @implements("Executable_GetCompileOptions")
 def _compile_options(args: Any) -> None:
     handle = handle_at(args.executable, PjrtExecutable)
-    args.serialized_bytes, args.serialized_bytes_size = handle.text("options", lambda: handle.program.options)
+    args.serialized_bytes, args.serialized_bytes_size = handle.slots.text("options", lambda: handle.program.options)
     args.serialized_compile_options, args.serialized_compile_options_deleter = None, native.common().nothing
 
 

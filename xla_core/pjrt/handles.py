@@ -9,7 +9,7 @@ looks the Python object of a handle up by its address.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from xla_core.errors import InvalidArgumentError
@@ -59,17 +59,19 @@ SLOTS["Buffer"]["is_ready"] = len(SLOTS["Buffer"]) + 1  # read by `ready_events`
 class Slots:
     """The block of words of one handle."""
 
-    __slots__ = ("_kept", "_numbers", "words")
+    __slots__ = ("_kept", "_made", "_numbers", "words")
 
     def __init__(self, kind: str) -> None:
         self._numbers = SLOTS.get(kind, {})
         self.words = (ctypes.c_uint64 * (len(self._numbers) + 1))()
         self._kept: list[Any] = []
+        self._made: dict[str, Any] = {}
 
     def copy(self) -> Slots:
         """Returns slots of the same values, which keep what these point to."""
         new = Slots.__new__(Slots)
         new._numbers, new.words, new._kept = self._numbers, type(self.words).from_buffer_copy(self.words), [self]
+        new._made = {}
         return new
 
     def set(self, **values: int | str | Any) -> None:
@@ -87,6 +89,22 @@ class Slots:
         """Keeps what the host has a pointer to as long as the handle lives, and returns it."""
         self._kept.append(value)
         return value
+
+    def once(self, name: str, make: Callable[[], Any]) -> Any:
+        """Makes a value of this name when a host first asks for it, and keeps it like `keep`."""
+        if name not in self._made:
+            self._made[name] = make()
+        return self._made[name]
+
+    def text(self, name: str, make: Callable[[], bytes]) -> tuple[int, int]:
+        """Returns the address and size of a text that is made `once`."""
+
+        def make_buffer() -> Any:
+            data = make()
+            return ctypes.create_string_buffer(data, max(1, len(data))), len(data)
+
+        kept, size = self.once(name, make_buffer)
+        return ctypes.addressof(kept), size
 
 
 class Handle:
@@ -120,10 +138,8 @@ H = TypeVar("H", bound=Handle)
 
 def handles_at(addresses: Sequence[int], kind: type[H]) -> list[H]:
     """Returns the objects of several pointers, as `handle_at`."""
-    found = [_handles.get(address) for address in addresses]
-    if all(handle.__class__ is kind for handle in found):
-        return found  # type: ignore[return-value]
-    return [handle_at(address, kind) for address in addresses]
+    found = [handle for address in addresses if isinstance(handle := _handles.get(address), kind)]
+    return found if len(found) == len(addresses) else [handle_at(address, kind) for address in addresses]
 
 
 def live_handles() -> int:

@@ -5,6 +5,7 @@ JAX has no public interface for this, so that this module uses names of `jax._sr
 
 from __future__ import annotations
 
+import importlib
 import types
 from typing import Any
 
@@ -23,9 +24,8 @@ _CALLBACKS = "check debug_callback debug_print"
 
 def register_platform(name: str) -> None:
     """Tells JAX about a platform of ours."""
-    import jax._src.debugging
-    import jax._src.lax.linalg
-    import jax.experimental.sparse  # noqa: F401  (registers its primitives' lowerings)
+    for module in ("jax._src.debugging", "jax._src.lax.linalg", "jax.experimental.sparse"):
+        importlib.import_module(module)  # registers the lowerings of its primitives
     from jax._src.interpreters import mlir
 
     wanted = {*_LINEAR_ALGEBRA.split(), *_CALLBACKS.split()}
