@@ -12,9 +12,7 @@ from xla_core.pjrt import abi, native
 from xla_core.pjrt.functions import implements
 from xla_core.pjrt.handles import Handle, Slots, handle_at
 from xla_core.runtime import Client, Device
-
-_NEWEST_STABLEHLO = (1, 13, 0)
-_OLDEST_STABLEHLO = (0, 9, 0)
+from xla_core.stablehlo.vhlo.versions import CURRENT, MINIMUM
 
 
 class PjrtMemory(Handle):
@@ -157,8 +155,8 @@ _attributes: list[Any] = []
 @implements("Plugin_Attributes")
 def _plugin_attributes(args: Any) -> None:
     values = {
-        "stablehlo_current_version": _NEWEST_STABLEHLO,
-        "stablehlo_minimum_version": _OLDEST_STABLEHLO,
+        "stablehlo_current_version": (*CURRENT[:2], 0),
+        "stablehlo_minimum_version": (*MINIMUM[:2], 0),
         "xla_version": 2,
     }
     if not _attributes:

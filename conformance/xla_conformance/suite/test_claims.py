@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Iterator
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -337,11 +338,11 @@ def test_a_custom_call_that_nobody_defines(client: Client, second_client: Client
 @pytest.mark.promise("compiler.host-fallback", "compiler.run-backend")
 @pytest.mark.parametrize("fallback", ["none", "host"])
 @pytest.mark.parametrize("dtype", ["f32", "s32"])
-def test_a_custom_call_that_the_host_defines(client: Client, fallback: str, dtype: str) -> None:
+def test_a_custom_call_that_the_host_defines(client: Client, fallback: Literal["none", "host"], dtype: str) -> None:
     text = custom_call(OWN_CALL, dtype=dtype)
     x = np.arange(8).astype({"f32": np.float32, "s32": np.int32}[dtype])
     try:
-        executable = compile_unclaimed(client, text, CompileOptions(fallback=fallback))  # type: ignore[arg-type]
+        executable = compile_unclaimed(client, text, CompileOptions(fallback=fallback))
     except UnimplementedError as error:
         if fallback == "host" and client.platform.compiler.host_fallback:
             raise AssertionError(f'With fallback="host", the host runs it: {error.message}') from error
