@@ -29,6 +29,7 @@ from xla_core.hlo.evaluator import (
     evaluate_parallel,
     evaluate_replicas,
 )
+from xla_core.hlo.extractor import extract_module, tuple_of
 from xla_core.hlo.graph import to_dot
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
@@ -90,6 +91,7 @@ __all__ = [
     "evaluate_instruction",
     "evaluate_parallel",
     "evaluate_replicas",
+    "extract_module",
     "flatten_value",
     "is_custom_call_registered",
     "lookup",
@@ -100,6 +102,7 @@ __all__ = [
     "scalar_computation",
     "structurally_equal",
     "to_dot",
+    "tuple_of",
     "ulp_distance",
     "unflatten_value",
     "verify",

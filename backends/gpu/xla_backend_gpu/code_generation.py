@@ -16,7 +16,7 @@ from xla_backend_gpu.ptxas import ptxas_report
 from xla_core import profiler
 from xla_core.analysis import BufferAssignment, BufferSlice
 from xla_core.backend import CompilationReport
-from xla_core.codegen.llvm import EmittedKernel, KernelEmitter, compile_ir, emitter_capabilities
+from xla_core.codegen.llvm import Autotuner, EmittedKernel, KernelEmitter, compile_ir, emitter_capabilities
 from xla_core.hlo import OPS, ElementType, HloInstruction, HloModule, Opcode, StructuralKeys, Trait
 from xla_core.passes import HloPass, HloPassPipeline, ModuleDump, create_pass, scheduling_pipeline
 from xla_core.schedule import Thunk, emit_thunks
@@ -67,23 +67,27 @@ def hlo_stages(config: TargetConfig, *, deterministic: bool = True) -> Mapping[s
 
 def compile_module(
     module: HloModule,
-    processor: str,
+    abi: PtxAbi,
     *,
     engine: Engine,
-    fast_math: str,
-    deterministic: bool,
     level: int,
-    supports: Callable[[HloInstruction], object] | None,
-    keep_artifacts: bool,
+    supports: Callable[[HloInstruction], object] | None = None,
+    tuner: Autotuner | None = None,
+    keep_artifacts: bool = False,
 ) -> GpuExecutable:
     """Assigns buffers, emits a kernel for each instruction, and compiles them to one module of PTX.
 
-    `level` is LLVM's optimization level. The host runs instructions that `supports` refuses. See `GpuOptions` for the
-    others.
+    Args:
+        module: the scheduled module.
+        abi: the processor and how its code is written; of this compilation alone.
+        engine: see `GpuOptions`.
+        level: LLVM's optimization level.
+        supports: the host runs the instructions that it refuses.
+        tuner: chooses the plans of kernels, if given.
+        keep_artifacts: see `CompileOptions`.
     """
     assignment = assign(module)
-    abi = PtxAbi(processor, fast_math=fast_math, deterministic=deterministic)
-    kernels = _Kernels(assignment, abi, supports)
+    kernels = _Kernels(assignment, abi, supports, tuner)
     with profiler.span("emit LLVM IR", category="compile"):
         kernels.emit()
         text = kernels.emitter.module.to_text()
@@ -98,9 +102,9 @@ def compile_module(
             "plan": "".join(kernels.plans),
             "llvm-unoptimized": text,
             "llvm": compiled.ir(),
-            "ptxas": ptxas_report(ptx, processor),
+            "ptxas": ptxas_report(ptx, abi.cpu),
         }
-    program = GpuProgram(processor=processor, ptx=ptx, launches=kernels.launches, engine=engine)
+    program = GpuProgram(processor=abi.cpu, ptx=ptx, launches=kernels.launches, engine=engine)
     report = CompilationReport(
         kernels=kernels.count,
         temp_bytes=assignment.temp_bytes,
@@ -113,7 +117,11 @@ class _Kernels:
     """Emits the kernels of a module, and records their launches by `place_of` the instruction."""
 
     def __init__(
-        self, assignment: BufferAssignment, abi: PtxAbi, supports: Callable[[HloInstruction], object] | None
+        self,
+        assignment: BufferAssignment,
+        abi: PtxAbi,
+        supports: Callable[[HloInstruction], object] | None,
+        tuner: Autotuner | None,
     ) -> None:
         self.emitter = KernelEmitter(abi, debug_locations=True)
         self.launches: dict[str, tuple[Launch, ...]] = {}
@@ -121,6 +129,7 @@ class _Kernels:
         self._assignment = assignment
         self._abi = abi
         self._supports = supports
+        self._tuner = tuner
         self._keys = StructuralKeys()
         self._made: dict[Hashable, tuple[Launch, ...]] = {}
 
@@ -140,6 +149,8 @@ class _Kernels:
             aliasing = frozenset(
                 (i, j) for i, result in enumerate(results) for j, place in enumerate(operands) if result.overlaps(place)
             )
+            if self._tuner is not None:
+                self._tuner.tune(instruction, aliasing)
             # A kernel of f(x, x) reads one buffer twice, so it cannot serve f(x, y).
             buffers = tuple((o.shape, instruction.operands.index(o)) for o in instruction.operands)
             key = (self._keys.instruction(instruction), buffers, aliasing)

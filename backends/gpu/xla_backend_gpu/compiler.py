@@ -10,6 +10,7 @@ import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
+from xla_backend_gpu.device import GpuExecutor
 from xla_backend_gpu.executable import GpuExecutable
 from xla_backend_gpu.processors import ALIGNMENT, check_processor
 from xla_backend_gpu.program import Engine, GpuProgram, Processor
@@ -38,12 +39,17 @@ class GpuOptions(BackendOptions):
         math: "strict" rounds each operation, "contract" allows fused multiply-add in place of a product and a sum.
         deterministic: whether a program gives the same result in each run. If not, the updates of a scatter of floats
             are combined in any order, by atomics.
+        autotune: whether the plans of kernels are chosen by what they take on the device, or by what an emulated
+            device counts, while the program is compiled.
+        autotune_cache: a file that keeps the chosen plans for later compilations, also those of other processes.
     """
 
     sm: Processor | None = None
     engine: Engine = "fast"
     math: Literal["strict", "contract"] = "strict"
     deterministic: bool = True
+    autotune: bool = False
+    autotune_cache: str = ""
 
 
 class GpuCompiler(Compiler):
@@ -76,21 +82,35 @@ class GpuCompiler(Compiler):
 
     def run_backend(
         self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None
-    ) -> Executable:
+    ) -> GpuExecutable:
         """Assigns buffers, and compiles the kernels of all instructions to one module of PTX."""
         from xla_backend_gpu import code_generation
+        from xla_backend_gpu.abi import PtxAbi
 
         own = _options(options)
+        fast_math = "contract" if own.math == "contract" or options.precision == "fast" else ""
+        abi = PtxAbi(own.sm or self.processor, fast_math=fast_math, deterministic=own.deterministic)
+        tuner = None
+        if own.autotune and isinstance(executor, GpuExecutor):
+            from xla_backend_gpu.autotuning import autotuner
+
+            measured = own.model_copy(update={"autotune": False, "engine": "checked"})
+            compile = functools.partial(self._compile_kernel, options=options.model_copy(update={"backend": measured}))
+            tuner = autotuner(executor, abi, compile, own.autotune_cache)
         return code_generation.compile_module(
             module,
-            own.sm or self.processor,
+            abi,
             engine=own.engine,
-            fast_math="contract" if own.math == "contract" or options.precision == "fast" else "",
-            deterministic=own.deterministic,
             level=2 if options.optimization_level else 0,
             supports=self.target_config.supports if options.fallback == "host" else None,
+            tuner=tuner,
             keep_artifacts=options.keep_artifacts,
         )
+
+    def _compile_kernel(self, module: HloModule, options: CompileOptions) -> GpuExecutable:
+        """Compiles an unscheduled module of one instruction."""
+        self.hlo_stages(options)["scheduling"].run(module)
+        return self.run_backend(module, options)
 
     def deserialize(
         self, data: bytes, options: CompileOptions | None = None, executor: StreamExecutor | None = None

@@ -51,6 +51,10 @@ class GpuExecutable(Executable):
         thunks = "\n".join(f"{type(thunk).__name__} {thunk.name}" for thunk in walk(self._thunks.thunks)) + "\n"
         return {**super().artifacts(), **self._artifacts, "ptx": self._program.ptx, "thunks": thunks}
 
+    def kernels(self) -> Sequence[KernelThunk]:
+        """Returns the launches of all kernels in their order; those of a loop's body once."""
+        return [thunk for thunk in walk(self._thunks.thunks) if isinstance(thunk, KernelThunk)]
+
     def memory_stats(self) -> ExecutableMemoryStats:
         sizes = dict.fromkeys(AllocationKind, 0)
         for allocation in self._thunks.allocations:

@@ -156,9 +156,9 @@ def _find_on_device(
     out: Console, optimized: HloModule, arguments: Sequence[np.ndarray], device: DeviceProcess, output: Path | None
 ) -> bool:
     from xla_conformance.bisect.instructions import find_wrong_instruction
-    from xla_conformance.bisect.programs import module_of
     from xla_conformance.bisect.reduction import find_wrong_prefix, reduce_fusion
     from xla_conformance.progress import progress
+    from xla_core.hlo import extract_module
 
     with progress() as show:
         finding = find_wrong_instruction(
@@ -183,7 +183,7 @@ def _find_on_device(
     out.print(str(finding.instruction), markup=False, soft_wrap=True)
     arrays = {f"result_{i}.npy": a for i, a in enumerate(finding.results)}
     arrays |= {f"expected_{i}.npy": a for i, a in enumerate(finding.expected)}
-    _write(out, output, module_of(finding.instruction), finding.arrays, arrays)
+    _write(out, output, extract_module(finding.instruction), finding.arrays, arrays)
     return True
 
 

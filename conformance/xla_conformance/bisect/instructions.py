@@ -9,7 +9,6 @@ import numpy as np
 
 from xla_conformance.bisect.comparison import instruction_difference
 from xla_conformance.bisect.device_process import DeviceProcess
-from xla_conformance.bisect.programs import module_of
 from xla_core.errors import XlaError
 from xla_core.hlo import (
     EvaluationContext,
@@ -20,6 +19,7 @@ from xla_core.hlo import (
     Trait,
     Value,
     branch_computations,
+    extract_module,
     flatten_value,
     unflatten_value,
 )
@@ -43,7 +43,7 @@ class Finding:
 
     @property
     def arrays(self) -> list[np.ndarray]:
-        """The leaves of the operands, which are the arguments of `module_of(instruction)`."""
+        """The leaves of the operands, which are the arguments of `extract_module(instruction)`."""
         return [leaf for value in self.operands for leaf in flatten_value(value)]
 
 
@@ -111,7 +111,7 @@ class _Search:
         results: list[np.ndarray] = []
         try:
             leaves = [leaf for value in operands for leaf in flatten_value(value)]
-            results = self._device.run_optimized(module_of(instruction), leaves)
+            results = self._device.run_optimized(extract_module(instruction), leaves)
             difference = instruction_difference(instruction, operands, results, expected)
         except XlaError as error:
             difference = f"{error.code.name}: {error.message}"

@@ -10,10 +10,18 @@ import numpy as np
 from xla_conformance.bisect.comparison import first_difference
 from xla_conformance.bisect.device_process import DeviceProcess
 from xla_conformance.bisect.instructions import Finding
-from xla_conformance.bisect.programs import module_of, tuple_of
 from xla_core import evaluate
 from xla_core.errors import XlaError
-from xla_core.hlo import EvaluationContext, HloComputation, HloInstruction, HloModule, Opcode, flatten_value
+from xla_core.hlo import (
+    EvaluationContext,
+    HloComputation,
+    HloInstruction,
+    HloModule,
+    Opcode,
+    extract_module,
+    flatten_value,
+    tuple_of,
+)
 
 __all__ = ["find_wrong_prefix", "reduce_fusion"]
 
@@ -34,7 +42,7 @@ def reduce_fusion(finding: Finding, device: DeviceProcess) -> Finding:
         candidate = _fusion_up_to(fusion, inner)
         expected = flatten_value(context.evaluate(candidate, finding.operands))
         try:
-            results = device.run_optimized(module_of(candidate), finding.arrays)
+            results = device.run_optimized(extract_module(candidate), finding.arrays)
         except XlaError:  # the device computes no fusion of this root
             continue
         difference = first_difference(results, expected)

@@ -32,6 +32,7 @@ The packages, from the lowest one up. Each imports only from those above it in t
 `blocks`                what the threads of a block do together
 `forms`                 the loops of a kernel, planned and emitted: elementwise, rows, tiled, scatter, sort, fft, ...
 `planner`               chooses a form for a kernel and plans it; a backend may override it
+`autotuner`             chooses plans by what they take
 `kernel_emitter`        a fusion or an instruction becomes a function, as planned
 `capabilities`          what can be emitted, as data
 `llvm_compiler`         IR text to optimized IR, assembly, object code
@@ -40,6 +41,7 @@ The packages, from the lowest one up. Each imports only from those above it in t
 A new op is one function under a decorator (`elemental` in `scalars`, `generator` in `elements`) or a kernel form.
 """
 
+from xla_core.codegen.llvm.autotuner import Autotuner, TuningCache
 from xla_core.codegen.llvm.capabilities import emitter_capabilities, may_share_buffer
 from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
 from xla_core.codegen.llvm.forms.kernel_form import EmittedKernel, KernelBody, KernelForm, KernelPlan
@@ -57,6 +59,7 @@ from xla_core.codegen.llvm.planner import Planner
 from xla_core.codegen.llvm.target_abi import GridAbi, KernelFrame, KernelParameter, LoopAbi, TargetAbi
 
 __all__ = [
+    "Autotuner",
     "Block",
     "CompiledModule",
     "Complex",
@@ -76,6 +79,7 @@ __all__ = [
     "LoopAbi",
     "Planner",
     "TargetAbi",
+    "TuningCache",
     "Value",
     "compile_ir",
     "compile_objects",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from xla_core.codegen.kernel_choice import KEY
 from xla_core.codegen.llvm.forms.elements import ELEMENTS
 from xla_core.codegen.llvm.forms.fft import FFT, FFT_BLOCKS
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, KernelPlan
@@ -21,7 +22,7 @@ from xla_core.codegen.llvm.forms.tiles import TILES
 from xla_core.codegen.llvm.forms.top_k import TOP_K
 from xla_core.codegen.llvm.forms.top_k_blocks import TOP_K_BLOCKS
 from xla_core.codegen.llvm.forms.transposes import TRANSPOSES
-from xla_core.errors import UnimplementedError
+from xla_core.errors import InvalidArgumentError, UnimplementedError
 
 FORMS: Sequence[KernelForm[Any]] = (
     SORT_BLOCKS,
@@ -47,7 +48,8 @@ FORMS: Sequence[KernelForm[Any]] = (
 class Planner:
     """Chooses by rule: the first form that has a plan for the target's parallel model.
 
-    A backend may override `choose`, for example to change a plan's sizes by what it has measured.
+    An instruction whose `backend_config` has a `KernelChoice` is planned as that says. `Autotuner` writes choices by
+    what it measures. A backend may override `choose`.
 
     Args:
         forms: those to choose from.
@@ -61,11 +63,22 @@ class Planner:
 
         Raises:
             UnimplementedError: none of the forms computes the kernel.
+            InvalidArgumentError: the form that the instruction's `backend_config` names does not compute the kernel.
         """
+        named = body.choice.form
         for form in self.forms:
+            if named not in ("", form.name):
+                continue
             plan = form.plan(body) if form.matches(body) else None
             if plan is not None:
                 return form, plan
+        if named:
+            raise InvalidArgumentError(
+                f"{body.instruction.name}: {KEY} names the form {named!r}, which does not compute it",
+                op=body.root.opcode,
+                location=body.root.location,
+                hint="forms that may: " + ", ".join(form.name for form in self.forms if form.matches(body)),
+            )
         raise UnimplementedError(
             f"no form of kernels computes {body.instruction.name}",
             op=body.root.opcode,

@@ -75,13 +75,10 @@ def create_fusion(
     _remove_unused(fused)
     module = computation.module
     module.add_computation(fused)
-    fusion = HloInstruction(
-        Opcode.FUSION,
-        fused.root.shape,
-        operands,
-        {"kind": kind or fusion_kind(results), "calls": fused},
-        metadata=roots[0].metadata,
-    )
+    attributes = {"kind": kind or fusion_kind(results), "calls": fused}
+    if roots[0].attribute("backend_config"):  # it may say how the kernel of the root is planned
+        attributes["backend_config"] = roots[0].attribute("backend_config")
+    fusion = HloInstruction(Opcode.FUSION, fused.root.shape, operands, attributes, metadata=roots[0].metadata)
     return computation.add_instruction(fusion, name or f"{results[-1].opcode}_fusion")
 
 

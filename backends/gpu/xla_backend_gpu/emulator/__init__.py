@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from xla_backend_gpu.emulator.counters import Counters
+from xla_backend_gpu.emulator.counters import SECTOR_BYTES, Counters
 from xla_backend_gpu.emulator.faults import EmulatorFault, FaultKind
 from xla_backend_gpu.emulator.memory import Memory
 
 if TYPE_CHECKING:
     from xla_backend_gpu.emulator.module import KernelInfo, Module, Parameter
 
-__all__ = ["Counters", "EmulatorFault", "FaultKind", "KernelInfo", "Memory", "Module", "Parameter"]
+__all__ = ["SECTOR_BYTES", "Counters", "EmulatorFault", "FaultKind", "KernelInfo", "Memory", "Module", "Parameter"]
 
 
 def __getattr__(name: str) -> Any:

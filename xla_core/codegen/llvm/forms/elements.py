@@ -42,14 +42,14 @@ def _most_lanes(body: KernelBody, section: Section) -> int:
     roots = [root for root, _ in section.roots]
     whole = [i for i in body.bound if i.shape.is_array and i.shape.num_elements >= section.shape.num_elements]
     widest = max(leaf.element_type.byte_width for i in [*roots, *whole] for leaf in i.shape.leaves())
-    lanes = max(1, body.abi.parallel.vector_bytes // widest)
+    lanes = max(1, body.parallel.vector_bytes // widest)
     while lanes > 1 and lanes * body.size > _MOST_CODE:
         lanes //= 2
     return lanes
 
 
 def _plan(body: KernelBody) -> _ElementsPlan:
-    found, model = [s for s in sections(body, parts=True) if s.shape.num_elements], body.abi.parallel
+    found, model = [s for s in sections(body, parts=True) if s.shape.num_elements], body.parallel
     outlines = [planned(section, number) for number, section in enumerate(found)]
     split, plan = LoopPlan(outlines, body.bound), LoopPlan(outlines, body.bound, splits_sections=False)
     planned_sections = []
@@ -106,4 +106,4 @@ class _Section:
         self._vectors.store([list(self._section.elements(self._body, self._emitter, p)) for p in positions])
 
 
-ELEMENTS = KernelForm("elements", lambda body: body.abi.parallel.has_blocks, _plan, _emit)
+ELEMENTS = KernelForm("elements", lambda body: body.parallel.has_blocks, _plan, _emit)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from xla_core.analysis.indexing import Loops, one_loop
+from xla_core.codegen.kernel_choice import KernelChoice
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.ir_array import IrArray
@@ -91,6 +92,8 @@ class KernelBody:
         bindings: the arrays of the operands.
         results: the arrays of the result's leaves.
         aliasing: as in `KernelEmitter.emit`.
+        choice: what the instruction's `backend_config` says of the plan.
+        parallel: the target's model, with the figures of the choice. Plans follow from it.
         scratch: the plan's scratch memory, if it has any.
     """
 
@@ -104,6 +107,8 @@ class KernelBody:
         self.instruction = instruction
         self.root = instruction.attribute("calls").root if instruction.opcode == Opcode.FUSION else instruction
         self.aliasing = frozenset(aliasing)
+        self.choice = KernelChoice.of(instruction)
+        self.parallel = self.choice.applied(abi.parallel, instruction)
         self.bindings: Mapping[HloInstruction, IrArray | list[IrArray]] = {}
         self.results: list[IrArray] = []
         self.scratch: Value | None = None

@@ -68,7 +68,7 @@ def _plan(body: KernelBody) -> _LoopKernelPlan:
         variables = plan.variables(outline)
         across = plan.across(outline) if len(variables) > 1 else -1
         extents = [v.extent for v in variables]
-        partition = Partition(extents, body.abi.parallel, across=across, whole_rows=body.has_inner_reductions)
+        partition = Partition(extents, body.parallel, across=across, whole_rows=body.has_inner_reductions)
         first = 0 if partition.is_position else partition.prefix
         positions = range(first, len(extents)) if across < 0 else ()
         nests.append(_Nest(section, variables, partition, plan.cuts(outline, positions, copies)))

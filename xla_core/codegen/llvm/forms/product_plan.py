@@ -114,7 +114,7 @@ def _access(
 
 def plan_product(body: KernelBody, space: ProductSpace) -> ProductPlan:
     """Plans a kernel for the target's blocks of threads."""
-    model, product = body.abi.parallel, space.product
+    model, product = body.parallel, space.product
     shape = body.roots[0].shape
     minor = next((d for d in shape.minor_to_major() if shape.dimensions[d] > 1), -1)
     is_swapped = minor >= 0 and space.parts[minor][-1] in space.rows
@@ -239,7 +239,7 @@ def _layout(
     matrix: MatrixShape | None,
 ) -> TileLayout:
     """How the tiles of an operand are copied: along what is contiguous in memory, by wide reads."""
-    model = body.abi.parallel
+    model = body.parallel
     batch = Variable("batch", sizes[0], "batch")
     line, term = Variable("line", sizes[1 + side], "line"), Variable("term", sizes[3], "term")
     access = _access(space, operands, side, *map(IndexExpr.of, (batch, line, term)))

@@ -53,7 +53,7 @@ def _space(body: KernelBody) -> ProductSpace | None:
 
 
 def _matches(body: KernelBody) -> bool:
-    model = body.abi.parallel
+    model = body.parallel
     return model.has_blocks and model.shared_bytes > 0
 
 

@@ -84,7 +84,7 @@ def _kernel(body: KernelBody) -> _Kernel | None:
 
 
 def _matches(body: KernelBody) -> bool:
-    return body.abi.parallel.has_blocks and any(i.opcode == Opcode.REDUCE for i in body.members)
+    return body.parallel.has_blocks and any(i.opcode == Opcode.REDUCE for i in body.members)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +116,7 @@ class _TeamsPlan(KernelPlan):
 
 
 def _plan(body: KernelBody) -> _TeamsPlan | None:
-    kernel, model = _kernel(body), body.abi.parallel
+    kernel, model = _kernel(body), body.parallel
     if kernel is None:
         return None
     rows = kernel.rows

@@ -54,14 +54,14 @@ def _matches(body: KernelBody) -> bool:
 
 def _plan(body: KernelBody) -> _ScatterPlan:
     # Only a scatter in place is divided into units: the operands must be copied before the first update.
-    windows, in_place = ScatterWindows(body.root, body.abi.parallel), not copied_operands(body)
+    windows, in_place = ScatterWindows(body.root, body.parallel), not copied_operands(body)
     if windows.is_empty:
         return _ScatterPlan(0 if in_place else 1, windows=windows)
     divides = in_place and not windows.moved
     section = Section("scatter window", (math.prod(windows.window),), functools.partial(_visit, windows))
     plan = LoopPlan([section], body.bound)
     variables = plan.variables(section)
-    partition = Partition([v.extent for v in variables], body.abi.parallel, tile=_CHUNK if divides else 1 << 40)
+    partition = Partition([v.extent for v in variables], body.parallel, tile=_CHUNK if divides else 1 << 40)
     if not divides:
         partition.prefix, partition.chunks, partition.chunk, partition.count = 0, 1, variables[-1].extent, 1
     return _ScatterPlan(partition.count, loops=plan.loops, windows=windows, variables=variables, partition=partition)

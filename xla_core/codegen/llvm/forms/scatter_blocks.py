@@ -45,7 +45,7 @@ class _ScatterPlan(KernelPlan):
 
 def _matches(body: KernelBody) -> bool:
     return (
-        body.abi.parallel.has_blocks
+        body.parallel.has_blocks
         and body.root.opcode == Opcode.SCATTER
         and body.root.operand(0).shape.num_elements > 0
         and not any(0 < s.layout.element_size_in_bits < 8 for s in body.root.shape.leaves() if s.layout)
@@ -53,7 +53,7 @@ def _matches(body: KernelBody) -> bool:
 
 
 def _plan(body: KernelBody) -> _ScatterPlan:
-    windows = ScatterWindows(body.root, body.abi.parallel)
+    windows = ScatterWindows(body.root, body.parallel)
     window = math.prod(windows.window)
     free = math.prod(n for position, n in enumerate(windows.window) if position not in windows.moved)
     if windows.is_empty:

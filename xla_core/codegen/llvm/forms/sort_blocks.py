@@ -35,7 +35,7 @@ def _types(body: KernelBody) -> list[str]:
 
 
 def _matches(body: KernelBody) -> bool:
-    model = body.abi.parallel
+    model = body.parallel
     return body.root.opcode == Opcode.SORT and model.has_blocks and tile_elements(_types(body), model) > 0
 
 
@@ -44,7 +44,7 @@ def _plan(body: KernelBody) -> MergeSortPlan:
     if not math.prod(dims):
         return MergeSortPlan(0)
     length = dims[dimension]
-    return plan_merge_sort(_types(body), math.prod(dims) // length, length, length, body.abi.parallel)
+    return plan_merge_sort(_types(body), math.prod(dims) // length, length, length, body.parallel)
 
 
 def _emit(body: KernelBody, plan: MergeSortPlan, frame: KernelFrame, context: EmissionContext) -> None:

@@ -94,7 +94,7 @@ def _fits(instruction: HloInstruction) -> bool:
 
 
 def _matches(body: KernelBody) -> bool:
-    if body.abi.parallel.has_blocks:
+    if body.parallel.has_blocks:
         return False
     leaves = [leaf for root in body.roots for leaf in root.shape.leaves()]
     dims = leaves[0].dimensions
@@ -130,7 +130,7 @@ def _plan(body: KernelBody) -> _TilePlan:
     section = Section("tile", (math.prod(dims[:last]), math.prod(dims[last:])), visit)
     plan = LoopPlan([section], body.bound)
     variables = plan.variables(section)
-    partition = Partition([v.extent for v in variables], body.abi.parallel, tile=_TILE)
+    partition = Partition([v.extent for v in variables], body.parallel, tile=_TILE)
     return _TilePlan(partition.count, loops=plan.loops, partition=partition, variables=variables)
 
 

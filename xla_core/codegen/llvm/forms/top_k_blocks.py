@@ -30,7 +30,7 @@ def _types(body: KernelBody) -> list[str]:
 
 
 def _matches(body: KernelBody) -> bool:
-    model = body.abi.parallel
+    model = body.parallel
     return body.root.opcode == Opcode.TOPK and model.has_blocks and tile_elements(_types(body), model) > 0
 
 
@@ -39,7 +39,7 @@ def _plan(body: KernelBody) -> MergeSortPlan:
     rows, k = math.prod(outer), body.root.attribute("k")
     if not rows or not k:
         return MergeSortPlan(0)
-    return plan_merge_sort(_types(body), rows, length, k, body.abi.parallel)
+    return plan_merge_sort(_types(body), rows, length, k, body.parallel)
 
 
 def _emit(body: KernelBody, plan: MergeSortPlan, frame: KernelFrame, context: EmissionContext) -> None:

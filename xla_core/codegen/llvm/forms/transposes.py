@@ -78,12 +78,12 @@ class _TransposesPlan(KernelPlan):
 
 def _matches(body: KernelBody) -> bool:
     combining = {Trait.ACCUMULATES, Trait.SUPERLINEAR}
-    return body.abi.parallel.threads >= _SIDE and not any(i.op.traits & combining for i in body.members)
+    return body.parallel.threads >= _SIDE and not any(i.op.traits & combining for i in body.members)
 
 
 def _plan(body: KernelBody) -> _TransposesPlan | None:
     """Returns the plan, if loads of the kernel stride while its stores don't."""
-    model = body.abi.parallel
+    model = body.parallel
     parts = [section for section in sections(body, parts=False) if section.shape.num_elements]
     if len(parts) != 1:
         return None

@@ -121,11 +121,11 @@ class _FftPlan(KernelPlan):
 
 
 def _matches(body: KernelBody) -> bool:
-    return body.abi.parallel.has_blocks and is_row_transform(body)
+    return body.parallel.has_blocks and is_row_transform(body)
 
 
 def _plan(body: KernelBody) -> _FftPlan:
-    transform, model = Transform(body.root), body.abi.parallel
+    transform, model = Transform(body.root), body.parallel
     rows = math.prod(body.root.shape.dimensions[:-1])
     if not rows:
         return _FftPlan(0)

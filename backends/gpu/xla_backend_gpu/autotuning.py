@@ -1,0 +1,122 @@
+"""Chooses the plans of kernels by what they take on a GPU, or by what the emulated device counts."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+
+from xla_backend_gpu import __version__
+from xla_backend_gpu.abi import PtxAbi
+from xla_backend_gpu.device import GpuExecutor, GpuStream
+from xla_backend_gpu.emulated_driver import EmulatedDriver
+from xla_backend_gpu.emulator import SECTOR_BYTES, Counters
+from xla_backend_gpu.executable import GpuExecutable
+from xla_core.backend import DeviceMemory
+from xla_core.codegen.llvm import Autotuner, TuningCache
+from xla_core.errors import ResourceExhaustedError
+from xla_core.hlo import HloModule
+from xla_core.schedule import KernelThunk
+
+__all__ = ["autotuner", "estimated_seconds"]
+
+_ROUNDS = 3
+_RUNS = 10  # of a round
+
+# Figures of an H100, for the estimate of what an emulated device counts.
+_PROCESSORS = 132
+_CYCLES = 1.755e9  # a second
+_ISSUED = 4  # instructions of warps that a processor issues in a cycle
+_LATENCY = 4  # cycles until a thread's next instruction
+_MEMORY_BYTES = 3.35e12  # a second
+_CACHE_BYTES = 7e12  # a second
+_LAUNCH_SECONDS = 2e-6
+
+
+def autotuner(
+    executor: GpuExecutor, abi: PtxAbi, compile: Callable[[HloModule], GpuExecutable], cache: str
+) -> Autotuner:
+    """Returns the autotuner of a compilation.
+
+    Args:
+        executor: the device that kernels are measured on.
+        abi: the compilation's.
+        compile: compiles an unscheduled module as the compilation does, for the checked engine.
+        cache: a file for the chosen plans, or "".
+    """
+    device = f"gpu {__version__}, {executor.description.name}"
+
+    def measure(module: HloModule) -> float:
+        return _seconds(executor, compile(module).kernels())
+
+    return Autotuner(abi, measure, cache=TuningCache(cache), device=device)
+
+
+def estimated_seconds(counters: Counters) -> float:
+    """Estimates the time of what an emulated device has counted, on an H100.
+
+    The slowest of these decides: the memory, the cache, the processors that have blocks, and the longest chain of a
+    thread's instructions. Each launch adds to it.
+    """
+    busy = max(1, min(_PROCESSORS, counters.blocks // max(counters.launches, 1))) * _CYCLES
+    shared = counters.shared_accesses + counters.shared_bank_conflicts
+    slowest: float = max(
+        SECTOR_BYTES * counters.touched_sectors / _MEMORY_BYTES,
+        SECTOR_BYTES * counters.global_sectors / _CACHE_BYTES,
+        (counters.warp_instructions / _ISSUED + counters.local_bytes / SECTOR_BYTES) / busy,
+        shared / busy,
+        _LATENCY * counters.instructions / max(counters.threads, 1) / _CYCLES,
+    )
+    return counters.launches * _LAUNCH_SECONDS + slowest
+
+
+def _seconds(executor: GpuExecutor, kernels: Sequence[KernelThunk]) -> float:
+    """Returns the time of kernels, which run one after another on memory of zeros.
+
+    Raises:
+        ResourceExhaustedError: the device has no memory for their buffers.
+    """
+    stream = GpuStream(executor)
+    memory: dict[int, DeviceMemory] = {}
+    try:
+        for allocation in {
+            p.allocation.index: p.allocation for k in kernels for p in (*k.operands, *k.results)
+        }.values():
+            found = executor.allocate(max(allocation.size, 1))
+            if found is None:
+                raise ResourceExhaustedError(f"there are no {allocation.size} bytes to measure a kernel with")
+            memory[allocation.index] = found
+            stream.memset(found, 0)
+
+        def run() -> None:
+            for kernel in kernels:
+                places = (*kernel.operands, *kernel.results)
+                arguments = [memory[p.allocation.index].slice(p.offset, p.size) for p in places]
+                stream.launch(kernel.kernel, arguments, kernel.dimensions)
+
+        stream.synchronize()
+        driver = executor.driver
+        if isinstance(driver, EmulatedDriver):
+            before = driver.counters
+            run()
+            stream.synchronize()
+            return estimated_seconds(driver.counters - before)
+        return _median_seconds(stream, run)
+    finally:
+        stream.synchronize()
+        stream.close()
+        for each in memory.values():
+            executor.deallocate(each)
+
+
+def _median_seconds(stream: GpuStream, run: Callable[[], None]) -> float:
+    run()  # loads the code
+    stream.synchronize()
+    found = []
+    for _ in range(_ROUNDS):
+        start = time.perf_counter()
+        for _ in range(_RUNS):
+            run()
+        stream.synchronize()
+        found.append((time.perf_counter() - start) / _RUNS)
+    return statistics.median(found)
