@@ -207,6 +207,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "compile-options": options("xla_core", "CompileOptions"),
     "core-flags": flags("CoreFlags"),
     "cpu-options": options("xla_backend_cpu.compiler", "CpuOptions"),
+    "jax-suite": lambda: str(_beside("jax_suite_tables").summary()),
+    "jax-suite-causes": lambda: str(_beside("jax_suite_tables").causes()),
     "ops": lambda: str(_beside("op_pages").index()),
     "passes": passes,
     "pipeline": pipeline,

@@ -24,9 +24,7 @@ def known_cause(test: str) -> str | None:
     return next((row["cause"] for row in table["failure"] if fnmatch.fnmatchcase(test, row["tests"])), None)
 
 
-def compare(
-    ours: Mapping[str, Outcome], reference: Mapping[str, Outcome], selection: Selection
-) -> dict[str, Any]:
+def compare(ours: Mapping[str, Outcome], reference: Mapping[str, Outcome], selection: Selection) -> dict[str, Any]:
     """Makes a file's row of the table.
 
     Its failures are those of tests that JAX's CPU passes, each with its error and its cause.
@@ -43,7 +41,8 @@ def compare(
         "ours": _counts(ours),
         "reference": _counts(reference),
         "skipped by ours alone": sum(
-            outcome.kind == "skipped" and reference.get(test, outcome).kind == "passed" for test, outcome in ours.items()
+            outcome.kind == "skipped" and reference.get(test, outcome).kind == "passed"
+            for test, outcome in ours.items()
         ),
         "failures": failures,
     }

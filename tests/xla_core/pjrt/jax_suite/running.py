@@ -76,7 +76,9 @@ def run_file(
                 text = "" if hung else f"exit status {process.returncode}: {_last_line(log)}"
                 outcomes[interrupted] = Outcome("hung" if hung else "crashed", text)
             elif len(outcomes) == before:
-                raise RuntimeError(f"{file.name} does not run on {platform}:\n{log.read_text(errors='replace')[-4000:]}")
+                raise RuntimeError(
+                    f"{file.name} does not run on {platform}:\n{log.read_text(errors='replace')[-4000:]}"
+                )
             else:
                 return outcomes  # the process failed after its last test
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import importlib
 import json
 import os
 import sys
@@ -79,12 +80,12 @@ def main() -> int:
     sys.path[:0] = [str(args.file.parent), str(args.file.parent.parent)]
 
     import jax
-    from jax._src import test_util  # noqa: F401: defines jax_test_dut
 
+    importlib.import_module("jax._src.test_util")  # defines jax_test_dut
     config: Any = jax.config
     config.update("jax_test_dut", "cpu")
     os.chdir(args.file.parent)
-    options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=short", f"--timeout={args.limit}"]
+    options = ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=short", f"--timeout={args.limit}"]
     with args.record.open("a") as record:
         recorder = Recorder(record, args.share, args.seed, only, without)
         return int(pytest.main([args.file.name, *options], plugins=[recorder]))
