@@ -360,7 +360,7 @@ def outline(program: Program) -> str:
     ]
     if executable.num_partitions > 1:
         given = [_sharding(text) for text in program.signature.parameters]
-        made = [_sharding(text) for text in program.signature.results]
+        made = [_sharding(text) for text in program.signature.results] or ["{{replicated}}"]  # of an empty tuple
         output = made[0] if len(made) == 1 else f"{{{', '.join(made)}}}"
         attributes.append(f"mhlo.spmd_parameters_shardings = [{', '.join(map(json.dumps, given))}]")
         attributes.append(f"mhlo.spmd_output_sharding = {json.dumps(output)}")

@@ -2,34 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import textwrap
 
 import pytest
 
+from tests.xla_core.pjrt.jax_process import run_jax
+
 pytest.importorskip("jax", reason="JAX is not installed")
-
-_TIMEOUT = 300
-
-
-def run_jax(program: str, platforms: str | None = "xla_cpu,cpu", **environment: str) -> str:
-    """Runs a program in a new process and returns what it prints."""
-    variables = {**os.environ, **environment}
-    variables.pop("JAX_PLATFORMS", None)
-    if platforms is not None:
-        variables["JAX_PLATFORMS"] = platforms
-    head = "import jax, jax.numpy as jnp, numpy as np\n"
-    done = subprocess.run(
-        [sys.executable, "-c", head + textwrap.dedent(program)],
-        env=variables,
-        capture_output=True,
-        text=True,
-        timeout=_TIMEOUT,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 @pytest.mark.parametrize("platform", ["xla_cpu", "template", "xla_gpu"])

@@ -48,6 +48,10 @@ class _Callback:
                 )
         return arrays
 
+    def zeros(self) -> list[np.ndarray]:
+        """Returns results for a device that another device calls the function for."""
+        return [np.zeros(sizes, dtype) for sizes, dtype in self._results]
+
 
 _callbacks: weakref.WeakValueDictionary[int, _Callback] = weakref.WeakValueDictionary()
 
@@ -68,6 +72,7 @@ def emit(
     """Emits the custom call; the signature and the results are those of JAX's `emit_python_callback`."""
     from jax._src import core, ffi
     from jax._src.interpreters import mlir
+    from jaxlib.mlir.dialects import stablehlo
 
     callback = _Callback(function, result_avals)
     ctx.module_context.add_host_callback(callback)  # keeps it alive, and the program out of the persistent cache
@@ -77,13 +82,48 @@ def emit(
             ctx, avals_in=[core.abstract_token, *ctx.avals_in], avals_out=[core.abstract_token, *ctx.avals_out]
         )
     lower = ffi.build_ffi_lowering_function(_TARGET, has_side_effect=has_side_effect)
-    call = lower(ctx, *operands, index=np.uint64(callback.number))
+    device = _only_device(ctx, sharding)
+    place = {}
+    if device is not None:
+        place = {"device": np.uint64(device)}
+        operands = [*operands, stablehlo.partition_id()]
+        ctx = dataclasses.replace(ctx, avals_in=[*ctx.avals_in, core.ShapedArray((), np.dtype(np.uint32))])
+    call = lower(ctx, *operands, index=np.uint64(callback.number), **place)
     if sharding is not None:
         mlir.set_sharding(ctx.module_context, call, _with_token(sharding) if token and result_avals else sharding)
     results = list(call.results)
     if token:
         token, *results = results
+    if device is not None:
+        results = [_from_device(ctx, device, result) for result in results]
     return results, token, None
+
+
+def _from_device(ctx: Any, device: int, value: Any) -> Any:
+    """Gives the value that one device has to all."""
+    from jax._src.interpreters import mlir
+    from jaxlib.mlir.dialects import stablehlo
+
+    context = ctx.module_context
+    others = [number for number in range(context.axis_context.num_devices) if number != device]
+    channel = stablehlo.ChannelHandle.get(context.new_channel(), mlir.DEVICE_TO_DEVICE_TYPE)
+    groups = mlir.dense_int_elements([[device, *others]])
+    return stablehlo.collective_broadcast(value, groups, channel_handle=channel)
+
+
+def _only_device(ctx: Any, sharding: Any) -> int | None:
+    """Returns the partition that calls the function for all; None if each calls it."""
+    from jax._src.sharding_impls import SdyArrayList
+    from jaxlib import xla_client
+
+    devices = None
+    if getattr(ctx.module_context.axis_context, "num_devices", 1) == 1:
+        return None
+    if isinstance(sharding, SdyArrayList):
+        devices = sharding.shardings[0].logical_device_ids
+    elif sharding is not None and sharding.type == xla_client.OpSharding.Type.MAXIMAL:
+        devices = sharding.tile_assignment_devices
+    return devices[0] if devices else None
 
 
 def _with_token(sharding: Any) -> Any:
@@ -99,12 +139,17 @@ def _with_token(sharding: Any) -> Any:
 
 @register_custom_call(_TARGET)
 def _run(context: Any, instruction: Any, values: Sequence[Any]) -> Any:
-    number = parse_backend_config(instruction.attribute("backend_config"))["index"]
+    config = parse_backend_config(instruction.attribute("backend_config"))
+    number = config["index"]
     callback = _callbacks.get(number)
     if callback is None:
         raise FailedPreconditionError(
             f"the Python function {number} of {instruction.name} is gone",
             hint="a program that was serialized can't call functions of another process",
         )
-    results = callback([value for value in values if isinstance(value, np.ndarray)])  # without the token
+    arrays = [value for value in values if isinstance(value, np.ndarray)]  # without the token
+    if "device" in config and config["device"] != int(arrays.pop()):
+        results = callback.zeros()
+    else:
+        results = callback(arrays)
     return results[0] if len(results) == 1 else tuple(results)

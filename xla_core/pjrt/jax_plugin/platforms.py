@@ -5,39 +5,100 @@ JAX has no public interface for this, so that this module uses names of `jax._sr
 
 from __future__ import annotations
 
+import functools
 import importlib
 import types
 from typing import Any
 
+import numpy as np
+
 from xla_core.pjrt.jax_plugin import callbacks
 
-_LINEAR_ALGEBRA = """
-    eig eigh geqp3 geqrf hessenberg householder_product lu ormqr schur svd tridiagonal tridiagonal_solve
-    csr_spmm csr_spmv spsolve
+_REPLACED = """
+    geqrf householder_product lu ormqr svd tridiagonal_solve csr_spmm csr_spmv spsolve
 """
-"""Primitives whose lowering on JAX's CPU calls LAPACK or is made of other ops. The core gives LAPACK's calls a
-meaning for every backend."""
-
-_CALLBACKS = "check debug_callback debug_print"
-"""Primitives whose lowering on JAX's CPU calls Python. Others have one lowering for all platforms."""
+"""Primitives whose lowering for JAX's CPU is taken although JAX has one for every platform. It calls LAPACK, to whose
+custom calls the core gives a meaning for every backend."""
 
 
 def register_platform(name: str) -> None:
     """Tells JAX about a platform of ours."""
     for module in ("jax._src.debugging", "jax._src.lax.linalg", "jax.experimental.sparse"):
         importlib.import_module(module)  # registers the lowerings of its primitives
+    from jax._src import debugging
     from jax._src.interpreters import mlir
+    from jax._src.lax.control_flow import conditionals
 
-    wanted = {*_LINEAR_ALGEBRA.split(), *_CALLBACKS.split()}
     if name not in mlir._platforms_with_donation:
         mlir._platforms_with_donation.append(name)
-    for primitive, entry in list(mlir._platform_specific_lowerings["cpu"].items()):
-        if primitive.name in wanted:
-            mlir.register_lowering(primitive, entry.rule, platform=name, inline=entry.inline)
+    of_cpu = mlir._platform_specific_lowerings["cpu"]
+    rules = _Lowerings(mlir._lowerings, of_cpu)
+    rules.update({primitive: rule for primitive, rule in of_cpu.items() if primitive.name in _REPLACED.split()})
+    rules.update(mlir._platform_specific_lowerings.get(name, {}))
+    mlir._platform_specific_lowerings[name] = rules
+    mlir.register_lowering(debugging.inspect_sharding_p, _inspect_sharding, platform=name)
+    for primitive, parameter in (
+        (conditionals.platform_index_p, "platforms"),
+        (conditionals.cond_p, "branches_platforms"),
+    ):
+        entry = mlir._lowerings[primitive]
+        rule = functools.partial(_lower_platform_choice, name, parameter, entry.rule)
+        mlir.register_lowering(primitive, rule, platform=name, inline=entry.inline)
     if name not in _platforms:
         _platforms.add(name)
         _route_callbacks()
         _use_persistent_cache()
+
+
+class _Lowerings(dict[Any, Any]):
+    """The lowerings of primitives on one platform. A primitive that has none for every platform has that of JAX's CPU,
+    as many libraries know the platforms of JAX alone.
+    """
+
+    def __init__(self, of_every_platform: dict[Any, Any], of_cpu: dict[Any, Any]) -> None:
+        super().__init__()
+        self._of_every_platform, self._of_cpu = of_every_platform, of_cpu
+
+    def __contains__(self, primitive: object) -> bool:
+        return super().__contains__(primitive) or (
+            primitive not in self._of_every_platform and primitive in self._of_cpu
+        )
+
+    def __missing__(self, primitive: Any) -> Any:
+        return self._of_cpu[primitive]
+
+
+def _lower_platform_choice(name: str, parameter: str, lower: Any, ctx: Any, *args: Any, **parameters: Any) -> Any:
+    """Lowers the ops of `jax.lax.platform_dependent`. Without a branch for our platform or a default, JAX's CPU's runs.
+
+    Args:
+        parameter: which one of the op has the platforms of each branch, None for the default.
+    """
+    branches = parameters.get(parameter)
+    if branches is not None and name not in {platform for branch in branches for platform in branch or (name,)}:
+        branches = tuple((*branch, name) if "cpu" in branch else branch for branch in branches)
+        parameters[parameter] = branches
+    return lower(ctx, *args, **parameters)
+
+
+def _inspect_sharding(ctx: Any, value: Any, *, callback: Any) -> Any:
+    """Says that a value is replicated, because what is outside of shard_map is computed by every device."""
+    from jax._src import mesh, sharding_impls
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+    context = ctx.module_context.axis_context
+    found: Any = mesh.thread_resources.env.physical_mesh
+    if isinstance(context, sharding_impls.SPMDAxisContext):
+        found = context.mesh
+        devices = found._flat_devices_tuple
+    else:
+        devices = context.device_assignment
+        if context.abstract_mesh is not None:
+            found = Mesh(np.array(devices).reshape(context.abstract_mesh.axis_sizes), context.abstract_mesh.axis_names)
+    replicated = sharding_impls.GSPMDSharding.get_replicated(devices)
+    nothing_split: Any = PartitionSpec
+    callback(replicated if found.empty else NamedSharding(found, nothing_split()))
+    return []
 
 
 _platforms: set[str] = set()

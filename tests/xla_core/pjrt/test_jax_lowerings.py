@@ -1,0 +1,106 @@
+"""What JAX lowers by platform, on platforms that it doesn't know."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.xla_core.pjrt.jax_process import run_jax
+
+pytest.importorskip("jax", reason="JAX is not installed")
+
+
+def test_rules_for_jax_cpu_serve_where_there_is_no_other() -> None:
+    run_jax(
+        """
+        import jax.extend
+        from jax.interpreters import mlir
+        from jax.extend.core import Primitive
+
+        def choose(x, **branches):
+            return jax.jit(lambda x: jax.lax.platform_dependent(x, **branches))(x)
+
+        add, times = (lambda x: x + 1), (lambda x: x * 10)
+        x = jnp.float32(3)
+        assert choose(x, cpu=add, cuda=times) == 4
+        assert choose(x, cpu=add, default=times) == 30
+        assert choose(x, xla_cpu=times, cpu=add, default=add) == 30
+        try:
+            choose(x, cuda=add, rocm=times)
+        except NotImplementedError as error:
+            assert "xla_cpu" in str(error), error
+        else:
+            raise AssertionError
+
+        mine = Primitive("mine")
+        mine.def_abstract_eval(lambda x: x)
+        mlir.register_lowering(mine, mlir.lower_fun(times, multiple_results=False), platform="cpu")
+        assert jax.jit(mine.bind)(x) == 30
+        other = Primitive("other")
+        other.def_abstract_eval(lambda x: x)
+        mlir.register_lowering(other, mlir.lower_fun(add, multiple_results=False))
+        mlir.register_lowering(other, mlir.lower_fun(times, multiple_results=False), platform="cpu")
+        assert jax.jit(other.bind)(x) == 4
+        """
+    )
+
+
+@pytest.mark.parametrize("platform", ["xla_cpu", "template"])
+def test_one_device_calls_python_for_all(platform: str) -> None:
+    printed = run_jax(
+        """
+        from jax.experimental import io_callback
+        from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+        mesh = Mesh(np.array(jax.devices()), ("x",))
+        split = NamedSharding(mesh, P("x"))
+        x = jax.device_put(jnp.arange(8.), split)
+
+        @jax.jit
+        def f(x):
+            jax.debug.print("whole {}", x.sum())
+            return io_callback(lambda v: (print("called"), v * 2)[1], jax.ShapeDtypeStruct((8,), "f"), x)
+
+        y = f(x)
+        jax.effects_barrier()
+        np.testing.assert_array_equal(y, np.arange(8.) * 2)
+
+        @jax.jit
+        @jax.shard_map(mesh=mesh, in_specs=P("x"), out_specs=P())
+        def each(x):
+            jax.debug.print("shard {}", x.sum())
+
+        each(x)
+        jax.effects_barrier()
+
+        seen = []
+        jax.jit(lambda x: jax.debug.inspect_array_sharding(x, callback=seen.append))(x)
+        assert [len(sharding.device_set) for sharding in seen] == [2], seen
+        """,
+        platforms=f"{platform},cpu",
+        XLA_FLAGS="--xla_force_host_platform_device_count=2",
+    )
+    assert sorted(printed.split("\n")) == ["", "called", "shard 22.0", "shard 6.0", "whole 28.0"]
+
+
+def test_options_of_xla_are_read() -> None:
+    run_jax(
+        """
+        lowered = jax.jit(jnp.sin).lower(1.0)
+        for name, value, message in (
+            ("invalid_key", 1, "No such compile option: 'invalid_key'"),
+            ("xla_embed_ir_in_executable", "sometimes", "'sometimes' is not a valid bool value"),
+        ):
+            try:
+                lowered.compile(compiler_options={name: value})
+            except jax.errors.JaxRuntimeError as error:
+                assert message in str(error), error
+            else:
+                raise AssertionError(name)
+
+        import glob, tempfile
+        folder = tempfile.mkdtemp()
+        lowered.compile(compiler_options={"xla_embed_ir_in_executable": True, "xla_gpu_autotune_level": 3})
+        lowered.compile(compiler_options={"xla_embed_ir_in_executable": "false", "xla_dump_to": folder})
+        assert glob.glob(folder + "/xla_core/*after_optimizations.txt")
+        """
+    )
