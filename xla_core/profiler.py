@@ -7,7 +7,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +64,9 @@ class Profiler:
 active: Profiler | None = None
 """The profiler of the innermost `trace`, or None."""
 
+listeners: list[Callable[[Profiler | None], None]] = []
+"""Functions that are called with `active` when it changes, for code that records nothing and has to step aside."""
+
 _NO_SPAN = contextlib.nullcontext()
 
 
@@ -84,6 +87,13 @@ def _timed(profiler: Profiler, name: str, category: str, arguments: dict[str, An
         profiler.add(name, category, start, time.perf_counter_ns(), arguments=arguments)
 
 
+def _set_active(profiler: Profiler | None) -> None:
+    global active
+    active = profiler
+    for listener in listeners:
+        listener(profiler)
+
+
 @contextlib.contextmanager
 def trace(path: str | Path | None = None) -> Iterator[Profiler]:
     """Profiles the block, and writes the Chrome trace to `path` at the end if given.
@@ -93,7 +103,6 @@ def trace(path: str | Path | None = None) -> Iterator[Profiler]:
     Raises:
         NotFoundError: where the directory of `path` doesn't exist.
     """
-    global active
     if path is not None:
         require("path", path, (str, os.PathLike), "a file's path or None")
         folder = Path(path).parent
@@ -101,10 +110,10 @@ def trace(path: str | Path | None = None) -> Iterator[Profiler]:
             raise NotFoundError(f"cannot write {path}: there is no directory {folder}", hint="make it first")
     outer = active
     profiler = outer or Profiler()
-    active = profiler
+    _set_active(profiler)
     try:
         yield profiler
     finally:
-        active = outer
+        _set_active(outer)
         if path is not None:
             profiler.write(path)

@@ -1,8 +1,8 @@
 """The contract: the classes that a vendor implements.
 
 Read the modules in this order: hooks, platform, stream_executor, device_memory, stream, event, compiler, executable,
-transfer_manager, literal_queue, communicator. The registry is the core's part. A vendor must implement the
-abstract methods; every other method has a default that works.
+native_entry, transfer_manager, literal_queue, communicator. The registry is the core's part. A vendor must
+implement the abstract methods; every other method has a default that works.
 """
 
 from xla_core.backend.communicator import Communicator
@@ -12,6 +12,7 @@ from xla_core.backend.event import Event
 from xla_core.backend.executable import CompilationReport, Executable, ExecutableMemoryStats
 from xla_core.backend.hooks import ENTRY_POINT_GROUP, Availability, BackendSpec, Requirement, hookimpl, hookspec
 from xla_core.backend.literal_queue import LiteralQueue
+from xla_core.backend.native_entry import NativeEntry
 from xla_core.backend.platform import Platform
 from xla_core.backend.registry import BackendInfo, backends, inspect_backends, load_backend
 from xla_core.backend.stream import HostBytes, Kernel, Stream
@@ -42,6 +43,7 @@ __all__ = [
     "HostBytes",
     "Kernel",
     "LiteralQueue",
+    "NativeEntry",
     "Platform",
     "Requirement",
     "RunOptions",

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from xla_core.backend.device_memory import DeviceMemory
+from xla_core.backend.native_entry import NativeEntry
 from xla_core.backend.stream_executor import RunOptions
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
@@ -111,6 +112,14 @@ class Executable(abc.ABC):
     def result_shapes(self) -> tuple[Shape, ...]:
         """Shapes of the array leaves of the results, with their layouts on the device."""
         return tuple(s.with_default_layout() for s in self.module.result_shape.leaves() if s.is_array)
+
+    def native_entry(self) -> NativeEntry | None:
+        """Returns the function that runs the program without Python, or None where there is none.
+
+        Callers such as the PJRT bridge use it to run short programs at a small cost. It is only for programs on one
+        device whose memory the host can address, without donated parameters and without work of the host.
+        """
+        return None
 
     def serialize(self) -> bytes:
         """Serializes the executable for `Compiler.deserialize`; the core adds the header.

@@ -6,7 +6,7 @@ import ctypes
 import functools
 from typing import Any
 
-from xla_core.pjrt import abi, abi_table, buffer, client, event, executable, native, ready_events
+from xla_core.pjrt import abi, abi_table, buffer, client, event, executable, native, ready_events, warm_path
 from xla_core.pjrt.functions import IMPLEMENTED, entry_of, unimplemented
 from xla_core.pjrt.handles import GETTERS
 from xla_core.runtime import Client
@@ -30,11 +30,18 @@ def _ready_event_functions() -> native.NativeCode:
     return ready_events.compile_functions(_shared_entries())
 
 
+@functools.cache
+def _warm_functions() -> native.NativeCode:
+    return warm_path.compile_functions(_shared_entries())
+
+
 def _function(name: str) -> int:
     """Returns the address of a function that is the same for all platforms."""
     if name in GETTERS or name in native.ERROR_FUNCTIONS:
         return native.common().address(name)
-    code = _ready_event_functions() if name in ready_events.FUNCTIONS else _shared_entries()
+    if name in ready_events.FUNCTIONS:
+        return _ready_event_functions().address(name)
+    code = _warm_functions() if name in warm_path.FUNCTIONS else _shared_entries()
     return code.address(name)
 
 

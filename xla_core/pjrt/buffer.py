@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import time
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -15,13 +16,14 @@ from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Layout, Shape
 from xla_core.pjrt import abi
+from xla_core.pjrt.buffer_pool import BufferPool, code
 from xla_core.pjrt.client import PjrtClient, PjrtDevice, place
 from xla_core.pjrt.event import error_of, event_address
 from xla_core.pjrt.functions import implements
 from xla_core.pjrt.handles import Handle, Slots, handle_at
 from xla_core.pjrt.ready_events import is_ready
 from xla_core.runtime import Buffer, HostEvent
-from xla_core.runtime.shape_cache import row_major_bytes
+from xla_core.runtime.shape_cache import intern_shape, row_major_bytes
 
 _TYPES_TEXT = """
     invalid pred s8 s16 s32 s64 u8 u16 u32 u64 f16 f32 f64 bf16 c64 c128 f8e5m2 f8e4m3fn f8e4m3b11fnuz f8e5m2fnuz
@@ -44,38 +46,55 @@ class PjrtBuffer(Handle):
 
     kind = "Buffer"
 
-    def __init__(self, buffer: Buffer, device: PjrtDevice) -> None:
+    def __init__(self, buffer: Buffer, device: PjrtDevice, slots: Slots | None = None) -> None:
         self.buffer, self.device = buffer, device
         self.holds: list[object] = []
-        super().__init__(_slots_of(buffer.shape, device).copy())
-        if is_ready(buffer.definition_event):
-            self.slots.set(is_ready=True)
+        self.pool = pool_of(buffer.shape, device)
+        if slots is not None:
+            super().__init__(slots)
+            return
+        super().__init__(self.pool.description.copy())
+        self.slots.set(pool=self.pool.address)
+        self.publish()
+
+    def publish(self) -> None:
+        """Tells native code that the value is computed, once it is."""
+        buffer = self.buffer
+        if self.slots["data"] or not is_ready(buffer.definition_event):
+            return
+        self.slots.set(is_ready=True)
+        if buffer.memory is not None and self.device.is_host_addressable:
+            code().set(self.slots.address_of("data"), buffer.device.executor.address(buffer.memory) or 0)
+
+    def withdraw(self) -> None:
+        """Keeps native code away from the memory, which may be freed or overwritten afterwards."""
+        self.holds += [self.buffer.share() for _ in range(code().withdraw(self.address))]
+        while self.slots["users"]:
+            time.sleep(0)
 
     def mark_deleted(self) -> None:
         if self.buffer.is_deleted():
             self.slots.set(is_deleted=True)
 
+    def destroy(self) -> None:
+        self.withdraw()
+        super().destroy()
 
-_SHAPES = 4096  # the number of shapes for which a device keeps the slots
 
-
-def _slots_of(shape: Shape, device: PjrtDevice) -> Slots:
-    """Returns the slots that depend on the device and the shape alone. They are kept for the next buffer."""
-    known = device.slots_of_shapes.get(id(shape))
-    if known is None:
-        if len(device.slots_of_shapes) >= _SHAPES:
-            device.slots_of_shapes.clear()
+def pool_of(shape: Shape, device: PjrtDevice) -> BufferPool:
+    """Returns the pool of a device's buffers of a shape."""
+    shape = intern_shape(shape)
+    pool = device.pools.find(shape)
+    if pool is None:
         slots = Slots(PjrtBuffer.kind)
         slots.set(**_describe(device, shape))
-        slots.keep(shape)  # so that no other shape gets its id
-        known = device.slots_of_shapes[id(shape)] = slots
-    return known
+        pool = device.pools.add(BufferPool(device, shape, slots, row_major_bytes(shape)))
+    return pool
 
 
 def _describe(device: PjrtDevice, shape: Shape) -> dict[str, Any]:
     dimensions = abi.int64s(shape.dimensions)
     space = shape.layout.memory_space if shape.layout is not None else 0
-    is_host_addressable = device.device.executor.features.host_addressable
     return {
         "type": TYPE_NUMBERS[shape.element_type],
         "dims": dimensions,
@@ -84,7 +103,7 @@ def _describe(device: PjrtDevice, shape: Shape) -> dict[str, Any]:
         "on_device_size_in_bytes": device.device.byte_size(shape),
         "device": device.address,
         "memory": device.memories[space].address,
-        "is_on_cpu": is_host_addressable and row_major_bytes(shape) is not None,
+        "is_on_cpu": device.is_host_addressable and row_major_bytes(shape) is not None,
     }
 
 
@@ -291,6 +310,7 @@ def _decrease_external_reference_count(args: Any) -> None:
 @implements("Buffer_Delete")
 def _delete(args: Any) -> None:
     handle = handle_at(args.buffer, PjrtBuffer)
+    handle.withdraw()
     handle.buffer.delete()
     handle.mark_deleted()
 

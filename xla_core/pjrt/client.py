@@ -9,8 +9,9 @@ from typing import Any
 import xla_core
 from xla_core.errors import InvalidArgumentError
 from xla_core.pjrt import abi, native
+from xla_core.pjrt.buffer_pool import BufferPools
 from xla_core.pjrt.functions import implements
-from xla_core.pjrt.handles import Handle, Slots, handle_at
+from xla_core.pjrt.handles import Handle, handle_at
 from xla_core.runtime import Client, Device
 from xla_core.stablehlo.vhlo.versions import CURRENT, MINIMUM
 
@@ -61,7 +62,9 @@ class PjrtDevice(Handle):
 
     def __init__(self, device: Device, client: PjrtClient) -> None:
         self.device, self.client = device, client
-        self.slots_of_shapes: dict[int, Slots] = {}  # of buffers, by the id of their shape
+        self.is_host_addressable = device.executor.features.host_addressable
+        self.pools = BufferPools()
+        device.allocator.caches.append(self.pools)
         self.description = PjrtDeviceDescription(device, client.name)
         super().__init__(
             device_description=self.description.address, is_addressable=1, local_hardware_id=device.local_ordinal
@@ -81,9 +84,12 @@ class PjrtDevice(Handle):
         )
 
     def destroy(self) -> None:
-        for memory in self.memories.values():
-            memory.destroy()
+        for place in self.memories.values():
+            place.destroy()
         self.description.destroy()
+        self.device.allocator.caches.remove(self.pools)
+        for memory in self.pools.take():
+            self.device.allocator.free(memory)
         super().destroy()
 
 

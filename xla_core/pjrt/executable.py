@@ -18,13 +18,14 @@ from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.pjrt import abi, native
-from xla_core.pjrt.buffer import TOKEN, TYPE_NUMBERS, PjrtBuffer
+from xla_core.pjrt.buffer import TOKEN, TYPE_NUMBERS, PjrtBuffer, pool_of
 from xla_core.pjrt.client import PjrtClient, PjrtDevice
 from xla_core.pjrt.compile_options import read_compile_options, write_device_assignment
 from xla_core.pjrt.event import event_address
 from xla_core.pjrt.functions import implements
 from xla_core.pjrt.handles import Handle, handle_at, handles_at
-from xla_core.runtime import Buffer, Client, LoadedExecutable
+from xla_core.pjrt.warm_path import NativeProgram, is_suitable
+from xla_core.runtime import Buffer, Client, LoadedExecutable, StaticExecutable
 from xla_core.runtime.program import lower, read
 from xla_core.stablehlo import Module, TokenType
 from xla_core.stablehlo.sharding.entry_shardings import entry_shardings, sharding_text
@@ -61,6 +62,10 @@ class Signature:
         return Signature(
             _sharding_texts(kind.inputs, shardings.arguments), _sharding_texts(kind.results, shardings.results)
         )
+
+    @property
+    def has_tokens(self) -> bool:
+        return TOKEN_TEXT in (*self.parameters, *self.results)
 
     def array_numbers(self, numbers: Sequence[int]) -> tuple[int, ...]:
         """Returns the numbers that parameters have among those that are arrays."""
@@ -176,6 +181,36 @@ class PjrtLoadedExecutable(Handle):
             addressable_device_logical_ids=ids,
             num_addressable_device_logical_ids=len(places),
         )
+        self.native = self._native_program()
+        if self.native is not None:
+            self.slots.set(native_program=self.native.address)
+
+    def _native_program(self) -> NativeProgram | None:
+        """Returns what native code needs to run the program without Python, if it can."""
+        executable, signature = self.executable, self.program.signature
+        if not isinstance(executable, StaticExecutable) or len(self.devices) != 1 or signature.has_tokens:
+            return None
+        device = self.devices[0]
+        entry = executable.executable.native_entry() if device.is_host_addressable else None
+        if entry is None or not is_suitable(entry) or any(s.is_dynamic for s in executable.result_shapes):
+            return None
+        temporaries = [Shape(ElementType.U8, (size,)) for _, size in entry.temporaries]
+        return NativeProgram(
+            entry,
+            device.address,
+            [pool_of(shape, device) for shape in executable.parameter_shapes],
+            [pool_of(shape, device) for shape in (*executable.result_shapes, *temporaries)],
+        )
+
+    def leave_to_python(self) -> None:
+        """Makes native code leave later executions to Python."""
+        if self.native is not None:
+            self.slots.set(native_program=0)
+
+    def destroy(self) -> None:
+        if self.native is not None:
+            self.native.close()
+        super().destroy()
 
 
 def _program(args: Any) -> tuple[bytes, str]:
@@ -259,12 +294,20 @@ def _execute(args: Any) -> None:
     ]
     devices = _devices(loaded, args.execute_device, len(rows))
     ends: list[Event] = []
+    donated = set(loaded.executable.donated_parameters).difference(loaded.program.signature.array_numbers(kept))
+    for row in rows:
+        arguments = loaded.program.signature.arguments(row)
+        for index in donated.intersection(range(len(arguments))):
+            arguments[index].withdraw()
     try:
         results = _run(loaded, [[handle.buffer for handle in row] for row in rows], kept, ends)
     finally:
-        if loaded.executable.donated_parameters:
-            for handle in itertools.chain(*rows):
+        for handle in itertools.chain(*rows):
+            handle.publish()
+            if donated:
                 handle.mark_deleted()
+    if loaded.native is not None:
+        loaded.native.refill()
     lists = abi.pointers_at(args.output_lists, len(rows))
     for device, made, end, address in zip(devices, results, ends, lists, strict=True):
         handles: list[Any] = [handle.address for handle in _result_handles(loaded.program.signature, made, device, end)]
@@ -448,7 +491,9 @@ def _compile_options(args: Any) -> None:
 
 @implements("LoadedExecutable_Delete")
 def _loaded_delete(args: Any) -> None:
-    handle_at(args.executable, PjrtLoadedExecutable).executable.delete()
+    loaded = handle_at(args.executable, PjrtLoadedExecutable)
+    loaded.leave_to_python()
+    loaded.executable.delete()
 
 
 @implements("LoadedExecutable_IsDeleted")

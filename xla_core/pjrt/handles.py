@@ -9,8 +9,9 @@ looks the Python object of a handle up by its address.
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.pjrt import abi
@@ -53,7 +54,15 @@ def _slots(kind: str) -> dict[str, int]:
 SLOTS = {kind: _slots(kind) for kind in dict.fromkeys(name.partition("_")[0] for name in GETTERS)}
 """kind of handle -> slot -> number of its word."""
 
-SLOTS["Buffer"]["is_ready"] = len(SLOTS["Buffer"]) + 1  # read by `ready_events`
+
+def _add_slots(kind: str, names: str) -> None:
+    for name in names.split():
+        SLOTS[kind][name] = len(SLOTS[kind]) + 1
+
+
+# Slots that no getter answers from, but native code reads: `ready_events`, `buffer_pool` and `warm_path`.
+_add_slots("Buffer", "is_ready data users holds pool memory_address is_native next_free")
+_add_slots("LoadedExecutable", "native_program")
 
 
 class Slots:
@@ -67,12 +76,22 @@ class Slots:
         self._kept: list[Any] = []
         self._made: dict[str, Any] = {}
 
-    def copy(self) -> Slots:
-        """Returns slots of the same values, which keep what these point to."""
+    def copy(self, words: Any = None) -> Slots:
+        """Returns slots of the same values, which keep what these point to.
+
+        Args:
+            words: the block of the new slots, which has its values already; by default a copy.
+        """
         new = Slots.__new__(Slots)
-        new._numbers, new.words, new._kept = self._numbers, type(self.words).from_buffer_copy(self.words), [self]
-        new._made = {}
+        new._numbers, new._kept, new._made = self._numbers, [self], {}
+        new.words = type(self.words).from_buffer_copy(self.words) if words is None else words
         return new
+
+    def __getitem__(self, name: str) -> int:
+        return int(self.words[self._numbers[name]])
+
+    def address_of(self, name: str) -> int:
+        return ctypes.addressof(self.words) + 8 * self._numbers[name]
 
     def set(self, **values: int | str | Any) -> None:
         """Sets slots: an int is the value; a str sets also NAME_size; a ctypes array is set by its address."""
@@ -131,7 +150,20 @@ class Handle:
         _handles.pop(self.address, None)
 
 
+class NativeHandle(Protocol):
+    """A handle that native code gives to hosts. It has no Python object until something in Python needs one."""
+
+    def is_live(self) -> bool:
+        """Tells whether a host has it."""
+
+    def make_object(self) -> Handle:
+        """Makes its Python object."""
+
+
 _handles: dict[int, Handle] = {}
+native_handles: dict[int, NativeHandle] = {}
+"""The handles without a Python object, by address."""
+_making = threading.RLock()  # held while the object of a native handle is made
 
 H = TypeVar("H", bound=Handle)
 
@@ -144,7 +176,7 @@ def handles_at(addresses: Sequence[int], kind: type[H]) -> list[H]:
 
 def live_handles() -> int:
     """Returns the number of handles that hosts have and have not destroyed."""
-    return len(_handles)
+    return len(_handles) + sum(handle.is_live() for handle in list(native_handles.values()))
 
 
 def handle_at(address: int | None, kind: type[H]) -> H:
@@ -154,7 +186,18 @@ def handle_at(address: int | None, kind: type[H]) -> H:
         InvalidArgumentError: for a pointer that is null, was destroyed, or belongs to something else.
     """
     handle = _handles.get(address or 0)
+    if handle is None and address in native_handles:
+        handle = _object_of(address)
     if not isinstance(handle, kind):
         what = "null" if not address else f"{address:#x}, which is no live {kind.kind}"
         raise InvalidArgumentError(f"the pointer to a PJRT_{kind.kind} is {what}")
     return handle
+
+
+def _object_of(address: int) -> Handle | None:
+    with _making:
+        native = native_handles.get(address)
+        if native is not None and native.is_live():
+            native.make_object()
+            native_handles.pop(address, None)
+        return _handles.get(address)

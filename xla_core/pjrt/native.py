@@ -19,9 +19,10 @@ from xla_core.pjrt.handles import GETTERS, SLOTS, getter_fields
 
 _ERROR_HEADER = 24  # bytes of an error's block before its text: vtable, code, size of the text
 
-_libc = ctypes.CDLL(None)
-_libc.malloc.restype = ctypes.c_void_p
-_libc.malloc.argtypes = (ctypes.c_size_t,)
+libc = ctypes.CDLL(None)
+libc.malloc.restype = ctypes.c_void_p
+libc.malloc.argtypes = (ctypes.c_size_t,)
+libc.free.restype, libc.free.argtypes = None, (ctypes.c_void_p,)
 
 _PYTHON = {
     "_Py_IsFinalizing": "i32 ()",
@@ -161,7 +162,7 @@ def _error_functions_ir() -> str:
     """Makes the functions on errors: those of the table, and those of the vtable that newer hosts call."""
     message, code = abi.STRUCTS["Error_Message_Args"], abi.STRUCTS["Error_GetCode_Args"]
     text = "INTERNAL: a call into Python was interrupted or ran out of memory"
-    free = ctypes.cast(_libc.free, ctypes.c_void_p).value
+    free = ctypes.cast(libc.free, ctypes.c_void_p).value
     return f"""
 %fixed = type {{ ptr, i64, i64, [{len(text)} x i8] }}
 @interrupted = global %fixed {{ ptr null, i64 13, i64 {len(text)}, [{len(text)} x i8] c"{text}" }}
@@ -273,7 +274,7 @@ class CommonFunctions(NativeCode):
         text = (str(error) if isinstance(error, XlaError) else f"{type(error).__name__}: {error}").encode(
             errors="replace"
         )
-        address = int(_libc.malloc(_ERROR_HEADER + len(text)) or 0)
+        address = int(libc.malloc(_ERROR_HEADER + len(text)) or 0)
         if not address:
             return self._interrupted
         (ctypes.c_uint64 * 3).from_address(address)[:] = [ctypes.addressof(self._vtable), code, len(text)]

@@ -8,6 +8,7 @@ import math
 import threading
 from collections import deque
 from collections.abc import Callable
+from typing import Protocol
 
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.event import Event
@@ -27,6 +28,14 @@ def _key(memory: DeviceMemory) -> int | tuple[int, int]:
     return (memory.memory_space, memory.size) if memory.memory_space else memory.size
 
 
+class MemoryCache(Protocol):
+    """Keeps memory of an allocator for reuse, which no enqueued work uses. The allocator takes it where it needs it."""
+
+    def pooled_bytes(self) -> int: ...
+
+    def take(self) -> list[DeviceMemory]: ...
+
+
 class PoolAllocator(Allocator):
     """Keeps freed memory in a pool by size. Memory is freed and reused in the order of one stream.
 
@@ -41,6 +50,9 @@ class PoolAllocator(Allocator):
 
     Args:
         on_growth: called when the allocator has more than 64 MiB from the device, which calls for `release_idle`.
+
+    Attributes:
+        caches: those who keep its memory for reuse. Their memory counts as pooled.
     """
 
     def __init__(
@@ -59,6 +71,7 @@ class PoolAllocator(Allocator):
         self._idle: dict[int, list[DeviceMemory]] = {}  # pooled, not used since `release_idle`; by id of its pool
         self._closed = False
         self._deferred: deque[tuple[object, list[Event]]] = deque()
+        self.caches: list[MemoryCache] = []
         self._lock = threading.RLock()
         self._retired: deque[tuple[list[DeviceMemory], Event]] = deque()  # returned to the device after the event
         self._reserved = 0
@@ -163,6 +176,7 @@ class PoolAllocator(Allocator):
             return True
         try:
             self._sweep()
+            self._empty_caches()
             idle = sum(memory.size for pool in self._idle.values() for memory in pool)
             if (excess := min(idle, self._pooled() - _POOLED)) > 0:
                 self._give_back_later(self._take_pooled(excess))
@@ -178,7 +192,13 @@ class PoolAllocator(Allocator):
         return [*self._idle.values(), *list(self._pool.values())]
 
     def _pooled(self) -> int:
-        return sum(memory.size for pool in self._pools() for memory in list(pool))
+        own = sum(memory.size for pool in self._pools() for memory in list(pool))
+        return own + sum(cache.pooled_bytes() for cache in self.caches)
+
+    def _empty_caches(self) -> None:
+        for cache in self.caches:
+            for memory in cache.take():
+                self._pool.setdefault(_key(memory), []).append(memory)
 
     def wait_for_deferred(self) -> None:
         """Blocks until no stream uses memory that was freed with `keep_until`."""
@@ -216,6 +236,7 @@ class PoolAllocator(Allocator):
 
     def _take_pooled(self, size: float = math.inf) -> list[DeviceMemory]:
         """Removes memory from the pool, at least `size` bytes if it has as much, the earliest used sizes first."""
+        self._empty_caches()
         taken: list[DeviceMemory] = []
         total = 0
         for pool in self._pools():

@@ -13,7 +13,14 @@ from xla_backend_cpu.calling_convention import ENTRY, HOST_CALL, Status
 from xla_backend_cpu.executor import ALIGNMENT
 from xla_backend_cpu.host import architecture, host_triple, load_objects, runtime_symbols, start_workers
 from xla_backend_cpu.native_program import NativeProgram, check_program
-from xla_core.backend import CompilationReport, DeviceMemory, Executable, ExecutableMemoryStats, RunOptions
+from xla_core.backend import (
+    CompilationReport,
+    DeviceMemory,
+    Executable,
+    ExecutableMemoryStats,
+    NativeEntry,
+    RunOptions,
+)
 from xla_core.errors import (
     CancelledError,
     FailedPreconditionError,
@@ -146,6 +153,29 @@ class CpuExecutable(Executable):
         if key not in self._contexts:
             self._contexts[key] = (ctypes.c_int32 * 16)(0, replica, partition)
         return self._contexts[key]
+
+    def native_entry(self) -> NativeEntry | None:
+        """The compiled function, for a program that neither calls the host nor returns its arguments' memory."""
+        program, module = self._program, self.module
+        is_donated = bool(module.input_output_aliases or module.buffer_donors)
+        is_single = module.num_replicas * module.num_partitions == 1
+        if not self._runs_here or self._host_calls is not None or is_donated or not is_single:
+            return None
+        table = [0] * program.slots
+        table[0] = ctypes.addressof(self._context(0, 0))
+        for slot, address in self._fixed:
+            table[slot] = address
+        results = tuple(place.slot for place in program.results)
+        for slot in (*program.parameters, *results):  # a result without elements may share a constant's slot
+            table[slot] = 0
+        return NativeEntry(
+            address=self._library.address(ENTRY),
+            table=tuple(table),
+            parameters=program.parameters,
+            results=results,
+            temporaries=((program.temp_slot, program.temp_bytes),) if program.temp_bytes else (),
+            microseconds=program.microseconds,
+        )
 
     def serialize(self) -> bytes:
         return self._program.to_bytes(self.module.to_text())

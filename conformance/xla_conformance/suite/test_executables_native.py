@@ -1,0 +1,122 @@
+"""The native entry of an executable: the same results by one call of a C function, from any thread."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from xla_conformance.bench import ExecutableBench, compiled
+from xla_conformance.bits import require_bits
+from xla_conformance.claims import not_supported
+from xla_conformance.device.threads import run_at_once
+from xla_conformance.programs.family import FAMILY, FamilyProgram
+from xla_core import Client
+from xla_core.backend import DeviceMemory, NativeEntry
+
+SECONDS = 50.0
+ROUNDS = 20
+
+
+def address(bench: ExecutableBench, memory: DeviceMemory) -> int:
+    found = bench.executor.address(memory)
+    assert found is not None, "A program with a native entry runs on a device whose memory the host can address."
+    return found
+
+
+def call(
+    bench: ExecutableBench,
+    entry: NativeEntry,
+    arguments: Sequence[DeviceMemory],
+    results: Sequence[DeviceMemory],
+    temporaries: Sequence[DeviceMemory],
+    function: Callable[..., Any] = ctypes.CFUNCTYPE,
+) -> int:
+    """Calls the entry, and returns its status."""
+    table = (ctypes.c_size_t * len(entry.table))(*entry.table)
+    numbers = [*entry.parameters, *entry.results, *(number for number, _ in entry.temporaries)]
+    for number, memory in zip(numbers, [*arguments, *results, *temporaries], strict=True):
+        table[number] = address(bench, memory)
+    status: int = function(ctypes.c_int32, ctypes.c_void_p)(entry.address)(ctypes.addressof(table))
+    return status
+
+
+def entry_of(bench: ExecutableBench) -> NativeEntry:
+    entry = bench.executable.native_entry()
+    if entry is None:
+        not_supported("the executable has no native entry")
+    return entry
+
+
+@pytest.mark.promise(
+    "executable.native-entry",
+    "native-entry.writes-results",
+    "native-entry.reads-arguments",
+    "native-entry.fixed-entries",
+    "native-entry.parameters",
+    "native-entry.results",
+    "native-entry.temporaries",
+    "native-entry.without-python",
+)
+@pytest.mark.parametrize("program", FAMILY, ids=str)
+def test_a_native_entry_runs_the_program(client: Client, program: FamilyProgram, random: np.random.Generator) -> None:
+    with ExecutableBench(compiled(client, program)) as bench:
+        entry = entry_of(bench)
+        assert not bench.donated, "A program with donated parameters has no native entry."
+        numbers = [*entry.parameters, *entry.results, *(number for number, _ in entry.temporaries)]
+        assert all(entry.table[number] == 0 for number in numbers), "What the caller sets is 0 in `table`."
+        temporaries = [bench.allocator.allocate(size) for _, size in entry.temporaries]
+        for function in (ctypes.CFUNCTYPE, ctypes.PYFUNCTYPE, ctypes.PYFUNCTYPE):  # without and with Python's lock
+            arrays = program.arguments(random)
+            arguments = bench.place(arrays)
+            bench.stream.synchronize()
+            results = [bench.allocator.allocate(bench.size(shape)) for shape in bench.results]
+            status = call(bench, entry, arguments, results, temporaries, function)
+            assert status == 0, "The function returns 0 after a run."
+            got = bench.read(results, bench.results)
+            require_bits(
+                "A native entry gives the results of the program.",
+                got,
+                program.results(arrays),
+                module=program.text,
+                arguments=arrays,
+            )
+            require_bits("A native entry only reads its arguments.", bench.read(arguments, bench.parameters), arrays)
+            bench.release(arguments, results)
+        bench.release(temporaries)
+
+
+@pytest.mark.promise("native-entry.many-threads", "native-entry.lifetime", "native-entry.close")
+@pytest.mark.parametrize("program", FAMILY[:6], ids=str)
+def test_threads_call_a_native_entry_at_once(
+    client: Client, program: FamilyProgram, random: np.random.Generator
+) -> None:
+    with ExecutableBench(compiled(client, program)) as bench:
+        entry = entry_of(bench)
+        cases = []
+        for _ in range(4):
+            arrays = program.arguments(random)
+            results = [bench.allocator.allocate(bench.size(shape)) for shape in bench.results]
+            temporaries = [bench.allocator.allocate(size) for _, size in entry.temporaries]
+            cases.append((bench.place(arrays), results, temporaries, program.results(arrays)))
+        bench.stream.synchronize()
+
+        def run(number: int) -> None:
+            arguments, results, temporaries, _ = cases[number]
+            for _ in range(ROUNDS):
+                assert call(bench, entry, arguments, results, temporaries) == 0, "The function returns 0 after a run."
+
+        run_at_once([functools.partial(run, number) for number in range(4)], SECONDS, "native-entry.many-threads")
+        for _, results, _, expected in cases:
+            got = bench.read(results, bench.results)
+            require_bits("A native entry gives its own results, whatever other threads run.", got, expected)
+        bench.executable.close()
+        arguments, results, temporaries, _ = cases[0]
+        call(bench, entry, arguments, results, temporaries)  # fails or not, but ends
+        for arguments, results, temporaries, _ in cases:
+            bench.release(arguments, results)
+            bench.release(temporaries)

@@ -1,0 +1,304 @@
+"""Native code runs short programs, and gives its buffers to Python where something unusual happens."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+
+import numpy as np
+import pytest
+
+from tests.xla_core.pjrt.host import Host, HostError
+from xla_core import profiler
+from xla_core.pjrt.handles import live_handles, native_handles
+from xla_core.pjrt.native import NativeCode
+
+ADD = """
+func.func public @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<i32>) {
+  %0 = stablehlo.add %x, %y : tensor<4xf32>
+  %1 = stablehlo.constant dense<7> : tensor<i32>
+  return %0, %1 : tensor<4xf32>, tensor<i32>
+}
+"""
+DOUBLE = """
+func.func public @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.add %x, %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+"""
+DONATE = DOUBLE.replace("%x: tensor<4xf32>)", "%x: tensor<4xf32> {tf.aliasing_output = 0 : i32})")
+X = np.arange(4, dtype=np.float32)
+
+
+@pytest.fixture
+def host() -> Host:
+    return Host("cpu")
+
+
+def destroy(host: Host, *buffers: int) -> None:
+    for buffer in buffers:
+        host.call("Buffer_Destroy", buffer=buffer)
+
+
+def native_result(host: Host, program: int, argument: int) -> int:
+    """Runs until a result comes from native code."""
+    for _ in range(4):
+        (result,) = host.execute(program, [argument], 1)
+        if result in native_handles:
+            return result
+        destroy(host, result)
+    raise AssertionError("no run was native")
+
+
+def bytes_in_use(host: Host) -> int:
+    return int(host.call("Device_MemoryStats", device=host.devices()[0]).bytes_in_use)
+
+
+def view(host: Host, buffer: int) -> np.ndarray:
+    """Makes an array over the buffer's memory, as hosts do with an external reference."""
+    address = host.call("Buffer_OpaqueDeviceMemoryDataPointer", buffer=buffer).device_memory_ptr
+    assert host.call("Buffer_UnsafePointer", buffer=buffer).buffer_pointer == address
+    return np.frombuffer((ctypes.c_char * 16).from_address(address), np.float32)
+
+
+def test_later_runs_are_native_and_right(host: Host) -> None:
+    program = host.compile(ADD)
+    x, y = host.upload(X), host.upload(X * 10)
+    for number in range(5):
+        total, seven = host.execute(program, [x, y], 2)
+        assert (total in native_handles) == (number > 0)
+        assert np.array_equal(view(host, total), X * 11)
+        assert view(host, seven).view(np.int32)[0] == 7
+        assert host.call("Event_IsReady", event=host.call("Buffer_ReadyEvent", buffer=total).event).is_ready
+        sizes = host.call("Buffer_Dimensions", buffer=seven)
+        assert sizes.num_dims == 0
+        destroy(host, total, seven)
+
+
+def test_results_are_arguments(host: Host) -> None:
+    program, x = host.compile(DOUBLE), host.upload(X)
+    values = [x]
+    for _ in range(20):
+        values.append(host.execute(program, [values[-1]], 1)[0])
+    for power, value in enumerate(values):
+        assert np.array_equal(view(host, value), X * 2.0**power)
+
+
+def test_a_destroyed_result_is_used_again_and_is_no_buffer_until_then(host: Host) -> None:
+    program, x = host.compile(DOUBLE), host.upload(X)
+    first = native_result(host, program, x)
+    before = live_handles()
+    destroy(host, first)
+    assert live_handles() == before - 1
+    for name in ("Buffer_Destroy", "Buffer_Delete", "Buffer_IncreaseExternalReferenceCount", "Buffer_UnsafePointer"):
+        with pytest.raises(HostError, match="no live Buffer"):
+            host.call(name, buffer=first)
+    with pytest.raises(HostError, match="no live Buffer"):
+        host.execute(program, [first], 1)
+    assert first in [host.execute(program, [x], 1)[0] for _ in range(8)]
+
+
+def test_memory_figures_count_what_hosts_have(host: Host) -> None:
+    program, x = host.compile(DOUBLE), host.upload(X)
+    destroy(host, host.execute(program, [x], 1)[0])
+    before = bytes_in_use(host)
+    results = [host.execute(program, [x], 1)[0] for _ in range(500)]
+    assert sum(result in native_handles for result in results) > 400
+    assert bytes_in_use(host) == before + 500 * 256
+    destroy(host, *results[::2])
+    assert bytes_in_use(host) == before + 250 * 256
+    destroy(host, *results[1::2])
+    assert bytes_in_use(host) == before
+
+
+def test_a_deleted_result_is_deleted(host: Host) -> None:
+    program, x = host.compile(DOUBLE), host.upload(X)
+    result = native_result(host, program, x)
+    before = bytes_in_use(host)
+    host.call("Buffer_Delete", buffer=result)
+    assert host.call("Buffer_IsDeleted", buffer=result).is_deleted
+    assert bytes_in_use(host) == before - 256
+    with pytest.raises(HostError, match="deleted"):
+        host.execute(program, [result], 1)
+    destroy(host, result)
+
+
+def test_memory_with_an_external_reference_keeps_its_value(host: Host) -> None:
+    program, x = host.compile(DOUBLE), host.upload(X)
+    results = [native_result(host, program, x), host.upload(X * 2)]
+    arrays = []
+    for result in results:
+        host.call("Buffer_IncreaseExternalReferenceCount", buffer=result)
+        arrays.append(view(host, result))
+        host.call("Buffer_Delete", buffer=result)
+    many = [host.execute(program, [host.upload(X * 3)], 1)[0] for _ in range(50)]
+    for result, array in zip(results, arrays, strict=True):
+        assert np.array_equal(array, X * 2)
+        host.call("Buffer_DecreaseExternalReferenceCount", buffer=result)
+    destroy(host, *many, *results)
+
+
+def test_a_native_result_is_donated(host: Host) -> None:
+    program, donating, x = host.compile(DOUBLE), host.compile(DONATE), host.upload(X)
+    given = native_result(host, program, x)
+    (quadruple,) = host.execute(donating, [given], 1)
+    assert host.call("Buffer_IsDeleted", buffer=given).is_deleted
+    assert np.array_equal(host.download(quadruple, np.float32), X * 4)
+    held = native_result(host, program, x)
+    host.call("Buffer_IncreaseExternalReferenceCount", buffer=held)
+    array = view(host, held)
+    (quadruple,) = host.execute(donating, [held], 1)
+    assert np.array_equal(array, X * 2)
+    assert np.array_equal(host.download(quadruple, np.float32), X * 4)
+    host.call("Buffer_DecreaseExternalReferenceCount", buffer=held)
+
+
+def test_a_kept_argument_stays(host: Host) -> None:
+    program, donating, x = host.compile(DOUBLE), host.compile(DONATE), host.upload(X)
+    kept = native_result(host, program, x)
+    (quadruple,) = host.execute(donating, [kept], 1, kept=(0,))
+    assert np.array_equal(host.download(quadruple, np.float32), X * 4)
+    assert np.array_equal(view(host, kept), X * 2)
+
+
+def test_wrong_arguments_are_errors_as_before(host: Host) -> None:
+    program, x = host.compile(DOUBLE), host.upload(X)
+    native_result(host, program, x)
+    with pytest.raises(HostError, match=r"must be f32\[4\]"):
+        host.execute(program, [host.upload(np.zeros(5, np.float32))], 1)
+    with pytest.raises(HostError, match="1"):
+        host.execute(program, [x, x], 1)
+    with pytest.raises(HostError, match="null"):
+        host.execute(program, [0], 1)
+    assert np.array_equal(view(host, native_result(host, program, x)), X * 2)
+
+
+def test_a_deleted_program_does_not_run(host: Host) -> None:
+    program, x = host.compile(DOUBLE), host.upload(X)
+    native_result(host, program, x)
+    host.call("LoadedExecutable_Delete", executable=program)
+    with pytest.raises(HostError, match="deleted"):
+        host.execute(program, [x], 1)
+
+
+def test_a_profile_has_every_run(host: Host) -> None:
+    program, x = host.compile(DOUBLE), host.upload(X)
+    native_result(host, program, x)
+    with profiler.trace() as profile:
+        for _ in range(3):
+            host.execute(program, [x], 1)
+    names = [event["name"] for event in profile.to_chrome_trace()["traceEvents"]]
+    assert sum(name.startswith("execute ") for name in names) == 3
+    native_result(host, program, x)
+
+
+def test_the_limit_of_memory_holds_and_free_lists_are_given_up_for_it(host: Host) -> None:
+    wide = "tensor<4096xf32>"
+    program = host.compile(DOUBLE.replace("tensor<4xf32>", wide))
+    x = host.upload(np.ones(4096, np.float32))
+    results = [host.execute(program, [x], 1)[0] for _ in range(64)]
+    destroy(host, *results)
+    from xla_core.pjrt.client import PjrtDevice
+    from xla_core.pjrt.handles import handle_at
+
+    device = handle_at(host.devices()[0], PjrtDevice).device
+    device.memory_limit = 16 * 17000
+    big = host.upload(np.ones(50_000, np.float32))
+    assert device.memory_stats().bytes_reserved <= 16 * 17000
+
+    def run_often() -> None:
+        for _ in range(64):
+            host.execute(program, [x], 1)
+
+    with pytest.raises(HostError, match="RESOURCE_EXHAUSTED"):
+        run_often()
+    destroy(host, big)
+    device.memory_limit = None
+
+
+def test_threads_run_one_program_at_once(host: Host) -> None:
+    program = host.compile(ADD)
+    failures: list[object] = []
+
+    def run(number: int) -> None:
+        try:
+            x = host.upload(X + number)
+            for _ in range(300):
+                total, seven = host.execute(program, [x, x], 2)
+                if not np.array_equal(view(host, total), 2 * (X + number)):
+                    failures.append(number)
+                destroy(host, total, seven)
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert failures == []
+
+
+def test_a_buffer_is_deleted_while_threads_read_it(host: Host) -> None:
+    """A run either has the value, or the error of a deleted buffer."""
+    program = host.compile(DOUBLE)
+    outcomes: list[object] = []
+    for _ in range(50):
+        x = host.upload(X)
+        start = threading.Barrier(3)
+
+        def run(x: int = x, start: threading.Barrier = start) -> None:
+            start.wait(30)
+            for _ in range(10):
+                try:
+                    (result,) = host.execute(program, [x], 1)
+                except HostError as error:
+                    outcomes.append("deleted" in str(error))
+                    return
+                outcomes.append(np.array_equal(view(host, result), X * 2))
+                destroy(host, result)
+
+        threads = [threading.Thread(target=run) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        start.wait(30)
+        host.call("Buffer_Delete", buffer=x)
+        host.upload(X * 100)
+        for thread in threads:
+            thread.join(60)
+    assert all(outcomes)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_child_says_that_devices_stay_in_the_parent(host: Host) -> None:
+    program, x = host.compile(DOUBLE), host.upload(X)
+    native_result(host, program, x)
+    child = os.fork()
+    if not child:
+        try:
+            host.execute(program, [x], 1)
+            os._exit(1)
+        except HostError as error:
+            os._exit(0 if "fork" in str(error) else 2)
+    assert os.waitpid(child, 0)[1] == 0
+    assert np.array_equal(view(host, native_result(host, program, x)), X * 2)
+
+
+def test_a_destroy_during_an_exception_is_native_too(host: Host) -> None:
+    set_string = ctypes.cast(ctypes.pythonapi.PyErr_SetString, ctypes.c_void_p).value
+    code = NativeCode(f"""
+@text = constant [11 x i8] c"on its way\\00"
+define ptr @fail_and_destroy(ptr %destroy, ptr %args) {{
+  call void inttoptr (i64 {set_string} to ptr)(ptr inttoptr (i64 {id(ValueError)} to ptr), ptr @text)
+  %error = call ptr %destroy(ptr %args)
+  ret ptr %error
+}}""")
+    program, x = host.compile(DOUBLE), host.upload(X)
+    result = native_result(host, program, x)
+    args = (ctypes.c_uint64 * 3)(24, 0, result)
+    pointer = ctypes.c_void_p
+    fail_and_destroy = ctypes.PYFUNCTYPE(pointer, pointer, pointer)(code.address("fail_and_destroy"))
+    with pytest.raises(ValueError, match="on its way"):
+        fail_and_destroy(host.api.Buffer_Destroy, ctypes.addressof(args))
+    assert not native_handles[result].is_live()
