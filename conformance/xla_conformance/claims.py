@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
 import xla_core as xla
 from xla_conformance.clients import SettingsClient
+from xla_conformance.last_program import LastProgram
 from xla_conformance.subjects import claims
 from xla_core.backend import load_backend
 from xla_core.errors import UnimplementedError
@@ -57,26 +57,24 @@ class ClaimingClient(SettingsClient):
 
     Args:
         platform, settings: see SettingsClient.
-        program_file: see below.
+        kept: where each program is written before it is compiled, for reports of crashes.
 
     Attributes:
         last: the executable that was compiled last.
-        program_file: where the text of each program is written before it is compiled, for reports of crashes.
     """
 
     def __init__(
-        self, platform: str | None = None, settings: Sequence[str] = (), *, program_file: Path | None = None
+        self, platform: str | None = None, settings: Sequence[str] = (), *, kept: LastProgram | None = None
     ) -> None:
         super().__init__(platform, settings)
         self.last: xla.LoadedExecutable | None = None
-        self.program_file = program_file
+        self._kept = kept
 
     def compile(
         self, program: str | bytes | HloModule, options: xla.CompileOptions | None = None, *, file: str = ""
     ) -> xla.LoadedExecutable:
-        if self.program_file is not None:
-            text = program.to_text() if isinstance(program, HloModule) else program
-            self.program_file.write_bytes(text if isinstance(text, bytes) else text.encode())
+        if self._kept is not None:
+            self._kept.write(program)
         try:
             self.last = super().compile(program, options, file=file)
             return self.last

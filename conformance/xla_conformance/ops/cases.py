@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from xla_core.hlo import (
     Trait,
 )
 
-__all__ = ["OpCase", "all_cases", "generate"]
+__all__ = ["OpCase", "generate"]
 
 assert _domains is not None  # importing it fills DOMAINS
 
@@ -109,21 +109,19 @@ def _nearest(instruction: HloInstruction, opcode: Opcode) -> HloInstruction | No
     return None
 
 
-def generate(*, seed: int = 0, every_type: bool = False) -> Iterator[OpCase]:
-    """Yields all cases in the op table's order.
+def generate(*, seed: int = 0, every_type: bool = False, opcodes: Iterable[Opcode] = OPS) -> Iterator[OpCase]:
+    """Yields the cases of some ops, by default of all in the op table's order.
 
     Every value of an op's domains is in one or more, and so is every pair of values. With `every_type`, each pair of an
     element type and a value is too; without it, the usual types have that, and the others take turns.
     """
-    for opcode in OPS:
-        for domain in DOMAINS.get(opcode, ()):
-            yield from _of_domain(domain, seed, every_type)
+    for opcode in opcodes:
+        yield from _cases_of(opcode, seed, every_type)
 
 
-@functools.lru_cache(2)
-def all_cases(seed: int, every_type: bool = False) -> Sequence[OpCase]:
-    """Returns the cases of `generate`, which are made once in a process."""
-    return tuple(generate(seed=seed, every_type=every_type))
+@functools.lru_cache(2 * len(OPS))
+def _cases_of(opcode: Opcode, seed: int, every_type: bool) -> Sequence[OpCase]:
+    return tuple(case for domain in DOMAINS.get(opcode, ()) for case in _of_domain(domain, seed, every_type))
 
 
 def _of_domain(domain: Domain, seed: int, every_type: bool) -> Iterator[OpCase]:

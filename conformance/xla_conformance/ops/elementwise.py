@@ -16,7 +16,7 @@ import functools
 import itertools
 import math
 import zlib
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -478,14 +478,15 @@ _OPERAND_GROUPS = tuple(
 """Types of operands: signed and unsigned integers take turns only where they are narrow."""
 
 
-def value_cases(*, seed: int = 0, every_type: bool = False) -> Iterator[ValueCase]:
-    """Yields the cases of all elementwise ops in the op table's order.
+def value_cases(*, seed: int = 0, every_type: bool = False, opcodes: Iterable[Opcode] = OPS) -> Iterator[ValueCase]:
+    """Yields the cases of those of the ops that are elementwise, by default of all in the op table's order.
 
     Args:
         every_type: whether each element type has all forms, in several contexts each. Otherwise the types of a group
             take turns in that, and the others have the plain form alone.
     """
-    for opcode, op in OPS.items():
+    for opcode in opcodes:
+        op = OPS[opcode]
         if op.is_elementwise and isinstance(op.arity, int) and opcode is not Opcode.COPY:
             yield from _cases_of(op, seed, every_type)
 

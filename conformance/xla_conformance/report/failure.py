@@ -52,13 +52,17 @@ def lines_of(
 
 
 def command_of(run: Run, result: Result) -> str:
-    """The command that runs this test alone. With another seed, the suite has other tests."""
+    """The command that runs this test alone, or with those that are wrong only together with it.
+
+    With another seed, the suite has other tests.
+    """
     seed = result.properties.get("seed", run.seed)
     words = ["xla", "conform", "--backend", run.backend, "--profile", run.profile, "--seed", str(seed)]
     words += [word for setting in run.environment.get("settings", []) for word in ("--set", setting)]
     if result.id.partition("::")[2] in ("start", "open", "collect", "close"):
         return shlex.join([*words, "-k", "loading"])
-    return shlex.join([*words, "--test", result.id])
+    tests = result.properties.get("together", [result.id])
+    return shlex.join([*words, *(word for test in tests for word in ("--test", test))])
 
 
 def _shortened(line: str) -> str:

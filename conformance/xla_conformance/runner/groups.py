@@ -13,13 +13,13 @@ __all__ = ["Groups"]
 class Groups:
     """The tests that may share a program, by the groups that they name.
 
-    A group whose program ends its process is split: its tests run alone. If all of them are right, the last of them has
-    the result of the process that ended.
+    A group whose program ends its process or loses the device is split: its tests run alone. If all of them are right,
+    the last of them has the result of that program, and the property "together" names the tests.
     """
 
     def __init__(self, group_of: Mapping[str, str] | None = None) -> None:
         self._group_of = dict(group_of or {})
-        self._suspects: list[tuple[set[str], Result]] = []
+        self._suspects: list[_Suspects] = []
 
     def arranged(self, tests: Sequence[str]) -> list[str]:
         """Returns the tests with those of a group one after another, where the first of them was."""
@@ -35,17 +35,29 @@ class Groups:
         """Lets tests run alone from now on. `result` is what their program would have."""
         for test in tests:
             self._group_of.pop(test, None)
-        self._suspects.append((set(tests), result))
+        self._suspects.append(_Suspects(tuple(tests), set(tests), result))
 
     def judged(self, result: Result) -> Result:
         """Returns a test's result, or that of the program that it had a part in, if no test explains that one."""
-        for number, (tests, of_program) in enumerate(self._suspects):
-            if result.id in tests:
-                tests.remove(result.id)
-                if result.state.is_wrong or not tests:
-                    del self._suspects[number]
-                if not result.state.is_wrong and not tests:
-                    message = f"in one program with other tests, {of_program.message}; each of them is right alone"
-                    return dataclasses.replace(of_program, id=result.id, message=message)
-                break
+        for suspects in self._suspects:
+            if result.id in suspects.left:
+                suspects.left.remove(result.id)
+                if result.state.is_wrong or not suspects.left:
+                    self._suspects.remove(suspects)
+                return result if result.state.is_wrong or suspects.left else suspects.result(result.id)
         return result
+
+
+@dataclasses.dataclass(eq=False)
+class _Suspects:
+    """Tests that run alone after their program failed; `left` are those that have not ended."""
+
+    tests: tuple[str, ...]
+    left: set[str]
+    of_program: Result
+
+    def result(self, id: str) -> Result:
+        """The result of the program, which no test explains, as that of one of them."""
+        message = f"in one program with other tests, {self.of_program.message}; each of them is right alone"
+        properties = {**self.of_program.properties, "together": list(self.tests)}
+        return dataclasses.replace(self.of_program, id=id, message=message, properties=properties)

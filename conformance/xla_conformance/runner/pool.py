@@ -16,6 +16,7 @@ from xla_conformance.runner.process import Events, Suite, WorkerProcess, folder_
 __all__ = ["Limits", "Pool"]
 
 _GRACE_SECONDS = 1.0  # after a limit, in which the worker writes its stacks
+_FEW = 50  # the most tests that a worker gets the names of before it collects
 _OPENINGS = 2  # how often a replaced worker may fail to open the device, before no more is tried
 
 
@@ -103,7 +104,7 @@ class Pool:
         chosen = self._pending if self._pending is not None else self._only or ()
         whole = all("::" in id for id in chosen)  # a name alone may be in any file
         files = frozenset(id.partition("::")[0] for id in chosen) if whole else frozenset[str]()
-        suite = dataclasses.replace(self.suite, files=files)
+        suite = dataclasses.replace(self.suite, files=files, tests=tuple(chosen) if len(chosen) <= _FEW else ())
         self._workers.append(WorkerProcess(suite, self._events, self._limits.test, self._limits.stage))
 
     def _next_event(self, end: float) -> tuple[WorkerProcess | None, dict[str, Any]]:
@@ -210,10 +211,14 @@ class Pool:
         result = _result(event)
         if result.state.is_wrong and (printed := worker.printed()):
             result = dataclasses.replace(result, details=f"{result.details}\n{printed}".strip())
-        self._add(result)
+        lost = result.state in (State.DEVICE_LOST, State.CRASH)
+        if lost and worker.is_joint:
+            self._split(worker, result)
+        else:
+            self._add(result)
         worker.before.append(worker.test)
         worker.test = ""
-        if result.state in (State.DEVICE_LOST, State.CRASH):
+        if lost:
             worker.enter("lost")  # it ends by itself
         else:
             self._give(worker)
@@ -222,25 +227,24 @@ class Pool:
         self._workers.remove(worker)
         state = State.TIMEOUT if worker.overdue else State.CRASH
         replaced = True
-        if self._pending is not None:
-            self._pending.extendleft(reversed(worker.queue))
         if worker.stage == "run" and not worker.started and self._pending is not None:
             self._pending.appendleft(worker.test)
             replaced = self._died_after(worker, state)
-        elif worker.stage == "run" and worker.is_joint and self._pending is not None:
-            tests = [worker.test, *worker.queue]
-            self._groups.split(tests, _lost(worker, worker.test, state, {}))
-            self._pending.appendleft(worker.test)
         elif worker.stage == "run":
             folder = folder_name(worker.test)
             artifacts = self.suite.artifacts
             files = worker.keep_program(artifacts / folder) if artifacts is not None else []
             failure = {"folder": folder, "files": files} if files else {}
-            self._lose(worker, worker.test, state, failure)
+            if worker.is_joint:
+                self._split(worker, _lost(worker, worker.test, state, failure))
+            else:
+                self._lose(worker, worker.test, state, failure)
         elif worker.stage in ("start", "open", "collect"):
             replaced = self._lost_at_start(worker, state)
         elif worker.stage == "close":
             self._lose(worker, "test_loading.py::close", state, {})
+        if self._pending is not None:
+            self._pending.extendleft(reversed(worker.queue))
         count = 1 if self._is_alone else self._count
         if replaced and self._pending and len(self._workers) < min(count, len(self._pending)):
             self._start()
@@ -248,6 +252,12 @@ class Pool:
         for other in self._workers:
             if other.stage == "wait":
                 self._give(other)
+
+    def _split(self, worker: WorkerProcess, result: Result) -> None:
+        """Lets the tests whose program ended the process or lost the device run again, alone."""
+        assert self._pending is not None
+        self._groups.split([worker.test, *worker.queue], result)
+        self._pending.appendleft(worker.test)
 
     def _died_after(self, worker: WorkerProcess, state: State) -> bool:
         """Blames the test before, after which the process ended. Returns whether another worker is worth a try."""

@@ -10,7 +10,6 @@ import math
 import os
 import queue
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -23,12 +22,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from xla_conformance.last_program import LastProgram
 from xla_conformance.results import suite_files
 
-__all__ = ["PROGRAM_FILE", "Events", "Suite", "WorkerProcess", "folder_name", "keep_program", "stage_limit"]
-
-PROGRAM_FILE = "program.hlo"
-"""The name of the file in a worker's folder that has the program compiled last."""
+__all__ = ["Events", "Suite", "WorkerProcess", "folder_name", "stage_limit"]
 
 _TAIL_LINES = 60
 _TAIL_BYTES = 1 << 16
@@ -45,6 +42,7 @@ class Suite:
     Attributes:
         groups: the groups whose files are collected.
         files: the names of the files to collect of these; empty for all.
+        tests: the tests that are wanted of these, so that others needn't be made; empty for all.
         settings: options of the backend, NAME=VALUE, for the programs of the tests.
         opens: what the worker opens first: "device"; "nothing", for tests that open no device; or "evaluator".
     """
@@ -55,6 +53,7 @@ class Suite:
     expression: str = ""
     groups: tuple[str, ...] = ()
     files: frozenset[str] = frozenset()
+    tests: tuple[str, ...] = ()
     stablehlo_tests: Path | None = None
     artifacts: Path | None = None
     settings: tuple[str, ...] = ()
@@ -120,6 +119,7 @@ class WorkerProcess:
             *(f"--xla-commands={commands}", f"--xla-events={events}", f"--xla-scratch={self._folder}"),
             *(f"--xla-test-seconds={self._test_seconds}", f"--xla-stage-seconds={self._stage_seconds}"),
             *(f"--xla-open={suite.opens}", f"--xla-artifacts={suite.artifacts or ''}"),
+            *(f"--xla-test={test}" for test in suite.tests),
             *(f"--xla-set={setting}" for setting in suite.settings),
             f"--basetemp={self._folder / 'tmp'}",
             *(("-k", suite.expression) if suite.expression else ()),
@@ -218,17 +218,8 @@ class WorkerProcess:
         return "\n".join(part for part in parts if part)
 
     def keep_program(self, folder: Path) -> list[str]:
-        """Copies the program that was compiled last into a folder. Returns the file's name."""
-        return keep_program(self._folder / PROGRAM_FILE, folder)
-
-
-def keep_program(program: Path, folder: Path) -> list[str]:
-    """Copies a program, if there is one, into the folder of a failure. Returns the file's name."""
-    if not program.exists():
-        return []
-    folder.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(program, folder / "module.hlo")
-    return ["module.hlo"]
+        """Writes the program that was compiled last into a folder. Returns the file's name."""
+        return LastProgram(self._folder).keep(folder)
 
 
 def stage_limit(stage: str, seconds: float) -> float:

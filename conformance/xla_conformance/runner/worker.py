@@ -26,11 +26,12 @@ from xla_conformance.claims import NOT_SUPPORTED, ClaimingClient
 from xla_conformance.clients import WrongSettingError
 from xla_conformance.environment import describe_environment
 from xla_conformance.failures import Failure
+from xla_conformance.last_program import LastProgram
 from xla_conformance.ops.joint import BESIDE
 from xla_conformance.plugin import CLIENT, settle_devices
 from xla_conformance.results import State
 from xla_conformance.runner.explanation import explain, save_failure
-from xla_conformance.runner.process import PROGRAM_FILE, folder_name, keep_program, stage_limit
+from xla_conformance.runner.process import folder_name, stage_limit
 from xla_core import parse
 from xla_core.errors import XlaError
 from xla_core.hlo import Opcode
@@ -83,7 +84,7 @@ class _Worker:
         self._commands: IO[str] = os.fdopen(descriptor)
         scratch = Path(config.getoption("xla_scratch"))
         self._stacks = (scratch / "stacks").open("w")
-        self._program = scratch / PROGRAM_FILE
+        self._program = LastProgram(scratch)
         faulthandler.enable(self._stacks)
         _end_with_parent()
         self._client: ClaimingClient | None = None
@@ -125,7 +126,7 @@ class _Worker:
             try:
                 option = self._config.option
                 settle_devices(self._config)
-                self._client = ClaimingClient(option.xla_backend or None, option.xla_set, program_file=self._program)
+                self._client = ClaimingClient(option.xla_backend or None, option.xla_set, kept=self._program)
                 option.xla_backend = self._client.platform_name
                 environment = describe_environment(self._client, option.xla_set)
                 self._answered = self._answers()
@@ -201,7 +202,7 @@ class _Worker:
             return
         self.send("start", id=id)
         self._entry = {"state": State.PASS.value, "seconds": 0.0, "message": "", "details": "", "failure": {}}
-        self._program.unlink(missing_ok=True)
+        self._program.clear()
         interrupted = ""
         with self._limited(self._config.getoption("xla_test_seconds")):
             try:
@@ -267,7 +268,7 @@ class _Worker:
             return
         name = folder_name(id)
         folder = Path(artifacts) / name
-        files = save_failure(error, folder) if isinstance(error, Failure) else keep_program(self._program, folder)
+        files = save_failure(error, folder) if isinstance(error, Failure) else self._program.keep(folder)
         if files:
             self._entry["failure"] |= {"folder": name, "files": files}
 

@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pytest
 
+from xla_conformance.chosen import may_be_chosen
 from xla_conformance.claims import held_types, not_supported
 from xla_conformance.failures import Failure
-from xla_conformance.ops import OpCase, all_cases
+from xla_conformance.ops import OpCase, generate
 from xla_conformance.ops.comparison import check
 from xla_conformance.ops.contexts import Context, Placed, context_for, device_for, device_number, place, run
 from xla_conformance.ops.joint import BESIDE, JointRuns
@@ -25,10 +26,12 @@ TOGETHER = 8
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     config = metafunc.config
     every_type = config.getoption("xla_profile") != "quick"
+    chosen = config.getoption("keyword"), config.getoption("xla_test")
+    opcodes = [o for o in OPS if may_be_chosen("test_ops.py::test_op", f"{o}-", *chosen)]
     counts: Counter[Opcode] = Counter()
     groups: Counter[str] = Counter()
     parameters = []
-    for case in all_cases(config.getoption("xla_seed"), every_type):
+    for case in generate(seed=config.getoption("xla_seed"), every_type=every_type, opcodes=opcodes):
         context = context_for(counts[case.opcode], case.opcode, often=0 if has_values(case.opcode) else 2)
         counts[case.opcode] += 1
         marks = []

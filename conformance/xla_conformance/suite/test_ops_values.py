@@ -7,18 +7,22 @@ from collections.abc import Callable
 
 import pytest
 
+from xla_conformance.chosen import may_be_chosen
 from xla_conformance.claims import held_types, not_supported
 from xla_conformance.ops.comparison import check
 from xla_conformance.ops.contexts import device_for, place, run
 from xla_conformance.ops.elementwise import ValueCase, value_cases
 from xla_core import Client
+from xla_core.hlo import OPS
 from xla_core.target import TargetConfig
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     config = metafunc.config
     every_type = config.getoption("xla_profile") != "quick"
-    cases = list(value_cases(seed=config.getoption("xla_seed"), every_type=every_type))
+    chosen = config.getoption("keyword"), config.getoption("xla_test")
+    opcodes = [o for o in OPS if may_be_chosen("test_ops_values.py::test_values", f"{o}-", *chosen)]
+    cases = list(value_cases(seed=config.getoption("xla_seed"), every_type=every_type, opcodes=opcodes))
     metafunc.parametrize("case", cases, ids=lambda case: case.name)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from xla_conformance.failures import Failure
-from xla_conformance.ops import all_cases
+from xla_conformance.ops import generate
 from xla_conformance.ops.contexts import ALONE, Placed, place
 from xla_conformance.ops.joint import JointRuns, join
 
@@ -18,7 +18,7 @@ def some_parts() -> dict[str, Placed]:
     wanted = ("reduce", "sort", "add", "while", "scatter", "scatter")
     found: dict[str, Placed] = {}
     for opcode in wanted:
-        case = next(c for c in all_cases(0) if c.opcode == opcode and c.name not in found)
+        case = next(c for c in generate() if c.opcode == opcode and c.name not in found)
         found[case.name] = place(case.module(), ALONE, case.arguments())
     return found
 

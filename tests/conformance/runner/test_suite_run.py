@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from xla_conformance.report.document import read_document
+from xla_conformance.report.failure import command_of
 from xla_conformance.results import GROUPS, STABLEHLO_GROUP, Result, Run, State, group_of, suite_files
 from xla_conformance.runner import Limits, run_suite
 
@@ -317,10 +318,15 @@ def test_a_crash_of_a_shared_program_costs_one_test(put_backend: Put) -> None:
     assert len(run.results) > 12
 
 
-def test_a_crash_of_a_shared_program_alone_is_told(put_backend: Put) -> None:
-    run = run_suite(put_backend("dying_together", DYING_BESIDE % "len(types) > 1"), expression="test_op[cbrt")
+def test_a_crash_of_a_shared_program_alone_is_told(put_backend: Put, tmp_path: Path) -> None:
+    """Its program is kept, and the command that is told runs all of its cases."""
+    backend = put_backend("dying_together", DYING_BESIDE % "len(types) > 1")
+    run = run_suite(backend, expression="test_op[cbrt", artifacts=tmp_path)
     assert run.wrong
-    assert all("each of them is right alone" in r.message for r in run.wrong)
+    for result in run.wrong:
+        assert "each of them is right alone" in result.message
+        assert (tmp_path / result.failure["folder"] / "module.hlo").read_text().count(" cbrt(") > 1
+        assert command_of(run, result).count("--test") == len(result.properties["together"]) > 1
 
 
 def test_a_hang_costs_one_test(put_backend: Put) -> None:
@@ -462,6 +468,19 @@ def test_a_lost_device_costs_one_test(put_backend: Put) -> None:
     assert State.DEVICE_LOST in found["cosh"]
     assert found["sinh"] == found["tanh"] == {State.PASS}
     assert "the bus is gone" in run.wrong[0].message
+
+
+def test_a_device_lost_by_a_shared_program_costs_one_test(put_backend: Put) -> None:
+    """The cases that shared it run alone, and only the one that loses the device then is wrong."""
+    source = LOSING.replace(
+        '"cosh" in self.name', '"cosh" in self.name and str(self.result_shapes[0]).startswith("f16")'
+    )
+    assert source != LOSING
+    run = run_suite(put_backend("losing_beside", source), expression="test_op[cosh")
+    assert {r.properties["element_type"] for r in run.wrong} == {"f16"}
+    assert {r.state for r in run.wrong} == {State.DEVICE_LOST}
+    assert run.not_run == 0
+    assert len(run.results) > 12
 
 
 def test_the_total_time_holds(put_backend: Put) -> None:
