@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from pydantic import Field
@@ -10,11 +11,34 @@ from xla_core.checked_model import CheckedModel
 
 
 class CacheLevel(CheckedModel):
-    """One level of cache: its size, the size of a cache line, and how many cores share it."""
+    """One level of cache.
+
+    Attributes:
+        size_bytes: its size.
+        line_bytes: the size of a cache line.
+        cores: how many cores share it.
+        ways: how many lines each of its sets holds; 0 if any line may hold any address.
+    """
 
     size_bytes: int = Field(ge=0)
     line_bytes: int = Field(default=64, ge=1)
     cores: int = Field(default=1, ge=1)
+    ways: int = Field(default=0, ge=0)
+
+    def occupancy(self, pieces: int, piece_bytes: int, stride: int) -> float:
+        """Returns which part of the sets that they map to is filled by pieces of memory that are `stride` bytes apart.
+
+        Beyond 1, they displace one another. Pieces that are a large power of two apart map to few sets.
+        """
+        lines = max(min(-(-piece_bytes // self.line_bytes), stride // self.line_bytes), 1)
+        pieces = min(pieces, -(-pieces * stride // self.line_bytes))
+        capacity = max(self.size_bytes // self.line_bytes, 1)
+        if not self.ways:
+            return pieces * lines / capacity
+        sets = max(capacity // self.ways, 1)
+        span = sets * self.line_bytes  # addresses that are this far apart map to the same set
+        starts = min(pieces, span // math.gcd(stride, span))
+        return pieces * lines / (min(starts * lines, sets) * self.ways)
 
 
 class MemorySpace(CheckedModel):

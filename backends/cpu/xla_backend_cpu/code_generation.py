@@ -11,7 +11,7 @@ import numpy as np
 
 from xla_backend_cpu.codegen.convolution import is_blocked_convolution
 from xla_backend_cpu.codegen.module_emitter import HOST_OPCODES, MODULE_OPCODES, ModuleEmitter
-from xla_backend_cpu.codegen.vectors import VectorIsa
+from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.custom_calls import why_unknown
 from xla_backend_cpu.executable import CpuExecutable
 from xla_backend_cpu.executor import ALIGNMENT
@@ -67,7 +67,7 @@ def loop_abi(
         triple,
         cpu,
         ",".join([*(f"+{name}" for name in sorted(features)), *(f"-{name}" for name in sorted(absent))]),
-        vector_width=8 * VectorIsa.of(features, triple).register_bytes,
+        vector_width=8 * Processor.of(features, triple).register_bytes,
         has_fma="fma" in features or is_aarch64,
         native_floats=frozenset({ElementType.F16} if half else ()),
         failure_counter=True,
@@ -84,15 +84,20 @@ def hlo_stages(config: TargetConfig, blas: bool) -> Mapping[str, HloPass]:
             *map(create_pass, _TARGET_PASSES),
             ConvolutionCanonicalizer(is_blocked_convolution, plain=True),
             create_pass("dot-strength-reduction"),
-            DotOperandTransposer(VectorIsa.of(config.features, config.triple), blas),
+            DotOperandTransposer(_processor(config), blas),
         ],
     )
     return {"target": target, "scheduling": scheduling_pipeline(config, _can_share)}
 
 
+def _processor(config: TargetConfig) -> Processor:
+    return Processor.of(config.features, config.triple, config.device.caches)
+
+
 def compile_module(
     module: HloModule,
     abi: LoopAbi,
+    config: TargetConfig,
     *,
     threads: int,
     blas: bool,
@@ -105,8 +110,7 @@ def compile_module(
     `blas` allows calls of OpenBLAS, `level` is LLVM's optimization level; see `CpuOptions` for the others.
     """
     assignment = assign_buffers(module, alignment=ALIGNMENT, can_share=_can_share)
-    isa = VectorIsa.of(abi.features.replace("+", "").split(","), abi.triple)
-    emitter = ModuleEmitter(module, assignment, abi, isa, threads, blas)
+    emitter = ModuleEmitter(module, assignment, abi, _processor(config), threads, blas)
     keep = keep_artifacts or ModuleDump.active() is not None
     with profiler.span("emit LLVM IR", category="compile"):
         ir = emitter.emit()

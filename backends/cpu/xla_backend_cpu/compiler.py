@@ -105,6 +105,7 @@ class CpuCompiler(Compiler):
         return code_generation.compile_module(
             module,
             self.abi(),
+            self.target_config,
             threads=own.threads or worker_threads(),
             blas=self.has_blas,
             level=level if level is not None else 2 if options.optimization_level else 0,

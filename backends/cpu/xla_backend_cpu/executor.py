@@ -8,6 +8,7 @@ import os
 import platform
 import threading
 
+from xla_backend_cpu.caches import processor_caches
 from xla_backend_cpu.host import host_cpu
 from xla_core.backend import DeviceFeatures, DeviceMemory, Stream, StreamExecutor
 from xla_core.runtime import HostStream
@@ -31,6 +32,7 @@ def describe_host(cpu: str) -> DeviceDescription:
         name=f"{platform.machine()} {cpu}",
         memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         core_count=worker_threads(),
+        caches=processor_caches(cpu),
     )
 
 

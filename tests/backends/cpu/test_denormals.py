@@ -7,7 +7,7 @@ import platform
 import numpy as np
 import pytest
 from xla_backend_cpu.codegen.dot import dot_kernel
-from xla_backend_cpu.codegen.vectors import VectorIsa
+from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.host import host_features, host_triple
 
 from tests.backends.cpu.test_dot import dot_text
@@ -34,15 +34,15 @@ pytestmark = pytest.mark.skipif(
     [
         ("BlockedProduct", dot_text((9, 65), (65, 47), (9, 47), COLUMNS), (9, 65), (65, 47)),
         ("RowProduct", dot_text((4, 65), (47, 65), (4, 47), ROWS), (4, 65), (47, 65)),
-        ("PackedProduct", dot_text((400, 400), (400, 400), (400, 400), COLUMNS), (400, 400), (400, 400)),
+        ("PackedProduct", dot_text((40, 400), (400, 400), (40, 400), ROWS), (40, 400), (400, 400)),
         ("", CONVOLUTION, (2, 9, 9, 8), (3, 3, 8, 16)),
     ],
 )
 def test_products_read_denormals_as_zero(client, kernel, text, left, right):
     root = parse(text).entry.root
     if root.opcode is Opcode.DOT:
-        isa = VectorIsa.of(host_features(), host_triple())
-        assert type(dot_kernel(root, isa, blas=True)).__name__ == kernel
+        processor = Processor.of(host_features(), host_triple())
+        assert type(dot_kernel(root, processor, blas=True)).__name__ == kernel
     program = client.compile(text)
     ones = np.ones(right, np.float32)
     assert not np.any(np.asarray(program(np.full(left, 1e-40, np.float32), ones)[0]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from xla_backend_cpu.codegen.dot import dot_kernel
-from xla_backend_cpu.codegen.vectors import VectorIsa
+from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.host import host_triple
 
 import xla_core as xla
@@ -174,7 +174,12 @@ def test_any_number_of_threads_gives_the_same_bits(client, types, size):
 
 
 KERNELS = [
-    ("f32", (300, 100, 200), False, False, "packed product"),
+    ("f32", (300, 100, 200), False, False, "blocked product"),
+    ("f32", (300, 100, 200), False, True, "packed product"),
+    ("f32", (300, 600, 3080), False, False, "blocked product"),
+    ("f32", (300, 600, 3072), False, False, "packed product"),  # its rows map to a part of the cache's sets
+    ("f32", (300, 9000, 64), False, False, "packed product"),
+    ("f32", (2000, 600, 200), True, False, "packed product"),
     ("f32", (8, 100, 200), False, False, "blocked product"),
     ("f32", (3, 100, 200), False, True, "row product"),
     ("f32", (200, 100, 3), False, True, "row product of 3 x 200"),
@@ -187,8 +192,8 @@ KERNELS = [
 @pytest.mark.parametrize(("types", "size", "left_t", "right_t", "kernel"), KERNELS)
 def test_choice_of_kernels(types, size, left_t, right_t, kernel):
     module = xla.parse(program(TYPES[types], size, left_t, right_t)[0])
-    isa = VectorIsa.of({"avx512f", "avx512bw"}, "x86_64-linux")
-    assert str(dot_kernel(module.entry.root, isa, blas=True)).startswith(kernel)
+    processor = Processor.of({"avx512f", "avx512bw"}, "x86_64-linux")
+    assert str(dot_kernel(module.entry.root, processor, blas=True)).startswith(kernel)
 
 
 def test_infinities_stay_in_their_rows_and_columns(client):

@@ -8,6 +8,7 @@ from xla_core.hlo.parser import parse_hlo
 from xla_core.hlo.shape import Layout, Shape
 from xla_core.target import (
     AlignmentRules,
+    CacheLevel,
     Capabilities,
     DeviceDescription,
     LayoutRules,
@@ -164,3 +165,14 @@ ENTRY e {
     )
     assert capabilities.supports(module.entry.root.operand(0))
     assert not capabilities.supports(module.entry.root)
+
+
+def test_pieces_that_map_to_few_sets_fill_them() -> None:
+    cache = CacheLevel(size_bytes=1 << 20, line_bytes=64, ways=16)  # 1024 sets
+    assert cache.occupancy(1024, 64, 64) == 1 / 16
+    assert cache.occupancy(1024, 64, 64 + 64 * 1024) == 1 / 16
+    assert cache.occupancy(16, 64, 1 << 16) == 1
+    assert cache.occupancy(16, 256, 1 << 16) == 1
+    assert cache.occupancy(32, 64, 1 << 15) == 1
+    assert cache.occupancy(1024, 16, 16) == 1 / 16  # four pieces share a line
+    assert CacheLevel(size_bytes=1 << 20).occupancy(16, 64, 1 << 16) == 16 * 64 / (1 << 20)

@@ -15,14 +15,14 @@ import dataclasses
 import math
 from collections.abc import Sequence
 
-from xla_backend_cpu.codegen.vectors import VectorIsa, VectorOps
+from xla_backend_cpu.codegen.processor import Processor
+from xla_backend_cpu.codegen.vectors import VectorOps
 from xla_core.codegen.llvm import IrBuilder, KernelFrame, Value
 
 __all__ = ["BlockedProduct", "Group", "ProductEmitter", "block_start", "even_size", "split_groups", "split_index"]
 
-
-_LARGE_BYTES = 1 << 19  # half of a usual second-level cache
 _PREFETCHED_TAPS = 12
+_MOST_OCCUPIED = 0.5  # of the cache's sets that features map to; the rest is for points and results
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -84,6 +84,24 @@ class BlockedProduct:
     def tap_count(self) -> int:
         return math.prod(count for count, _ in self.taps)
 
+    def reads_from_cache(self, element_bytes: int, processor: Processor) -> bool:
+        """Whether what several register blocks read stays in the cache from one to the next: the features of a unit of
+        work, and the points, if those of a tap are adjacent.
+        """
+        features, cache = self.features, processor.cache
+        if (
+            self.taps
+            and self.taps[-1][1] != 1
+            and self.rows[0] * self.tap_count * element_bytes > cache.size_bytes // 2
+        ):
+            return False
+        if _is_large(self, element_bytes, processor):
+            lanes = processor.register_bytes // element_bytes
+            block = choose_block(self.rows[0], self.columns[0], features, lanes, processor.registers)
+            features = min(block.vectors * lanes, features)
+        taps, stride = self.tap_count, self.right_row * element_bytes
+        return cache.occupancy(taps, features * element_bytes, stride) < _MOST_OCCUPIED
+
     @property
     def flops(self) -> float:
         points = math.prod(g.count for g in self.groups) * self.rows[0] * self.columns[0]
@@ -136,6 +154,11 @@ def block_start(b: IrBuilder, number: Value, size: int, count: int) -> Value:
     return start if count % size == 0 else b.intrinsic("umin", start, b.int_(count - size))
 
 
+def _is_large(product: BlockedProduct, element_bytes: int, processor: Processor) -> bool:
+    """Whether the right operand is read in parts, because the cache has no room for all of it."""
+    return product.tap_count * product.features * element_bytes > processor.cache.size_bytes // 4
+
+
 class ProductEmitter:
     """Emits a product into a kernel's frame, whose buffers are left, right and result.
 
@@ -144,15 +167,15 @@ class ProductEmitter:
     features, of which `stored` are in the result.
     """
 
-    def __init__(self, product: BlockedProduct, element_bytes: int, isa: VectorIsa, threads: int) -> None:
+    def __init__(self, product: BlockedProduct, element_bytes: int, processor: Processor, threads: int) -> None:
         self.product = product
-        lanes = isa.register_bytes // element_bytes
-        self.block = choose_block(product.rows[0], product.columns[0], product.features, lanes, isa.registers)
+        lanes = processor.register_bytes // element_bytes
+        self.block = choose_block(product.rows[0], product.columns[0], product.features, lanes, processor.registers)
         self.width = lanes * self.block.vectors
         self.stored = min(self.width, product.features)
         self.row_blocks = -(-product.rows[0] // self.block.rows)
         coarse = math.prod(g.count for g in product.groups) * self.row_blocks
-        self.large = product.tap_count * product.features * element_bytes > _LARGE_BYTES
+        self.large = _is_large(product, element_bytes, processor)
         self.feature_pieces = -(-product.features // self.width) if self.large or coarse < 4 * threads else 1
         self.pieces = coarse * self.feature_pieces
 

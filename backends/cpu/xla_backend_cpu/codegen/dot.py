@@ -1,8 +1,10 @@
 """Chooses the kernel of a dot.
 
-- A packed product copies parts of its operands to where they are read in order. It takes most dots of f32 and f64, and
-  all dots of bytes.
-- A blocked product reads the rows of the right operand in place: for few rows on the left, copying them costs too much.
+- A blocked product reads the rows of the right operand in place. It takes dots of f32 and f64 with few rows on the
+  left, and those whose operands stay in the second-level cache while they are used.
+- A packed product copies parts of its operands to where they are read in order. It takes the other dots of f32 and f64:
+  those of a transposed right operand, those whose rows are so far apart that they displace one another in the cache.
+  It takes all dots of bytes.
 - A row product reads the rows of a transposed right operand in place, for very few rows on the left. A dot with very
   few columns is the transpose of such a product.
 - OpenBLAS takes dots of complex numbers.
@@ -18,8 +20,8 @@ from xla_backend_cpu.codegen.blocked_product import BlockedProduct, Group
 from xla_backend_cpu.codegen.library_product import LibraryProduct
 from xla_backend_cpu.codegen.packed_product import PackedProduct
 from xla_backend_cpu.codegen.panels import PanelFormat, panel_format
+from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.codegen.row_product import RowProduct
-from xla_backend_cpu.codegen.vectors import VectorIsa
 from xla_core.hlo import HloInstruction
 
 __all__ = ["Product", "dot_kernel", "has_few_columns"]
@@ -35,7 +37,7 @@ _SMALL_FLOPS = 2 * 8 * 8 * 8  # for smaller products, the call costs more than t
 Product = BlockedProduct | RowProduct | PackedProduct | LibraryProduct
 
 
-def dot_kernel(dot: HloInstruction, isa: VectorIsa, blas: bool) -> Product | None:
+def dot_kernel(dot: HloInstruction, processor: Processor, blas: bool) -> Product | None:
     """Returns the kernel of a dot, or None if none supports its types and the layouts of its operands.
 
     `blas` allows OpenBLAS.
@@ -43,7 +45,7 @@ def dot_kernel(dot: HloInstruction, isa: VectorIsa, blas: bool) -> Product | Non
     left, right = (_Operand(dot, side) for side in ("lhs", "rhs"))
     element_type = dot.shape.element_type
     left_type, right_type = (o.shape.element_type for o in dot.operands)
-    format_ = panel_format(left_type, right_type, element_type, isa)
+    format_ = panel_format(left_type, right_type, element_type, processor)
     if format_ is None and not (blas and left_type is right_type is element_type):
         return None
     if not _row_major(dot) or 0 in (*left.shape, *right.shape):
@@ -85,7 +87,7 @@ def dot_kernel(dot: HloInstruction, isa: VectorIsa, blas: bool) -> Product | Non
     reads_rows = real and feature_step == 1 and n >= _FEWEST_FEATURES
     left_taps = tuple((count, step) for count, step, _ in taps)
     blocked = BlockedProduct(tuple(groups), rows, (1, 0, 0), left_taps, n, right_row)
-    if reads_rows and rows[0] <= _FEW_ROWS:
+    if reads_rows and (rows[0] <= _FEW_ROWS or blocked.reads_from_cache(element_type.byte_width, processor)):
         return blocked
     if len(taps) <= 1:
         in_rows = feature_step != 1 and right_row == 1 and left_tap == 1

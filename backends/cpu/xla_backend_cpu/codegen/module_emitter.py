@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from xla_backend_cpu.calling_convention import ENTRY, HOST_CALL, ContextField, Status
 from xla_backend_cpu.codegen.native_kernels import NativeKernels
-from xla_backend_cpu.codegen.vectors import VectorIsa
+from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.lapack import LapackCall
 from xla_core.analysis import BufferAssignment, BufferSlice
 from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, LoopAbi, Value
@@ -72,7 +72,7 @@ class ModuleEmitter:
         hlo: HloModule,
         assignment: BufferAssignment,
         abi: LoopAbi,
-        isa: VectorIsa,
+        processor: Processor,
         threads: int,
         blas: bool,
     ) -> None:
@@ -84,7 +84,7 @@ class ModuleEmitter:
         self.host_calls: list[tuple[str, str]] = []  # (computation, instruction)
         self.nanoseconds = 0.0
         self.has_loops = False
-        self._kernels = NativeKernels(hlo, assignment, abi, isa, threads, self.module, blas)
+        self._kernels = NativeKernels(hlo, assignment, abi, processor, threads, self.module, blas)
         self._functions: dict[HloComputation, str] = {}
         self._loop_depths: dict[HloComputation, int] = {}
 

@@ -14,8 +14,9 @@ from xla_backend_cpu.codegen.lapack_kernel import emit_lapack
 from xla_backend_cpu.codegen.library_product import LibraryEmitter, LibraryProduct
 from xla_backend_cpu.codegen.packed_product import PackedEmitter, PackedProduct
 from xla_backend_cpu.codegen.panels import PanelOps
+from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.codegen.row_product import RowEmitter, RowProduct
-from xla_backend_cpu.codegen.vectors import VectorIsa, VectorOps
+from xla_backend_cpu.codegen.vectors import VectorOps
 from xla_backend_cpu.lapack import LapackCall
 from xla_core.analysis import BufferAssignment, HloCostAnalysis
 from xla_core.codegen.llvm import IrModule, KernelEmitter, KernelFrame, KernelParameter, LoopAbi
@@ -65,7 +66,7 @@ class NativeKernels:
         hlo: HloModule,
         assignment: BufferAssignment,
         abi: LoopAbi,
-        isa: VectorIsa,
+        processor: Processor,
         threads: int,
         module: IrModule,
         blas: bool,
@@ -73,7 +74,7 @@ class NativeKernels:
         self.library_calls: Counter[str] = Counter()
         self._assignment = assignment
         self._abi = abi
-        self._isa = isa
+        self._processor = processor
         self._threads = threads
         self._blas = blas
         self._module = module
@@ -125,7 +126,7 @@ class NativeKernels:
     def _product(self, instruction: HloInstruction) -> Product | None:
         product: Product | None = None
         if instruction.opcode == Opcode.DOT:
-            product = dot_kernel(instruction, self._isa, self._blas)
+            product = dot_kernel(instruction, self._processor, self._blas)
         elif instruction.opcode == Opcode.CONVOLUTION and is_canonical(instruction):
             product = convolution_product(instruction)
         return product if product is not None and product.flops > _TINY_FLOPS else None
@@ -138,18 +139,18 @@ class NativeKernels:
 
     def _multiply(self, name: str, instruction: HloInstruction, product: Product) -> NativeKernel:
         element_type = instruction.shape.element_type
-        flops_per_nanosecond, routine = 8.0 * self._isa.register_bytes / element_type.byte_width, ""
+        flops_per_nanosecond, routine = 8.0 * self._processor.register_bytes / element_type.byte_width, ""
         emitter: ProductEmitter | RowEmitter | LibraryEmitter | PackedEmitter
         if isinstance(product, PackedProduct):
-            emitter = PackedEmitter(product, self._isa, self._threads)
+            emitter = PackedEmitter(product, self._processor, self._threads)
             flops_per_nanosecond *= product.format.depth
         elif isinstance(product, LibraryProduct):
             emitter = LibraryEmitter(product, self._threads)
             flops_per_nanosecond, routine = _LIBRARY_FLOPS_PER_NANOSECOND, product.symbol
         elif isinstance(product, RowProduct):
-            emitter = RowEmitter(product, self._isa)
+            emitter = RowEmitter(product, self._processor)
         else:
-            emitter = ProductEmitter(product, element_type.byte_width, self._isa, self._threads)
+            emitter = ProductEmitter(product, element_type.byte_width, self._processor, self._threads)
         frame = self._frame(name, instruction, emitter.pieces)
         if not isinstance(product, LibraryProduct) and product.swapped:
             frame.buffers[:2] = reversed(frame.buffers[:2])
@@ -159,9 +160,9 @@ class NativeKernels:
             if isinstance(emitter, LibraryEmitter):
                 emitter.emit(frame)
             elif isinstance(emitter, PackedEmitter):
-                emitter.emit(frame, PanelOps(frame.builder, emitter.product.format, self._isa), scratch)
+                emitter.emit(frame, PanelOps(frame.builder, emitter.product.format, self._processor), scratch)
             else:
-                emitter.emit(frame, VectorOps(frame.builder, _SCALARS[element_type], self._isa))
+                emitter.emit(frame, VectorOps(frame.builder, _SCALARS[element_type], self._processor))
         if isinstance(emitter, PackedEmitter):
             self._abi.release(frame.builder, scratch, emitter.scratch_bytes)
         self._abi.end_kernel(frame)

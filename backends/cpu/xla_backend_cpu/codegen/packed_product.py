@@ -24,14 +24,11 @@ from xla_backend_cpu.codegen.blocked_product import (
     split_index,
 )
 from xla_backend_cpu.codegen.panels import PanelFormat, PanelOps, TapBlock
-from xla_backend_cpu.codegen.vectors import VectorIsa
+from xla_backend_cpu.codegen.processor import Processor
 from xla_core.codegen.llvm import IrBuilder, KernelFrame, Value
 
 __all__ = ["PackedEmitter", "PackedProduct"]
 
-_PANEL_BYTES = 1 << 15  # the most bytes of a panel of features: most of a usual first-level cache
-_PACKED_BYTES = 1 << 19  # the most bytes of packed rows: half of a usual second-level cache
-_CACHE_BYTES = 1 << 20  # the most bytes that are read again and again: those of a usual second-level cache
 _FEWEST_ROWS = 128  # with fewer rows, packing the panels of features takes too long
 
 
@@ -79,16 +76,17 @@ class PackedEmitter:
     `pieces` is the number of the kernel's units of work, `scratch_bytes` the size of the memory that it packs into.
     """
 
-    def __init__(self, product: PackedProduct, isa: VectorIsa, threads: int) -> None:
+    def __init__(self, product: PackedProduct, processor: Processor, threads: int) -> None:
         self.product = p = product
-        self.lanes = isa.register_bytes // p.format.word_bytes
+        self.lanes = processor.register_bytes // p.format.word_bytes
         # Two vectors hold a word that is multiplied and its products.
-        registers = isa.registers - (p.format.depth > 1)
+        registers = processor.registers - (p.format.depth > 1)
         self.block: Block = choose_block(p.rows[0], 1, p.features[0], self.lanes, registers)
         self.width = self.block.vectors * self.lanes
         self.stored = min(self.width, p.features[0])
         square = self.lanes * p.format.depth
-        most_taps = max(_PANEL_BYTES // (self.width * p.format.word_bytes) * p.format.depth, square)
+        half_cache = processor.cache.size_bytes // 2
+        most_taps = max(half_cache // 2 // (self.width * p.format.word_bytes) * p.format.depth, square)
         self.taps = (
             p.taps[0]
             if p.taps[0] <= most_taps or p.features[2] != 1
@@ -96,16 +94,15 @@ class PackedEmitter:
         )
         self.tap_blocks = -(-p.taps[0] // self.taps)
         self.words = p.format.words(self.taps)
-        in_cache = p.rows[0] * p.taps[0] * p.format.word_bytes <= _CACHE_BYTES
+        in_cache = p.taps[1] == 1 or p.rows[0] * p.taps[0] * p.format.word_bytes <= half_cache
         self.packs_left = p.format.depth > 1 or (not in_cache and p.features[0] >= _FEWEST_ROWS)
         self.row_vectors = -(-self.block.rows // self.lanes)
         self.row_panel = self.row_vectors * self.lanes * self.words
         self.row_blocks, self.panels = -(-p.rows[0] // self.block.rows), -(-p.features[0] // self.width)
-        # The rows of a part, whose taps are read for each panel, should stay in the cache.
-        row_words = self.row_panel if self.packs_left else self.block.rows * p.taps[0]
-        most_bytes = _PACKED_BYTES if self.packs_left else _CACHE_BYTES
-        most = max(most_bytes // (row_words * p.format.word_bytes), _FEWEST_ROWS // self.block.rows, 1)
-        row_parts, panel_parts = -(-self.row_blocks // most), 1
+        row_parts, panel_parts = 1, 1
+        if self.packs_left:  # the packed rows of a part, which are read for each panel, should stay in the cache
+            most = max(half_cache // 2 // (self.row_panel * p.format.word_bytes), _FEWEST_ROWS // self.block.rows, 1)
+            row_parts = -(-self.row_blocks // most)
         wanted = -(-2 * threads // p.batch) if threads > 1 else 1
         if row_parts < wanted:
             if p.rows[0] > p.features[0]:
@@ -118,7 +115,7 @@ class PackedEmitter:
         self.left_words = self.part_rows * self.row_panel if self.packs_left else 0
         self.right_panel = self.width * self.words
         panels_bytes = self.part_panels * self.right_panel * p.format.word_bytes
-        self.keeps_panels = not self.packs_left and self.tap_blocks == 1 and panels_bytes <= _CACHE_BYTES
+        self.keeps_panels = not self.packs_left and self.tap_blocks == 1 and panels_bytes <= half_cache
         right_words = self.part_panels * self.right_panel if self.keeps_panels else self.right_panel
         self.scratch_bytes = (self.left_words + right_words) * p.format.word_bytes
 

@@ -12,7 +12,8 @@ import contextlib
 import dataclasses
 from collections.abc import Callable, Sequence
 
-from xla_backend_cpu.codegen.vectors import VectorIsa, VectorOps, splat, transpose
+from xla_backend_cpu.codegen.processor import Processor
+from xla_backend_cpu.codegen.vectors import VectorOps, splat, transpose
 from xla_core.codegen.llvm import IrBuilder, Value
 from xla_core.hlo import ElementType
 
@@ -64,7 +65,9 @@ class PanelFormat:
         return -(-taps // self.depth)
 
 
-def panel_format(left: ElementType, right: ElementType, result: ElementType, isa: VectorIsa) -> PanelFormat | None:
+def panel_format(
+    left: ElementType, right: ElementType, result: ElementType, processor: Processor
+) -> PanelFormat | None:
     """The format of the panels of a product, or None if there is none for these types.
 
     Bytes become pairs of 16-bit integers, whose products 32 bits can hold, unless the processor multiplies four bytes
@@ -75,12 +78,12 @@ def panel_format(left: ElementType, right: ElementType, result: ElementType, isa
         return PanelFormat(operand.scalar, left.byte_width, 1, operand, operand)
     if not {left, right} <= _BYTES or result not in _WORDS:
         return None
-    if isa.byte_dot and (left.is_signed or right.is_signed):
+    if processor.byte_dot and (left.is_signed or right.is_signed):
         flipped = left.is_signed and right.is_signed
         operands = PackedOperand("i8", flipped=flipped), PackedOperand("i8")
-        return PanelFormat("i32", 4, 4, *operands, isa.byte_dot, flipped or right.is_signed)
+        return PanelFormat("i32", 4, 4, *operands, processor.byte_dot, flipped or right.is_signed)
     one, other = (PackedOperand("i8", "sext" if t.is_signed else "zext") for t in (left, right))
-    return PanelFormat("i32", 4, 2, one, other, isa.pair_dot)
+    return PanelFormat("i32", 4, 2, one, other, processor.pair_dot)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -122,8 +125,8 @@ class TapBlock:
 class PanelOps(VectorOps):
     """Emits the packing of panels and the arithmetic on vectors of their words."""
 
-    def __init__(self, builder: IrBuilder, format_: PanelFormat, isa: VectorIsa) -> None:
-        super().__init__(builder, format_.word, isa)
+    def __init__(self, builder: IrBuilder, format_: PanelFormat, processor: Processor) -> None:
+        super().__init__(builder, format_.word, processor)
         self.format = format_
 
     # -- arithmetic --------------------------------------------------------------------------------------------------

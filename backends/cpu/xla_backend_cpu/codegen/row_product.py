@@ -13,7 +13,8 @@ import dataclasses
 import math
 
 from xla_backend_cpu.codegen.blocked_product import Group, block_start, even_size, split_groups, split_index
-from xla_backend_cpu.codegen.vectors import VectorIsa, VectorOps
+from xla_backend_cpu.codegen.processor import Processor
+from xla_backend_cpu.codegen.vectors import VectorOps
 from xla_core.codegen.llvm import KernelFrame, Value
 
 __all__ = ["RowEmitter", "RowProduct"]
@@ -63,9 +64,9 @@ def _choose_block(product: RowProduct, registers: int) -> tuple[int, int]:
 class RowEmitter:
     """Emits the kernel of a row product. Its units of work are the blocks of columns of each group."""
 
-    def __init__(self, product: RowProduct, isa: VectorIsa) -> None:
+    def __init__(self, product: RowProduct, processor: Processor) -> None:
         self.product = product
-        self.block_rows, self.block_columns = _choose_block(product, isa.registers)
+        self.block_rows, self.block_columns = _choose_block(product, processor.registers)
         self.column_blocks = -(-product.columns[0] // self.block_columns)
         self.pieces = math.prod(g.count for g in product.groups) * self.column_blocks
 

@@ -1,46 +1,15 @@
-"""The vector registers of a processor, and the vector operations that the blocked kernels emit."""
+"""The vector operations that the kernels of products emit."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
+from xla_backend_cpu.codegen.processor import Processor
 from xla_core.codegen.llvm import IrBuilder, Value
 
-__all__ = ["VectorIsa", "VectorOps", "splat", "transpose"]
+__all__ = ["VectorOps", "splat", "transpose"]
 
 _BYTES = {"float": 4, "double": 8, "i32": 4}
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class VectorIsa:
-    """The size and the number of a processor's vector registers, and its instructions for products of integers.
-
-    Attributes:
-        pair_dot: LLVM's intrinsic that adds the products of adjacent 16-bit integers, or "".
-        byte_dot: LLVM's intrinsic that adds to each lane of 32 bits the products of four unsigned and four signed
-            bytes, or "".
-    """
-
-    register_bytes: int
-    registers: int
-    pair_dot: str = ""
-    byte_dot: str = ""
-
-    @staticmethod
-    def of(features: Iterable[str], triple: str) -> VectorIsa:
-        present = set(features)
-
-        def intrinsic(feature: str, name: str) -> str:
-            return f"llvm.x86.{name}" if feature in present else ""
-
-        if "avx512f" in present:
-            pairs = intrinsic("avx512bw", "avx512.pmaddw.d.512")
-            return VectorIsa(64, 32, pairs, intrinsic("avx512vnni", "avx512.vpdpbusd.512"))
-        if "avx" in present:
-            pairs = intrinsic("avx2", "avx2.pmadd.wd")
-            return VectorIsa(32, 16, pairs, intrinsic("avxvnni", "avx512.vpdpbusd.256"))
-        return VectorIsa(16, 32 if triple.startswith("aarch64") else 16, intrinsic("sse2", "sse2.pmadd.wd"))
 
 
 def splat(b: IrBuilder, value: Value, lanes: int) -> Value:
@@ -76,11 +45,11 @@ def transpose(b: IrBuilder, rows: Sequence[Value], lanes: int) -> list[Value]:
 class VectorOps:
     """Emits the operations on vectors of a scalar type: `float`, `double`, or an integer."""
 
-    def __init__(self, builder: IrBuilder, scalar: str, isa: VectorIsa) -> None:
+    def __init__(self, builder: IrBuilder, scalar: str, processor: Processor) -> None:
         self.b = builder
         self.scalar = scalar
         self.scalar_bytes = _BYTES[scalar]
-        self.lanes = isa.register_bytes // self.scalar_bytes
+        self.lanes = processor.register_bytes // self.scalar_bytes
         self.type = f"<{self.lanes} x {scalar}>"
         self.zero = Value(self.type, "zeroinitializer")
 

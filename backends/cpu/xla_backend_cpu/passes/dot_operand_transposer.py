@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 
 from xla_backend_cpu.codegen.dot import dot_kernel, has_few_columns
-from xla_backend_cpu.codegen.vectors import VectorIsa
+from xla_backend_cpu.codegen.processor import Processor
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, HloModule, Opcode
 from xla_core.passes import HloPass
 
@@ -24,8 +24,8 @@ class DotOperandTransposer(HloPass):
 
     name = "cpu-dot-operand-transposer"
 
-    def __init__(self, isa: VectorIsa, blas: bool) -> None:
-        self.isa, self.blas = isa, blas
+    def __init__(self, processor: Processor, blas: bool) -> None:
+        self.processor, self.blas = processor, blas
 
     def run(self, module: HloModule) -> bool:
         changed = False
@@ -44,7 +44,7 @@ class DotOperandTransposer(HloPass):
             return False
         if _has_few_columns(dot):
             parts = batch, free, contracting
-        elif dot_kernel(dot, self.isa, self.blas) is None and _size(right, free) >= _FEWEST_FEATURES:
+        elif dot_kernel(dot, self.processor, self.blas) is None and _size(right, free) >= _FEWEST_FEATURES:
             parts = batch, contracting, free
         else:
             return False
