@@ -10,6 +10,7 @@ import numpy as np
 from xla_core.errors import UnimplementedError
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.sharding.mhlo_sharding import sharding_of
+from xla_core.stablehlo.sharding.propagation import result_shardings
 from xla_core.stablehlo.sharding.shardy import Sharding, parse_shardings, shard_count, shard_indices
 
 REPLICATED = "{replicated}"
@@ -31,15 +32,29 @@ class EntryShardings:
 def entry_shardings(module: ir.Module, function: ir.Op) -> EntryShardings:
     """Reads the attribute `sdy.sharding` of each argument and result.
 
+    In a program for several partitions, a result without the attribute has what the program's shardings imply.
+
     Raises:
         InvalidArgumentError: for an unknown mesh or axis.
         UnimplementedError: for unreduced axes.
     """
     nothing = EntryShardings.none(function)
-    return EntryShardings(
-        _read(module, function, "arg_attrs", len(nothing.arguments)),
-        _read(module, function, "res_attrs", len(nothing.results)),
-    )
+    arguments = _read(module, function, "arg_attrs", len(nothing.arguments))
+    results = _read(module, function, "res_attrs", len(nothing.results))
+    if module.attributes.get("mhlo.num_partitions", 1) != 1:
+        implied = result_shardings(module, function, arguments)
+        results = tuple(
+            sharding if _is_given(function, number) else by_program
+            for number, (sharding, by_program) in enumerate(zip(results, implied, strict=True))
+        )
+    return EntryShardings(arguments, results)
+
+
+def _is_given(function: ir.Op, number: int) -> bool:
+    """Whether the program says how a result is sharded."""
+    given: Any = function.attributes.get("res_attrs") or ()
+    attributes = (given[number] or {}) if number < len(given) else {}
+    return "sdy.sharding" in attributes or "mhlo.sharding" in attributes
 
 
 def _read(module: ir.Module, function: ir.Op, name: str, count: int) -> tuple[Sharding | None, ...]:

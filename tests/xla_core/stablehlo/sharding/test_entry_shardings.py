@@ -74,7 +74,7 @@ def test_a_dimension_that_cannot_be_split_evenly_is_an_error() -> None:
 def test_a_donor_whose_shard_has_another_size_gives_its_buffer_to_any_result() -> None:
     module = lowered("""
   func.func public @main(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>, tf.aliasing_output = 0 : i32})
-      -> tensor<4xf32> {
+      -> (tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) {
     return %x : tensor<4xf32>
   }""")
     assert module.input_output_aliases == []

@@ -1,0 +1,100 @@
+"""Shardings of results that the program does not give."""
+
+from __future__ import annotations
+
+import pytest
+
+from xla_core.hlo import Opcode
+from xla_core.stablehlo import lower, read
+from xla_core.stablehlo.sharding.entry_shardings import entry_shardings, sharding_text
+
+HEAD = """
+module @m attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32} {
+  sdy.mesh @mesh = <["a"=2, "b"=2]>
+"""
+X = '%x: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {"b"}]>}'
+SPLIT = "{devices=[2,2]0,1,2,3}"
+
+
+def shardings(program: str) -> list[str]:
+    module = read(f"{HEAD}{program}\n}}")
+    return [sharding_text(s) for s in entry_shardings(module, module.functions["main"]).results]
+
+
+@pytest.mark.parametrize(
+    ("ops", "type", "expected"),
+    [
+        ("%0 = stablehlo.negate %x : tensor<4x8xf32>", "4x8", SPLIT),
+        (
+            "%c = stablehlo.constant dense<1.0> : tensor<4x8xf32>\n%0 = stablehlo.add %c, %x : tensor<4x8xf32>",
+            "4x8",
+            SPLIT,
+        ),
+        (
+            "%0 = stablehlo.transpose %x, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32>",
+            "8x4",
+            "{devices=[2,2]0,2,1,3}",
+        ),
+        (
+            "%0 = stablehlo.broadcast_in_dim %x, dims = [1, 2] : (tensor<4x8xf32>) -> tensor<3x4x8xf32>",
+            "3x4x8",
+            "{devices=[1,2,2]0,1,2,3}",
+        ),
+        (
+            "%c = stablehlo.constant dense<0.0> : tensor<f32>\n%0 = stablehlo.reduce(%x init: %c) applies stablehlo.add "
+            "across dimensions = [1] : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>",
+            "4",
+            "{devices=[2,2]0,1,2,3 last_tile_dim_replicate}",
+        ),
+        (
+            '%0 = sdy.sharding_constraint %x <@mesh, [{}, {"a"}]> : tensor<4x8xf32>',
+            "4x8",
+            "{devices=[1,2,2]0,1,2,3 last_tile_dim_replicate}",
+        ),
+        ("%0 = stablehlo.reshape %x : (tensor<4x8xf32>) -> tensor<32xf32>", "32", "{replicated}"),
+        ("%0 = stablehlo.slice %x [0:3, 0:8] : (tensor<4x8xf32>) -> tensor<3x8xf32>", "3x8", "{replicated}"),
+    ],
+)
+def test_a_result_keeps_what_the_ops_keep(ops: str, type: str, expected: str) -> None:
+    assert shardings(f"""
+  func.func public @main({X}) -> tensor<{type}xf32> {{
+    {ops}
+    return %0 : tensor<{type}xf32>
+  }}""") == [expected]
+
+
+def test_calls_arguments_and_constants() -> None:
+    assert shardings(f"""
+  func.func public @main({X}, %y: tensor<4x8xf32>) -> (tensor<8x4xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {{
+    %0:2 = func.call @f(%x, %y) : (tensor<4x8xf32>, tensor<4x8xf32>) -> (tensor<8x4xf32>, tensor<4x8xf32>)
+    return %0#0, %0#1, %x : tensor<8x4xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+  }}
+  func.func private @f(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (tensor<8x4xf32>, tensor<4x8xf32>) {{
+    %0 = stablehlo.transpose %x, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32>
+    return %0, %y : tensor<8x4xf32>, tensor<4x8xf32>
+  }}""") == ["{devices=[2,2]0,2,1,3}", "{replicated}", SPLIT]
+
+
+def test_what_the_program_says_stays() -> None:
+    assert shardings(f"""
+  func.func public @main({X}) -> (tensor<4x8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}}) {{
+    return %x : tensor<4x8xf32>
+  }}""") == ["{replicated}"]
+
+
+def test_shards_of_a_manual_computation_are_not_gathered() -> None:
+    module = lower(
+        read(f"""{HEAD}
+  func.func public @main({X}) -> tensor<4x8xf32> {{
+    %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{{"a"}}, {{"b"}}]>] out_shardings=[<@mesh, [{{"a"}}, {{"b"}}]>]
+        manual_axes={{"a", "b"}} (%y: tensor<2x4xf32>) {{
+      %1 = stablehlo.negate %y : tensor<2x4xf32>
+      sdy.return %1 : tensor<2x4xf32>
+    }} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    return %0 : tensor<4x8xf32>
+  }}
+}}"""),
+        entry_shards=True,
+    )
+    assert module.entry.root.opcode == Opcode.NEGATE
+    assert module.entry.root.operand(0).opcode == Opcode.PARAMETER

@@ -1,0 +1,134 @@
+"""The shardings that results of a program have, where it does not say.
+
+Shardings are carried forward from arguments, sharding constraints and manual computations: through ops whose result has
+the dimensions of an operand, and through a few that move dimensions. Any sharding of a result is right. This one keeps
+shards that the program has, and is in most cases what Shardy's propagation finds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from xla_core.errors import UnimplementedError
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.sharding.shardy import Sharding, axis_names, parse_shardings, shard_count
+
+Shardings = tuple[Sharding | None, ...]
+
+
+def result_shardings(module: ir.Module, function: ir.Op, arguments: Shardings) -> Shardings:
+    """Returns the shardings of a function's results, given those of its arguments. None stands for a whole array."""
+    return _Propagation(module).results(function, arguments)
+
+
+def is_split(sharding: Sharding | None, type: ir.Type) -> bool:
+    """Whether a sharding splits a tensor into equal shards, of which there are several."""
+    if sharding is None or not isinstance(type, ir.TensorType) or len(sharding.dimensions) != type.rank:
+        return False
+    counts = [shard_count(sharding.mesh, axes) for axes in sharding.dimensions]
+    return math.prod(counts) > 1 and not any(
+        size == ir.DYNAMIC or size % count for size, count in zip(type.shape, counts, strict=True)
+    )
+
+
+class _Propagation:
+    def __init__(self, module: ir.Module) -> None:
+        self.module = module
+        self._known: dict[tuple[int, Shardings], Shardings] = {}  # of functions by their arguments' shardings
+
+    def results(self, function: ir.Op, arguments: Shardings) -> Shardings:
+        key = id(function), arguments
+        if key not in self._known:
+            block = function.regions[0].block
+            of: dict[ir.Value, Sharding | None] = dict(zip(block.arguments, arguments, strict=True))
+            for op in block.ops[:-1]:
+                found = self._of_results(op, [of.get(operand) for operand in op.operands])
+                of |= {r: s for r, s in zip(op.results, found, strict=True) if is_split(s, r.type)}
+            self._known[key] = tuple(of.get(value) for value in block.ops[-1].operands)
+        return self._known[key]
+
+    def _of_results(self, op: ir.Op, operands: Sequence[Sharding | None]) -> Shardings:
+        match op.name:
+            case "sdy.manual_computation":
+                axes = axis_names(op.attributes["manual_axes"])
+                return tuple(
+                    _along(sharding, axes)
+                    for sharding in parse_shardings(op.attributes["out_shardings"], self.module, op)
+                )
+            case "sdy.sharding_constraint":
+                return tuple(self._parsed(op, "sharding"))
+            case "func.call":
+                return self.results(self.module.functions[op.attributes["callee"]], tuple(operands))
+        if all(operand is None for operand in operands):
+            return (None,) * len(op.results)
+        rule = _RULES.get(op.name)
+        if rule is not None:
+            return (rule(op, operands[0]),) * len(op.results)
+        return tuple(_of_operand_alike(op, operands, result) for result in op.results)
+
+    def _parsed(self, op: ir.Op, name: str) -> list[Sharding | None]:
+        try:
+            return list(parse_shardings(op.attributes[name], self.module, op))
+        except UnimplementedError:  # of unreduced axes: the result is whole
+            return [None] * len(op.results)
+
+
+def _along(sharding: Sharding, names: frozenset[str]) -> Sharding:
+    """Drops the axes that are not manual, along which the values of a manual computation are whole."""
+    dimensions = tuple(tuple(axis for axis in axes if axis.name in names) for axes in sharding.dimensions)
+    return dataclasses.replace(sharding, dimensions=dimensions)
+
+
+def _of_operand_alike(op: ir.Op, operands: Sequence[Sharding | None], result: ir.Value) -> Sharding | None:
+    """Returns the finest sharding of an operand that has the result's dimensions."""
+    alike = [
+        sharding
+        for operand, sharding in zip(op.operands, operands, strict=True)
+        if sharding is not None and _sizes(operand.type) == _sizes(result.type)
+    ]
+    return max(alike, key=lambda s: math.prod(shard_count(s.mesh, axes) for axes in s.dimensions), default=None)
+
+
+def _sizes(type: ir.Type) -> tuple[int, ...] | None:
+    return tuple(type.shape) if isinstance(type, ir.TensorType) else None
+
+
+def _numbers(op: ir.Op, name: str) -> list[int]:
+    return [int(number) for number in np.ravel(np.asarray(op.attributes[name]))]
+
+
+def _transpose(op: ir.Op, sharding: Sharding | None) -> Sharding | None:
+    return _moved(sharding, _numbers(op, "permutation"))
+
+
+def _broadcast(op: ir.Op, sharding: Sharding | None) -> Sharding | None:
+    """A dimension of size 1 that becomes larger is not split, so that only the others keep their axes."""
+    sources: list[int | None] = [None] * len(_sizes(op.results[0].type) or ())
+    for source, target in enumerate(_numbers(op, "broadcast_dimensions")):
+        sources[target] = source
+    return _moved(sharding, sources)
+
+
+def _reduce(op: ir.Op, sharding: Sharding | None) -> Sharding | None:
+    reduced = set(_numbers(op, "dimensions"))
+    return _moved(sharding, [d for d in range(len(sharding.dimensions) if sharding else 0) if d not in reduced])
+
+
+def _moved(sharding: Sharding | None, sources: Sequence[int | None]) -> Sharding | None:
+    """Returns the sharding of a result whose dimensions are these of the operand, or None for new ones."""
+    if sharding is None:
+        return None
+    dimensions = tuple(() if source is None else sharding.dimensions[source] for source in sources)
+    return dataclasses.replace(sharding, dimensions=dimensions)
+
+
+_RULES: dict[str, Callable[[ir.Op, Sharding | None], Sharding | None]] = {
+    "stablehlo.transpose": _transpose,
+    "stablehlo.broadcast_in_dim": _broadcast,
+    "stablehlo.reduce": _reduce,
+}
+"""Ops that move dimensions -> the sharding of their results by that of their first operand."""
