@@ -6,7 +6,6 @@ import ctypes
 import dataclasses
 import time
 import weakref
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,11 +15,12 @@ from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Layout, Shape
 from xla_core.pjrt import abi
-from xla_core.pjrt.buffer_pool import BufferPool, code
+from xla_core.pjrt.buffer_pool import BufferPool, strides_of, use_for_uploads
 from xla_core.pjrt.client import PjrtClient, PjrtDevice, place
 from xla_core.pjrt.event import error_of, event_address
 from xla_core.pjrt.functions import implements
 from xla_core.pjrt.handles import Handle, Slots, handle_at
+from xla_core.pjrt.pool_code import code
 from xla_core.pjrt.ready_events import is_ready
 from xla_core.runtime import Buffer, HostEvent
 from xla_core.runtime.shape_cache import intern_shape, row_major_bytes
@@ -88,7 +88,7 @@ def pool_of(shape: Shape, device: PjrtDevice) -> BufferPool:
     if pool is None:
         slots = Slots(PjrtBuffer.kind)
         slots.set(**_describe(device, shape))
-        pool = device.pools.add(BufferPool(device, shape, slots, row_major_bytes(shape)))
+        pool = device.pools.add(BufferPool(device, shape, slots))
     return pool
 
 
@@ -132,15 +132,6 @@ def _host_array(
     return np.ndarray(sizes, dtype, memoryview(memory), -first, strides)
 
 
-def _strides(shape: Shape, minor_to_major: Sequence[int] | None = None) -> tuple[int, ...]:
-    """Returns the strides in bytes of a dense array: row-major, or of another order of dimensions."""
-    strides, stride = [0] * shape.rank, shape.dtype.itemsize
-    for dimension in range(shape.rank)[::-1] if minor_to_major is None else minor_to_major:
-        strides[dimension] = stride
-        stride *= shape.dimensions[dimension]
-    return tuple(strides)
-
-
 def _device_shape(client: PjrtClient, shape: Shape, layout: int | None, space: int) -> Shape:
     manager = client.client.platform.transfer_manager
     if layout:
@@ -181,7 +172,7 @@ def _buffer_from_host_buffer(args: Any) -> None:
     element_type = element_type_of(args.type)
     sizes = abi.integers_at(args.dims, args.num_dims)
     shape = Shape(element_type, sizes)
-    strides = abi.integers_at(args.byte_strides, args.num_byte_strides) or _strides(shape)
+    strides = abi.integers_at(args.byte_strides, args.num_byte_strides) or strides_of(shape)
     array = _host_array(args.data or 0, element_type, sizes, strides)
     immutable = args.host_buffer_semantics == _ZERO_COPY
     on_device = _device_shape(client, shape, args.device_layout, space)
@@ -193,7 +184,10 @@ def _buffer_from_host_buffer(args: Any) -> None:
     elif immutable:
         done = buffer.definition_event
     args.done_with_host_buffer = event_address(done)
-    args.buffer = PjrtBuffer(buffer, device).address
+    handle = PjrtBuffer(buffer, device)
+    args.buffer = handle.address
+    if not args.device_layout:
+        use_for_uploads(handle.pool)
 
 
 @implements("Client_CreateUninitializedBuffer")
@@ -229,7 +223,7 @@ def _to_host_buffer(args: Any) -> None:
     if args.dst_size < size:
         raise InvalidArgumentError(f"{shape.without_layout()} needs {size} bytes, and {args.dst_size} are given")
     layout = _layout_at(args.host_layout, shape) if args.host_layout else _untiled_layout(shape)
-    strides = _strides(shape, layout.minor_to_major)
+    strides = strides_of(shape, layout.minor_to_major)
     destination = _host_array(args.dst, shape.element_type, shape.dimensions, strides)
     args.event = event_address(buffer.copy_to_host(destination))
 

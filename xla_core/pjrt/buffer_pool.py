@@ -20,168 +20,36 @@ something else is awaited. The slots of a buffer that it guards:
 from __future__ import annotations
 
 import ctypes
-import functools
-import os
 import weakref
-from collections.abc import Callable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.hlo.shape import Shape
-from xla_core.pjrt.handles import SLOTS, Handle, Slots, native_handles
-from xla_core.pjrt.native import NativeCode, libc
+from xla_core.pjrt import abi
+from xla_core.pjrt.handles import Handle, Slots, native_handles
+from xla_core.pjrt.native import libc
+from xla_core.pjrt.native_text import POOL
+from xla_core.pjrt.pool_code import HASH_FACTOR, UPLOADS, code
 from xla_core.runtime import Buffer
 from xla_core.runtime.host_event import ready_event
+from xla_core.runtime.shape_cache import row_major_bytes
 
 if TYPE_CHECKING:
     from xla_core.pjrt.client import PjrtDevice
-
-POOL = {name: index for index, name in enumerate(("first_free", "free", "most_free", "description", "bytes"))}
-"""The words of a pool: the head and the length of its free list and the length from which Python frees what comes back,
-the slots that all its buffers have in common, and the bytes of an array (0 for layouts other than row-major)."""
 
 _POOLED_BYTES = 16 << 20  # a pool keeps this much in its free list at most, or `_FEW` handles
 _FEW = 4
 _MOST_ADDED = 64
 
 
-def slot(result: str, handle: str, name: str) -> str:
-    """IR that computes the address of a buffer's slot."""
-    return f"%{result} = getelementptr i64, ptr %{handle}, i64 {SLOTS['Buffer'][name]}"
-
-
-def word(result: str, pool: str, name: str) -> str:
-    """IR that computes the address of a pool's word."""
-    return f"%{result} = getelementptr i64, ptr %{pool}, i64 {POOL[name]}"
-
-
-def _code() -> str:
-    lock, unlock = (
-        ctypes.cast(getattr(libc, f"pthread_mutex_{do}"), ctypes.c_void_p).value for do in ("lock", "unlock")
-    )
-    return f"""
-@mutex = global [16 x i64] zeroinitializer, align 64
-@enabled = global i64 1
-
-define void @lock() {{
-  call i32 inttoptr (i64 {lock} to ptr)(ptr @mutex)
-  ret void
-}}
-define void @unlock() {{
-  call i32 inttoptr (i64 {unlock} to ptr)(ptr @mutex)
-  ret void
-}}
-
-; Takes a handle from a pool's free list, or returns null. The caller has the mutex.
-define ptr @pop(ptr %pool) {{
-  {word("first_at", "pool", "first_free")}
-  %handle = load ptr, ptr %first_at
-  %empty = icmp eq ptr %handle, null
-  br i1 %empty, label %done, label %take
-take:
-  {slot("next_at", "handle", "next_free")}
-  %next = load ptr, ptr %next_at
-  store ptr %next, ptr %first_at
-  {word("free_at", "pool", "free")}
-  %free = load i64, ptr %free_at
-  %less = sub i64 %free, 1
-  store i64 %less, ptr %free_at
-  {slot("memory_at", "handle", "memory_address")}
-  %memory = load i64, ptr %memory_at
-  {slot("data_at", "handle", "data")}
-  store i64 %memory, ptr %data_at
-  br label %done
-done:
-  ret ptr %handle
-}}
-
-; Puts a handle in its pool's free list. The caller has the mutex.
-define void @push(ptr %handle) {{
-  {slot("data_at", "handle", "data")}
-  store i64 0, ptr %data_at
-  {slot("pool_at", "handle", "pool")}
-  %pool = load ptr, ptr %pool_at
-  {word("first_at", "pool", "first_free")}
-  %first = load ptr, ptr %first_at
-  {slot("next_at", "handle", "next_free")}
-  store ptr %first, ptr %next_at
-  store ptr %handle, ptr %first_at
-  {word("free_at", "pool", "free")}
-  %free = load i64, ptr %free_at
-  %more = add i64 %free, 1
-  store i64 %more, ptr %free_at
-  ret void
-}}
-
-define void @add(ptr %handle) {{
-  call void @lock()
-  call void @push(ptr %handle)
-  call void @unlock()
-  ret void
-}}
-
-; Empties a free list and returns its first handle, from which `next_free` leads to the others.
-define ptr @take_all(ptr %pool) {{
-  call void @lock()
-  {word("first_at", "pool", "first_free")}
-  %first = load ptr, ptr %first_at
-  store ptr null, ptr %first_at
-  {word("free_at", "pool", "free")}
-  store i64 0, ptr %free_at
-  call void @unlock()
-  ret ptr %first
-}}
-
-; Ends native reads of a buffer. Returns its external references, of which Python has to take care from now on.
-define i64 @withdraw(ptr %handle) {{
-  call void @lock()
-  {slot("data_at", "handle", "data")}
-  store i64 0, ptr %data_at
-  {slot("holds_at", "handle", "holds")}
-  %holds = load i64, ptr %holds_at
-  store i64 0, ptr %holds_at
-  call void @unlock()
-  ret i64 %holds
-}}
-
-; Sets a slot of a buffer or of an executable.
-define void @set(ptr %place, i64 %value) {{
-  call void @lock()
-  store i64 %value, ptr %place
-  call void @unlock()
-  ret void
-}}"""
-
-
-class PoolCode(NativeCode):
-    """The native functions on pools. Python calls them without giving up the GIL, because they are short."""
-
-    def __init__(self) -> None:
-        super().__init__(_code())
-        self._reset()
-        os.register_at_fork(after_in_child=self._after_fork)
-        self.add = self._function("add", None)
-        self.take_all = self._function("take_all", ctypes.c_void_p)
-        self.withdraw = self._function("withdraw", ctypes.c_int64)
-        self.set: Callable[[int, int], None] = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(
-            self.address("set")
-        )
-
-    def _function(self, name: str, result: Any) -> Callable[[int], Any]:
-        return ctypes.PYFUNCTYPE(result, ctypes.c_void_p)(self.address(name))
-
-    def _reset(self) -> None:
-        libc.pthread_mutex_init(ctypes.c_void_p(self.address("mutex")), None)
-
-    def _after_fork(self) -> None:
-        """Leaves everything to Python in a child process, which says that devices stay in the parent."""
-        ctypes.c_int64.from_address(self.address("enabled")).value = 0
-        self._reset()
-
-
-@functools.cache
-def code() -> PoolCode:
-    return PoolCode()
+def strides_of(shape: Shape, minor_to_major: Sequence[int] | None = None) -> tuple[int, ...]:
+    """Returns the strides in bytes of a dense array: row-major, or of another order of dimensions."""
+    strides, stride = [0] * shape.rank, shape.dtype.itemsize
+    for dimension in range(shape.rank)[::-1] if minor_to_major is None else minor_to_major:
+        strides[dimension] = stride
+        stride *= shape.dimensions[dimension]
+    return tuple(strides)
 
 
 class NativeBuffer:
@@ -219,32 +87,37 @@ class BufferPool:
 
     Args:
         description: the slots that are the same in all its buffers.
-        array_bytes: the bytes of an array, or None where its layout is not row-major.
 
     Attributes:
-        programs: the number of executables that have its address.
+        owners: the number of those who have its address besides its handles.
     """
 
-    def __init__(self, device: PjrtDevice, shape: Shape, description: Slots, array_bytes: int | None) -> None:
-        self.shape, self.description, self.programs = shape, description, 0
+    def __init__(self, device: PjrtDevice, shape: Shape, description: Slots) -> None:
+        self.shape, self.description, self.owners = shape, description, 0
         self.bytes = self._memory_bytes = device.device.byte_size(shape)
         self._device = weakref.ref(device)
+        self.is_host_addressable = device.is_host_addressable
         self._space = shape.layout.memory_space if shape.layout is not None else 0
-        self._added = 0
+        self._asked = self._added = 0
+        self.array_bytes = row_major_bytes(shape)
+        self._strides = abi.int64s(strides_of(shape))
         self.words = (ctypes.c_uint64 * len(POOL))()
         self.address = ctypes.addressof(self.words)
         self._most_added = min(_MOST_ADDED, max(1, _POOLED_BYTES // max(1, self.bytes)))
         self.words[POOL["most_free"]] = max(_FEW, _POOLED_BYTES // max(1, self.bytes))
         self.words[POOL["description"]] = ctypes.addressof(description.words)
-        self.words[POOL["bytes"]] = array_bytes or 0
+        self.words[POOL["bytes"]] = self.array_bytes or 0
+        self.words[POOL["strides"]] = abi.address_of(self._strides)
 
     def refill(self) -> None:
         """Adds handles to an empty pool: as many as it got so far, so that a long loop needs Python rarely.
 
-        It adds none while the device is at work, because that work may still use the allocator's free memory.
+        It adds none the first time, because many programs run once. It adds none while the device is at work, because
+        that work may still use the allocator's free memory.
         """
         pjrt_device = self._device()
-        if self.words[POOL["free"]] or pjrt_device is None:
+        self._asked += 1
+        if self._asked == 1 or self.words[POOL["free"]] or pjrt_device is None:
             return
         device = pjrt_device.device
         memories: list[DeviceMemory] = []
@@ -298,7 +171,7 @@ class BufferPools:
 
     def add(self, pool: BufferPool) -> BufferPool:
         if len(self._of_shapes) >= _SHAPES:
-            unused = [other for other in list(self._of_shapes.values()) if not other.programs]
+            unused = [other for other in list(self._of_shapes.values()) if not other.owners]
             for other in unused:
                 del self._of_shapes[id(other.shape)]
                 other.close()
@@ -308,5 +181,46 @@ class BufferPools:
     def pooled_bytes(self) -> int:
         return sum(pool.pooled_bytes() for pool in list(self._all))
 
+    def close(self) -> None:
+        pools = list(self._all)
+        _forget_uploads(pools)
+        for pool in pools:
+            pool.close()
+
     def take(self) -> list[DeviceMemory]:
         return [memory for pool in list(self._all) for memory in pool.take()]
+
+
+_UPLOADED_BYTES = 1 << 16  # larger arrays are worth Python, which uses an immutable array's own memory where it can
+_uploads: dict[int, BufferPool] = {}
+
+
+def use_for_uploads(pool: BufferPool) -> None:
+    """Lets native code copy the host's arrays of the pool's shape to its memory, if they are small."""
+    if not pool.array_bytes or pool.array_bytes > _UPLOADED_BYTES or not pool.is_host_addressable:
+        return
+    number = pool.description["type"]
+    for size in pool.shape.dimensions:
+        number = (number * HASH_FACTOR + size) % (1 << 64)
+    number %= UPLOADS
+    if (before := _uploads.get(number)) is not pool:
+        _set_upload(number, pool)
+        if before is not None:
+            before.owners -= 1
+    pool.refill()
+
+
+def _set_upload(number: int, pool: BufferPool | None) -> None:
+    code().set(code().address("uploads") + 8 * number, pool.address if pool is not None else 0)
+    if pool is None:
+        del _uploads[number]
+    else:
+        pool.owners += 1
+        _uploads[number] = pool
+
+
+def _forget_uploads(pools: Iterable[BufferPool]) -> None:
+    gone = set(pools)
+    for number, pool in list(_uploads.items()):
+        if pool in gone:
+            _set_upload(number, None)

@@ -88,8 +88,7 @@ class PjrtDevice(Handle):
             place.destroy()
         self.description.destroy()
         self.device.allocator.caches.remove(self.pools)
-        for memory in self.pools.take():
-            self.device.allocator.free(memory)
+        self.pools.close()
         super().destroy()
 
 

@@ -24,7 +24,7 @@ from xla_core.pjrt.compile_options import read_compile_options, write_device_ass
 from xla_core.pjrt.event import event_address
 from xla_core.pjrt.functions import implements
 from xla_core.pjrt.handles import Handle, handle_at, handles_at
-from xla_core.pjrt.warm_path import NativeProgram, is_suitable
+from xla_core.pjrt.native_execute import NativeProgram, is_suitable
 from xla_core.runtime import Buffer, Client, LoadedExecutable, StaticExecutable
 from xla_core.runtime.program import lower, read
 from xla_core.stablehlo import Module, TokenType

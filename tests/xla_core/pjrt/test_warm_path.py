@@ -67,7 +67,7 @@ def test_later_runs_are_native_and_right(host: Host) -> None:
     x, y = host.upload(X), host.upload(X * 10)
     for number in range(5):
         total, seven = host.execute(program, [x, y], 2)
-        assert (total in native_handles) == (number > 0)
+        assert (total in native_handles) == (number > 1)
         assert np.array_equal(view(host, total), X * 11)
         assert view(host, seven).view(np.int32)[0] == 7
         assert host.call("Event_IsReady", event=host.call("Buffer_ReadyEvent", buffer=total).event).is_ready
@@ -215,6 +215,58 @@ def test_the_limit_of_memory_holds_and_free_lists_are_given_up_for_it(host: Host
         run_often()
     destroy(host, big)
     device.memory_limit = None
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int8, np.complex128, np.bool_])
+@pytest.mark.parametrize("sizes", [(), (3,), (2, 3), (0, 3), (2, 1, 5)])
+def test_small_arrays_are_copied_by_native_code(host: Host, dtype: type, sizes: tuple[int, ...]) -> None:
+    random = np.random.default_rng(1)
+    for number in range(4):
+        array = np.asarray(random.integers(0, 100, sizes)).astype(dtype)
+        value = array.copy()
+        buffer = host.upload(array, host_buffer_semantics=number % 3)
+        assert (buffer in native_handles) == (number > 1 and array.size > 0)
+        array[...] = 1
+        got = host.download(buffer, dtype)
+        assert np.array_equal(got, value)
+        destroy(host, buffer)
+
+
+def test_arrays_of_other_strides_are_left_to_python(host: Host) -> None:
+    array = np.arange(16, dtype=np.int32).reshape(4, 4)
+    for _ in range(4):
+        for view_of in (array, array.T, array[::-1], array[:, ::-1]):
+            assert np.array_equal(host.download(host.upload(view_of), np.int32), view_of)
+
+
+def test_each_client_has_its_own_buffers() -> None:
+    for _ in range(3):
+        host = Host("cpu")
+        for _ in range(4):
+            buffer = host.upload(X)
+            assert host.call("Buffer_Device", buffer=buffer).device == host.devices()[0]
+            assert np.array_equal(host.download(buffer, np.float32), X)
+            destroy(host, buffer)
+        host.call("Client_Destroy", client=host.client)
+
+
+def test_an_upload_is_an_argument_of_a_native_run(host: Host) -> None:
+    program = host.compile(DOUBLE)
+    for number in range(6):
+        x = host.upload(X + number)
+        (result,) = host.execute(program, [x], 1)
+        assert np.array_equal(host.download(result, np.float32), 2 * (X + number))
+        destroy(host, x, result)
+    assert not native_handles[x].is_live()
+
+
+def test_a_small_destination_is_an_error(host: Host) -> None:
+    for _ in range(3):
+        buffer = host.upload(X)
+        data = np.empty(2, np.float32)
+        with pytest.raises(HostError, match="needs 16 bytes"):
+            host.call("Buffer_ToHostBuffer", src=buffer, dst=data.ctypes.data, dst_size=data.nbytes)
+        assert host.call("Buffer_ToHostBuffer", src=buffer, dst=None).dst_size == 16
 
 
 def test_threads_run_one_program_at_once(host: Host) -> None:

@@ -1,0 +1,252 @@
+"""Transfers, external references and the end of buffers as native functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xla_core.pjrt.handles import SLOTS
+from xla_core.pjrt.native_text import field, indices, item, loop, slot, word
+from xla_core.pjrt.pool_code import HASH_FACTOR, UPLOADS
+from xla_core.pjrt.ready_events import READY_EVENT
+
+_IMMUTABLE_ZERO_COPY = 2  # PJRT_HostBufferSemantics; arrays of the lower numbers are copied at any rate
+_SHORT_COPY = 400_000  # bytes that are copied in the caller's thread
+
+
+def upload(struct: Any) -> str:
+    """Copies a small row-major array to memory of the pool that the table of uploads has for its type and sizes."""
+    slots = SLOTS["Buffer"]
+
+    def common(result: str, name: str, kind: str = "i64") -> str:
+        return f"""
+  %{result}_at = getelementptr i64, ptr %common, i64 {slots[name]}
+  %{result} = load {kind}, ptr %{result}_at"""
+
+    add_to_hash = f"""
+{item("size_hashed", "sizes", "hashing", "i64")}
+  %hash = load i64, ptr %hash_at
+  %product = mul i64 %hash, {HASH_FACTOR}
+  %sum = add i64 %product, %size_hashed
+  store i64 %sum, ptr %hash_at"""
+    compare_size = f"""
+{item("size", "sizes", "comparing", "i64")}
+{item("own_size", "own_sizes", "comparing", "i64")}
+  %same_size = icmp eq i64 %size, %own_size
+  br i1 %same_size, label %equal, label %leave
+equal:"""
+    compare_stride = f"""
+{item("stride", "strides", "striding", "i64")}
+{item("own_stride", "own_strides", "striding", "i64")}
+  %same_stride = icmp eq i64 %stride, %own_stride
+  br i1 %same_stride, label %dense, label %leave
+dense:"""
+    return f"""
+{indices("hashing", "comparing", "striding")}
+  %hash_at = alloca i64
+{field("data", struct, "data")}
+{field("type", struct, "type", "i32")}
+{field("sizes", struct, "dims")}
+{field("rank", struct, "num_dims", "i64")}
+{field("strides", struct, "byte_strides")}
+{field("num_strides", struct, "num_byte_strides", "i64")}
+{field("semantics", struct, "host_buffer_semantics", "i32")}
+{field("device", struct, "device")}
+{field("memory", struct, "memory")}
+{field("layout", struct, "device_layout")}
+  %enabled = call i64 @is_enabled()
+  %is_enabled = icmp ne i64 %enabled, 0
+  %may_copy = icmp ule i32 %semantics, {_IMMUTABLE_ZERO_COPY}
+  %is_default = icmp eq ptr %layout, null
+  %has_data = icmp ne ptr %data, null
+  %c1 = and i1 %is_enabled, %may_copy
+  %c2 = and i1 %is_default, %has_data
+  %c3 = and i1 %c1, %c2
+  br i1 %c3, label %look, label %python
+look:
+  %kind = zext i32 %type to i64
+  store i64 %kind, ptr %hash_at
+{loop("hashing", "%rank", add_to_hash)}
+  %full_hash = load i64, ptr %hash_at
+  %number = urem i64 %full_hash, {UPLOADS}
+  call void @lock()
+  %pool = call ptr @pool_of_upload(i64 %number)
+  %is_known = icmp ne ptr %pool, null
+  br i1 %is_known, label %compare, label %leave
+compare:
+  {word("common_at", "pool", "description")}
+  %common = load ptr, ptr %common_at
+{common("own_type", "type")}
+{common("own_rank", "num_dims")}
+{common("own_sizes", "dims", "ptr")}
+{common("own_device", "device", "ptr")}
+{common("own_memory", "memory", "ptr")}
+  %same_type = icmp eq i64 %own_type, %kind
+  %same_rank = icmp eq i64 %own_rank, %rank
+  %names_memory = icmp ne ptr %memory, null
+  %same_memory = icmp eq ptr %own_memory, %memory
+  %same_device = icmp eq ptr %own_device, %device
+  %same_place = select i1 %names_memory, i1 %same_memory, i1 %same_device
+  %without_strides = icmp eq i64 %num_strides, 0
+  %all_strides = icmp eq i64 %num_strides, %rank
+  %fit_strides = or i1 %without_strides, %all_strides
+  %c4 = and i1 %same_type, %same_rank
+  %c5 = and i1 %same_place, %fit_strides
+  %c6 = and i1 %c4, %c5
+  br i1 %c6, label %compare_sizes, label %leave
+compare_sizes:
+{loop("comparing", "%rank", compare_size)}
+  {word("own_strides_at", "pool", "strides")}
+  %own_strides = load ptr, ptr %own_strides_at
+{loop("striding", "%num_strides", compare_stride)}
+  %buffer = call ptr @pop(ptr %pool)
+  %is_empty = icmp eq ptr %buffer, null
+  br i1 %is_empty, label %leave, label %copy
+copy:
+  {word("bytes_at", "pool", "bytes")}
+  %bytes = load i64, ptr %bytes_at
+  call void @unlock()
+  {slot("value_at", "buffer", "data")}
+  %value = load ptr, ptr %value_at
+  call void @llvm.memcpy.p0.p0.i64(ptr %value, ptr %data, i64 %bytes, i1 false)
+  %buffer_to = getelementptr i8, ptr %args, i64 {struct.buffer.offset}
+  store ptr %buffer, ptr %buffer_to
+  %event_to = getelementptr i8, ptr %args, i64 {struct.done_with_host_buffer.offset}
+  store ptr inttoptr (i64 {READY_EVENT} to ptr), ptr %event_to
+  ret ptr null
+leave:
+  call void @unlock()
+  br label %python"""
+
+
+def download(struct: Any) -> str:
+    """Copies a short row-major array to the host."""
+
+    def count_user(change: int) -> str:
+        name = "more" if change > 0 else "less"
+        return f"""
+  %{name}_before = load i64, ptr %users_at
+  %{name} = add i64 %{name}_before, {change}
+  store i64 %{name}, ptr %users_at"""
+
+    return f"""
+{field("layout", struct, "host_layout")}
+{field("to", struct, "dst")}
+{field("room", struct, "dst_size", "i64")}
+  %enabled = call i64 @is_enabled()
+  %is_enabled = icmp ne i64 %enabled, 0
+  %is_default = icmp eq ptr %layout, null
+  %is_wanted = icmp ne ptr %to, null
+  %c1 = and i1 %is_enabled, %is_default
+  %c2 = and i1 %c1, %is_wanted
+  br i1 %c2, label %look, label %python
+look:
+  call void @lock()
+  {slot("data_at", "handle", "data")}
+  %data = load ptr, ptr %data_at
+  {slot("users_at", "handle", "users")}
+  {slot("pool_at", "handle", "pool")}
+  %pool = load ptr, ptr %pool_at
+  %is_ready = icmp ne ptr %data, null
+  br i1 %is_ready, label %measure, label %leave
+measure:
+  {word("bytes_at", "pool", "bytes")}
+  %bytes = load i64, ptr %bytes_at
+  %is_row_major = icmp ne i64 %bytes, 0
+  %is_short = icmp ule i64 %bytes, {_SHORT_COPY}
+  %has_room = icmp uge i64 %room, %bytes
+  %c3 = and i1 %is_row_major, %is_short
+  %c4 = and i1 %c3, %has_room
+  br i1 %c4, label %copy, label %leave
+copy:
+{count_user(1)}
+  call void @unlock()
+  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %data, i64 %bytes, i1 false)
+  call void @lock()
+{count_user(-1)}
+  call void @unlock()
+  %event_to = getelementptr i8, ptr %args, i64 {struct.event.offset}
+  store ptr inttoptr (i64 {READY_EVENT} to ptr), ptr %event_to
+  ret ptr null
+leave:
+  call void @unlock()
+  br label %python"""
+
+
+def destroy(struct: Any) -> str:
+    """Puts a buffer without a Python object back in its pool, unless something still uses it."""
+    return f"""
+  call void @lock()
+  {slot("is_native_at", "handle", "is_native")}
+  %is_native = load i64, ptr %is_native_at
+  {slot("data_at", "handle", "data")}
+  %data = load i64, ptr %data_at
+  {slot("users_at", "handle", "users")}
+  %users = load i64, ptr %users_at
+  {slot("holds_at", "handle", "holds")}
+  %holds = load i64, ptr %holds_at
+  %used = or i64 %users, %holds
+  %is_unused = icmp eq i64 %used, 0
+  %without_object = icmp ne i64 %is_native, 0
+  %is_live = icmp ne i64 %data, 0
+  %c1 = and i1 %is_unused, %without_object
+  %c2 = and i1 %c1, %is_live
+  br i1 %c2, label %look, label %leave
+look:
+  {slot("pool_at", "handle", "pool")}
+  %pool = load ptr, ptr %pool_at
+  {word("free_at", "pool", "free")}
+  %free = load i64, ptr %free_at
+  {word("most_at", "pool", "most_free")}
+  %most = load i64, ptr %most_at
+  %has_place = icmp ult i64 %free, %most
+  br i1 %has_place, label %keep, label %leave
+keep:
+  call void @push(ptr %handle)
+  call void @unlock()
+  ret ptr null
+leave:
+  call void @unlock()
+  br label %python"""
+
+
+def increase(struct: Any) -> str:
+    """Counts an external reference of the host."""
+    return _change_holds("data", 1)
+
+
+def decrease(struct: Any) -> str:
+    """Ends an external reference that native code counted."""
+    return _change_holds("holds", -1)
+
+
+def _change_holds(needed: str, change: int) -> str:
+    return f"""
+  call void @lock()
+  {slot("needed_at", "handle", needed)}
+  %needed = load i64, ptr %needed_at
+  %is_usual = icmp ne i64 %needed, 0
+  br i1 %is_usual, label %count, label %leave
+count:
+  {slot("holds_at", "handle", "holds")}
+  %holds = load i64, ptr %holds_at
+  %changed = add i64 %holds, {change}
+  store i64 %changed, ptr %holds_at
+  call void @unlock()
+  ret ptr null
+leave:
+  call void @unlock()
+  br label %python"""
+
+
+def pointer(struct: Any) -> str:
+    """Tells where the value is."""
+    field = next(name for name in ("device_memory_ptr", "buffer_pointer") if hasattr(struct, name))
+    return f"""
+  {slot("data_at", "handle", "data")}
+  %data = load i64, ptr %data_at
+  %is_ready = icmp ne i64 %data, 0
+  br i1 %is_ready, label %tell, label %python
+tell:
+  %to = getelementptr i8, ptr %args, i64 {getattr(struct, field).offset}
+  store i64 %data, ptr %to
+  ret ptr null"""

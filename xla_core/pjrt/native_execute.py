@@ -1,0 +1,213 @@
+"""Execute as a native function: it takes memory from pools and calls the entry of a program."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+from xla_core.backend.native_entry import NativeEntry
+from xla_core.pjrt import abi
+from xla_core.pjrt.buffer_pool import BufferPool
+from xla_core.pjrt.handles import SLOTS
+from xla_core.pjrt.native_text import field, indices, item, loop, slot
+from xla_core.pjrt.ready_events import READY_EVENT
+from xla_core.runtime import INLINE_MICROSECONDS
+
+_PROGRAM_WORDS = (
+    "entry device table table_words parameters parameter_pools parameter_slots results taken taken_pools taken_slots"
+)
+PROGRAM = {name: index for index, name in enumerate(_PROGRAM_WORDS.split())}
+"""The words of a native program: the fields of its NativeEntry, and for each argument and each block of memory that a
+call takes (results, then temporaries) its pool and its entry in the table."""
+
+_MOST_WORDS = 2048  # the longest table that a call makes on the stack
+
+
+class NativeProgram:
+    """What native code needs to run an executable.
+
+    Args:
+        parameters, taken: the pools of the arguments, and of the results and then temporaries.
+    """
+
+    def __init__(
+        self, entry: NativeEntry, device: int, parameters: Sequence[BufferPool], taken: Sequence[BufferPool]
+    ) -> None:
+        self.taken = tuple(dict.fromkeys(taken))
+        self._pools = [*parameters, *taken]
+        for pool in self._pools:
+            pool.owners += 1
+        slots = [*entry.results, *(number for number, _ in entry.temporaries)]
+        self._arrays = {
+            "table": abi.pointers(entry.table),
+            "parameter_pools": abi.pointers(pool.address for pool in parameters),
+            "parameter_slots": abi.int64s(entry.parameters),
+            "taken_pools": abi.pointers(pool.address for pool in taken),
+            "taken_slots": abi.int64s(slots),
+        }
+        self._words = (ctypes.c_uint64 * len(PROGRAM))()
+        self.address = ctypes.addressof(self._words)
+        numbers = {
+            "entry": entry.address,
+            "device": device,
+            "table_words": len(entry.table),
+            "parameters": len(parameters),
+            "results": len(entry.results),
+            "taken": len(slots),
+        }
+        for name, value in (numbers | {name: abi.address_of(array) for name, array in self._arrays.items()}).items():
+            self._words[PROGRAM[name]] = value
+
+    def refill(self) -> None:
+        for pool in self.taken:
+            pool.refill()
+
+    def close(self) -> None:
+        for pool in self._pools:
+            pool.owners -= 1
+
+
+def is_suitable(entry: NativeEntry) -> bool:
+    """Whether a program is so short that callers run it, and has a table that fits on the stack."""
+    return entry.microseconds <= INLINE_MICROSECONDS and len(entry.table) <= _MOST_WORDS
+
+
+def execute(struct: Any) -> str:
+    """Checks that the arguments are plain, takes memory for the results and temporaries, and calls the entry."""
+    options = abi.STRUCTS["ExecuteOptions"]
+    program = "".join(
+        f"""
+  %{name}_field = getelementptr i64, ptr %program, i64 {index}
+  %{name} = load {"i64" if name in ("table_words", "parameters", "results", "taken") else "ptr"}, ptr %{name}_field"""
+        for name, index in PROGRAM.items()
+    )
+
+    def count_user(name: str, change: int) -> str:
+        return f"""
+{item(f"{name}_handle", "row", name)}
+  {slot(f"{name}_users_at", f"{name}_handle", "users")}
+  %{name}_users = load i64, ptr %{name}_users_at
+  %{name}_changed = add i64 %{name}_users, {change}
+  store i64 %{name}_changed, ptr %{name}_users_at"""
+
+    def give_back(name: str) -> str:
+        return f"""
+{item(f"{name}_handle", "own_handles", name)}
+  call void @push(ptr %{name}_handle)"""
+
+    set_argument = f"""
+{item("buffer", "row", "argument")}
+  %is_buffer = icmp ne ptr %buffer, null
+  br i1 %is_buffer, label %check, label %refused
+check:
+{item("pool", "parameter_pools", "argument")}
+{item("entry_number", "parameter_slots", "argument", "i64")}
+  {slot("own_pool_at", "buffer", "pool")}
+  %own_pool = load ptr, ptr %own_pool_at
+  {slot("data_at", "buffer", "data")}
+  %data = load i64, ptr %data_at
+  %has_shape = icmp eq ptr %own_pool, %pool
+  %is_ready = icmp ne i64 %data, 0
+  %is_plain = and i1 %has_shape, %is_ready
+  %entry_at = getelementptr i64, ptr %own_table, i64 %entry_number
+  store i64 %data, ptr %entry_at
+  br i1 %is_plain, label %accepted, label %refused
+accepted:"""
+    take_memory = f"""
+{item("taken_pool", "taken_pools", "taking")}
+{item("taken_number", "taken_slots", "taking", "i64")}
+  %free = call ptr @pop(ptr %taken_pool)
+  %own_handle_at = getelementptr i64, ptr %own_handles, i64 %taking
+  store ptr %free, ptr %own_handle_at
+  %is_empty = icmp eq ptr %free, null
+  br i1 %is_empty, label %undo, label %took
+took:
+  {slot("free_data_at", "free", "data")}
+  %free_data = load i64, ptr %free_data_at
+  %taken_entry_at = getelementptr i64, ptr %own_table, i64 %taken_number
+  store i64 %free_data, ptr %taken_entry_at"""
+    return_result = f"""
+{item("result", "own_handles", "returning")}
+  %output_at = getelementptr i64, ptr %outputs, i64 %returning
+  store ptr %result, ptr %output_at"""
+    return f"""
+  %program_at = getelementptr i64, ptr %handle, i64 {SLOTS["LoadedExecutable"]["native_program"]}
+  %program = load ptr, ptr %program_at
+  %is_native = icmp ne ptr %program, null
+  br i1 %is_native, label %read, label %python
+read:
+{program}
+{field("options", struct, "options")}
+{field("sends", options, "num_send_ops", "i64", "options")}
+{field("receives", options, "num_recv_ops", "i64", "options")}
+{field("rows", struct, "num_devices", "i64")}
+{field("count", struct, "num_args", "i64")}
+{field("wanted", struct, "execute_device")}
+  %transfers = or i64 %sends, %receives
+  %is_pure = icmp eq i64 %transfers, 0
+  %is_single = icmp eq i64 %rows, 1
+  %counts = icmp eq i64 %count, %parameters
+  %is_any = icmp eq ptr %wanted, null
+  %is_here = icmp eq ptr %wanted, %device
+  %place = or i1 %is_any, %is_here
+  %enabled = call i64 @is_enabled()
+  %is_enabled = icmp ne i64 %enabled, 0
+  %c1 = and i1 %is_pure, %is_single
+  %c2 = and i1 %counts, %place
+  %c3 = and i1 %c1, %c2
+  %c4 = and i1 %c3, %is_enabled
+  br i1 %c4, label %run, label %python
+run:
+{indices("argument", "taking", "using", "leaving", "giving", "returning", "undoing")}
+  %own_table = alloca i64, i64 %table_words, align 64
+  %own_handles = alloca i64, i64 %taken
+  %table_bytes = mul i64 %table_words, 8
+  call void @llvm.memcpy.p0.p0.i64(ptr %own_table, ptr %table, i64 %table_bytes, i1 false)
+{field("lists", struct, "argument_lists")}
+  %has_arguments = icmp ne i64 %count, 0
+  br i1 %has_arguments, label %find_row, label %begin
+find_row:
+  %first_row = load ptr, ptr %lists
+  br label %begin
+begin:
+  %row = phi ptr [ null, %run ], [ %first_row, %find_row ]
+  call void @lock()
+{loop("argument", "%count", set_argument)}
+{loop("taking", "%taken", take_memory)}
+{loop("using", "%count", count_user("using", 1))}
+  call void @unlock()
+  %status = call i32 %entry(ptr %own_table)
+  call void @lock()
+{loop("leaving", "%count", count_user("leaving", -1))}
+  %has_failed = icmp ne i32 %status, 0
+  br i1 %has_failed, label %undo_all, label %give
+give:
+{loop("giving", "%taken", give_back("giving"), "%results")}
+  call void @unlock()
+  %has_results = icmp ne i64 %results, 0
+  br i1 %has_results, label %answer, label %end
+answer:
+{field("output_lists", struct, "output_lists")}
+  %outputs = load ptr, ptr %output_lists
+{loop("returning", "%results", return_result)}
+  br label %end
+end:
+{field("events", struct, "device_complete_events")}
+  %wants_event = icmp ne ptr %events, null
+  br i1 %wants_event, label %complete, label %done
+complete:
+  store ptr inttoptr (i64 {READY_EVENT} to ptr), ptr %events
+  br label %done
+done:
+  ret ptr null
+undo_all:
+  store i64 %taken, ptr %taking_at
+  br label %undo
+undo:
+  %took_count = load i64, ptr %taking_at
+{loop("undoing", "%took_count", give_back("undoing"))}
+  br label %refused
+refused:
+  call void @unlock()
+  br label %python"""

@@ -1,0 +1,153 @@
+"""The native functions on pools of buffers: see `buffer_pool`."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+from collections.abc import Callable
+from typing import Any
+
+from xla_core.pjrt.native import NativeCode, libc
+from xla_core.pjrt.native_text import slot, word
+
+UPLOADS = 256
+"""The size of the table of pools into which native code copies the host's arrays, by a hash of type and sizes."""
+
+HASH_FACTOR = 31
+
+
+def _code() -> str:
+    lock, unlock = (
+        ctypes.cast(getattr(libc, f"pthread_mutex_{do}"), ctypes.c_void_p).value for do in ("lock", "unlock")
+    )
+    return f"""
+@mutex = global [16 x i64] zeroinitializer, align 64
+@enabled = global i64 1
+@uploads = global [{UPLOADS} x ptr] zeroinitializer
+
+define void @lock() {{
+  call i32 inttoptr (i64 {lock} to ptr)(ptr @mutex)
+  ret void
+}}
+define void @unlock() {{
+  call i32 inttoptr (i64 {unlock} to ptr)(ptr @mutex)
+  ret void
+}}
+
+; Takes a handle from a pool's free list, or returns null. The caller has the mutex.
+define ptr @pop(ptr %pool) {{
+  {word("first_at", "pool", "first_free")}
+  %handle = load ptr, ptr %first_at
+  %empty = icmp eq ptr %handle, null
+  br i1 %empty, label %done, label %take
+take:
+  {slot("next_at", "handle", "next_free")}
+  %next = load ptr, ptr %next_at
+  store ptr %next, ptr %first_at
+  {word("free_at", "pool", "free")}
+  %free = load i64, ptr %free_at
+  %less = sub i64 %free, 1
+  store i64 %less, ptr %free_at
+  {slot("memory_at", "handle", "memory_address")}
+  %memory = load i64, ptr %memory_at
+  {slot("data_at", "handle", "data")}
+  store i64 %memory, ptr %data_at
+  br label %done
+done:
+  ret ptr %handle
+}}
+
+; Puts a handle in its pool's free list. The caller has the mutex.
+define void @push(ptr %handle) {{
+  {slot("data_at", "handle", "data")}
+  store i64 0, ptr %data_at
+  {slot("pool_at", "handle", "pool")}
+  %pool = load ptr, ptr %pool_at
+  {word("first_at", "pool", "first_free")}
+  %first = load ptr, ptr %first_at
+  {slot("next_at", "handle", "next_free")}
+  store ptr %first, ptr %next_at
+  store ptr %handle, ptr %first_at
+  {word("free_at", "pool", "free")}
+  %free = load i64, ptr %free_at
+  %more = add i64 %free, 1
+  store i64 %more, ptr %free_at
+  ret void
+}}
+
+define void @add(ptr %handle) {{
+  call void @lock()
+  call void @push(ptr %handle)
+  call void @unlock()
+  ret void
+}}
+
+; Empties a free list and returns its first handle, from which `next_free` leads to the others.
+define ptr @take_all(ptr %pool) {{
+  call void @lock()
+  {word("first_at", "pool", "first_free")}
+  %first = load ptr, ptr %first_at
+  store ptr null, ptr %first_at
+  {word("free_at", "pool", "free")}
+  store i64 0, ptr %free_at
+  call void @unlock()
+  ret ptr %first
+}}
+
+; Ends native reads of a buffer. Returns its external references, of which Python has to take care from now on.
+define i64 @withdraw(ptr %handle) {{
+  call void @lock()
+  {slot("data_at", "handle", "data")}
+  store i64 0, ptr %data_at
+  {slot("holds_at", "handle", "holds")}
+  %holds = load i64, ptr %holds_at
+  store i64 0, ptr %holds_at
+  call void @unlock()
+  ret i64 %holds
+}}
+
+; Sets a slot of a buffer or of an executable.
+define void @set(ptr %place, i64 %value) {{
+  call void @lock()
+  store i64 %value, ptr %place
+  call void @unlock()
+  ret void
+}}"""
+
+
+class PoolCode(NativeCode):
+    """The native functions on pools. Python calls them without giving up the GIL, because they are short."""
+
+    def __init__(self) -> None:
+        super().__init__(_code())
+        self._is_forked = False
+        self._reset()
+        os.register_at_fork(after_in_child=self._after_fork)
+        self.add = self._function("add", None)
+        self.take_all = self._function("take_all", ctypes.c_void_p)
+        self.withdraw = self._function("withdraw", ctypes.c_int64)
+        self.set: Callable[[int, int], None] = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(
+            self.address("set")
+        )
+
+    def _function(self, name: str, result: Any) -> Callable[[int], Any]:
+        return ctypes.PYFUNCTYPE(result, ctypes.c_void_p)(self.address(name))
+
+    def _reset(self) -> None:
+        libc.pthread_mutex_init(ctypes.c_void_p(self.address("mutex")), None)
+
+    def _after_fork(self) -> None:
+        """Leaves everything to Python in a child process, which says that devices stay in the parent."""
+        self._is_forked = True
+        self._reset()
+        self.enable(False)
+
+    def enable(self, on: bool) -> None:
+        """Lets native code run programs and copy values, or leaves that to Python."""
+        self.set(self.address("enabled"), on and not self._is_forked)
+
+
+@functools.cache
+def code() -> PoolCode:
+    return PoolCode()
