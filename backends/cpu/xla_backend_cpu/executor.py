@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import mmap
 import os
 import platform
 import threading
@@ -18,6 +19,7 @@ __all__ = ["ALIGNMENT", "CpuExecutor", "describe_host", "worker_threads"]
 
 ALIGNMENT = 64
 _PAGE = 1 << 21  # large allocations are aligned to huge pages
+_HUGE_PAGES: int | None = getattr(mmap, "MADV_HUGEPAGE", None)  # Linux has it
 _DLPACK_CPU = 1
 
 
@@ -41,6 +43,7 @@ def _libc() -> ctypes.CDLL:
     libc = ctypes.CDLL(None)
     libc.posix_memalign.argtypes = [ctypes.POINTER(ctypes.c_void_p), ctypes.c_size_t, ctypes.c_size_t]
     libc.free.argtypes = [ctypes.c_void_p]
+    libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
     libc.free.restype = None
     return libc
 
@@ -74,11 +77,13 @@ class CpuExecutor(StreamExecutor):
                 return None
             self._free_bytes -= padded
         address = ctypes.c_void_p()
-        alignment = _PAGE if padded >= 2 * _PAGE else ALIGNMENT
-        if _libc().posix_memalign(ctypes.byref(address), alignment, padded) or address.value is None:
+        is_large = padded >= 2 * _PAGE
+        if _libc().posix_memalign(ctypes.byref(address), _PAGE if is_large else ALIGNMENT, padded) or not address.value:
             with self._lock:
                 self._free_bytes += padded
             return None
+        if is_large and _HUGE_PAGES is not None:
+            _libc().madvise(address, padded, _HUGE_PAGES)  # an advice: the system may refuse it
         return DeviceMemory(address.value, size, memory_space=memory_space)
 
     def deallocate(self, memory: DeviceMemory) -> None:
