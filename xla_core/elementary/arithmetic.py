@@ -232,20 +232,33 @@ class Arithmetic(abc.ABC, Generic[V]):
         return self.select(condition, x, self.coerce(y, x))
 
     def limit(self, x: V, low: float, high: float) -> V:
-        """Clamps a number to two bounds; NaN stays NaN."""
-        return self.choose(self.less(x, low), low, self.choose(self.greater(x, high), high, x))
+        """Clamps a number to two bounds; NaN stays NaN. Processors have an instruction for each of the two steps."""
+        x = self.choose(self.greater(x, high), high, x)
+        return self.choose(self.less(x, low), low, x)
 
     def power_of_two(self, exponent: V) -> V:
-        """Returns 2^n as a float of n's width, for an integer n in the range of normal numbers."""
+        """Returns 2^n as a float of n's width, for an integer n in the range of normal numbers.
+
+        Only the low bits of n matter, as many as a float has above its mantissa.
+        """
         wide = self.is_wide(exponent)
         biased = self.iadd(exponent, self.integer(1023 if wide else 127, exponent))
         return self.from_bits(self.shl(biased, 52 if wide else 23))
 
     def nearest(self, x: V, factor: float) -> tuple[V, V]:
-        """Returns the whole number nearest to a product as a float and as an integer.
+        """Returns the whole number nearest to a product as a float, and an integer with the low bits of that number.
 
-        The product must be far below 2^(mantissa bits).
+        These are 22 bits for f32 and 51 bits for f64, of which `whole` makes the number. The product must be far below
+        2^(mantissa bits).
         """
-        magic = self.constant(6755399441055744.0 if self.is_wide(x) else 12582912.0, x)
+        magic = self._rounding(x)
         shifted = self.fma(x, self.constant(factor, x), magic)
-        return self.sub(shifted, magic), self.isub(self.bits(shifted), self.bits(magic))
+        return self.sub(shifted, magic), self.bits(shifted)
+
+    def whole(self, low_bits: V, x: V) -> V:
+        """Returns the number whose low bits `nearest` returned for x."""
+        return self.isub(low_bits, self.bits(self._rounding(x)))
+
+    def _rounding(self, x: V) -> V:
+        """A number whose sum with a smaller one has no bits below the point: 1.5 * 2^(mantissa bits)."""
+        return self.constant(6755399441055744.0 if self.is_wide(x) else 12582912.0, x)

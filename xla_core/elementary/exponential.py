@@ -12,7 +12,7 @@ _HIGHEST = {"f32": 89.0, "f64": 710.0}  # above, e^x rounds to infinity
 
 
 def _reduced(m: Arithmetic[V], x: V, low: V | None = None) -> tuple[V, V, V]:
-    """Returns (r, e^r - 1, n) with x + low = n ln(2) + r and |r| <= ln(2) / 2."""
+    """Returns (r, e^r - 1, n) with x + low = n ln(2) + r and |r| <= ln(2) / 2. See `Arithmetic.nearest` for n's bits."""
     n, number = m.nearest(x, 1.4426950408889634)
     r = m.fma(n, m.constant(-LN2_HIGH[m.kind(x)], x), x)
     r = m.fma(n, m.constant(-LN2_LOW[m.kind(x)], x), r)
@@ -34,8 +34,8 @@ def exp_of_bounded(m: Arithmetic[V], x: V, low: V | None) -> V:
     """Returns e^(x + low) for an x with which e^(x / 2) is a normal number."""
     _, less_one, n = _reduced(m, x, low)
     half = m.ashr(n, 1)
-    result = m.mul(m.add(less_one, 1.0), m.power_of_two(half))
-    return m.mul(result, m.power_of_two(m.isub(n, half)))
+    scale = m.power_of_two(half)
+    return m.mul(m.fma(less_one, scale, scale), m.power_of_two(m.isub(n, half)))
 
 
 @function("exponential")
@@ -71,7 +71,8 @@ def decay_double_double(m: Arithmetic[V], x: V) -> tuple[DoubleDouble[V], Double
             DoubleDouble(less, none),
             m.emit("exponential", m.sub(m.neg(x), near)),
         )
-    r, _, n = _reduced(m, m.limit(m.neg(x), _LOWEST[m.kind(x)], 0.0))
+    r, _, low_bits = _reduced(m, m.limit(m.neg(x), _LOWEST[m.kind(x)], 0.0))
+    n = m.whole(low_bits, x)
     power, low = m.fast_two_sum(r, m.mul(m.mul(r, r), m.polynomial(r, EXPONENTIAL[m.kind(x)])))
     power, rest = m.fast_two_sum(one, power)
     kept = m.clamp(m.integer(-int(far), n), n, m.integer(0, n))
