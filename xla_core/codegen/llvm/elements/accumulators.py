@@ -254,11 +254,16 @@ def _accumulate(f: ElementEmitter, instruction: HloInstruction, index: Index) ->
             return total.step(f, accesses, carried)
         variable = variables[bound]
 
+        is_last = bound == len(variables) - 1
+
         def body(value: Value, values: list[Value]) -> list[Value]:
             f.indices.bind(variable, value)
-            return inner(bound + 1, tested, values)
+            registers = inner(bound + 1, tested, values)
+            if is_last and isinstance(total, Reducer) and total.flags:
+                f.context.interleave(variable.extent, registers)
+            return registers
 
-        end, is_last = f.b.int_(variable.extent), bound == len(variables) - 1
+        end = f.b.int_(variable.extent)
         metadata = minor_loop_metadata(variable.extent) if is_last else ()
         name = str(instruction.opcode).replace("-", ".")
         return f.context.loop(f.b.int_(0), end, body, carried, name=name, metadata=metadata)

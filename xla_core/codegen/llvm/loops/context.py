@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from xla_core.codegen.llvm.ir.builder import IrBuilder, Loop
 from xla_core.codegen.llvm.ir.module import Value
+from xla_core.codegen.llvm.ir.types import type_bits
 from xla_core.codegen.llvm.target_abi import TargetAbi
 
 
@@ -22,6 +23,10 @@ def minor_loop_metadata(extent: int) -> tuple[str, ...]:
     with gathers.
     """
     return ('!{!"llvm.loop.unroll.disable"}',) if extent >= 8 else ()
+
+
+_CHAINS = 4  # accumulators of a loop that combines elements: an addition takes about four cycles
+_SHORT_BODY = 8  # lines of LLVM IR
 
 
 class _Scope:
@@ -176,6 +181,20 @@ class EmissionContext:
         loop, phis = self.open_loop(begin, end, step, carried, name)
         loop.metadata.extend(metadata)
         return self.close_loop(loop, body(loop.index, phis))
+
+    def interleave(self, extent: int, accumulated: Sequence[Value]) -> None:
+        """Lets LLVM accumulate in several vectors if the innermost loop does little else.
+
+        The processor then begins an addition before the one before it ends. `minor_loop_metadata` alone keeps LLVM from
+        that. Is called at the end of the loop's body, which may combine the elements in any order.
+        """
+        loop = self.builder.loops[-1]
+        if len(accumulated) != 1 or self.builder.block is not loop.body or len(loop.body.lines) > _SHORT_BODY:
+            return
+        lanes = self.abi.vector_width // type_bits(accumulated[0].type)
+        step = _CHAINS * lanes
+        if step and (extent % step == 0 or extent > 16 * step):  # else many elements would be left for a scalar loop
+            loop.metadata.append(f'!{{!"llvm.loop.interleave.count", i32 {_CHAINS}}}')
 
     def each(
         self,
