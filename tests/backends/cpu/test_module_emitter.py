@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 
 import numpy as np
@@ -68,3 +69,34 @@ ENTRY main {
 """)
     with pytest.raises(UnimplementedError, match="the results of scan have different dimensions"):
         xla.Client("cpu").platform.compiler.run_backend(module, xla.CompileOptions())
+
+
+ROW_SUMS = """HloModule m
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+ENTRY e {
+  x = f32[1006,1000] parameter(0)
+  zero = f32[] constant(0)
+  square = f32[1006,1000] multiply(x, x)
+  ROOT sums = f32[1006] reduce(square, zero), dimensions={1}, to_apply=add
+}
+"""
+
+
+def test_threads_take_whole_groups_of_rows(client):
+    """The rows that are left over are reduced one by one, so they must be the same with any number of threads."""
+    x = np.random.default_rng(0).standard_normal((1006, 1000)).astype(np.float32)
+    results = []
+    for threads in (1, 2, 3):
+        options = xla.CompileOptions(backend={"threads": threads}, keep_artifacts=True)
+        executable = client.compile(ROW_SUMS, options)
+        artifacts = executable.artifacts()
+        (rows,) = re.findall(r"in groups of (\d+)", artifacts["plan"])
+        pieces = re.findall(r"@xla_cpu_parallel_for\(.*, i64 1006, i64 (\d+)\)", artifacts["llvm-unoptimized"])
+        assert len(pieces) == (threads > 1)
+        assert all(int(piece) % int(rows) == 0 for piece in pieces)
+        results.append(np.asarray(executable(x)[0]).tobytes())
+    assert len(set(results)) == 1

@@ -304,8 +304,9 @@ class ModuleEmitter:
         before = self._failures(sequence) if fallible else None
         parallel = self.abi.parallel
         if kernel.size > kernel.grain and self.threads > 1 and kernel.nanoseconds > parallel.kernel_nanoseconds:
-            parts = max(self.threads, min(4 * self.threads, int(kernel.nanoseconds / parallel.chunk_nanoseconds)))
-            chunk = max(-(-kernel.size // parts), kernel.grain)
+            parts = max(self.threads, min(8 * self.threads, int(kernel.nanoseconds / parallel.chunk_nanoseconds)))
+            grains = -(-kernel.size // kernel.grain)
+            chunk = -(-grains // parts) * kernel.grain
             arguments = [function, sequence.table, b.int_(kernel.size), b.int_(chunk)]
             b.call("xla_cpu_parallel_for", "void", arguments)
         else:

@@ -27,7 +27,8 @@ class EmittedKernel:
         parameters: the buffers in the order that it takes them: each operand's array leaves, then the result's.
         partition_count: the number of units of work; a call works on units [begin, end), and the calls may split the
             range in any way. A kernel of 0 units need not be called.
-        grain: the least number of units for each thread, so that threads don't write to the same cache line.
+        grain: calls had best begin at multiples of this number of units: threads then don't write to the same cache
+            line, and results don't depend on the number of threads.
         threads: the threads that work on a unit together, as a block; with 1, a block may have any number of threads,
             each with units of its own.
         plan: the form and the plan of the kernel, for people.
