@@ -8,6 +8,7 @@ from xla_core.elementary.double_double import DoubleDouble
 from xla_core.elementary.functions import function
 
 _LOWEST = {"f32": -104.0, "f64": -746.0}  # below, e^x rounds to zero
+_ZERO = {"f32": -176.0, "f64": -1418.0}  # here the two halves of the scale of e^x are the floats with an exponent of 0
 _HIGHEST = {"f32": 89.0, "f64": 710.0}  # above, e^x rounds to infinity
 
 
@@ -25,13 +26,14 @@ def _reduced(m: Arithmetic[V], x: V, low: V | None = None) -> tuple[V, V, V]:
 def exp_with_low(m: Arithmetic[V], x: V, low: V | None) -> V:
     """Returns e^(x + low), where |low| is far below |x|.
 
-    The scale is applied in two halves, so that denormal results are rounded once.
+    The scale is applied in two halves, so that denormal results are rounded once. Far below zero, as where attention
+    masks elements, both halves are 0: a product that underflows would take a processor a hundred cycles.
     """
-    return exp_of_bounded(m, m.limit(x, _LOWEST[m.kind(x)], _HIGHEST[m.kind(x)]), low)
+    return exp_of_bounded(m, m.limit(x, _ZERO[m.kind(x)], _HIGHEST[m.kind(x)]), low)
 
 
 def exp_of_bounded(m: Arithmetic[V], x: V, low: V | None) -> V:
-    """Returns e^(x + low) for an x with which e^(x / 2) is a normal number."""
+    """Returns e^(x + low) for an x of at least `_ZERO`, with which e^(x / 2) doesn't overflow."""
     _, less_one, n = _reduced(m, x, low)
     half = m.ashr(n, 1)
     scale = m.power_of_two(half)
