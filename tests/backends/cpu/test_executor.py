@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
+import pytest
 from xla_backend_cpu.executor import CpuExecutor
 
 
@@ -22,3 +26,22 @@ def test_a_size_that_no_host_has() -> None:
     executor = CpuExecutor(0)
     assert executor.allocate(1 << 62) is None
     assert executor.allocate(1 << 70) is None
+
+
+@pytest.mark.skipif(
+    not Path("/sys/kernel/mm/transparent_hugepage").is_dir() or not Path("/proc/self/smaps").is_file(),
+    reason="this kernel has no transparent huge pages",
+)
+def test_large_memory_may_lie_in_huge_pages() -> None:
+    executor = CpuExecutor(0)
+    memory = executor.allocate(16 << 20)
+    assert memory is not None
+    advised = [
+        int(start, 16) <= memory.handle and memory.handle + memory.size <= int(end, 16)
+        for start, end, flags in re.findall(
+            r"^([0-9a-f]+)-([0-9a-f]+) .*?^VmFlags:(.*?)$", Path("/proc/self/smaps").read_text(), re.M | re.S
+        )
+        if " hg" in flags
+    ]
+    executor.deallocate(memory)
+    assert any(advised)

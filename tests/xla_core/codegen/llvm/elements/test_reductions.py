@@ -76,6 +76,13 @@ def test_softmax_is_one_kernel_whose_reductions_run_once_a_row() -> None:
     assert row_loop > 0
 
 
+def test_only_a_short_reduction_accumulates_in_several_vectors() -> None:
+    """In softmax the maximum does; the sum computes an exponential for each element."""
+    loops = Loaded(fuse(softmax, f32(20, 1024))).text.count('!"llvm.loop.interleave.count"')
+    assert loops == 1
+    assert "interleave" not in Loaded(fuse(softmax, f32(20, 100))).text  # too short for four vectors
+
+
 def test_layer_norm() -> None:
     def build(c, x, scale):
         n, d = x.shape.dimensions
