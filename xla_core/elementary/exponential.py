@@ -13,7 +13,10 @@ _HIGHEST = {"f32": 89.0, "f64": 710.0}  # above, e^x rounds to infinity
 
 
 def _reduced(m: Arithmetic[V], x: V, low: V | None = None) -> tuple[V, V, V]:
-    """Returns (r, e^r - 1, n) with x + low = n ln(2) + r and |r| <= ln(2) / 2. See `Arithmetic.nearest` for n's bits."""
+    """Returns (r, e^r - 1, n) with x + low = n ln(2) + r and |r| <= ln(2) / 2.
+
+    Only the low bits of n are valid; see `Arithmetic.nearest`.
+    """
     n, number = m.nearest(x, 1.4426950408889634)
     r = m.fma(n, m.constant(-LN2_HIGH[m.kind(x)], x), x)
     r = m.fma(n, m.constant(-LN2_LOW[m.kind(x)], x), r)
