@@ -72,15 +72,15 @@ def _plan(body: KernelBody) -> _RowGroupsPlan | None:
     inner = [plan.loops(i, columns) for i in reductions]
     if any(len(loops) != 1 or not plan.reads_in_order(loops[0]) for loops in inner):
         return None
-    rows = _ROWS if len(reductions) <= 2 else _ROWS // 2
+    group = _ROWS if len(reductions) <= 2 else _ROWS // 2
     return _RowGroupsPlan(
         section.shape.num_elements,
-        grain=rows,
+        grain=group,
         loops=plan.loops,
         section=section,
         reductions=reductions,
         columns=columns,
-        rows=rows,
+        rows=group,
     )
 
 
