@@ -401,6 +401,7 @@ def outline(program: Program) -> str:
         f"mhlo.num_replicas = {executable.num_replicas} : i32",
         f"mhlo.num_partitions = {executable.num_partitions} : i32",
     ]
+    attributes += _layouts(program)
     if executable.num_partitions > 1:
         given = [_sharding(text) for text in program.signature.parameters]
         made = [_sharding(text) for text in program.signature.results] or ["{{replicated}}"]  # of an empty tuple
@@ -414,6 +415,22 @@ def outline(program: Program) -> str:
         f"  func.func public @main({signature}) -> ({', '.join(types)}) {{",
     ]
     return "\n".join([*head, *body, "  }", "}"])
+
+
+def _layouts(program: Program) -> list[str]:
+    """Writes the orders of dimensions of parameters and results, unless all are row-major."""
+    parts = []
+    for name, texts, shapes in (
+        ("parameter_layouts", program.signature.parameters, program.executable.parameter_shapes),
+        ("result_layout", program.signature.results, program.executable.result_shapes),
+    ):
+        known = iter(shapes)
+        orders = [() if text == TOKEN_TEXT else next(known).minor_to_major() for text in texts]
+        tensors = ", ".join(f"dense<{list(order)}> : tensor<{len(order)}xindex>" for order in orders)
+        parts.append(f"mhlo.xla_entry_computation_{name} = [{tensors}]")
+    arrays = (*program.executable.parameter_shapes, *program.executable.result_shapes)
+    is_row_major = all(shape.minor_to_major() == tuple(range(shape.rank))[::-1] for shape in arrays)
+    return [] if is_row_major else parts
 
 
 def _sharding(text: str) -> str:

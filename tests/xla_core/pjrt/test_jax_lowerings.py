@@ -104,3 +104,30 @@ def test_options_of_xla_are_read() -> None:
         assert glob.glob(folder + "/xla_core/*after_optimizations.txt")
         """
     )
+
+
+def test_layouts_are_formats_of_jax() -> None:
+    run_jax(
+        """
+        from jax.experimental.layout import Format, Layout
+        from jax.sharding import SingleDeviceSharding
+
+        columns = Format(Layout((1, 0)), SingleDeviceSharding(jax.devices()[0]))
+        x = np.arange(128.0, dtype="f").reshape(16, 8)
+        y = jax.device_put(x, columns)
+        assert y.format.layout.major_to_minor == (1, 0)
+        np.testing.assert_array_equal(y, x)
+
+        double = jax.jit(lambda v: v * 2, in_shardings=columns, out_shardings=columns)
+        compiled = double.lower(jax.ShapeDtypeStruct(x.shape, x.dtype)).compile()
+        assert compiled.input_formats[0][0].layout.major_to_minor == (1, 0)
+        assert compiled.output_formats.layout.major_to_minor == (1, 0)
+        np.testing.assert_array_equal(compiled(y), x * 2)
+        assert double(y).format.layout.major_to_minor == (1, 0)
+        np.testing.assert_array_equal(jax.jit(lambda v: v + 1)(y), x + 1)
+
+        auto = jax.jit(lambda v: v.T, out_shardings=Format(Layout.AUTO)).lower(x).compile()
+        assert auto.output_formats.layout.major_to_minor == (1, 0)
+        np.testing.assert_array_equal(auto(x), x.T)
+        """
+    )

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from xla_core.checks import did_you_mean
-from xla_core.errors import XlaError
+from xla_core.errors import InvalidArgumentError, XlaError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Layout, Shape
 from xla_core.hlo.text.cursor import Cursor, braced_list
@@ -99,7 +99,19 @@ def _array(type_name: str, dimensions: str, layout: str | None) -> Shape:
     return shape
 
 
-def _layout(text: str) -> Layout | None:
+def parse_layout(text: str) -> Layout:
+    """Parses a layout such as `{1,0}`.
+
+    Raises:
+        InvalidArgumentError: for other text.
+    """
+    try:
+        return _layout(text)
+    except _Bad as error:
+        raise InvalidArgumentError(str(error)) from None
+
+
+def _layout(text: str) -> Layout:
     match = _LAYOUT.fullmatch(text)
     if not match:
         raise _Bad(f"{text!r} is not a layout; expected one such as {{1,0}} or {{1,0:T(8,128)}}")

@@ -13,6 +13,7 @@ from xla_core.hlo.shape import Shape
 from xla_core.hlo.verifier import verify_structure
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext, ModuleLowering
+from xla_core.stablehlo.lower.entry_layouts import set_entry_layouts
 from xla_core.stablehlo.lower.shards import shard_shape, to_shard, to_whole
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.sharding.entry_shardings import EntryShardings, entry_shardings
@@ -104,7 +105,7 @@ def _leaves(context: LoweringContext, value: HloInstruction) -> Iterator[HloInst
 
 
 def _lower_signature(hlo: HloModule, source: ir.Module, function: ir.Op) -> None:
-    """Sets donation (`tf.aliasing_output`, `jax.buffer_donor`) and the numbers of replicas and partitions."""
+    """Sets donation (`tf.aliasing_output`, `jax.buffer_donor`), layouts, and the numbers of replicas and partitions."""
     hlo.num_replicas, hlo.num_partitions = device_counts(source)
     frontend = source.attributes.get("mhlo.frontend_attributes")
     if isinstance(frontend, dict):
@@ -119,6 +120,7 @@ def _lower_signature(hlo: HloModule, source: ir.Module, function: ir.Op) -> None
             hlo.input_output_aliases += [InputOutputAlias((o,) if is_tuple else (), number) for o, number in pairs]
         elif attribute.get("jax.buffer_donor"):
             hlo.buffer_donors += [(number, ()) for number in parameters[index]]
+    set_entry_layouts(hlo, function, parameters, outputs)
 
 
 def _aliased_outputs(function: ir.Op) -> dict[int, int]:
