@@ -21,6 +21,8 @@ Argument = int | float | bytes | np.generic
 _MOST_THREADS = 1024
 _SHARED_BYTES = 232_448
 """What a block may have: 227 KiB, as on sm_90."""
+_STATIC_SHARED_BYTES = 49_152
+"""What a kernel may declare on any processor: 48 KiB. Where a processor has more, a launch must ask for it."""
 
 Triple = tuple[int, int, int]
 
@@ -131,6 +133,12 @@ def launch_of(
         raise InvalidArgumentError(f"{kernel.name} needs blocks of {kernel.reqntid} threads, not {b}", op=kernel.name)
     if kernel.maxntid is not None and threads > math.prod(kernel.maxntid):
         raise InvalidArgumentError(f"{kernel.name} takes blocks of {kernel.maxntid} at most, not {b}", op=kernel.name)
+    if kernel.shared_bytes > _STATIC_SHARED_BYTES:
+        raise InvalidArgumentError(
+            f"{kernel.name} declares {kernel.shared_bytes} bytes of shared memory, more than {_STATIC_SHARED_BYTES}",
+            op=kernel.name,
+            hint="declare less, or an extern array whose size the launch gives",
+        )
     if kernel.shared_bytes + dynamic_shared > _SHARED_BYTES:
         raise InvalidArgumentError(
             f"{kernel.name} needs {kernel.shared_bytes + dynamic_shared} bytes of shared memory, more than "

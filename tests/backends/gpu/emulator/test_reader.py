@@ -127,3 +127,14 @@ def test_recursion_is_refused() -> None:
 def test_an_unknown_engine() -> None:
     with pytest.raises(InvalidArgumentError, match="checked and fast"):
         Module(kernel(""), engine="quick")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("engine", ["checked", "fast"])
+def test_a_kernel_declares_48_kib_of_shared_memory_at_most(engine) -> None:
+    def launch(declared: int) -> None:
+        module = Module(kernel(f".shared .align 16 .b8 s[{declared}]; ret;"), engine=engine)
+        module.launch("k", grid=(1, 1, 1), block=(1, 1, 1), arguments=[0, 0], memory=Memory(1 << 16))
+
+    launch(48 << 10)
+    with pytest.raises(InvalidArgumentError, match="declares 49168 bytes of shared memory, more than 49152"):
+        launch((48 << 10) + 16)
