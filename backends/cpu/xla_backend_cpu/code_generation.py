@@ -21,7 +21,14 @@ from xla_backend_cpu.passes.integer_dot_upcaster import IntegerDotUpcaster
 from xla_core import profiler
 from xla_core.analysis import AllocationKind, BufferAssignment, assign_buffers, can_share_buffer
 from xla_core.backend import CompilationReport
-from xla_core.codegen.llvm import LoopAbi, compile_ir, compile_objects, emitter_capabilities, may_share_buffer
+from xla_core.codegen.llvm import (
+    IrPart,
+    LoopAbi,
+    compile_ir,
+    compile_objects,
+    emitter_capabilities,
+    may_share_buffer,
+)
 from xla_core.hlo import ElementType, HloInstruction, HloModule, Opcode, Shape
 from xla_core.passes import (
     ConvolutionCanonicalizer,
@@ -114,20 +121,20 @@ def compile_module(
     keep = keep_artifacts or ModuleDump.active() is not None
     with profiler.span("emit LLVM IR", category="compile"):
         ir = emitter.emit()
-        texts = [ir.to_text()] if keep else ir.split(_LINES_OF_A_PART)
+        parts = [IrPart(ir.to_text())] if keep else ir.split(_LINES_OF_A_PART)
     artifacts: dict[str, str | bytes] = {"buffer-assignment": assignment.to_text()}
     with profiler.span("LLVM", category="compile"):
         if keep:  # compile one module, so that its IR can be kept as a whole
-            compiled = compile_ir(texts[0], abi, level, jit=True, what=module.name)
+            compiled = compile_ir(parts[0].text, abi, level, jit=True, what=module.name)
             objects: tuple[bytes, ...] = (compiled.object(),)
             artifacts |= {
                 "plan": emitter.plan_text(),
-                "llvm-unoptimized": texts[0],
+                "llvm-unoptimized": parts[0].text,
                 "llvm": compiled.ir(),
                 "asm": compiled.assembly(),
             }
         else:
-            objects = compile_objects(texts, abi, level, jit=True, what=module.name, threads=threads)
+            objects = compile_objects(parts, abi, level, jit=True, what=module.name, threads=threads)
     program = _program(assignment, emitter, objects, collective_timeout)
     report = CompilationReport(
         kernels=emitter.kernel_count,

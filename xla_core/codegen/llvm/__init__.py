@@ -47,7 +47,7 @@ from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
 from xla_core.codegen.llvm.forms.kernel_form import EmittedKernel, KernelBody, KernelForm, KernelPlan
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.debug_locations import instruction_at_line
-from xla_core.codegen.llvm.ir.module import Block, IrFunction, IrModule, Value
+from xla_core.codegen.llvm.ir.module import Block, IrFunction, IrModule, IrPart, Value
 from xla_core.codegen.llvm.kernel_emitter import KernelEmitter
 from xla_core.codegen.llvm.llvm_compiler import (
     CompiledModule,
@@ -70,6 +70,7 @@ __all__ = [
     "IrBuilder",
     "IrFunction",
     "IrModule",
+    "IrPart",
     "KernelBody",
     "KernelEmitter",
     "KernelForm",

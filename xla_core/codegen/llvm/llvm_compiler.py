@@ -10,6 +10,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+from xla_core.codegen.llvm.ir.module import IrPart
 from xla_core.codegen.llvm.target_abi import TargetAbi
 from xla_core.errors import InternalError
 
@@ -18,6 +19,11 @@ _initialization = threading.Lock()
 _MOST_IDLE = 8
 _idle_machines: dict[tuple[object, ...], list[Any]] = {}
 """Target machines by what they were made for. A machine keeps the tables of its subtarget, which take 2 ms to make."""
+
+
+_MOST_SHARED = 64
+_shared_objects: dict[tuple[object, ...], bytes] = {}
+"""The object files of shared parts by what they were made for, the oldest first."""
 
 
 @functools.cache
@@ -117,7 +123,7 @@ class CompiledModule:
 
 
 def compile_ir(
-    ir_text: str, abi: TargetAbi, opt_level: int = 2, *, jit: bool = False, what: str = ""
+    ir_text: str, abi: TargetAbi, opt_level: int = 2, *, jit: bool = False, what: str = "", optimized: bool = False
 ) -> CompiledModule:
     """Parses, verifies and optimizes LLVM IR text.
 
@@ -127,6 +133,7 @@ def compile_ir(
         opt_level: 0 to 3; 3 costs more time and has gained nothing on kernels.
         jit: code for this process's memory, not for a linker.
         what: names the kernels, and may show their HLO text, in the error.
+        optimized: leave out the passes on IR; `opt_level` is that of the code generator.
 
     Raises:
         InternalError: LLVM refused the module: a defect of the emitter; the message has the offending lines.
@@ -150,6 +157,8 @@ def compile_ir(
     if not abi.data_layout:
         module.data_layout = str(machine.target_data)
     module.triple = machine.triple
+    if optimized:
+        return compiled
     options = llvm.create_pipeline_tuning_options(speed_level=opt_level)
     options.loop_vectorization = options.slp_vectorization = opt_level >= 2
     options.loop_interleaving = opt_level >= 2
@@ -177,28 +186,29 @@ def _run_passes(builder: Any, module: Any) -> None:
 
 
 def compile_objects(
-    ir_texts: Sequence[str], abi: TargetAbi, opt_level: int = 2, *, jit: bool = False, what: str = "", threads: int = 1
+    parts: Sequence[IrPart], abi: TargetAbi, opt_level: int = 2, *, jit: bool = False, what: str = "", threads: int = 1
 ) -> tuple[bytes, ...]:
     """Compiles modules that will be linked together (`IrModule.split()`) on up to `threads` threads.
 
-    Returns their object files. See `compile_ir` for the other arguments.
+    Returns their object files; those of shared parts are kept for the next programs. See `compile_ir` for the other
+    arguments.
     """
-    waiting = list(enumerate(ir_texts))[::-1]
+    waiting = list(enumerate(parts))[::-1]
     objects: dict[int, bytes] = {}
     failures: list[Exception] = []
 
     def work() -> None:
         while waiting and not failures:
             try:
-                number, text = waiting.pop()
+                number, part = waiting.pop()
             except IndexError:  # another thread took the last one
                 return
             try:
-                objects[number] = compile_ir(text, abi, opt_level, jit=jit, what=what).object()
+                objects[number] = _object(part, abi, opt_level, jit, what)
             except Exception as error:
                 failures.append(error)
 
-    helpers = [threading.Thread(target=work, name="xla-llvm", daemon=True) for _ in ir_texts[1:threads]]
+    helpers = [threading.Thread(target=work, name="xla-llvm", daemon=True) for _ in parts[1:threads]]
     started = []
     for helper in helpers:
         try:
@@ -211,7 +221,19 @@ def compile_objects(
         helper.join()
     if failures:
         raise failures.pop()  # its traceback refers to `failures`, which therefore must not refer to it
-    return tuple(objects[number] for number in range(len(ir_texts)))
+    return tuple(objects[number] for number in range(len(parts)))
+
+
+def _object(part: IrPart, abi: TargetAbi, opt_level: int, jit: bool, what: str) -> bytes:
+    key = (part, abi.triple, abi.cpu, abi.features, opt_level, jit)
+    code = _shared_objects.get(key)
+    if code is None:
+        code = compile_ir(part.text, abi, opt_level, jit=jit, what=what, optimized=part.optimized).object()
+        if part.shared:
+            while len(_shared_objects) >= _MOST_SHARED:
+                _shared_objects.pop(next(iter(_shared_objects)), None)
+            _shared_objects[key] = code
+    return code
 
 
 def _refusal(error: RuntimeError, what: str, ir_text: str) -> InternalError:

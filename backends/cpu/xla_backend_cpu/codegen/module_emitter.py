@@ -138,6 +138,7 @@ class ModuleEmitter:
         # noimplicitfloat stops LLVM from vectorizing the stores of kernel arguments, which takes it quadratic time.
         attributes = "noimplicitfloat nounwind" + ("" if inlined else " noinline")
         function = IrFunction(symbol, "i32", [("ptr", "", "allocations")], prefix=prefix, attributes=attributes)
+        function.optimized = True
         builder = IrBuilder(self.module, function)
         widest = max((self._leaf_count(i) for i in order), default=1)
         counter = builder.alloca("ptr", max(widest, 1) + 1, align=16)

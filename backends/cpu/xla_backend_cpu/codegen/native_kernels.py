@@ -152,6 +152,7 @@ class NativeKernels:
         else:
             emitter = ProductEmitter(product, element_type.byte_width, self._processor, self._threads)
         frame = self._frame(name, instruction, emitter.pieces)
+        frame.builder.function.optimized = True
         if not isinstance(product, LibraryProduct) and product.swapped:
             frame.buffers[:2] = reversed(frame.buffers[:2])
         if isinstance(emitter, PackedEmitter):

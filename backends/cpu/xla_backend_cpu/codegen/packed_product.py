@@ -93,7 +93,7 @@ class PackedEmitter:
             else -(-even_size(p.taps[0], most_taps) // square) * square
         )
         self.tap_blocks = -(-p.taps[0] // self.taps)
-        self.words = p.format.words(self.taps)
+        self.words = -(-p.format.words(self.taps) // self.lanes) * self.lanes  # squares of words are packed
         in_cache = p.taps[1] == 1 or p.rows[0] * p.taps[0] * p.format.word_bytes <= half_cache
         self.packs_left = p.format.depth > 1 or (not in_cache and p.features[0] >= _FEWEST_ROWS)
         self.row_vectors = -(-self.block.rows // self.lanes)

@@ -14,11 +14,12 @@ from collections.abc import Callable, Sequence
 
 from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.codegen.vectors import VectorOps, splat, transpose
-from xla_core.codegen.llvm import IrBuilder, Value
+from xla_core.codegen.llvm import IrBuilder, IrFunction, Value
 from xla_core.hlo import ElementType
 
 __all__ = ["PackedOperand", "PanelFormat", "PanelOps", "TapBlock", "panel_format"]
 
+_SCALAR_BYTES = {"float": 4, "double": 8, "i8": 1}
 _SCALARS = {ElementType.F32: "float", ElementType.F64: "double"}
 _BYTES = {ElementType.S8, ElementType.U8}
 _PREFETCHED_TAPS = 8
@@ -128,6 +129,7 @@ class PanelOps(VectorOps):
     def __init__(self, builder: IrBuilder, format_: PanelFormat, processor: Processor) -> None:
         super().__init__(builder, format_.word, processor)
         self.format = format_
+        self.processor = processor
 
     # -- arithmetic --------------------------------------------------------------------------------------------------
 
@@ -187,7 +189,8 @@ class PanelOps(VectorOps):
         """Copies the taps of `points` points at `source` into a panel of whole vectors of points.
 
         `strides` are those of a point and a tap, in elements; one of them is 1. Taps beyond the last are zero in the
-        last word. Points beyond the last, up to a whole vector, have any values.
+        last word. Points beyond the last, up to a whole vector, have any values. The panel needs room for a multiple of
+        `lanes` words of each point.
         """
         source = self.b.gep(operand.scalar, source, self.b.mul(taps.first, self.b.int_(strides[1])))
         if strides[1] == 1:
@@ -198,30 +201,69 @@ class PanelOps(VectorOps):
     def _transpose(
         self, operand: PackedOperand, source: Value, stride: int, points: int, taps: TapBlock, panel: Value
     ) -> None:
-        """Packs points whose taps are contiguous: transposes squares of `lanes` points times `lanes` words."""
-        b, vectors, square = self.b, -(-points // self.lanes), self.lanes * self.format.depth
-        vector, _ = b.open_loop(b.int_(0), b.int_(vectors), name="points")
-        first = b.mul(vector.index, b.int_(self.lanes))
+        """Packs points whose taps are contiguous, by a function that programs share: its sizes are arguments."""
+        b, module = self.b, self.b.module
+        key = f"pack_{operand.scalar}{operand.extension}{'_flipped' * operand.flipped}_{self.format.word}"
+        if key not in module.helpers:
+            sizes = [("i64", "", name) for name in ("stride", "points", "taps")]
+            parameters = [("ptr", "noalias readonly", "source"), *sizes, ("ptr", "noalias", "panel")]
+            width = f'"prefer-vector-width"="{8 * self.processor.register_bytes}"'
+            function = IrFunction(module.symbol(key), "void", parameters, attributes=f"noinline nounwind {width}")
+            function.shared = True
+            module.helpers[key] = module.add_function(function)
+            PanelOps(IrBuilder(module, function), self.format, self.processor)._emit_transpose(operand)
+        arguments = [source, b.int_(stride), b.int_(points), taps.count, panel]
+        b.call(module.helpers[key].name, "void", arguments)
+
+    def _emit_transpose(self, operand: PackedOperand) -> None:
+        """Emits the function of `_transpose`, which transposes squares of `lanes` points times `lanes` words.
+
+        Taps beyond the last square are first copied to a square whose other taps are zero.
+        """
+        b, lanes, square = self.b, self.lanes, self.lanes * self.format.depth
+        source, stride, points, taps, panel = b.function.parameters
+        element_bytes = _SCALAR_BYTES[operand.scalar]
+        rows, last_rows = (b.alloca("ptr", lanes, align=8) for _ in range(2))
+        last = b.alloca(operand.scalar, lanes * square, align=64)
+        bytes_ = b.int_(lanes * square * element_bytes)
+        b.intrinsic("memset", last, b.int_(0, "i8"), bytes_, b.bool_(False), suffixes=("p0", "i64"), result="void")
+        whole, rest = b.udiv(taps, b.int_(square)), b.urem(taps, b.int_(square))
+        last_tap = b.mul(whole, b.int_(square))
+        squares = b.add(whole, b.cast("zext", b.icmp("ne", rest, b.int_(0)), "i64"))
+        vectors = b.udiv(b.add(points, b.int_(lanes - 1)), b.int_(lanes))
+        vector, _ = b.open_loop(b.int_(0), vectors, name="points")
+        row, _ = b.open_loop(b.int_(0), b.int_(lanes), name="row")
         # Points beyond the last repeat it.
-        numbers = [b.intrinsic("umin", b.add(first, b.int_(i)), b.int_(points - 1)) for i in range(self.lanes)]
-        rows = [b.gep(operand.scalar, source, b.mul(number, b.int_(stride))) for number in numbers]
-        panel = b.gep(self.type, panel, vector.index)
-
-        def pack_square(index: Value, count: int) -> None:
-            tap = b.mul(index, b.int_(square))
-            here = [self._words(operand, b.gep(operand.scalar, row, tap), count) for row in rows]
-            for i, words in enumerate(transpose(b, here, self.lanes)[: self.format.words(count)]):
-                place = b.mul(b.add(b.mul(index, b.int_(self.lanes)), b.int_(i)), b.int_(vectors))
-                b.store(words, b.gep(self.type, panel, place), align=self.format.word_bytes)
-
-        taps.each(b, square, pack_square)
+        point = b.add(b.mul(vector.index, b.int_(lanes)), row.index)
+        point = b.intrinsic("umin", point, b.sub(points, b.int_(1)))
+        begin = b.gep(operand.scalar, source, b.mul(point, stride))
+        copy = b.gep(operand.scalar, last, b.mul(row.index, b.int_(square)))
+        arguments = copy, b.gep(operand.scalar, begin, last_tap), b.mul(rest, b.int_(element_bytes)), b.bool_(False)
+        b.intrinsic("memcpy", *arguments, suffixes=("p0", "p0", "i64"), result="void")
+        b.store(begin, b.gep("ptr", rows, row.index), align=8)
+        b.store(copy, b.gep("ptr", last_rows, row.index), align=8)
+        b.close_loop(row)
+        to = b.gep(self.type, panel, vector.index)
+        loop, _ = b.open_loop(b.int_(0), squares, name="square")
+        is_whole = b.icmp("ult", loop.index, whole)
+        begins = b.select(is_whole, rows, last_rows)
+        tap = b.select(is_whole, b.mul(loop.index, b.int_(square)), b.int_(0))
+        here = [
+            self._words(operand, b.gep(operand.scalar, b.load("ptr", b.gep("ptr", begins, b.int_(i)), align=8), tap))
+            for i in range(lanes)
+        ]
+        for i, words in enumerate(transpose(b, here, lanes)):
+            place = b.mul(b.add(b.mul(loop.index, b.int_(lanes)), b.int_(i)), vectors)
+            b.store(words, b.gep(self.type, to, place), align=self.format.word_bytes)
+        b.close_loop(loop)
         b.close_loop(vector)
+        b.ret()
 
-    def _words(self, operand: PackedOperand, source: Value, taps: int) -> Value:
-        """A vector of words of one point, whose taps are contiguous; taps beyond `taps` are zero."""
+    def _words(self, operand: PackedOperand, source: Value) -> Value:
+        """A vector of words of one point, whose taps are contiguous."""
         b, f = self.b, self.format
         count = self.lanes * f.depth
-        values = self._load(operand.scalar, source, taps, count)
+        values = b.load(f"<{count} x {operand.scalar}>", source, align=_SCALAR_BYTES[operand.scalar])
         if operand.extension:
             values = b.cast(operand.extension, values, f"<{count} x i{f.tap_bits}>")
         words = b.bitcast(values, self.type)

@@ -5,6 +5,7 @@ Text, because llvmlite.ir lacks types that targets need and is slow; LLVM's own 
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Collection, Mapping, Sequence
 
@@ -61,8 +62,27 @@ class Block:
         return f"label %{self.label}"
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class IrPart:
+    """The text of a module that is compiled on its own.
+
+    Attributes:
+        optimized: whether LLVM's passes on IR would gain nothing.
+        shared: whether the text is the same in other programs, so that its machine code is worth keeping.
+    """
+
+    text: str
+    optimized: bool = False
+    shared: bool = False
+
+
 class IrFunction:
-    """A function definition under construction."""
+    """A function definition under construction.
+
+    Attributes:
+        optimized: whether LLVM's passes on IR would gain nothing, because its instructions are those to select.
+        shared: whether it is the same in other programs. Such a function refers to no variable and no other function.
+    """
 
     def __init__(
         self,
@@ -82,6 +102,7 @@ class IrFunction:
         signature = ", ".join(" ".join(filter(None, (type_, extra, f"%{n}"))) for type_, extra, n in parameters)
         parts = ("define", prefix, f"{return_type} @{name}({signature})", attributes, "{")
         self._header = " ".join(filter(None, parts))
+        self.optimized = self.shared = False
         self.subprogram = ""  # its metadata for debug locations
         self.blocks: list[Block] = []
         self._names = 0
@@ -194,27 +215,33 @@ class IrModule:
         return f"!{number}"
 
     def to_text(self) -> str:
-        return self._text([function.to_text() for function in self.functions.values()], self.functions)
+        return self._text([function.to_text() for function in self.functions.values()], self.functions, self.name)
 
     __str__ = to_text
 
-    def split(self, lines: int) -> list[str]:
+    def split(self, lines: int) -> list[IrPart]:
         """Splits the module into several of about `lines` lines each. Linked together, they define the same functions.
 
-        Functions that share an internal function or a variable stay together; constants are repeated.
+        Functions that share an internal function or a variable stay together; constants are repeated. Each shared
+        function is a part of its own, and optimized functions are in parts of their own if they are many lines.
         """
         texts = {name: function.to_text() for name, function in self.functions.items()}
         sizes = {name: text.count("\n") for name, text in texts.items()}
-        count = min(max(1, sum(sizes.values()) // lines), _MOST_PARTS)
-        if count == 1:
-            return [self._text(list(texts.values()), self.functions)]
-        parts: list[list[str]] = [[] for _ in range(count)]
-        loads = [0] * count
-        for group in sorted(self._inseparable(texts), key=lambda names: -sum(sizes[name] for name in names)):
-            lightest = loads.index(min(loads))
-            parts[lightest] += group
-            loads[lightest] += sum(sizes[name] for name in group)
-        return [self._text([texts[name] for name in part], part) for part in parts if part]
+        groups: dict[tuple[bool, bool], list[list[str]]] = {}
+        for group in self._inseparable(texts):
+            functions = [self.functions[name] for name in group]
+            kind = all(f.optimized for f in functions), all(f.shared for f in functions)
+            groups.setdefault(kind, []).append(group)
+        if sum(sizes[name] for group in groups.get((True, False), ()) for name in group) < lines // 2:
+            groups.setdefault((False, False), []).extend(groups.pop((True, False), ()))
+        parts = []
+        for (optimized, shared), members in groups.items():
+            for part in members if shared else _distribute(members, sizes, lines):
+                chosen = set(part)
+                names = [name for name in texts if name in chosen]
+                text = self._text([texts[name] for name in names], names, names[0] if shared else self.name)
+                parts.append(IrPart(text, optimized, shared))
+        return parts
 
     def _inseparable(self, texts: Mapping[str, str]) -> list[list[str]]:
         """Returns the groups of functions of which each must stay in one module."""
@@ -232,12 +259,12 @@ class IrModule:
                         groups[member] = groups[other]
         return list({id(group): group for group in groups.values()}.values())
 
-    def _text(self, bodies: Sequence[str], names: Collection[str]) -> str:
+    def _text(self, bodies: Sequence[str], names: Collection[str], title: str) -> str:
         """Makes a module of the functions `names`, whose texts are `bodies`, and the functions and globals they use."""
         whole = len(names) == len(self.functions)
         code = "\n".join(bodies)
         used = None if whole else set(_SYMBOL.findall(code))
-        parts = [f"; ModuleID = {self.name!r}"]
+        parts = [f"; ModuleID = {title!r}"]
         if self.data_layout:
             parts.append(f'target datalayout = "{self.data_layout}"')
         if self.triple:
@@ -251,9 +278,10 @@ class IrModule:
         if used is not None:
             others = [f for name, f in self.functions.items() if name in used and name not in names]
             parts.extend(function.declaration() for function in others)
+        # Sorted, so that a shared function's text doesn't depend on the functions before it.
         parts.extend(
             text
-            for name, text in self._declarations.items()
+            for name, text in sorted(self._declarations.items())
             if name not in self.functions and (used is None or name in used)
         )
         parts.append("")
@@ -270,6 +298,18 @@ class IrModule:
                     reached.add(number)
                     waiting.append(self._metadata[number])
         return [self._metadata[number] for number in sorted(reached)]
+
+
+def _distribute(groups: Sequence[list[str]], sizes: Mapping[str, int], lines: int) -> list[list[str]]:
+    """Joins groups of functions to parts of about `lines` lines, of which `sizes` tells those of a function."""
+    loads = {id(group): sum(sizes[name] for name in group) for group in groups}
+    parts: list[list[str]] = [[] for _ in range(min(max(1, sum(loads.values()) // lines), _MOST_PARTS))]
+    totals = [0] * len(parts)
+    for group in sorted(groups, key=lambda group: -loads[id(group)]):
+        lightest = totals.index(min(totals))
+        parts[lightest] += group
+        totals[lightest] += loads[id(group)]
+    return [part for part in parts if part]
 
 
 def _is_constant(definition: str) -> bool:

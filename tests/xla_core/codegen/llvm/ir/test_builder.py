@@ -14,6 +14,7 @@ from xla_core.codegen.llvm import (
     IrBuilder,
     IrFunction,
     IrModule,
+    IrPart,
     KernelEmitter,
     LoopAbi,
     Value,
@@ -130,7 +131,7 @@ def split_module() -> IrModule:
 
 def test_a_split_module_keeps_together_what_shares_state() -> None:
     module = split_module()
-    parts = module.split(lines=5)
+    parts = [part.text for part in module.split(lines=5)]
     assert len(parts) == 3
     defined = [set(re.findall(r"define .*@(\w+)\(", part)) for part in parts]
     assert sorted(map(sorted, defined)) == [["entry", "hidden", "other"], ["one"], ["two"]]
@@ -139,7 +140,31 @@ def test_a_split_module_keeps_together_what_shares_state() -> None:
         assert ("shared by both" in part) == ("entry" not in names)
         assert part.count("declare void") == (2 if "entry" in names else 0)
         assert compile_ir(part, host_abi())
-    assert module.split(lines=1000) == [module.to_text()]
+    assert module.split(lines=1000) == [IrPart(module.to_text())]
+
+
+def test_optimized_functions_are_apart_if_they_are_many_lines() -> None:
+    module = split_module()
+    for name in ("hidden", "entry", "other", "two"):
+        module.functions[name].optimized = True
+    defined = {part.optimized: set(re.findall(r"define .*@(\w+)\(", part.text)) for part in module.split(lines=20)}
+    assert defined == {False: {"one"}, True: {"two", "entry", "hidden", "other"}}
+    assert [part.optimized for part in module.split(lines=1000)] == [False]
+
+
+def test_the_text_of_a_shared_function_is_that_in_other_modules() -> None:
+    shared = []
+    for name in ("first", "second"):
+        module = IrModule(name, triple=split_module().triple) if name == "first" else split_module()
+        function = module.add_function(IrFunction("pack", "float", [("float", "", "x")]))
+        function.shared = True
+        builder = IrBuilder(module, function)
+        builder.ret(builder.intrinsic("sqrt", builder.intrinsic("fabs", function.parameters[0])))
+        parts = [part for part in module.split(lines=1000) if part.shared]
+        assert len(parts) == 1
+        shared += parts
+    assert shared[0] == shared[1]
+    assert compile_objects(shared[:1], host_abi())[0] is compile_objects(shared[1:], host_abi())[0]
 
 
 def test_objects_do_not_depend_on_the_threads() -> None:
@@ -148,7 +173,7 @@ def test_objects_do_not_depend_on_the_threads() -> None:
     assert compile_objects(parts, host_abi(), threads=3) == alone
     assert [code[:4] for code in alone] == [b"\x7fELF"] * 3
     with pytest.raises(InternalError, match="IR of softmax"):
-        compile_objects([*parts, "define nonsense"], host_abi(), what="softmax", threads=2)
+        compile_objects([*parts, IrPart("define nonsense")], host_abi(), what="softmax", threads=2)
 
 
 def test_an_instruction_alone() -> None:
