@@ -8,6 +8,7 @@ import dataclasses
 import itertools
 import json
 import warnings
+import weakref
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -450,10 +451,24 @@ def _mlir_type(shape: Shape) -> str:
     return f"tensor<{sizes}{shape.element_type.mlir_name}>"
 
 
+_programs: weakref.WeakValueDictionary[bytes, Program] = weakref.WeakValueDictionary()
+
+
+def program_text(fingerprint: bytes) -> str | None:
+    """Returns the optimized HLO of a live program whose fingerprint a host has asked for, else None.
+
+    A host gets the outline from PJRT's own functions, because it reads that of every program that it compiles.
+    """
+    program = _programs.get(fingerprint)
+    return None if program is None else program.executable.as_text()
+
+
 @implements("Executable_Fingerprint")
 def _fingerprint(args: Any) -> None:
     handle = handle_at(args.executable, PjrtExecutable)
-    address, size = handle.slots.text("fingerprint", lambda: handle.program.executable.fingerprint().encode())
+    fingerprint = handle.program.executable.fingerprint().encode()
+    _programs[fingerprint] = handle.program
+    address, size = handle.slots.text("fingerprint", lambda: fingerprint)
     args.executable_fingerprint, args.executable_fingerprint_size = address, size
 
 

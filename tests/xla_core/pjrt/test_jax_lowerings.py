@@ -131,3 +131,16 @@ def test_layouts_are_formats_of_jax() -> None:
         np.testing.assert_array_equal(auto(x), x.T)
         """
     )
+
+
+def test_the_text_of_a_compiled_program_is_its_optimized_hlo() -> None:
+    run_jax(
+        """
+        for f, op in ((jnp.tanh, "tanh"), (lambda x: jnp.sort(x) + 1, "sort")):
+            compiled = jax.jit(f).lower(jnp.arange(8.0)).compile()
+            text = compiled.as_text()
+            assert text.startswith("HloModule") and f" {op}(" in text, text
+        on_cpu = jax.jit(jnp.tanh, backend="cpu").lower(1.0).compile().as_text()
+        assert "tanh" in on_cpu, on_cpu
+        """
+    )

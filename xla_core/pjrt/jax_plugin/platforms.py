@@ -48,6 +48,7 @@ def register_platform(name: str) -> None:
         _platforms.add(name)
         _route_callbacks()
         _use_persistent_cache()
+        _show_programs()
 
 
 class _Lowerings(dict[Any, Any]):
@@ -131,6 +132,22 @@ def _use_persistent_cache() -> None:
         return is_cache_used_by(types.SimpleNamespace(platform="cpu") if backend.platform in _platforms else backend)
 
     _replace(is_cache_used, compilation_cache)
+
+
+def _show_programs() -> None:
+    """Makes `compiled.as_text()` show our optimized HLO."""
+    from jax._src import stages
+
+    from xla_core.pjrt.executable import program_text
+
+    as_text_by_jax = stages.Executable.as_text
+
+    def as_text(self: Any) -> str:
+        executable = self.xla_extension_executable()
+        text = program_text(executable.fingerprint) if executable.client.platform in _platforms else None
+        return as_text_by_jax(self) if text is None else text
+
+    _replace(as_text, stages.Executable)
 
 
 def _replace(function: Any, *modules: Any) -> None:
