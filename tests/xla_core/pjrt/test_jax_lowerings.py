@@ -82,6 +82,27 @@ def test_one_device_calls_python_for_all(platform: str) -> None:
     assert sorted(printed.split("\n")) == ["", "called", "shard 22.0", "shard 6.0", "whole 28.0"]
 
 
+def test_python_functions_may_keep_their_arguments_and_run_in_order() -> None:
+    run_jax(
+        """
+        from jax.experimental import io_callback
+
+        kept = []
+        @jax.jit
+        def f(x):
+            io_callback(kept.append, None, jnp.tile(x, 1000))
+            io_callback(kept.append, None, x + 1)
+
+        for number in range(20):
+            f(jnp.full(3, number, "f"))
+        jax.effects_barrier()
+        for number in range(20):
+            np.testing.assert_array_equal(kept[2 * number], np.full(3000, number, "f"))
+            np.testing.assert_array_equal(kept[2 * number + 1], np.full(3, number + 1, "f"))
+        """
+    )
+
+
 def test_options_of_xla_are_read() -> None:
     run_jax(
         """

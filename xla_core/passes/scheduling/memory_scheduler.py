@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from xla_core.analysis.buffer_sharing import in_place_operands
 from xla_core.analysis.control_flow import control_flow_callees, sequential_computations
 from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.effects import EffectAnalysis
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.op_table import Trait
@@ -93,6 +94,9 @@ class _Memory:
         self.versions: dict[HloInstruction, list[_Version]] = {}
         for instruction in self.instructions:
             self._visit(instruction, size, callee_peaks)
+        effects = EffectAnalysis(frozenset((Trait.SIDE_EFFECT,)))
+        acting = [i for i in self.instructions if effects.of(i)]
+        self.effect_before = dict(zip(acting[1:], acting, strict=False))  # the one before it with a side effect
         self.live_out = {v.buffer for v in self.versions[computation.root]}
 
     def _visit(self, instruction: HloInstruction, size: _SizeFunction, callee_peaks: dict[HloComputation, int]) -> None:
@@ -161,6 +165,11 @@ class _Memory:
             if before is not after and writer.opcode != Opcode.PARAMETER:
                 self._before(before, writer)
 
+    def _predecessors(self, i: HloInstruction) -> list[HloInstruction]:
+        """What must precede an instruction."""
+        effect = self.effect_before.get(i)
+        return [*i.operands, *i.control_predecessors, *(() if effect is None else (effect,))]
+
     def _before(self, version: _Version, writer: HloInstruction) -> None:
         others = [user for user in dict.fromkeys(version.users) if user is not writer]
         if others:
@@ -181,13 +190,13 @@ class _Memory:
             operands = list(dict.fromkeys(i.operands))
             if by_weight:
                 operands.sort(key=weight.__getitem__, reverse=True)
-            return [*operands, *i.control_predecessors, *self.soft.get(i, ())]
+            return [*operands, *self._predecessors(i)[len(i.operands) :], *self.soft.get(i, ())]
 
         given = [i for i in self.instructions if i.opcode in (Opcode.PARAMETER, Opcode.CONSTANT)]
         ends = [i for i in self.instructions if i is self.computation.root or not i.user_count]
         order = post_order([*given, *ends], before)
         # Soft predecessors may have broken the order of operands; this restores it and keeps the rest.
-        return post_order(order, lambda i: (*i.operands, *i.control_predecessors))
+        return post_order(order, self._predecessors)
 
     def list_schedule(self) -> _Order:
         """List scheduling: always picks the ready instruction with the smallest net increase of live memory."""
@@ -196,7 +205,7 @@ class _Memory:
         soft_waiting: dict[HloInstruction, int] = {}
         soft_successors: dict[HloInstruction, list[HloInstruction]] = {}
         for i in self.instructions:
-            before = set(i.operands) | set(i.control_predecessors)
+            before = set(self._predecessors(i))
             waiting[i] = len(before)
             for b in before:
                 successors.setdefault(b, []).append(i)

@@ -147,7 +147,8 @@ def _run(context: Any, instruction: Any, values: Sequence[Any]) -> Any:
             f"the Python function {number} of {instruction.name} is gone",
             hint="a program that was serialized can't call functions of another process",
         )
-    arrays = [value for value in values if isinstance(value, np.ndarray)]  # without the token
+    # without the token; copies, because the function may keep them, and the program reuses its memory
+    arrays = [np.array(value) for value in values if isinstance(value, np.ndarray)]
     if "device" in config and config["device"] != int(arrays.pop()):
         results = callback.zeros()
     else:

@@ -47,9 +47,22 @@ def lower_entry(lowering: ModuleLowering, function: ir.Op, entry_shards: bool = 
             value = to_shard(context, value, sharding)
         results += _leaves(context, value)
     context.set_root(results)
+    _remove_unused_gathers(lowering)
     _lower_signature(lowering.hlo, lowering.source, function)
     if entry_shards:
         _keep_aliases_of_equal_size(lowering.hlo)
+
+
+def _remove_unused_gathers(lowering: ModuleLowering) -> None:
+    """Removes the gathers of whole tensors of which only the shards are used.
+
+    No pass may do it: a collective is kept, because other devices may wait for it.
+    """
+    for whole, (_, shard) in reversed(lowering.shards.items()):
+        while whole is not shard and not whole.user_count and not whole.is_root:
+            operand = whole.operand(0)
+            lowering.hlo.entry.remove(whole)
+            whole = operand
 
 
 def _shape_at(op: ir.Op, type: ir.Type) -> Shape:

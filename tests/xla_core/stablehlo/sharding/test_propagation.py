@@ -96,5 +96,4 @@ def test_shards_of_a_manual_computation_are_not_gathered() -> None:
 }}"""),
         entry_shards=True,
     )
-    assert module.entry.root.opcode == Opcode.NEGATE
-    assert module.entry.root.operand(0).opcode == Opcode.PARAMETER
+    assert [i.opcode for i in module.entry.instructions] == [Opcode.PARAMETER, Opcode.NEGATE]
