@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.hlo.shape import Shape
 from xla_core.pjrt import abi
-from xla_core.pjrt.handles import Handle, Slots, native_handles
+from xla_core.pjrt.handles import Handle, Slots, keep_for_ever, native_handles
 from xla_core.pjrt.native import libc
 from xla_core.pjrt.native_text import POOL
 from xla_core.pjrt.pool_code import HASH_FACTOR, UPLOADS, code
@@ -109,20 +109,22 @@ class BufferPool:
         self.words[POOL["bytes"]] = self.array_bytes or 0
         self.words[POOL["strides"]] = abi.address_of(self._strides)
 
-    def refill(self) -> None:
-        """Adds handles to an empty pool: as many as it got so far, so that a long loop needs Python rarely.
+    def refill(self, needed: int = 1) -> None:
+        """Adds handles to a pool with less than `needed`: as many as it got so far, so that a long loop needs Python
+        rarely.
 
         It adds none the first time, because many programs run once. It adds none while the device is at work, because
         that work may still use the allocator's free memory.
         """
         pjrt_device = self._device()
         self._asked += 1
-        if self._asked == 1 or self.words[POOL["free"]] or pjrt_device is None:
+        missing = needed - int(self.words[POOL["free"]])
+        if self._asked == 1 or missing <= 0 or pjrt_device is None:
             return
         device = pjrt_device.device
         memories: list[DeviceMemory] = []
         with device.lock:
-            for _ in range(min(max(1, self._added), self._most_added)):
+            for _ in range(max(missing, min(self._added, self._most_added))):
                 memories.append(device.allocator.allocate(self.bytes, self._space))
             is_idle = device.compute_stream.finish() is ready_event()
         for memory in memories:
@@ -192,7 +194,7 @@ class BufferPools:
 
 
 _UPLOADED_BYTES = 1 << 16  # larger arrays are worth Python, which uses an immutable array's own memory where it can
-_uploads: dict[int, BufferPool] = {}
+_uploads: dict[int, BufferPool] = keep_for_ever({})
 
 
 def use_for_uploads(pool: BufferPool) -> None:

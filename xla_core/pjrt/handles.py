@@ -65,6 +65,9 @@ _add_slots("Buffer", "is_ready data users holds pool memory_address is_native ne
 _add_slots("LoadedExecutable", "native_program")
 
 
+T = TypeVar("T")
+
+
 class Slots:
     """The block of words of one handle."""
 
@@ -160,8 +163,14 @@ class NativeHandle(Protocol):
         """Makes its Python object."""
 
 
-_handles: dict[int, Handle] = {}
-native_handles: dict[int, NativeHandle] = {}
+def keep_for_ever(value: T) -> T:
+    """Keeps an object until the process ends, which hosts' last calls reach after the end of Python's interpreter."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))
+    return value
+
+
+_handles: dict[int, Handle] = keep_for_ever({})
+native_handles: dict[int, NativeHandle] = keep_for_ever({})
 """The handles without a Python object, by address."""
 _making = threading.RLock()  # held while the object of a native handle is made
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from xla_core.errors import XlaError
 from xla_core.pjrt import abi
 from xla_core.pjrt.abi_table import FUNCTIONS
-from xla_core.pjrt.handles import GETTERS, SLOTS, getter_fields
+from xla_core.pjrt.handles import GETTERS, SLOTS, getter_fields, keep_for_ever
 
 _ERROR_HEADER = 24  # bytes of an error's block before its text: vtable, code, size of the text
 
@@ -293,4 +293,4 @@ def compile_entries(functions: dict[str, Callable[[int], int]]) -> NativeCode:
     return NativeCode("\n".join(_entry_ir(name, function) for name, function in functions.items()), functions)
 
 
-_alive: list[NativeCode] = []
+_alive: list[NativeCode] = keep_for_ever([])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import ctypes
 from collections.abc import Sequence
 from typing import Any
@@ -34,7 +35,7 @@ class NativeProgram:
     def __init__(
         self, entry: NativeEntry, device: int, parameters: Sequence[BufferPool], taken: Sequence[BufferPool]
     ) -> None:
-        self.taken = tuple(dict.fromkeys(taken))
+        self._needed = collections.Counter(taken)
         self._pools = [*parameters, *taken]
         for pool in self._pools:
             pool.owners += 1
@@ -60,8 +61,8 @@ class NativeProgram:
             self._words[PROGRAM[name]] = value
 
     def refill(self) -> None:
-        for pool in self.taken:
-            pool.refill()
+        for pool, count in self._needed.items():
+            pool.refill(count)
 
     def close(self) -> None:
         for pool in self._pools:

@@ -76,6 +76,18 @@ def test_later_runs_are_native_and_right(host: Host) -> None:
         destroy(host, total, seven)
 
 
+def test_a_program_of_many_results_is_native(host: Host) -> None:
+    count, shape = 40, "tensor<100xi8>"
+    body = "".join(f"  %{n} = stablehlo.constant dense<{n}> : {shape}\n" for n in range(count))
+    values, types = ", ".join(f"%{n}" for n in range(count)), ", ".join([shape] * count)
+    program = host.compile(f"func.func @main() -> ({types}) {{\n{body}  return {values} : {types}\n}}")
+    for number in range(5):
+        results = host.execute(program, [], count)
+        assert [result in native_handles for result in results] == [number > 1] * count
+        assert [int(host.download(result, np.int8)[-1]) for result in results] == list(range(count))
+        destroy(host, *results)
+
+
 def test_results_are_arguments(host: Host) -> None:
     program, x = host.compile(DOUBLE), host.upload(X)
     values = [x]
