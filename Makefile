@@ -41,7 +41,7 @@ lint: $(VENV)/.dev  ## Check style, types and layers
 
 .PHONY: test
 test: lint  ## Check everything: style, types, layers, tests
-	$(BIN)/python -m pytest -n 2 --dist worksteal -q
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal -q  # they start hundreds of processes
 
 .PHONY: test-all
 test-all: $(VENV)/.dev  ## The long tests too

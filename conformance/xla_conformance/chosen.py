@@ -5,15 +5,16 @@ pytest decides for each test once it is made. This only says of many tests that 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection
+import functools
+from collections.abc import Collection, Mapping
 
+from xla_conformance.expressions import compile_expression
 from xla_conformance.results import name_of
+from xla_core.errors import InvalidArgumentError
 
 __all__ = ["may_be_chosen"]
 
-_WORD = re.compile(r"[()]|[^\s()]+")
-_EITHER, _NO = frozenset({True, False}), frozenset({False})
+_MOST = 8  # words of which both answers are tried
 
 
 def may_be_chosen(function: str, start: str, expression: str = "", tests: Collection[str] = ()) -> bool:
@@ -27,55 +28,45 @@ def may_be_chosen(function: str, start: str, expression: str = "", tests: Collec
     named = f"{name_of(function)}[{start}"
     if tests and not any(name_of(test).startswith(named) for test in tests):
         return False
-    return not expression or True in _Outcomes(expression, function, start).of_expression
+    return not expression or _may_hold(expression, function, start.lower(), {})
 
 
-class _Outcomes:
-    """What an expression of -k may be for tests of a function."""
+class _UnknownError(Exception):
+    """A word that some of the tests may match and others not."""
 
-    def __init__(self, expression: str, function: str, start: str) -> None:
-        self._words = _WORD.findall(expression)
-        self._function, self._start = function, start.lower()
+    def __init__(self, word: str) -> None:
+        self.word = word
 
-    @property
-    def of_expression(self) -> frozenset[bool]:
-        outcomes = self._either()
-        return _EITHER if self._words else outcomes  # pytest says what is wrong with it
 
-    def _either(self) -> frozenset[bool]:
-        found = self._both()
-        while self._taken("or"):
-            other = self._both()
-            found = frozenset(a or b for a in found for b in other)
-        return found
-
-    def _both(self) -> frozenset[bool]:
-        found = self._one()
-        while self._taken("and"):
-            other = self._one()
-            found = frozenset(a and b for a in found for b in other)
-        return found
-
-    def _one(self) -> frozenset[bool]:
-        if self._taken("not"):
-            return frozenset(not a for a in self._one())
-        if self._taken("("):
-            found = self._either()
-            return found if self._taken(")") else _EITHER
-        return self._matches(self._words.pop(0).lower()) if self._words else _EITHER
-
-    def _taken(self, word: str) -> bool:
-        if not self._words or self._words[0].lower() != word:
-            return False
-        del self._words[0]
+def _may_hold(expression: str, function: str, start: str, given: Mapping[str, bool]) -> bool:
+    """Whether the expression holds for some answers for its words, besides those that are given."""
+    if len(given) > _MOST:
         return True
 
-    def _matches(self, word: str) -> frozenset[bool]:
-        """A word matches a test if the test's name or its file's has it. No parameter's name has "test_" or "["."""
-        before, bracket, after = word.partition("[")
-        if bracket and "[" not in after:
-            begins = after.startswith(self._start) or self._start.startswith(after)
-            return _EITHER if begins and name_of(self._function).endswith(before) else _NO
-        if not word.startswith("test_"):
-            return _EITHER
-        return frozenset({any(word in name for name in self._function.split("::"))})
+    def matches(word: str, /, **rest: object) -> bool:
+        answer = given.get(word, _matches(word.lower(), function, start))
+        if answer is None:
+            raise _UnknownError(word)
+        return answer
+
+    try:
+        return bool(_compiled(expression).evaluate(matches))
+    except _UnknownError as unknown:
+        return any(_may_hold(expression, function, start, {**given, unknown.word: v}) for v in (True, False))
+    except InvalidArgumentError:  # pytest says so
+        return True
+
+
+_compiled = functools.lru_cache(1)(compile_expression)
+
+
+def _matches(word: str, function: str, start: str) -> bool | None:
+    """Whether a word matches the tests; None if that depends on the test.
+
+    It matches if the test's name or its file's has it. No parameter's name has "test_" or "[".
+    """
+    before, bracket, after = word.partition("[")
+    if bracket and "[" not in after:
+        begins = after.startswith(start) or start.startswith(after)
+        return None if begins and name_of(function).endswith(before) else False
+    return any(word in name for name in function.split("::")) if word.startswith("test_") else None

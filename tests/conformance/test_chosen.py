@@ -17,7 +17,13 @@ ABS = f"{OPS}[abs-f32-O0]"
         *("test_op", "test_ops", "TEST_OPS.PY", "test_op[abs", "[abs-f32", "[ABS", "op[abs-f32-rank.1", "[a", "["),
         *("f32", "rank.3", "abs or test_loading", "f32 and (test_loading or [abs)", "not test_loading"),
         *("not f32", "not [abs-f32", "not (f32 and [abs)", "test_op and not [abs-f32", "joint"),
-        *("test_op[abs-f32]]", "(", "and", "test_loading or"),
+        *(
+            "test_op[abs-f32]]",
+            "(",
+            "and",
+            "test_loading or",
+            "(a or b) and (c or d) and (e or f) and (g or h) and (i or j) and (k or l)",
+        ),
     ],
 )
 def test_what_may_match_is_made(expression: str) -> None:

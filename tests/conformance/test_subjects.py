@@ -45,6 +45,6 @@ def test_a_backend_that_does_not_load_is_left_to_the_suite() -> None:
 
 
 def test_the_suite_runs_collectives(backend: tuple[str, str]) -> None:
-    run = run_suite(backend[0], expression="collectives and all-reduce")
+    run = run_suite(backend[0], expression="test_collectives and all-reduce")
     assert run.problem == ""
     assert {result.state for result in run.results} == {State.PASS}

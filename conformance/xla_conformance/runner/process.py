@@ -18,7 +18,7 @@ import threading
 import time
 import zlib
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,6 +27,8 @@ from xla_conformance.results import suite_files
 
 __all__ = ["Events", "Suite", "WorkerProcess", "folder_name", "stage_limit"]
 
+_SLOW = ("unraisableexception", "threadexception", "warnings", "logging", "junitxml", "doctest")
+"""Plugins of pytest that do something around each test or at the end, and nothing for the suite."""
 _TAIL_LINES = 60
 _TAIL_BYTES = 1 << 16
 _STACK_LINES = 120
@@ -112,7 +114,7 @@ class WorkerProcess:
     def _command(self, suite: Suite, commands: int, events: int) -> list[str]:
         root = importlib.resources.files("xla_conformance").joinpath("suite")
         return [
-            *(sys.executable, "-m", "pytest", "--capture=no", "-p", "no:terminal", "-p", "no:faulthandler"),
+            *(sys.executable, "-m", "pytest", "--capture=no", *_without("terminal", "faulthandler", *_SLOW)),
             *("-p", "xla_conformance.plugin", "-p", "xla_conformance.runner.worker"),
             *(f"--rootdir={root}", f"--confcutdir={root}", "-c", str(root.joinpath("pytest.ini"))),
             *(f"--xla-backend={suite.backend}", f"--xla-profile={suite.profile}", f"--xla-seed={suite.seed}"),
@@ -220,6 +222,12 @@ class WorkerProcess:
     def keep_program(self, folder: Path) -> list[str]:
         """Writes the program that was compiled last into a folder. Returns the file's name."""
         return LastProgram(self._folder).keep(folder)
+
+
+def _without(*plugins: str) -> Iterator[str]:
+    """The options by which pytest leaves out plugins of its own."""
+    for plugin in plugins:
+        yield from ("-p", f"no:{plugin}")
 
 
 def stage_limit(stage: str, seconds: float) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import faulthandler
+import gc
 import json
 import os
 import signal
@@ -181,6 +182,7 @@ class _Worker:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        gc.freeze()  # collections of garbage need not look at thousands of tests each time
         items = {item.nodeid: item for item in session.items}
         alone = [id for id, item in items.items() if item.get_closest_marker("alone")]
         marked = {id: item.get_closest_marker("joint") for id, item in items.items()}

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from xla_conformance.bits import require_bits
+from xla_conformance.chosen import may_be_chosen
 from xla_conformance.claims import require_devices
 from xla_conformance.collective_cases import CollectiveCase, collective_cases
 from xla_conformance.device.gates import pause
@@ -81,16 +82,20 @@ ENTRY e {
 ROWS = [[np.arange(6, dtype=np.float32).reshape(2, 3)], [np.full((2, 3), 10, np.float32)]]
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    config = metafunc.config
+    if metafunc.function is not test_collective:
+        return
+    chosen = config.getoption("keyword"), config.getoption("xla_test")
+    made = may_be_chosen("test_collectives.py::test_collective", "", *chosen)
+    cases = [pytest.param(case, id=str(case)) for case in (collective_cases(2) if made else ())]
+    if made and config.getoption("xla_profile") != "quick":
+        cases += [pytest.param(case, id=f"4-{case}") for case in collective_cases(4)]
+    metafunc.parametrize("case", cases)
+
+
 @pytest.mark.promise(
     "communicator.in-order", "executor.create-communicator", "executable.many-devices", "stream.host-callbacks-meet"
-)
-@pytest.mark.parametrize(
-    "case",
-    [
-        *collective_cases(2),
-        *(pytest.param(c, marks=pytest.mark.profile("full"), id=f"4-{c}") for c in collective_cases(4)),
-    ],
-    ids=str,
 )
 def test_collective(client: Client, case: CollectiveCase, random: np.random.Generator) -> None:
     require_devices(client, case.devices)
