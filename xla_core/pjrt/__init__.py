@@ -7,6 +7,9 @@
     buffer              arrays: PJRT_Buffer
     client              PJRT_Client, its devices, their memories and the topology
     event               PJRT_Event
+    warm_path           native functions for the calls that hosts make all the time
+    native_execute      ... to run a program; native_buffers: of buffers; native_text: pieces of both
+    buffer_pool         pools of buffers that need no Python; pool_code: their native functions
     ready_events        native functions for events that are ready
     functions           enters what Python implements in a table, and makes entries of it
     native              native code behind the function pointers

@@ -19,12 +19,15 @@ something else is awaited. The slots of a buffer that it guards:
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import weakref
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_core.backend.device_memory import DeviceMemory
+from xla_core.backend.stream_executor import Allocator
+from xla_core.errors import ResourceExhaustedError
 from xla_core.hlo.shape import Shape
 from xla_core.pjrt import abi
 from xla_core.pjrt.handles import Handle, Slots, keep_for_ever, native_handles
@@ -33,6 +36,7 @@ from xla_core.pjrt.native_text import POOL
 from xla_core.pjrt.pool_code import HASH_FACTOR, UPLOADS, code
 from xla_core.runtime import Buffer
 from xla_core.runtime.host_event import ready_event
+from xla_core.runtime.memory_stats import MemoryHolder
 from xla_core.runtime.shape_cache import row_major_bytes
 
 if TYPE_CHECKING:
@@ -52,7 +56,7 @@ def strides_of(shape: Shape, minor_to_major: Sequence[int] | None = None) -> tup
     return tuple(strides)
 
 
-class NativeBuffer:
+class NativeBuffer(MemoryHolder):
     """A handle that native code gives to hosts, with memory of the device's allocator."""
 
     def __init__(self, pool: BufferPool, device: PjrtDevice, memory: DeviceMemory) -> None:
@@ -72,6 +76,11 @@ class NativeBuffer:
 
     def is_live(self) -> bool:
         return self.slots["data"] != 0
+
+    def held(self, allocator: Allocator) -> tuple[int, str] | None:
+        if not self.is_live() or self._device.device.allocator is not allocator:
+            return None
+        return self.pool.bytes, str(self.pool.shape.without_layout())
 
     def make_object(self) -> Handle:
         from xla_core.pjrt.buffer import PjrtBuffer  # which imports this module
@@ -124,16 +133,17 @@ class BufferPool:
         device = pjrt_device.device
         memories: list[DeviceMemory] = []
         with device.lock:
-            for _ in range(max(missing, min(self._added, self._most_added))):
-                memories.append(device.allocator.allocate(self.bytes, self._space))
+            with contextlib.suppress(ResourceExhaustedError):  # without more memory, Python goes on as before
+                for _ in range(max(missing, min(self._added, self._most_added))):
+                    memories.append(device.allocator.allocate(self.bytes, self._space))
             is_idle = device.compute_stream.finish() is ready_event()
         for memory in memories:
             if is_idle:
                 NativeBuffer(self, pjrt_device, memory)
             else:
                 device.allocator.free(memory)
+            self._memory_bytes = memory.size
         self._added += len(memories)
-        self._memory_bytes = memories[0].size
 
     def take(self) -> list[DeviceMemory]:
         """Removes the handles of the free list, and returns their memory."""

@@ -11,8 +11,13 @@ import pytest
 
 from tests.xla_core.pjrt.host import Host, HostError
 from xla_core import profiler
-from xla_core.pjrt.handles import live_handles, native_handles
+from xla_core.backend import NativeEntry
+from xla_core.pjrt.buffer import pool_of
+from xla_core.pjrt.client import PjrtDevice
+from xla_core.pjrt.executable import PjrtLoadedExecutable
+from xla_core.pjrt.handles import handle_at, live_handles, native_handles
 from xla_core.pjrt.native import NativeCode
+from xla_core.pjrt.native_execute import NativeProgram
 
 ADD = """
 func.func public @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<i32>) {
@@ -194,6 +199,23 @@ def test_a_deleted_program_does_not_run(host: Host) -> None:
         host.execute(program, [x], 1)
 
 
+def test_a_failing_entry_makes_python_run_the_program(host: Host) -> None:
+    program, x = host.compile(DOUBLE), host.upload(X)
+    loaded = handle_at(program, PjrtLoadedExecutable)
+    code = NativeCode("define i32 @fail(ptr %table) { ret i32 1 }")
+    pool = pool_of(loaded.executable.result_shapes[0], loaded.devices[0])
+    entry = NativeEntry(code.address("fail"), (0, 0), (0,), (1,), microseconds=1.0)
+    failing = NativeProgram(entry, loaded.devices[0].address, [pool], [pool])
+    loaded.slots.set(native_program=failing.address)
+    before = live_handles()
+    for _ in range(5):
+        (result,) = host.execute(program, [x], 1)
+        assert result not in native_handles
+        assert np.array_equal(host.download(result, np.float32), X * 2)
+        destroy(host, result)
+    assert live_handles() == before
+
+
 def test_a_profile_has_every_run(host: Host) -> None:
     program, x = host.compile(DOUBLE), host.upload(X)
     native_result(host, program, x)
@@ -211,20 +233,20 @@ def test_the_limit_of_memory_holds_and_free_lists_are_given_up_for_it(host: Host
     x = host.upload(np.ones(4096, np.float32))
     results = [host.execute(program, [x], 1)[0] for _ in range(64)]
     destroy(host, *results)
-    from xla_core.pjrt.client import PjrtDevice
-    from xla_core.pjrt.handles import handle_at
-
     device = handle_at(host.devices()[0], PjrtDevice).device
     device.memory_limit = 16 * 17000
     big = host.upload(np.ones(50_000, np.float32))
     assert device.memory_stats().bytes_reserved <= 16 * 17000
 
+    results = []
+
     def run_often() -> None:
         for _ in range(64):
-            host.execute(program, [x], 1)
+            results.append(host.execute(program, [x], 1)[0])
 
-    with pytest.raises(HostError, match="RESOURCE_EXHAUSTED"):
+    with pytest.raises(HostError, match=r"RESOURCE_EXHAUSTED.* live buffers, .*f32\[4096\]"):
         run_often()
+    assert any(result in native_handles for result in results)
     destroy(host, big)
     device.memory_limit = None
 
