@@ -60,8 +60,9 @@ def _remove_unused_gathers(lowering: ModuleLowering) -> None:
     """
     for whole, (_, shard) in reversed(lowering.shards.items()):
         while whole is not shard and not whole.user_count and not whole.is_root:
-            operand = whole.operand(0)
-            lowering.hlo.entry.remove(whole)
+            operand, computation = whole.operand(0), whole.parent
+            assert computation is not None
+            computation.remove(whole)
             whole = operand
 
 

@@ -49,6 +49,7 @@ def _manual(sharding: Sharding, axes: frozenset[str]) -> Sharding:
     return Sharding(
         sharding.mesh,
         tuple(tuple(axis for axis in dimension if axis.name in axes) for dimension in sharding.dimensions),
+        tuple(axis for axis in sharding.unreduced if axis.name in axes),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import numpy as np
@@ -71,21 +72,31 @@ def _read(module: ir.Module, function: ir.Op, name: str, count: int) -> tuple[Sh
                 hint="use Shardy's shardings: jax.config.update('jax_use_shardy_partitioner', True)",
             )
         shardings = parse_shardings(attribute, module, function) if attribute is not None else []
-        is_split = bool(shardings) and any(shard_count(shardings[0].mesh, axes) > 1 for axes in shardings[0].dimensions)
-        found.append(shardings[0] if is_split else None)
+        found.append(shardings[0] if shardings and _is_divided(shardings[0]) else None)
     return tuple(found)
 
 
+def _is_divided(sharding: Sharding) -> bool:
+    return any(shard_count(sharding.mesh, axes) > 1 for axes in (*sharding.dimensions, sharding.unreduced))
+
+
 def sharding_text(sharding: Sharding | None) -> str:
-    """Writes a sharding as HLO text: `{replicated}`, `{devices=[2,1]0,1}`."""
-    if sharding is None:
+    """Writes a sharding as HLO text, such as `{replicated}` and `{devices=[2,1]0,1}`.
+
+    The last dimensions of the devices are copies of a tile and, the minor one, the terms of a sum.
+    """
+    if sharding is None or not _is_divided(sharding):
         return REPLICATED
     counts = [shard_count(sharding.mesh, axes) for axes in sharding.dimensions]
+    terms = shard_count(sharding.mesh, sharding.unreduced)
     devices = len(shard_indices(sharding.mesh, ()))
     tiles = np.zeros(devices, np.int64)  # the number of each device's tile, in row-major order
     for axes, count in zip(sharding.dimensions, counts, strict=True):
         tiles = tiles * count + shard_indices(sharding.mesh, axes)
-    order = np.argsort(tiles, kind="stable")
-    copies = devices // int(np.prod(counts, dtype=np.int64))
-    sizes, last = (counts, "") if copies == 1 else ([*counts, copies], " last_tile_dim_replicate")
-    return f"{{devices=[{','.join(map(str, sizes))}]{','.join(map(str, order))}{last}}}"
+    by_term = np.lexsort((np.arange(devices), shard_indices(sharding.mesh, sharding.unreduced), tiles))
+    copies = devices // (math.prod(counts) * terms)
+    order = by_term.reshape(-1, terms, copies).transpose(0, 2, 1).ravel()
+    last = {kind: count for kind, count in (("replicated", copies), ("unreduced", terms)) if count > 1}
+    suffix = f" last_tile_dims={{{', '.join(last)}}}" if terms > 1 else " last_tile_dim_replicate" * (copies > 1)
+    sizes = ",".join(map(str, (*counts, *last.values())))
+    return f"{{devices=[{sizes}]{','.join(map(str, order))}{suffix}}}"

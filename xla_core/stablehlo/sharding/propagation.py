@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from xla_core.errors import UnimplementedError
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.sharding.shardy import Sharding, axis_names, parse_shardings, shard_count
 
@@ -30,7 +29,7 @@ def is_split(sharding: Sharding | None, type: ir.Type) -> bool:
     if sharding is None or not isinstance(type, ir.TensorType) or len(sharding.dimensions) != type.rank:
         return False
     counts = [shard_count(sharding.mesh, axes) for axes in sharding.dimensions]
-    return math.prod(counts) > 1 and not any(
+    return math.prod(counts) * shard_count(sharding.mesh, sharding.unreduced) > 1 and not any(
         size == ir.DYNAMIC or size % count for size, count in zip(type.shape, counts, strict=True)
     )
 
@@ -60,27 +59,24 @@ class _Propagation:
                     for sharding in parse_shardings(op.attributes["out_shardings"], self.module, op)
                 )
             case "sdy.sharding_constraint":
-                return tuple(self._parsed(op, "sharding"))
+                return tuple(parse_shardings(op.attributes["sharding"], self.module, op))
             case "func.call":
                 return self.results(self.module.functions[op.attributes["callee"]], tuple(operands))
         if all(operand is None for operand in operands):
             return (None,) * len(op.results)
+        # an op of a sum is in general not the sum of the op's results
+        operands = [operand and dataclasses.replace(operand, unreduced=()) for operand in operands]
         rule = _RULES.get(op.name)
         if rule is not None:
             return (rule(op, operands[0]),) * len(op.results)
         return tuple(_of_operand_alike(op, operands, result) for result in op.results)
 
-    def _parsed(self, op: ir.Op, name: str) -> list[Sharding | None]:
-        try:
-            return list(parse_shardings(op.attributes[name], self.module, op))
-        except UnimplementedError:  # of unreduced axes: the result is whole
-            return [None] * len(op.results)
-
 
 def _along(sharding: Sharding, names: frozenset[str]) -> Sharding:
     """Drops the axes that are not manual, along which the values of a manual computation are whole."""
     dimensions = tuple(tuple(axis for axis in axes if axis.name in names) for axes in sharding.dimensions)
-    return dataclasses.replace(sharding, dimensions=dimensions)
+    unreduced = tuple(axis for axis in sharding.unreduced if axis.name in names)
+    return dataclasses.replace(sharding, dimensions=dimensions, unreduced=unreduced)
 
 
 def _of_operand_alike(op: ir.Op, operands: Sequence[Sharding | None], result: ir.Value) -> Sharding | None:

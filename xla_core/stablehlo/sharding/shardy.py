@@ -18,15 +18,21 @@ from xla_core.stablehlo.sharding.mesh import device_ids, find_mesh, parse_mesh
 
 _AXIS = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(?::\s*\(\s*(\d+)\s*\)\s*(\d+))?')
 _DIMENSION = re.compile(r"\{([^{}]*)\}")
+_UNREDUCED = re.compile(r"unreduced\s*=\s*\{([^{}]*)\}")
 _SHARDING = re.compile(r'<\s*(@"(?:[^"\\]|\\.)*"|@[\w$.\-]+|mesh\s*<[^<>]*>)\s*,\s*\[([^\[\]]*)\]([^<>]*)>')
 
 
 @dataclasses.dataclass(frozen=True)
 class Sharding:
-    """The sharding of a tensor: for each dimension the mesh axes that split it, the major axis first."""
+    """The sharding of a tensor: for each dimension the mesh axes that split it, the major axis first.
+
+    Attributes:
+        unreduced: axes along which each device has a term, and the tensor is the sum of these.
+    """
 
     mesh: ir.Mesh
     dimensions: tuple[tuple[ir.AxisRef, ...], ...]
+    unreduced: tuple[ir.AxisRef, ...] = ()
 
 
 def axis_names(attribute: object) -> frozenset[str]:
@@ -37,20 +43,20 @@ def axis_names(attribute: object) -> frozenset[str]:
 def parse_shardings(attribute: object, module: ir.Module, op: ir.Op) -> list[Sharding]:
     """Parses the shardings of `#sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>, ...]>`.
 
-    Raises InvalidArgumentError if the mesh, an axis or a sub-axis doesn't exist, UnimplementedError for unreduced axes.
+    Raises InvalidArgumentError if the mesh, an axis or a sub-axis doesn't exist.
     """
     found = []
     for match in _SHARDING.finditer(str(attribute)):
-        if "unreduced" in match[3]:
-            raise UnimplementedError("a sharding with unreduced axes needs a partitioner")
         mesh = _mesh(match[1], module, op)
         sizes = axis_sizes(mesh.axes)
         dimensions = tuple(_axes(part[1]) for part in _DIMENSION.finditer(match[2]))
-        for axis in (axis for axes in dimensions for axis in axes):
+        summed = _UNREDUCED.search(match[3])
+        unreduced = _axes(summed[1]) if summed else ()
+        for axis in (axis for axes in (*dimensions, unreduced) for axis in axes):
             if axis.name not in sizes:
                 raise InvalidArgumentError(f"the mesh {match[1]} has no axis {axis.name!r}")
             sub_axis(sizes[axis.name], axis)
-        found.append(Sharding(mesh, dimensions))
+        found.append(Sharding(mesh, dimensions, unreduced))
     return found
 
 
