@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from xla_backend_cpu.codegen.convolution import is_blocked_convolution
+from xla_backend_cpu.codegen.dot import keeps_matrix_vector
 from xla_backend_cpu.codegen.module_emitter import HOST_OPCODES, MODULE_OPCODES, ModuleEmitter
 from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.custom_calls import why_unknown
@@ -84,14 +85,15 @@ def loop_abi(
 
 def hlo_stages(config: TargetConfig, blas: bool) -> Mapping[str, HloPass]:
     """See `CpuCompiler.hlo_stages`."""
+    processor = _processor(config)
     target = HloPassPipeline(
         "target",
         [
             IntegerDotUpcaster(),
             *map(create_pass, _TARGET_PASSES),
             ConvolutionCanonicalizer(is_blocked_convolution, plain=True),
-            create_pass("dot-strength-reduction"),
-            DotOperandTransposer(_processor(config), blas),
+            create_pass("dot-strength-reduction", only=lambda dot: not keeps_matrix_vector(dot, processor, blas)),
+            DotOperandTransposer(processor, blas),
         ],
     )
     return {"target": target, "scheduling": scheduling_pipeline(config, _can_share)}

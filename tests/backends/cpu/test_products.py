@@ -182,6 +182,8 @@ KERNELS = [
     ("f32", (2000, 600, 200), True, False, "packed product"),
     ("f32", (8, 100, 200), False, False, "blocked product"),
     ("f32", (3, 100, 200), False, True, "row product"),
+    ("f32", (32, 100, 200), False, True, "row product"),
+    ("f32", (32, 30, 200), False, True, "packed product"),  # so few taps that summing lanes takes long
     ("f32", (200, 100, 3), False, True, "row product of 3 x 200"),
     ("f32", (200, 10, 3), False, False, "packed product of 3 points, 200 features"),
     ("f32", (200, 100, 3), True, False, "blocked product of 3 points, 200 features"),
@@ -194,6 +196,25 @@ def test_choice_of_kernels(types, size, left_t, right_t, kernel):
     module = xla.parse(program(TYPES[types], size, left_t, right_t)[0])
     processor = Processor.of({"avx512f", "avx512bw"}, "x86_64-linux")
     assert str(dot_kernel(module.entry.root, processor, blas=True)).startswith(kernel)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "is_dot"), [("a", True), ("abs", False), ("few", False)], ids=["argument", "computed", "few rows"]
+)
+def test_matrix_vector_products_of_computed_matrices_are_reductions(client, matrix, is_dot):
+    rows = 4 if matrix == "few" else 70
+    text = f"""HloModule product
+ENTRY main {{
+  a = f32[{rows},300] parameter(0)
+  v = f32[300] parameter(1)
+  abs = f32[{rows},300] abs(a)
+  ROOT c = f32[{rows}] dot({"abs" if matrix == "abs" else "a"}, v), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+}}"""
+    left, right = values("f32", (rows, 300)), values("f32", (300,))
+    program = client.compile(text)
+    assert (" dot(" in program.as_text()) == is_dot
+    want = (abs(left) if matrix == "abs" else left).astype(np.float64) @ right
+    assert_within(32, np.asarray(program(left, right)[0]), want.astype(np.float32))
 
 
 def test_infinities_stay_in_their_rows_and_columns(client):

@@ -243,6 +243,8 @@ class _Body:
         if plan.large:
             for place in places:
                 v.prefetch(b.gep(v.scalar, place, b.int_(_PREFETCHED_TAPS * p.right_row)))
+        if p.taps == ((p.rows[1], 1),):
+            v.prefetch_next(left, tap, plan.block.rows, p.tap_count)
         new = []
         for position, (r, c) in enumerate(points):
             value = v.splat(b.gep(v.scalar, here, b.int_(r * p.rows[1] + c * p.columns[1])))

@@ -5,8 +5,8 @@
 - A packed product copies parts of its operands to where they are read in order. It takes the other dots of f32 and f64:
   those of a transposed right operand, those whose rows are so far apart that they displace one another in the cache.
   It takes all dots of bytes.
-- A row product reads the rows of a transposed right operand in place, for very few rows on the left. A dot with very
-  few columns is the transpose of such a product.
+- A row product reads the rows of a transposed right operand in place, for few rows on the left. A dot with very few
+  columns is the transpose of such a product.
 - OpenBLAS takes dots of complex numbers.
 
 `passes/dot_operand_transposer.py` transposes the right operand of the few dots that none of them can read.
@@ -22,16 +22,19 @@ from xla_backend_cpu.codegen.packed_product import PackedProduct
 from xla_backend_cpu.codegen.panels import PanelFormat, panel_format
 from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.codegen.row_product import RowProduct
-from xla_core.hlo import HloInstruction
+from xla_core.hlo import HloInstruction, Opcode
 
-__all__ = ["Product", "dot_kernel", "has_few_columns"]
+__all__ = ["Product", "dot_kernel", "has_few_columns", "keeps_matrix_vector"]
 
 _FEW_ROWS = 16  # with no more rows, each element of the right operand is used too seldom for packing to pay
-_VERY_FEW_ROWS = 6  # with no more rows, it is used too seldom for transposing to pay
+_FEW_ROWS_TRANSPOSED = 32  # with no more rows, it is used too seldom for transposing to pay
 _FEWEST_TAPS = 16  # of a row product; with fewer, summing the lanes of its registers costs too much
+_TAPS_PER_ROW = 2  # with fewer taps, transposing costs less than summing the lanes for each element
 _VERY_FEW_COLUMNS = 12  # with no more columns, most of a vector register would be unused
 _TAPS_PER_COLUMN = 8  # with fewer taps, summing the lanes for each element costs too much
 _FEWEST_FEATURES = 4  # with fewer features, most of a vector register would be unused
+_FEWEST_ELEMENTS = 16  # of a vector that a row product computes: it needs several sums at a time
+_STORED = (Opcode.PARAMETER, Opcode.CONSTANT, Opcode.GET_TUPLE_ELEMENT)  # whose values no fusion computes
 _SMALL_FLOPS = 2 * 8 * 8 * 8  # for smaller products, the call costs more than the product
 
 Product = BlockedProduct | RowProduct | PackedProduct | LibraryProduct
@@ -91,7 +94,7 @@ def dot_kernel(dot: HloInstruction, processor: Processor, blas: bool) -> Product
         return blocked
     if len(taps) <= 1:
         in_rows = feature_step != 1 and right_row == 1 and left_tap == 1
-        if real and in_rows and rows[0] <= _VERY_FEW_ROWS and k >= _FEWEST_TAPS:
+        if real and in_rows and rows[0] <= _FEW_ROWS_TRANSPOSED and k >= max(_FEWEST_TAPS, _TAPS_PER_ROW * rows[0]):
             return RowProduct(tuple(groups), rows, k, (n, feature_step, 1))
         if format_ is not None:
             packed = PackedProduct(format_, tuple(groups), rows, (k, left_tap, right_row), (n, feature_step, 1))
@@ -101,6 +104,16 @@ def dot_kernel(dot: HloInstruction, processor: Processor, blas: bool) -> Product
         if blas and library is not None and 2 * rows[0] * n * k >= _SMALL_FLOPS:
             return library
     return blocked if reads_rows else None
+
+
+def keeps_matrix_vector(dot: HloInstruction, processor: Processor, blas: bool) -> bool:
+    """Whether a product of a matrix and a vector stays a dot, rather than become a reduction.
+
+    A row product reads the matrix faster. A reduction fuses with what computes the matrix.
+    """
+    kernel = dot_kernel(dot, processor, blas)
+    is_row_product = isinstance(kernel, RowProduct) and kernel.columns[0] >= _FEWEST_ELEMENTS
+    return is_row_product and all(o.opcode in _STORED or len(o.users) > 1 for o in dot.operands)
 
 
 def has_few_columns(rows: int, taps: int, columns: int) -> bool:

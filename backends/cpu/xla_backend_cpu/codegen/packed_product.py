@@ -215,6 +215,8 @@ class PackedEmitter:
         here = b.gep(p.format.word, left, b.mul(loop.index, b.int_(steps[1])))
         there = b.gep(ops.type, right, b.mul(loop.index, b.int_(vectors)))
         weights = [ops.load(b.gep(ops.type, there, b.int_(i)), self.lanes) for i in range(vectors)]
+        if not self.packs_left and p.taps[1] == 1 and p.rows[1] == p.taps[0]:
+            ops.prefetch_next(left, loop.index, rows, p.taps[0])
         new = []
         for row in range(rows):
             value = ops.splat(b.gep(p.format.word, here, b.int_(row * steps[0])))

@@ -94,6 +94,8 @@ class RowEmitter:
             weights = [
                 v.load(b.gep(v.scalar, right, b.add(tap, b.int_(c * p.columns[1]))), lanes) for c in range(columns)
             ]
+            for c in range(columns, 2 * columns):  # the next block's, which the processor doesn't foresee
+                v.prefetch(b.gep(v.scalar, right, b.add(tap, b.int_(c * p.columns[1]))))
             new = []
             for r in range(rows):
                 value = v.load(b.gep(v.scalar, left, b.add(tap, b.int_(r * p.rows[1]))), lanes)
@@ -107,7 +109,9 @@ class RowEmitter:
             sums = b.close_loop(loop, step(b.mul(loop.index, b.int_(v.lanes)), sums, v.lanes))
         if left_over:
             sums = step(b.int_(whole * v.lanes), sums, left_over)
-        for i, total in enumerate(v.sums(sums)):
-            row, column = divmod(i, columns)
-            place = b.gep(v.scalar, out, b.int_(row * p.rows[2] + column * p.columns[2]))
-            b.store(total, place, align=v.scalar_bytes)
+        places = sorted(
+            (r * p.rows[2] + c * p.columns[2], r * columns + c) for r in range(rows) for c in range(columns)
+        )
+        totals = v.sums([sums[i] for _, i in places])
+        for i, total in enumerate(totals):
+            v.store_lanes(total, out, [offset for offset, _ in places[i * v.lanes : (i + 1) * v.lanes]])

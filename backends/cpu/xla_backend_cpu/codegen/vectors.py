@@ -9,6 +9,7 @@ from xla_core.codegen.llvm import IrBuilder, Value
 
 __all__ = ["VectorOps", "splat", "transpose"]
 
+_LINE_BYTES = 64
 _BYTES = {"float": 4, "double": 8, "i32": 4}
 
 
@@ -111,18 +112,43 @@ class VectorOps:
         read, most, data = (self.b.int_(n, "i32") for n in (0, 3, 1))
         self.b.intrinsic("prefetch", pointer, read, most, data, suffixes=("p0",), result="void")
 
+    def prefetch_next(self, points: Value, tap: Value, count: int, taps: int) -> None:
+        """Prefetches the points after the `count` ones at `points`, of `taps` contiguous taps each: in the step of each
+        tap as much as the step uses. The processor doesn't foresee that they come next.
+        """
+        b, size = self.b, count * self.scalar_bytes
+        part = b.gep("i8", points, b.mul(b.add(tap, b.int_(taps)), b.int_(size)))
+        for first in range(0, size, _LINE_BYTES):
+            self.prefetch(b.gep("i8", part, b.int_(first)))
+
     def sums(self, vectors: Sequence[Value]) -> list[Value]:
-        """The sums of all lanes of each vector of floats, as scalars."""
+        """The sums of all lanes of each vector of floats: the first vector's sum is in lane 0 of the first result."""
         results = []
         for first in range(0, len(vectors), self.lanes):
-            part = vectors[first : first + self.lanes]
-            rows, step = [*part, *[self.zero] * (self.lanes - len(part))], 1
+            rows = list(vectors[first : first + self.lanes])
+            rows += [self.zero] * ((1 << (len(rows) - 1).bit_length()) - len(rows))
+            step = 1
             while step < self.lanes:
-                pairs = [_exchange(self.b, rows[i], rows[i + 1], step, self.lanes) for i in range(0, len(rows), 2)]
+                halves = zip(rows[::2], rows[1::2], strict=True) if len(rows) > 1 else [(rows[0], rows[0])]
+                pairs = [_exchange(self.b, one, other, step, self.lanes) for one, other in halves]
                 rows = [self.b.emit(self.type, f"fadd {low}, {high.name}") for low, high in pairs]
                 step *= 2
-            results += [self.b.emit(self.scalar, f"extractelement {rows[0]}, i64 {lane}") for lane in range(len(part))]
+            results.append(rows[0])
         return results
+
+    def store_lanes(self, vector: Value, pointer: Value, offsets: Sequence[int]) -> None:
+        """Stores the first lanes, each at its ascending offset from `pointer`; adjacent ones by one instruction."""
+        first = 0
+        for lane in range(1, len(offsets) + 1):
+            if lane < len(offsets) and offsets[lane] == offsets[lane - 1] + 1:
+                continue
+            count, mask = lane - first, ", ".join(f"i32 {i}" for i in range(first, lane))
+            part = self.b.emit(
+                f"<{count} x {self.scalar}>",
+                f"shufflevector {vector}, {self.type} poison, <{count} x i32> <{mask}>",
+            )
+            self.b.store(part, self.b.gep(self.scalar, pointer, self.b.int_(offsets[first])), align=self.scalar_bytes)
+            first = lane
 
     def multiply_add(self, a: Value, b: Value, c: Value) -> Value:
         """`a * b + c` of floats, with a single rounding."""
