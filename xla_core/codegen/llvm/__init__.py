@@ -9,8 +9,8 @@ How a backend uses it::
 
 `emit` takes a fusion, or one instruction that stands alone, and adds one function to the module. Its buffers are
 `kernel.parameters`: each operand's array leaves, then the result's leaves. Its work is `kernel.partition_count`
-independent units. A call works on units [begin, end), so a thread pool or a grid of threads may divide them in any way,
-best at multiples of `kernel.grain`. A kernel of 0 units need not be called. On targets with blocks of threads, some
+independent units. A call works on units [begin, end), so a thread pool or a grid of threads may divide them at any
+multiples of `kernel.grain`. A kernel of 0 units need not be called. On targets with blocks of threads, some
 kernels are several functions, `kernel.phases`, which run one after another, and may take scratch memory.
 `aliasing` names the pairs (result leaf, operand leaf) that are one buffer; `may_share_buffer` says which pairs may be.
 All other buffers must not overlap.

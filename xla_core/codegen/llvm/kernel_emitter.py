@@ -48,6 +48,7 @@ class KernelEmitter:
         name: str | None = None,
         *,
         aliasing: Collection[tuple[int, int]] = (),
+        undivided: bool = False,
     ) -> EmittedKernel:
         """Emits a fusion or a single instruction.
 
@@ -57,6 +58,8 @@ class KernelEmitter:
             aliasing: pairs (leaf of the result, leaf of the operands) that are one buffer. Leaves are counted as in
                 EmittedKernel.parameters, results and operands each from 0. An element of such an operand is read no
                 later than the same element of the result is written. No other buffer may overlap a result.
+            undivided: whether every call works on all units, on a target without grids. The loops over them then have
+                constant bounds, and LLVM writes no loops for iterations that don't exist.
 
         Raises:
             UnimplementedError: an opcode, type or layout that has no emission, with the instruction's location.
@@ -65,7 +68,15 @@ class KernelEmitter:
         body = KernelBody(self.abi, instruction, aliasing)
         form, plan = self.planner.choose(body)
         first, *later = [
-            self._phase(self.module.symbol(name or instruction.name), body, parameters, form, phase, plan.scratch_bytes)
+            self._phase(
+                self.module.symbol(name or instruction.name),
+                body,
+                parameters,
+                form,
+                phase,
+                plan.scratch_bytes,
+                undivided=undivided,
+            )
             for phase in (plan, *plan.later)
         ]
         return dataclasses.replace(first, plan=f"{form.name}: {plan}", later=tuple(later))
@@ -78,11 +89,15 @@ class KernelEmitter:
         form: KernelForm[Any],
         plan: KernelPlan,
         scratch_bytes: int,
+        *,
+        undivided: bool,
     ) -> EmittedKernel:
         """Emits the function of one phase."""
         scratch = Shape.array(ElementType.U8, (scratch_bytes,))
         taken = [*parameters, *([KernelParameter("scratch", scratch, is_result=True)] if scratch_bytes else [])]
         frame = self.abi.begin_kernel(self.module, name, taken, plan.count, threads=plan.threads)
+        if undivided:
+            frame.begin, frame.end = frame.builder.int_(0), frame.builder.int_(plan.count)
         body.scratch = frame.buffers[-1] if scratch_bytes else None
         arrays = self._arrays(name, frame, parameters)
         body.results = [a for a, p in zip(arrays, parameters, strict=True) if p.is_result]

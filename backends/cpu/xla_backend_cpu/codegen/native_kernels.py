@@ -117,10 +117,11 @@ class NativeKernels:
             return NativeKernel(
                 name, lapack.batch, 1, nanoseconds, lapack.symbol, f"{lapack.symbol}: {lapack.batch} units"
             )
-        emitted = self._emitter.emit(instruction, name, aliasing=aliasing)
         cost = self._costs.instruction(instruction)
         operations = cost.flops + _TRANSCENDENTAL_FLOPS * cost.transcendentals
         nanoseconds = max(operations / _FLOPS_PER_NANOSECOND, cost.bytes_accessed / _BYTES_PER_NANOSECOND)
+        undivided = self._threads == 1 or nanoseconds <= self._abi.parallel.kernel_nanoseconds
+        emitted = self._emitter.emit(instruction, name, aliasing=aliasing, undivided=undivided)
         return NativeKernel(name, emitted.partition_count, emitted.grain, nanoseconds, plan=emitted.plan)
 
     def _product(self, instruction: HloInstruction) -> Product | None:

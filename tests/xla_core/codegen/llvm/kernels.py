@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import functools
+import itertools
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
@@ -121,9 +122,10 @@ class Loaded:
 
     def run(self, phase: EmittedKernel, function: Callable[[int, int, int], None], table: int, parts: int) -> None:
         """Runs a phase, with its units of work in several parts."""
-        count = phase.partition_count
-        for part in range(parts):
-            function(table, count * part // parts, count * (part + 1) // parts)
+        grains = -(-phase.partition_count // phase.grain)
+        ends = [min(phase.grain * (grains * part // parts), phase.partition_count) for part in range(parts + 1)]
+        for begin, end in itertools.pairwise(ends):
+            function(table, begin, end)
 
 
 def _aligned(shape: Shape, value: Any) -> np.ndarray:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from tests.xla_core.codegen.llvm.kernels import emit, f32, fuse, host_abi, scalar, scalar_body
+from tests.xla_core.codegen.llvm.kernels import Loaded, emit, f32, fuse, host_abi, random_array, scalar, scalar_body
 from xla_core.codegen.llvm import LoopAbi
 from xla_core.hlo import HloComputation, HloInstruction
 from xla_core.hlo.attributes import PaddingDimension
@@ -44,3 +45,14 @@ def test_tiles_read_long_pieces_of_rows(columns: int, units: int) -> None:
 def test_the_plan_of_a_grid() -> None:
     flat = LoopAbi(host_abi().triple, parallel=ParallelModel(threads=64))
     assert emit(fuse(transposed, f32(128, 64)), flat)[0].plan.startswith("elements: ")
+
+
+def test_loops_over_multiples_of_the_grain_have_no_rest() -> None:
+    """LLVM otherwise writes a loop of shorter vectors and a loop of single elements behind the loop of vectors."""
+    whole, rest = (Loaded(fuse(lambda c, x: c.add("negate", x), f32(count))) for count in (4096, 4099))
+    assert whole.compiled.ir().count("fneg float") == 0
+    assert rest.compiled.ir().count("fneg float") > 0
+    for kernel, count in ((whole, 4096), (rest, 4099)):
+        x = random_array(f32(count))
+        for parts in (1, 3, 7):
+            np.testing.assert_array_equal(kernel(x, parts=parts)[0], -x)

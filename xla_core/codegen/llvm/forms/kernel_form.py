@@ -25,10 +25,10 @@ class EmittedKernel:
     Attributes:
         name: the function's.
         parameters: the buffers in the order that it takes them: each operand's array leaves, then the result's.
-        partition_count: the number of units of work; a call works on units [begin, end), and the calls may split the
-            range in any way. A kernel of 0 units need not be called.
-        grain: calls had best begin at multiples of this number of units: threads then don't write to the same cache
-            line, and results don't depend on the number of threads.
+        partition_count: the number of units of work. A call works on units [begin, end), and the calls may split the
+            range at any multiples of the grain. A kernel of 0 units need not be called.
+        grain: so many units are work for one thread at least. Threads then don't write to the same cache line, and
+            results don't depend on the number of threads.
         threads: the threads that work on a unit together, as a block; with 1, a block may have any number of threads,
             each with units of its own.
         plan: the form and the plan of the kernel, for people.

@@ -91,18 +91,26 @@ def _emit(body: KernelBody, plan: _LoopKernelPlan, frame: KernelFrame, context: 
                 emitter.store(array, index, value)
 
         if nest.partition.count:
-            begin, end = _share(context, frame, nest.partition.count, plan.count)
+            begin, end = _share(context, frame, nest.partition, plan)
             loops = PartitionedLoops(context, indices, nest.partition, nest.variables, nest.cuts)
             loops.emit(begin, end, frame.step, element)
 
 
-def _share(context: EmissionContext, frame: KernelFrame, count: int, total: int) -> tuple[Value, Value]:
+def _share(
+    context: EmissionContext, frame: KernelFrame, partition: Partition, plan: _LoopKernelPlan
+) -> tuple[Value, Value]:
     """Returns the units [begin, end) of a section, in proportion to those of the kernel that this call works on."""
-    if count == total:
-        return frame.begin, frame.end
     b = context.builder
-    begin, end = (b.udiv(b.mul(bound, b.int_(count), "nuw"), b.int_(total)) for bound in (frame.begin, frame.end))
-    return begin, end
+    if partition.count != plan.count:
+        count, total = b.int_(partition.count), b.int_(plan.count)
+        begin, end = (b.udiv(b.mul(bound, count, "nuw"), total) for bound in (frame.begin, frame.end))
+        return begin, end
+    is_divided = frame.step.integer == 1 and frame.begin.integer is None
+    if is_divided and len(partition.extents) == 1 and plan.count % plan.grain == 0:
+        # They are multiples of the grain. LLVM sees that in the masks, and writes no loop for the rest of a vector.
+        mask = b.int_(-(plan.grain & -plan.grain))
+        return b.and_(frame.begin, mask), b.and_(frame.end, mask)
+    return frame.begin, frame.end
 
 
 LOOP = KernelForm("loop", lambda body: True, _plan, _emit)

@@ -92,8 +92,11 @@ def _emit(body: KernelBody, plan: _RowGroupsPlan, frame: KernelFrame, context: E
     b, indices = frame.builder, IndexValues(context)
     emitter = ElementEmitter(context, body.bindings, indices, plan.loops)
     section = plan.section
-    rest = b.sub(frame.end, b.urem(b.sub(frame.end, frame.begin), b.int_(plan.rows)))
-    for begin, end, rows in ((frame.begin, rest, plan.rows), (rest, frame.end, 1)):
+    loops = [(frame.begin, frame.end, plan.rows)]
+    if plan.count % plan.rows:
+        rest = b.sub(frame.end, b.urem(frame.end, b.int_(plan.rows)))
+        loops = [(frame.begin, rest, plan.rows), (rest, frame.end, 1)]
+    for begin, end, rows in loops:
         loop, _ = context.open_loop(begin, end, b.int_(rows), name="rows")
         first = indices.new("row", plan.count, loop.index)
         positions: list[IndexExpr] = [first + number for number in range(rows)]

@@ -20,6 +20,7 @@ from xla_core.codegen.sizes import ceil_div
 from xla_core.target import ParallelModel
 
 _LEAST_CHUNK = 256  # iterations of a loop over a tile; shorter pieces of rows come slowly from memory
+_VECTORS = 4  # grains of a loop without a rest that LLVM computes at once, at most
 
 
 class Partition:
@@ -54,7 +55,9 @@ class Partition:
         if len(self.extents) == 1 and not tile:
             self.prefix = len(self.extents)
             self.count = math.prod(self.extents)
-            self.grain = parallel.grain_elements
+            self.grain = parallel.grain_elements * (
+                1 if self.count % (_VECTORS * parallel.grain_elements) else _VECTORS
+            )
             return
         if across >= 0:
             self.prefix = len(self.extents)
