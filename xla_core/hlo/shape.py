@@ -41,7 +41,8 @@ class Layout:
     @property
     def is_row_major(self) -> bool:
         """Whether the dimensions are in row-major order, whatever the tiles."""
-        return all(a > b for a, b in zip(self.minor_to_major, self.minor_to_major[1:], strict=False))
+        order = self.minor_to_major
+        return order == tuple(range(len(order) - 1, -1, -1))
 
     def __str__(self) -> str:
         text = ",".join(map(str, self.minor_to_major))

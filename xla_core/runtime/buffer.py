@@ -157,9 +157,10 @@ class Buffer(TrackedBuffer):
         """
         size = row_major_bytes(self.shape)
         if size is not None and self.device.executor.features.host_addressable:
-            self.block_until_ready()
+            if self.definition_event is not None:
+                self.block_until_ready()
             raw = np.asarray(self.share())
-            return raw[:size].view(self.shape.element_type.dtype).reshape(self.shape.dimensions)
+            return np.ndarray(self.shape.dimensions, self.shape.element_type.dtype, raw)
         data, event = self._read()
         wait_for(event, self.device)
         return self.device.platform.transfer_manager.from_device(data, self.shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -70,7 +71,7 @@ class HostStream(HostQueue, Stream):
         if self._inline_limit > 0 and self._idle():  # copying to a snapshot would cost as much
             try:
                 if self._error is None:
-                    self._run(lambda: self.write(destination, source))
+                    self._run(functools.partial(self.write, destination, source))
             finally:
                 self._busy.release()
         else:

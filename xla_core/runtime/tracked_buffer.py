@@ -164,6 +164,9 @@ class TrackedBuffer(MemoryHolder, Handle):
 
     def share(self) -> OutsideHold:
         """Returns the hold for arrays over the memory, which keeps the memory alive."""
+        hold = self._hold
+        if hold is not None and self.device.dead is None:
+            return hold
         with self.device.lock:
             memory = self.require_memory()
             if self._hold is None:

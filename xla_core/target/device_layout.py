@@ -45,7 +45,8 @@ def from_device_layout(data: np.ndarray, shape: Shape) -> np.ndarray:
 
 
 def _bytes(array: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    dense = array if array.flags.c_contiguous else np.ascontiguousarray(array)
+    return dense.reshape(-1).view(np.uint8)
 
 
 def tiled_dimensions(dimensions: tuple[int, ...], tile: tuple[int, ...]) -> tuple[int, ...]:
