@@ -1,4 +1,4 @@
-"""The shardings that a function's arguments and results have in Shardy's attributes."""
+"""The shardings that a function's arguments and results have in Shardy's attributes or XLA's."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from xla_core.errors import UnimplementedError
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.sharding.mhlo_sharding import sharding_of
+from xla_core.stablehlo.sharding.mhlo_sharding import sharding_of, tiled_sharding
 from xla_core.stablehlo.sharding.propagation import result_shardings
 from xla_core.stablehlo.sharding.shardy import Sharding, parse_shardings, shard_count, shard_indices
 
@@ -31,13 +30,13 @@ class EntryShardings:
 
 
 def entry_shardings(module: ir.Module, function: ir.Op) -> EntryShardings:
-    """Reads the attribute `sdy.sharding` of each argument and result.
+    """Reads the attribute `sdy.sharding` or `mhlo.sharding` of each argument and result.
 
     In a program for several partitions, a result without the attribute has what the program's shardings imply.
 
     Raises:
         InvalidArgumentError: for an unknown mesh or axis.
-        UnimplementedError: for unreduced axes.
+        UnimplementedError: for an `mhlo.sharding` of another kind than replicated, maximal and tiled.
     """
     nothing = EntryShardings.none(function)
     arguments = _read(module, function, "arg_attrs", len(nothing.arguments))
@@ -64,15 +63,12 @@ def _read(module: ir.Module, function: ir.Op, name: str, count: int) -> tuple[Sh
     for number in range(count):
         attributes = (given[number] or {}) if number < len(given) else {}
         attribute = attributes.get("sdy.sharding")
-        if attribute is None and sharding_of(attributes, function.location).get("sharding", REPLICATED) != REPLICATED:
-            raise UnimplementedError(
-                f"{function.attributes.get('sym_name')}: shards of an mhlo.sharding are not supported",
-                op=function.name,
-                location=function.location,
-                hint="use Shardy's shardings: jax.config.update('jax_use_shardy_partitioner', True)",
-            )
-        shardings = parse_shardings(attribute, module, function) if attribute is not None else []
-        found.append(shardings[0] if shardings and _is_divided(shardings[0]) else None)
+        if attribute is None:
+            text = sharding_of(attributes, function.location).get("sharding", REPLICATED)
+            sharding = tiled_sharding(text, function)
+        else:
+            sharding = next(iter(parse_shardings(attribute, module, function)), None)
+        found.append(sharding if sharding is not None and _is_divided(sharding) else None)
     return tuple(found)
 
 

@@ -7,7 +7,7 @@ import dataclasses
 import sys
 import time
 
-from tests.xla_core.pjrt.jax_suite.comparison import compare, store
+from tests.xla_core.pjrt.jax_suite.comparison import compare, known_cause, store
 from tests.xla_core.pjrt.jax_suite.running import run_file
 from tests.xla_core.pjrt.jax_suite.selection import FILES, REASON, Selection, test_file, tests_folder
 
@@ -40,9 +40,8 @@ def main() -> int:
             for who, key in ((args.platform, "ours"), ("cpu", "reference"))
         )
         print(f"{name}: {counts}; {time.monotonic() - start:.0f} s", flush=True)
-        for test, failure in row["failures"].items():
-            error = " ".join(failure["error"].split())
-            print(f"  {test}: {error}\n    {failure['cause']}", flush=True)
+        for test, error in row["failures"].items():
+            print(f"  {test}: {' '.join(error.split())}\n    {known_cause(test) or 'cause not known'}", flush=True)
         if args.write:
             store(args.platform, {name: row})
     return 0

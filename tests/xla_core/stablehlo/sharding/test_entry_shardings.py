@@ -81,10 +81,41 @@ def test_a_donor_whose_shard_has_another_size_gives_its_buffer_to_any_result() -
     assert module.buffer_donors == [(0, ())]
 
 
-def test_shards_of_an_mhlo_sharding_are_refused() -> None:
-    with pytest.raises(UnimplementedError, match=r"mhlo\.sharding are not supported"):
+@pytest.mark.parametrize(
+    ("text", "shard", "expected"),
+    [
+        ("{devices=[4,1]<=[4]}", "f32[1,8]", "{devices=[4,1]0,1,2,3}"),
+        ("{devices=[2,2]0,2,1,3}", "f32[2,4]", "{devices=[2,2]0,2,1,3}"),
+        ("{devices=[2,2]<=[2,2]T(1,0)}", "f32[2,4]", "{devices=[2,2]0,2,1,3}"),
+        (
+            "{devices=[1,2,2]<=[4] last_tile_dim_replicate}",
+            "f32[4,4]",
+            "{devices=[1,2,2]0,1,2,3 last_tile_dim_replicate}",
+        ),
+        (
+            "{devices=[1,1,4]<=[4] last_tile_dims={unreduced}}",
+            "f32[4,8]",
+            "{devices=[1,1,4]0,1,2,3 last_tile_dims={unreduced}}",
+        ),
+        ("{replicated}", "f32[4,8]", "{replicated}"),
+        ("{maximal device=0}", "f32[4,8]", "{replicated}"),
+    ],
+)
+def test_shards_of_an_mhlo_sharding(text: str, shard: str, expected: str) -> None:
+    program = f"""
+  func.func public @main(%x: tensor<4x8xf32> {{mhlo.sharding = "{text}"}}) -> tensor<4x8xf32> {{
+    return %x : tensor<4x8xf32>
+  }}"""
+    assert str(lowered(program).parameter_shapes[0].without_layout()) == shard
+    module = read(f"{HEAD}{program}\n}}")
+    shardings = entry_shardings(module, module.functions["main"])
+    assert [sharding_text(s) for s in (*shardings.arguments, *shardings.results)] == [expected] * 2
+
+
+def test_other_kinds_of_mhlo_sharding_are_refused() -> None:
+    with pytest.raises(UnimplementedError, match=r"the mhlo.sharding {manual} is not supported"):
         lowered("""
-  func.func public @main(%x: tensor<4xf32> {mhlo.sharding = "{devices=[4]<=[4]}"}) -> tensor<4xf32> {
+  func.func public @main(%x: tensor<4xf32> {mhlo.sharding = "{manual}"}) -> tensor<4xf32> {
     return %x : tensor<4xf32>
   }""")
 
