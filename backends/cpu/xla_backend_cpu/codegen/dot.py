@@ -1,7 +1,7 @@
 """Chooses the kernel of a dot.
 
 - A blocked product reads the rows of the right operand in place. It takes dots of f32 and f64 with few rows on the
-  left, and those whose operands stay in the second-level cache while they are used.
+  left, and those whose operands stay in the second-level cache while they are used and that sum few products.
 - A packed product copies parts of its operands to where they are read in order. It takes the other dots of f32 and f64:
   those of a transposed right operand, those whose rows are so far apart that they displace one another in the cache.
   It takes all dots of bytes.
@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from xla_backend_cpu.codegen.blocked_product import BlockedProduct, Group
 from xla_backend_cpu.codegen.library_product import LibraryProduct
-from xla_backend_cpu.codegen.packed_product import PackedProduct
+from xla_backend_cpu.codegen.packed_product import MOST_TAPS, PackedProduct
 from xla_backend_cpu.codegen.panels import PanelFormat, panel_format
 from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.codegen.row_product import RowProduct
@@ -90,7 +90,8 @@ def dot_kernel(dot: HloInstruction, processor: Processor, blas: bool) -> Product
     reads_rows = real and feature_step == 1 and n >= _FEWEST_FEATURES
     left_taps = tuple((count, step) for count, step, _ in taps)
     blocked = BlockedProduct(tuple(groups), rows, (1, 0, 0), left_taps, n, right_row)
-    if reads_rows and (rows[0] <= _FEW_ROWS or blocked.reads_from_cache(element_type.byte_width, processor)):
+    stays_in_cache = k <= MOST_TAPS and blocked.reads_from_cache(element_type.byte_width, processor)
+    if reads_rows and (rows[0] <= _FEW_ROWS or stays_in_cache):
         return blocked
     if len(taps) <= 1:
         in_rows = feature_step != 1 and right_row == 1 and left_tap == 1

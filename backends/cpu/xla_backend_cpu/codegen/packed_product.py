@@ -27,8 +27,9 @@ from xla_backend_cpu.codegen.panels import PanelFormat, PanelOps, TapBlock
 from xla_backend_cpu.codegen.processor import Processor
 from xla_core.codegen.llvm import IrBuilder, KernelFrame, Value
 
-__all__ = ["PackedEmitter", "PackedProduct"]
+__all__ = ["MOST_TAPS", "PackedEmitter", "PackedProduct"]
 
+MOST_TAPS = 1024  # that one accumulator sums: the error of a sum grows with the number of its terms
 _FEWEST_ROWS = 128  # with fewer rows, packing the panels of features takes too long
 
 
@@ -86,7 +87,8 @@ class PackedEmitter:
         self.stored = min(self.width, p.features[0])
         square = self.lanes * p.format.depth
         half_cache = processor.cache.size_bytes // 2
-        most_taps = max(half_cache // 2 // (self.width * p.format.word_bytes) * p.format.depth, square)
+        most_taps = half_cache // 2 // (self.width * p.format.word_bytes) * p.format.depth
+        most_taps = max(min(most_taps, MOST_TAPS) if p.format.depth == 1 else most_taps, square)
         self.taps = (
             p.taps[0]
             if p.taps[0] <= most_taps or p.features[2] != 1
@@ -208,9 +210,6 @@ class PackedEmitter:
         ]
         ends = [min(self.stored - i * self.lanes, self.lanes) for i in range(vectors)]
         sums = [starts[i] for _, i, _ in places]
-        if self.tap_blocks > 1:
-            masks = [ops.both(result.continues, end) for end in ends]
-            sums = [ops.added(starts[i], ops.load_where(masks[i], place)) for _, i, place in places]
         loop, sums = b.open_loop(b.int_(0), words, carried=sums, name="tap")
         here = b.gep(p.format.word, left, b.mul(loop.index, b.int_(steps[1])))
         there = b.gep(ops.type, right, b.mul(loop.index, b.int_(vectors)))
@@ -231,6 +230,10 @@ class PackedEmitter:
             for (_, i, place), total in zip(places, sums, strict=True):
                 ops.store(total, place, ends[i])
             return
+        masks = [ops.both(result.continues, end) for end in ends]
+        sums = [
+            ops.added(total, ops.load_where(masks[i], place)) for (_, i, place), total in zip(places, sums, strict=True)
+        ]
         # An earlier register block has already stored what this one overlaps.
         masks = [ops.between(b.sub(result.stored_lanes, b.int_(i * self.lanes)), end) for i, end in enumerate(ends)]
         for row in range(rows):

@@ -178,8 +178,8 @@ class PanelOps(VectorOps):
         return [b.emit(self.type, f"sub {self.zero}, {total.name}") for total in b.close_loop(loop, new)]
 
     def added(self, sums: Value, more: Value) -> Value:
-        """The sum of two vectors of sums, of which `more` is zero if it is of floats."""
-        return more if sums.name == self.zero.name else self.b.add(sums, more)
+        """The sum of two vectors of sums."""
+        return self.b.emit(self.type, f"{'add' if self.scalar == 'i32' else 'fadd'} {sums}, {more.name}")
 
     # -- packing -----------------------------------------------------------------------------------------------------
 
