@@ -84,7 +84,7 @@ def library_ir(backend: str, library: Path) -> str:
         "home": sys.base_prefix,
         "home_variable": "PYTHONHOME",
         "program": program + "\n",
-        **{name: name for name in _FUNCTIONS},
+        **{name: name for name in (*_FUNCTIONS, *_WAIT_FUNCTIONS)},
     }
     size = len(program) + 64
     finds = "\n".join(
@@ -113,7 +113,27 @@ another:
   %state = extractvalue {{ i32, i1 }} %seen, 0
   %is_done = icmp eq i32 %state, 2
   br i1 %is_done, label %done, label %wait
-wait:
+wait:  ; the thread that loads Python needs the GIL, which this one may hold
+  %is_running = call ptr @dlsym(ptr null, ptr @text.{_IS_INITIALIZED})
+  %is_loaded = icmp ne ptr %is_running, null
+  br i1 %is_loaded, label %ask, label %yield
+ask:
+  %running = call i32 %is_running()
+  %has_gil = icmp ne i32 %running, 0
+  br i1 %has_gil, label %look, label %yield
+look:
+  %check = call ptr @dlsym(ptr null, ptr @text.PyGILState_Check)
+  %held_here = call i32 %check()
+  %holds = icmp ne i32 %held_here, 0
+  br i1 %holds, label %give, label %yield
+give:
+  %save = call ptr @dlsym(ptr null, ptr @text.PyEval_SaveThread)
+  %restore_thread = call ptr @dlsym(ptr null, ptr @text.PyEval_RestoreThread)
+  %own = call ptr %save()
+  %gave = call i32 @sched_yield()
+  call void %restore_thread(ptr %own)
+  br label %try
+yield:
   %yielded = call i32 @sched_yield()
   br label %try
 
@@ -179,6 +199,7 @@ _FUNCTIONS = (
     "PyRun_SimpleString",
     "PyEval_SaveThread",
 )
+_WAIT_FUNCTIONS = ("PyGILState_Check", "PyEval_RestoreThread")
 
 
 def _text(name: str, text: str) -> str:

@@ -166,3 +166,26 @@ def test_without_a_linker_the_error_names_one(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(shared_library.FailedPreconditionError, match="no linker is installed"):
         shared_library.build_library("cpu", tmp_path / "lib.so")
+
+
+def test_two_python_threads_ask_for_the_table_at_once(library: Path) -> None:
+    """One of them holds Python's lock while it waits for the other, which needs it."""
+    code = f"""
+import ctypes, threading, time
+started, found = threading.Event(), []
+def ask(load, seconds):
+    function = load({str(library)!r}).GetPjrtApi
+    function.restype = ctypes.c_void_p
+    started.wait()
+    time.sleep(seconds)
+    found.append(function())
+threads = [threading.Thread(target=ask, args=pair) for pair in ((ctypes.CDLL, 0), (ctypes.PyDLL, 0.05))]
+for thread in threads:
+    thread.start()
+started.set()
+for thread in threads:
+    thread.join()
+assert found[0] and found[0] == found[1], found
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
