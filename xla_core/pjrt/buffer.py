@@ -25,16 +25,9 @@ from xla_core.pjrt.ready_events import is_ready
 from xla_core.runtime import Buffer, HostEvent
 from xla_core.runtime.shape_cache import intern_shape, row_major_bytes
 
-_TYPES_TEXT = """
-    invalid pred s8 s16 s32 s64 u8 u16 u32 u64 f16 f32 f64 bf16 c64 c128 f8e5m2 f8e4m3fn f8e4m3b11fnuz f8e5m2fnuz
-    f8e4m3fnuz s4 u4 token s2 u2 f8e4m3 f8e3m4 f8e8m0fnu f4e2m1fn s1 u1
-"""
+TYPE_NUMBERS = {kind: kind.pjrt for kind in ElementType if kind.is_array and kind.pjrt is not None}
+"""PJRT_Buffer_Type: the numbers of the element types."""
 
-_TYPES = tuple(_TYPES_TEXT.split())
-"""PJRT_Buffer_Type: the element types in the order of their numbers."""
-
-TYPE_NUMBERS = {kind: _TYPES.index(kind.value) for kind in ElementType if kind.is_array and kind.value in _TYPES}
-TOKEN = _TYPES.index("token")
 _TYPE_OF = {number: element_type for element_type, number in TYPE_NUMBERS.items()}
 
 _ZERO_COPY = 2  # PJRT_HostBufferSemantics_kImmutableZeroCopy
@@ -109,8 +102,7 @@ def _describe(device: PjrtDevice, shape: Shape) -> dict[str, Any]:
 
 def element_type_of(number: int) -> ElementType:
     if number not in _TYPE_OF:
-        name = _TYPES[number] if 0 <= number < len(_TYPES) else str(number)
-        raise UnimplementedError(f"arrays of PJRT's element type {name} are not supported")
+        raise UnimplementedError(f"arrays of PJRT's element type {number} are not supported")
     return _TYPE_OF[number]
 
 

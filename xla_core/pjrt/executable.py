@@ -19,7 +19,7 @@ from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.pjrt import abi, native
-from xla_core.pjrt.buffer import TOKEN, TYPE_NUMBERS, PjrtBuffer, pool_of
+from xla_core.pjrt.buffer import TYPE_NUMBERS, PjrtBuffer, pool_of
 from xla_core.pjrt.client import PjrtClient, PjrtDevice
 from xla_core.pjrt.compile_options import read_compile_options, write_device_assignment
 from xla_core.pjrt.event import event_address
@@ -36,6 +36,7 @@ from xla_core.traversal import reachable
 T = TypeVar("T")
 
 TOKEN_TEXT = "token"
+_TOKEN_NUMBER = ElementType.TOKEN.pjrt or 0
 _TOKEN_TYPE = "!stablehlo.token"
 _PROGRAM = abi.STRUCTS["Program"]
 _OPTIONS = abi.STRUCTS["ExecuteOptions"]
@@ -142,7 +143,7 @@ class PjrtExecutable(Handle):
         results = [None if text == TOKEN_TEXT else next(arrays) for text in program.signature.results]
         count, parameters = len(results), len(program.signature.parameters)
         kinds = self._kinds(max(count, parameters))
-        numbers = [TOKEN if shape is None else TYPE_NUMBERS[shape.element_type] for shape in results]
+        numbers = [_TOKEN_NUMBER if shape is None else TYPE_NUMBERS[shape.element_type] for shape in results]
         super().__init__(
             executable_name=executable.name,
             num_replicas=executable.num_replicas,
@@ -345,7 +346,7 @@ def _token(device: PjrtDevice, end: Event) -> PjrtBuffer:
     buffer = Buffer.of_undefined(device.device, Shape(ElementType.PRED, (0,)))
     buffer.define(end)
     handle = PjrtBuffer(buffer, device)
-    handle.slots.set(type=TOKEN, num_dims=0)
+    handle.slots.set(type=_TOKEN_NUMBER, num_dims=0)
     return handle
 
 
