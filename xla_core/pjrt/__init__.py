@@ -4,11 +4,13 @@
     shared_library      makes a library of a backend for hosts that are not Python programs
     api                 makes the table of functions of one platform
     executable          programs: PJRT_Executable, PJRT_LoadedExecutable; compile_options reads their options
+    execution           Execute in Python
+    program             the code and the signature of a program
     buffer              arrays: PJRT_Buffer
     client              PJRT_Client, its devices, their memories and the topology
     event               PJRT_Event
     warm_path           native functions for the calls that hosts make all the time
-    native_execute      ... to run a program; native_buffers: of buffers; native_text: pieces of both
+    native_execute      ... for Execute; native_buffers has those of buffers, native_text pieces of both
     buffer_pool         pools of buffers that need no Python; pool_code: their native functions
     ready_events        native functions for events that are ready
     functions           enters what Python implements in a table, and makes entries of it

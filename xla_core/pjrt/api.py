@@ -6,12 +6,12 @@ import ctypes
 import functools
 from typing import Any
 
-from xla_core.pjrt import abi, abi_table, buffer, client, event, executable, native, ready_events, warm_path
+from xla_core.pjrt import abi, abi_table, buffer, client, event, executable, execution, native, ready_events, warm_path
 from xla_core.pjrt.functions import IMPLEMENTED, entry_of, unimplemented
 from xla_core.pjrt.handles import GETTERS, keep_for_ever
 from xla_core.runtime import Client
 
-_modules = (buffer, client, event, executable)  # importing them fills IMPLEMENTED
+_modules = (buffer, client, event, executable, execution)  # importing them fills IMPLEMENTED
 _alive: list[abi.Api] = keep_for_ever([])
 
 

@@ -28,6 +28,8 @@ from xla_core.runtime.shape_cache import intern_shape, row_major_bytes
 TYPE_NUMBERS = {kind: kind.pjrt for kind in ElementType if kind.is_array and kind.pjrt is not None}
 """PJRT_Buffer_Type: the numbers of the element types."""
 
+TOKEN_NUMBER = ElementType.TOKEN.pjrt or 0
+
 _TYPE_OF = {number: element_type for element_type, number in TYPE_NUMBERS.items()}
 
 _ZERO_COPY = 2  # PJRT_HostBufferSemantics_kImmutableZeroCopy

@@ -1,0 +1,104 @@
+"""Execute in Python: every execution that native code leaves to it (`native_execute`)."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+from xla_core.backend.event import Event
+from xla_core.errors import InvalidArgumentError, UnimplementedError
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.shape import Shape
+from xla_core.pjrt import abi
+from xla_core.pjrt.buffer import TOKEN_NUMBER, PjrtBuffer
+from xla_core.pjrt.client import PjrtDevice
+from xla_core.pjrt.event import event_address
+from xla_core.pjrt.executable import PjrtLoadedExecutable
+from xla_core.pjrt.functions import implements
+from xla_core.pjrt.handles import handle_at, handles_at
+from xla_core.pjrt.program import TOKEN_TEXT, Signature
+from xla_core.runtime import Buffer
+
+_OPTIONS = abi.STRUCTS["ExecuteOptions"]
+
+
+@implements("LoadedExecutable_Execute")
+def _execute(args: Any) -> None:
+    loaded = handle_at(args.executable, PjrtLoadedExecutable)
+    options = _OPTIONS.from_address(args.options)
+    kept: tuple[int, ...] = ()
+    if options.num_non_donatable_input_indices:
+        kept = abi.integers_at(options.non_donatable_input_indices, options.num_non_donatable_input_indices)
+    if options.num_send_ops or options.num_recv_ops:
+        raise UnimplementedError("send and receive callbacks of the host are not supported")
+    rows = [
+        handles_at(abi.pointers_at(row, args.num_args), PjrtBuffer)
+        for row in abi.pointers_at(args.argument_lists, args.num_devices)
+    ]
+    devices = _devices(loaded, args.execute_device, len(rows))
+    ends: list[Event] = []
+    donated = set(loaded.executable.donated_parameters).difference(loaded.program.signature.array_numbers(kept))
+    for row in rows:
+        arguments = loaded.program.signature.arguments(row)
+        for index in donated.intersection(range(len(arguments))):
+            arguments[index].withdraw()
+    try:
+        results = _run(loaded, [[handle.buffer for handle in row] for row in rows], kept, ends)
+    finally:
+        for handle in itertools.chain(*rows):
+            handle.publish()
+            if donated:
+                handle.mark_deleted()
+    if loaded.native is not None:
+        loaded.native.refill()
+    lists = abi.pointers_at(args.output_lists, len(rows))
+    for device, made, end, address in zip(devices, results, ends, lists, strict=True):
+        handles: list[Any] = [handle.address for handle in _result_handles(loaded.program.signature, made, device, end)]
+        if handles:
+            (ctypes.c_size_t * len(handles)).from_address(address)[:] = handles
+    if args.device_complete_events:
+        events: list[Any] = [event_address(end) for end in ends]
+        (ctypes.c_size_t * len(rows)).from_address(args.device_complete_events)[:] = events
+
+
+def _run(
+    loaded: PjrtLoadedExecutable, rows: Sequence[Sequence[Buffer]], kept: tuple[int, ...], ends: list[Event]
+) -> Sequence[Sequence[Buffer]]:
+    kept = loaded.program.signature.array_numbers(kept)
+    arguments = [loaded.program.signature.arguments(row) for row in rows]
+    if len(arguments) == 1:
+        return [loaded.executable.execute(arguments[0], non_donatable=kept, ends=ends)]
+    return loaded.executable.execute_sharded(arguments, non_donatable=kept, ends=ends)
+
+
+def _result_handles(
+    signature: Signature, results: Sequence[Buffer], device: PjrtDevice, end: Event
+) -> list[PjrtBuffer]:
+    if TOKEN_TEXT not in signature.results:
+        return [PjrtBuffer(buffer, device) for buffer in results]
+    arrays = iter(results)
+    return [
+        _token(device, end) if text == TOKEN_TEXT else PjrtBuffer(next(arrays), device) for text in signature.results
+    ]
+
+
+def _token(device: PjrtDevice, end: Event) -> PjrtBuffer:
+    """Makes the buffer of a token: an empty array that is ready when the execution has ended."""
+    buffer = Buffer.of_undefined(device.device, Shape(ElementType.PRED, (0,)))
+    buffer.define(end)
+    handle = PjrtBuffer(buffer, device)
+    handle.slots.set(type=TOKEN_NUMBER, num_dims=0)
+    return handle
+
+
+def _devices(loaded: PjrtLoadedExecutable, wanted: int | None, rows: int) -> list[PjrtDevice]:
+    if wanted and handle_at(wanted, PjrtDevice) not in loaded.devices:
+        raise UnimplementedError(
+            f"{loaded.executable.name} runs on {loaded.devices[0].device!r}, not on "
+            f"{handle_at(wanted, PjrtDevice).device!r}"
+        )
+    if rows != len(loaded.devices):
+        raise InvalidArgumentError(f"{loaded.executable.name} runs on {len(loaded.devices)} devices, not {rows}")
+    return loaded.devices

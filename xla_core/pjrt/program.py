@@ -1,0 +1,187 @@
+"""What a program is on any device: its code, its signature, and the outline of it that hosts read."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.shape import Shape
+from xla_core.runtime import Client, LoadedExecutable
+from xla_core.stablehlo import Module, TokenType
+from xla_core.stablehlo.sharding.entry_shardings import entry_shardings, sharding_text
+from xla_core.stablehlo.sharding.shardy import Sharding
+
+T = TypeVar("T")
+
+TOKEN_TEXT = "token"
+_TOKEN_TYPE = "!stablehlo.token"
+
+
+@dataclasses.dataclass(frozen=True)
+class Signature:
+    """What hosts know of parameters and results, and the runtime doesn't: tokens are buffers too, and arrays have
+    shardings.
+
+    Attributes:
+        parameters, results: for each its sharding as HLO text, or `TOKEN_TEXT`.
+    """
+
+    parameters: tuple[str, ...]
+    results: tuple[str, ...]
+
+    @staticmethod
+    def of(module: HloModule | Module) -> Signature:
+        if isinstance(module, HloModule):
+            shapes = [leaf for shape in module.parameter_shapes for leaf in shape.leaves()]
+            return Signature(_texts(shapes), _texts(module.result_shape.leaves()))
+        main = module.functions["main"]
+        kind, shardings = main.attributes["function_type"], entry_shardings(module, main)
+        return Signature(
+            _sharding_texts(kind.inputs, shardings.arguments), _sharding_texts(kind.results, shardings.results)
+        )
+
+    @property
+    def has_tokens(self) -> bool:
+        return TOKEN_TEXT in (*self.parameters, *self.results)
+
+    def array_numbers(self, numbers: Sequence[int]) -> tuple[int, ...]:
+        """Returns the numbers that parameters have among those that are arrays."""
+        if TOKEN_TEXT not in self.parameters:
+            return tuple(numbers)
+        counts = list(itertools.accumulate(text != TOKEN_TEXT for text in self.parameters))
+        return tuple(counts[n] - 1 for n in numbers if n < len(counts) and self.parameters[n] != TOKEN_TEXT)
+
+    def arguments(self, row: Sequence[T]) -> Sequence[T]:
+        """Drops the tokens of a list with one item for each parameter."""
+        if TOKEN_TEXT not in self.parameters or len(row) != len(self.parameters):
+            return row
+        return [item for item, text in zip(row, self.parameters, strict=True) if text != TOKEN_TEXT]
+
+
+def _texts(shapes: Iterable[Shape]) -> tuple[str, ...]:
+    return tuple(TOKEN_TEXT if shape.is_token else sharding_text(None) for shape in shapes)
+
+
+def _sharding_texts(types: Iterable[object], shardings: Iterable[Sharding | None]) -> tuple[str, ...]:
+    return tuple(
+        TOKEN_TEXT if isinstance(type, TokenType) else sharding_text(sharding)
+        for type, sharding in zip(types, shardings, strict=True)
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """What a program is on any device.
+
+    Attributes:
+        options: the host's CompileOptionsProto.
+    """
+
+    executable: LoadedExecutable
+    signature: Signature
+    options: bytes
+
+    def serialize(self) -> bytes:
+        header = {"parameters": self.signature.parameters, "results": self.signature.results}
+        parts = [json.dumps(header).encode(), self.options, self.executable.serialize()]
+        return b"".join(len(part).to_bytes(8, "little") + part for part in parts)
+
+    @staticmethod
+    def deserialize(client: Client, data: bytes) -> Program:
+        """Reads what `serialize` wrote.
+
+        Raises:
+            InvalidArgumentError: for other bytes.
+        """
+        try:
+            parts: list[bytes] = []
+            while data and len(parts) < 3:
+                end = 8 + int.from_bytes(data[:8], "little")
+                parts.append(data[8:end])
+                data = data[end:]
+            header = json.loads(parts[0])
+            signature = Signature(tuple(map(str, header["parameters"])), tuple(map(str, header["results"])))
+            options, code = parts[1:]
+        except (ValueError, TypeError, KeyError, IndexError) as error:
+            raise InvalidArgumentError("these bytes are not a serialized executable of xla-core") from error
+        return Program(client.deserialize(code), signature, options)
+
+
+def outline(program: Program) -> str:
+    """Writes a StableHLO module with the program's parameters and results, and zeros in place of its instructions.
+
+    Hosts read types and shardings from it.
+    """
+    executable = program.executable
+    parameters, results = iter(executable.parameter_shapes), iter(executable.result_shapes)
+    arguments = [
+        _TOKEN_TYPE if text == TOKEN_TEXT else _mlir_type(next(parameters)) for text in program.signature.parameters
+    ]
+    types, body = [], []
+    for number, text in enumerate(program.signature.results):
+        if text == TOKEN_TEXT:
+            types.append(_TOKEN_TYPE)
+            body.append(f"    %{number} = stablehlo.create_token : {_TOKEN_TYPE}")
+        else:
+            shape = next(results)
+            types.append(_mlir_type(shape))
+            body.append(f"    %{number} = stablehlo.constant dense<{_zero(shape.element_type)}> : {types[-1]}")
+    values = ", ".join(f"%{number}" for number in range(len(types)))
+    body.append(f"    return {values} : {', '.join(types)}" if types else "    return")
+    attributes = [
+        f"mhlo.num_replicas = {executable.num_replicas} : i32",
+        f"mhlo.num_partitions = {executable.num_partitions} : i32",
+    ]
+    attributes += _layouts(program)
+    if executable.num_partitions > 1:
+        given = [_sharding(text) for text in program.signature.parameters]
+        made = [_sharding(text) for text in program.signature.results] or ["{{replicated}}"]  # of an empty tuple
+        output = made[0] if len(made) == 1 else f"{{{', '.join(made)}}}"
+        attributes.append(f"mhlo.spmd_parameters_shardings = [{', '.join(map(json.dumps, given))}]")
+        attributes.append(f"mhlo.spmd_output_sharding = {json.dumps(output)}")
+    name = "".join(c if c.isalnum() or c in "_.$" else "_" for c in executable.name) or "main"
+    signature = ", ".join(f"%arg{number}: {kind}" for number, kind in enumerate(arguments))
+    head = [
+        f"module @{name} attributes {{{', '.join(attributes)}}} {{",
+        f"  func.func public @main({signature}) -> ({', '.join(types)}) {{",
+    ]
+    return "\n".join([*head, *body, "  }", "}"])
+
+
+def _layouts(program: Program) -> list[str]:
+    """Writes the orders of dimensions of parameters and results, unless all are row-major."""
+    parts = []
+    for name, texts, shapes in (
+        ("parameter_layouts", program.signature.parameters, program.executable.parameter_shapes),
+        ("result_layout", program.signature.results, program.executable.result_shapes),
+    ):
+        known = iter(shapes)
+        orders = [() if text == TOKEN_TEXT else next(known).minor_to_major() for text in texts]
+        tensors = ", ".join(f"dense<{list(order)}> : tensor<{len(order)}xindex>" for order in orders)
+        parts.append(f"mhlo.xla_entry_computation_{name} = [{tensors}]")
+    arrays = (*program.executable.parameter_shapes, *program.executable.result_shapes)
+    is_row_major = all(shape.minor_to_major() == tuple(range(shape.rank))[::-1] for shape in arrays)
+    return [] if is_row_major else parts
+
+
+def _sharding(text: str) -> str:
+    return sharding_text(None) if text == TOKEN_TEXT else text
+
+
+def _zero(element_type: ElementType) -> str:
+    if element_type is ElementType.PRED:
+        return "false"
+    if element_type.is_complex:
+        return "(0.0, 0.0)"
+    return "0.0" if element_type.is_floating else "0"
+
+
+def _mlir_type(shape: Shape) -> str:
+    sizes = "".join(f"{size}x" for size in shape.dimensions)
+    return f"tensor<{sizes}{shape.element_type.mlir_name}>"
