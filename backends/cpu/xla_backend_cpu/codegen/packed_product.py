@@ -98,12 +98,15 @@ class PackedEmitter:
         self.words = -(-p.format.words(self.taps) // self.lanes) * self.lanes  # squares of words are packed
         in_cache = p.taps[1] == 1 or p.rows[0] * p.taps[0] * p.format.word_bytes <= half_cache
         self.packs_left = p.format.depth > 1 or (not in_cache and p.features[0] >= _FEWEST_ROWS)
-        self.row_vectors = -(-self.block.rows // self.lanes)
-        self.row_panel = self.row_vectors * self.lanes * self.words
+        # Where points are contiguous, a store of a whole vector may end beyond its points: the next store corrects it.
+        whole_vectors = -(-self.block.rows // self.lanes) * self.lanes
+        self.row_step = self.block.rows if p.taps[1] != 1 else whole_vectors
+        self.row_panel = self.row_step * self.words
         self.row_blocks, self.panels = -(-p.rows[0] // self.block.rows), -(-p.features[0] // self.width)
         row_parts, panel_parts = 1, 1
-        if self.packs_left:  # the packed rows of a part, which are read for each panel, should stay in the cache
-            most = max(half_cache // 2 // (self.row_panel * p.format.word_bytes), _FEWEST_ROWS // self.block.rows, 1)
+        if self.packs_left:  # a part packs all features again, and reads its packed rows in order for each panel
+            row_bytes = self.row_panel * p.format.word_bytes
+            most = max(2 * processor.cache.size_bytes // row_bytes, _FEWEST_ROWS // self.block.rows, 1)
             row_parts = -(-self.row_blocks // most)
         wanted = -(-2 * threads // p.batch) if threads > 1 else 1
         if row_parts < wanted:
@@ -114,7 +117,7 @@ class PackedEmitter:
         self.part_rows, self.part_panels = -(-self.row_blocks // row_parts), -(-self.panels // panel_parts)
         self.row_parts, self.panel_parts = -(-self.row_blocks // self.part_rows), -(-self.panels // self.part_panels)
         self.pieces = p.batch * self.row_parts * self.panel_parts
-        self.left_words = self.part_rows * self.row_panel if self.packs_left else 0
+        self.left_words = self.part_rows * self.row_panel + whole_vectors if self.packs_left else 0
         self.right_panel = self.width * self.words
         panels_bytes = self.part_panels * self.right_panel * p.format.word_bytes
         self.keeps_panels = not self.packs_left and self.tap_blocks == 1 and panels_bytes <= half_cache
@@ -153,7 +156,7 @@ class PackedEmitter:
             row = block_start(b, rows.index, self.block.rows, p.rows[0])
             source = b.gep(f.left.scalar, left, b.mul(row, b.int_(p.rows[1])))
             place = b.gep(f.word, left_panels, b.mul(b.sub(rows.index, first_row), b.int_(self.row_panel)))
-            ops.pack(f.left, source, (p.rows[1], p.taps[1]), self.block.rows, taps, place)
+            ops.pack(f.left, source, (p.rows[1], p.taps[1]), self.block.rows, taps, place, self.row_step)
             b.close_loop(rows)
             panel = open_loop(first_panel, last_panel, "right")
         if self.keeps_panels:
@@ -162,7 +165,7 @@ class PackedEmitter:
             right_panel = b.gep(f.word, scratch, b.mul(b.sub(panel, first_panel), b.int_(self.right_panel)))
         feature = block_start(b, panel, self.stored, p.features[0])
         source = b.gep(f.right.scalar, right, b.mul(feature, b.int_(p.features[1])))
-        ops.pack(f.right, source, (p.features[1], p.taps[2]), self.stored, taps, right_panel)
+        ops.pack(f.right, source, (p.features[1], p.taps[2]), self.stored, taps, right_panel, self.width)
         words = b.udiv(b.add(taps.count, b.int_(f.depth - 1)), b.int_(f.depth))
         starts = ops.correction(right_panel, self.block.vectors, words)
         if self.keeps_panels:
@@ -175,7 +178,7 @@ class PackedEmitter:
         row = block_start(b, row_block, self.block.rows, p.rows[0])
         if self.packs_left:
             here = b.gep(f.word, left_panels, b.mul(b.sub(row_block, first_row), b.int_(self.row_panel)))
-            steps = 1, self.row_vectors * self.lanes
+            steps = 1, self.row_step
         else:
             place = b.add(b.mul(row, b.int_(p.rows[1])), b.mul(taps.first, b.int_(p.taps[1])))
             here, steps = b.gep(f.word, left, place), (p.rows[1], p.taps[1])

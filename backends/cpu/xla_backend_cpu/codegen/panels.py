@@ -184,9 +184,18 @@ class PanelOps(VectorOps):
     # -- packing -----------------------------------------------------------------------------------------------------
 
     def pack(
-        self, operand: PackedOperand, source: Value, strides: tuple[int, int], points: int, taps: TapBlock, panel: Value
+        self,
+        operand: PackedOperand,
+        source: Value,
+        strides: tuple[int, int],
+        points: int,
+        taps: TapBlock,
+        panel: Value,
+        step: int,
     ) -> None:
-        """Copies the taps of `points` points at `source` into a panel of whole vectors of points.
+        """Copies the taps of `points` points at `source` into a panel.
+
+        In the panel, the next taps are `step` words on: a multiple of a vector if taps are contiguous in the source.
 
         `strides` are those of a point and a tap, in elements; one of them is 1. Taps beyond the last are zero in the
         last word. Points beyond the last, up to a whole vector, have any values. The panel needs room for a multiple of
@@ -196,7 +205,7 @@ class PanelOps(VectorOps):
         if strides[1] == 1:
             self._transpose(operand, source, strides[0], points, taps, panel)
         else:
-            self._interleave(operand, source, strides[1], points, taps, panel)
+            self._interleave(operand, source, strides[1], points, taps, panel, step)
 
     def _transpose(
         self, operand: PackedOperand, source: Value, stride: int, points: int, taps: TapBlock, panel: Value
@@ -270,7 +279,14 @@ class PanelOps(VectorOps):
         return self._flip(words) if operand.flipped else words
 
     def _interleave(
-        self, operand: PackedOperand, source: Value, stride: int, points: int, taps: TapBlock, panel: Value
+        self,
+        operand: PackedOperand,
+        source: Value,
+        stride: int,
+        points: int,
+        taps: TapBlock,
+        panel: Value,
+        step: int,
     ) -> None:
         """Packs taps whose points are contiguous."""
         b, depth, vectors = self.b, self.format.depth, -(-points // self.lanes)
@@ -284,8 +300,9 @@ class PanelOps(VectorOps):
                     place = b.add(b.mul(b.add(tap, b.int_(i)), b.int_(stride)), b.int_(vector * self.lanes))
                     loaded.append(self._load(operand.scalar, b.gep(operand.scalar, source, place), here, self.lanes))
                     self.prefetch(b.gep(operand.scalar, source, b.add(place, b.int_(stride * _PREFETCHED_TAPS))))
-                place = b.add(b.mul(index, b.int_(vectors)), b.int_(vector))
-                b.store(self._joined(operand, loaded), b.gep(self.type, panel, place), align=self.format.word_bytes)
+                place = b.add(b.mul(index, b.int_(step)), b.int_(vector * self.lanes))
+                to = b.gep(self.format.word, panel, place)
+                b.store(self._joined(operand, loaded), to, align=self.format.word_bytes)
 
         taps.each(b, depth, pack_word)
 
