@@ -6,20 +6,48 @@ runs all of them, and each takes its own results. What is wrong is run again alo
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pytest
 
 from xla_conformance.failures import Failure
-from xla_conformance.ops.contexts import Context, Placed, run
+from xla_conformance.ops.cases import OpCase
+from xla_conformance.ops.contexts import Context, Placed, device_number, run
 from xla_core import Client
-from xla_core.hlo import HloComputation, HloInstruction, HloModule, Opcode
+from xla_core.hlo import OPS, HloComputation, HloInstruction, HloModule, Opcode, Trait
 
-__all__ = ["BESIDE", "JointRuns", "join"]
+__all__ = ["BESIDE", "Groups", "JointRuns", "join"]
 
 BESIDE = pytest.StashKey[Sequence[pytest.Item]]()
 """Where the worker keeps the tests that it runs together with the one that it starts, which is the first of them."""
+
+
+_TOGETHER = 8
+"""The most cases in one program."""
+_APART = 12
+"""One of so many cases of an op, level and device has a program of its own, as programs of users may."""
+
+
+class Groups:
+    """Gives cases to programs, in the order of the cases."""
+
+    def __init__(self) -> None:
+        self._cases: Counter[str] = Counter()
+
+    def of(self, case: OpCase, context: Context) -> str:
+        """Returns the name of the program that the next case shares with others, or "" if it has one of its own.
+
+        Cases in which the op has other ops around it, and those whose results differ from run to run, run alone.
+        """
+        if not context.is_plain or Trait.NONDETERMINISTIC in OPS[case.opcode].traits:
+            return ""
+        kind = f"{case.opcode} O{context.level} {device_number(case.name)}"
+        number = self._cases[kind]
+        self._cases[kind] += 1
+        shared = number - number // _APART - 1
+        return f"{kind} {shared // _TOGETHER}" if number % _APART else ""
 
 
 class JointRuns:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from xla_conformance.device.gates import Gate
 from xla_conformance.device.launches import Launcher, make_launcher
+from xla_conformance.refusals import Refuse, refusing
+from xla_core import Client
 from xla_core.backend import CompileOptions, Platform, Stream, StreamExecutor
 
 
@@ -26,6 +28,12 @@ def other(executor: StreamExecutor) -> Iterator[Stream]:
     yield made
     made.synchronize()
     made.close()
+
+
+@pytest.fixture(scope="module")
+def refuse(open_client: Callable[[], Client]) -> Iterator[Refuse]:
+    with refusing(open_client) as without:
+        yield without
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 from collections.abc import Callable, Iterator
 from typing import Literal
@@ -16,6 +15,7 @@ from xla_conformance.clients import SettingsClient
 from xla_conformance.ops import OpCase, generate
 from xla_conformance.ops.comparison import check
 from xla_conformance.programs.family import FAMILY, FamilyProgram
+from xla_conformance.refusals import Refuse, refusing
 from xla_conformance.subjects import claims
 from xla_core import Client, CompileOptions, LoadedExecutable, UnimplementedError, XlaError, evaluate, parse
 from xla_core.backend import CompileOptions as ContractCompileOptions
@@ -118,36 +118,6 @@ def compare(sentence: str, case: OpCase, results: list[np.ndarray]) -> None:
 
 
 # -- a compiler that refuses an op -----------------------------------------------------------------------------------
-
-
-Refuse = Callable[..., Client]
-"""Takes opcodes, and returns a client whose compiler claims all that the backend claims, but these."""
-
-
-@contextlib.contextmanager
-def refusing(open_client: Callable[[], Client]) -> Iterator[Refuse]:
-    with open_client() as client:
-        full: TargetConfig = client.platform.compiler.target_config
-        compiler = client.platform.create_compiler()
-        state: dict[str, TargetConfig] = {"target": full}
-        made = type("Refusing", (type(compiler),), {"target_config": property(lambda self: state["target"])})
-        try:
-            compiler.__class__ = made
-        except TypeError as error:
-            not_supported(f"its compiler can't be given another target: {error}")
-        client.platform.compiler = compiler
-
-        def without(*opcodes: Opcode) -> Client:
-            state["target"] = full.model_copy(update={"capabilities": full.capabilities.without_ops(*opcodes)})
-            return client
-
-        yield without
-
-
-@pytest.fixture(scope="module")
-def refuse(open_client: Callable[[], Client]) -> Iterator[Refuse]:
-    with refusing(open_client) as without:
-        yield without
 
 
 @pytest.mark.promise("compiler.host-fallback", "compiler.supported-after-passes", "compiler.target-is-data")

@@ -13,14 +13,11 @@ from xla_conformance.claims import held_types, not_supported
 from xla_conformance.failures import Failure
 from xla_conformance.ops import OpCase, generate
 from xla_conformance.ops.comparison import check
-from xla_conformance.ops.contexts import Context, Placed, context_for, device_for, device_number, place, run
-from xla_conformance.ops.joint import BESIDE, JointRuns
+from xla_conformance.ops.contexts import Context, Placed, context_for, device_for, place, run
+from xla_conformance.ops.joint import BESIDE, Groups, JointRuns
 from xla_core import Client
 from xla_core.hlo import OPS, Opcode, Trait
 from xla_core.target import TargetConfig
-
-TOGETHER = 8
-"""The most cases in one program."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -29,16 +26,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     chosen = config.getoption("keyword"), config.getoption("xla_test")
     opcodes = [o for o in OPS if may_be_chosen("test_ops.py::test_op", f"{o}-", *chosen)]
     counts: Counter[Opcode] = Counter()
-    groups: Counter[str] = Counter()
+    groups = Groups()
     parameters = []
     for case in generate(seed=config.getoption("xla_seed"), every_type=every_type, opcodes=opcodes):
         context = context_for(counts[case.opcode], case.opcode, often=0 if has_values(case.opcode) else 2)
         counts[case.opcode] += 1
-        marks = []
-        if is_joint(case, context):
-            group = f"{case.opcode} O{context.level} {device_number(case.name)}"
-            marks.append(pytest.mark.joint(f"{group} {groups[group] // TOGETHER}"))
-            groups[group] += 1
+        group = groups.of(case, context)
+        marks = [pytest.mark.joint(group)] if group else []
         parameters.append(pytest.param(case, context, id=f"{case.name}-{context}", marks=marks))
     metafunc.parametrize(("case", "context"), parameters)
 
@@ -46,11 +40,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def has_values(opcode: Opcode) -> bool:
     """Whether `test_ops_values` has the op, in each type at level 2."""
     return OPS[opcode].is_elementwise and opcode is not Opcode.COPY
-
-
-def is_joint(case: OpCase, context: Context) -> bool:
-    """Whether a case may run in one program with others. Those in which the op has other ops around it run alone."""
-    return context.is_plain and Trait.NONDETERMINISTIC not in OPS[case.opcode].traits
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from xla_conformance.failures import Failure
 from xla_conformance.ops import generate
-from xla_conformance.ops.contexts import ALONE, Placed, place
-from xla_conformance.ops.joint import JointRuns, join
+from xla_conformance.ops.contexts import ALONE, CONTEXTS, Context, Placed, place
+from xla_conformance.ops.joint import Groups, JointRuns, join
 
 from xla_core import Client, CompileOptions, InternalError, LoadedExecutable, evaluate
 from xla_core.hlo import HloModule, verify
@@ -21,6 +21,31 @@ def some_parts() -> dict[str, Placed]:
         case = next(c for c in generate() if c.opcode == opcode and c.name not in found)
         found[case.name] = place(case.module(), ALONE, case.arguments())
     return found
+
+
+def test_every_op_has_programs_of_its_own() -> None:
+    groups = Groups()
+    programs: dict[str, list[str]] = {}
+    alone = set()
+    plain = set()
+    for case in generate():
+        for level in (0, 2):
+            group = groups.of(case, Context(level=level))
+            plain.add((case.opcode, level))
+            if group:
+                programs.setdefault(group, []).append(case.name)
+            else:
+                alone.add((case.opcode, level))
+    assert alone == plain
+    assert max(map(len, programs.values())) == 8
+    full = sum(len(cases) == 8 for cases in programs.values())
+    assert full > len(programs) / 2, "most programs have many cases"
+
+
+def test_cases_among_other_ops_run_alone() -> None:
+    case = next(generate())
+    groups = Groups()
+    assert all(groups.of(case, context) == "" for context in CONTEXTS if not context.is_plain)
 
 
 def test_a_joined_module_has_the_results_of_its_parts() -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import time
+
+import numpy as np
 
 from tests.conformance.zoo.mutant import Mutant
 from tests.conformance.zoo.parts import Compiler, HloKernel, broken
@@ -145,6 +148,35 @@ class HostKeepsOperands(_ChangesTheHost):
 class HostSwapsOperands(_ChangesTheHost):
     def change(self, function):
         return lambda *arrays: function(*(arrays[::-1] if len({(a.shape, a.dtype) for a in arrays}) == 1 else arrays))
+
+
+of_host = broken("claims", "test_claims_host", MUTANTS)
+
+
+@of_host("compiler.host-fallback", "What runs on the host gives its results backwards where their shapes agree.")
+class HostSwapsResults(_ChangesTheHost):
+    def change(self, function):
+        def run(*arrays):
+            made = list(function(*arrays))
+            return made[::-1] if len({(a.shape, a.dtype) for a in made}) == 1 else made
+
+        return run
+
+
+@of_host("compiler.host-fallback", "What runs on the host has one copy of its operands, for all devices.")
+class HostSharesOperands(_ChangesTheHost):
+    def change(self, function):
+        shared = []
+
+        def run(*arrays):
+            if not shared:
+                shared.extend(np.array(array) for array in arrays)
+            for mine, array in zip(shared, arrays, strict=True):
+                mine[...] = array
+            time.sleep(0.001)  # what else is on its way writes here too
+            return function(*shared)
+
+        return run
 
 
 @says("executable.failure-poisons", "A failure of what runs on the host is lost: its results are the operands.")
