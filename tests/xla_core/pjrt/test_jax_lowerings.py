@@ -44,6 +44,32 @@ def test_rules_for_jax_cpu_serve_where_there_is_no_other() -> None:
     )
 
 
+def test_functions_that_were_exported_for_jax_cpu_run() -> None:
+    run_jax(
+        """
+        from jax import export
+
+        def f(x):
+            chosen = jax.lax.platform_dependent(x, cpu=lambda x: x + 1, tpu=lambda x: x * 10)
+            return chosen, jnp.linalg.qr(x)[1]
+
+        x = np.eye(3, dtype="f") * 2
+        for platforms in (["cpu"], ["tpu", "cpu"]):
+            exported = export.export(jax.jit(f), platforms=platforms)(x)
+            chosen, r = export.deserialize(exported.serialize()).call(x)
+            assert chosen.devices() == {jax.devices("xla_cpu")[0]}
+            np.testing.assert_array_equal(chosen, x + 1)
+            np.testing.assert_allclose(abs(r), x, atol=1e-6)
+        try:
+            export.export(jax.jit(jnp.sin), platforms=["tpu"])(x).call(x)
+        except ValueError as error:
+            assert "xla_cpu" in str(error), error
+        else:
+            raise AssertionError
+        """
+    )
+
+
 @pytest.mark.parametrize("platform", ["xla_cpu", "template"])
 def test_one_device_calls_python_for_all(platform: str) -> None:
     printed = run_jax(

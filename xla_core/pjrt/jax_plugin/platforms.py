@@ -5,6 +5,7 @@ JAX has no public interface for this, so that this module uses names of `jax._sr
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import importlib
 import types
@@ -26,6 +27,7 @@ def register_platform(name: str) -> None:
     for module in ("jax._src.debugging", "jax._src.lax.linalg", "jax.experimental.sparse"):
         importlib.import_module(module)  # registers the lowerings of its primitives
     from jax._src import debugging
+    from jax._src.export import _export as exports
     from jax._src.interpreters import mlir
     from jax._src.lax.control_flow import conditionals
 
@@ -44,6 +46,8 @@ def register_platform(name: str) -> None:
         entry = mlir._lowerings[primitive]
         rule = functools.partial(_lower_platform_choice, name, parameter, entry.rule)
         mlir.register_lowering(primitive, rule, platform=name, inline=entry.inline)
+    run_export = functools.partial(_lower_exported, name, mlir._lowerings[exports.call_exported_p].rule)
+    mlir.register_lowering(exports.call_exported_p, run_export, platform=name)
     if name not in _platforms:
         _platforms.add(name)
         _route_callbacks()
@@ -80,6 +84,14 @@ def _lower_platform_choice(name: str, parameter: str, lower: Any, ctx: Any, *arg
         branches = tuple((*branch, name) if "cpu" in branch else branch for branch in branches)
         parameters[parameter] = branches
     return lower(ctx, *args, **parameters)
+
+
+def _lower_exported(name: str, lower: Any, ctx: Any, *args: Any, exported: Any) -> Any:
+    """Lowers the call of an exported function. One that is not for our platform runs as it would on JAX's CPU."""
+    if name not in exported.platforms:
+        platforms = tuple(name if platform == "cpu" else platform for platform in exported.platforms)
+        exported = dataclasses.replace(exported, platforms=platforms)
+    return lower(ctx, *args, exported=exported)
 
 
 def _inspect_sharding(ctx: Any, value: Any, *, callback: Any) -> Any:
