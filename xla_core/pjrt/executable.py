@@ -247,7 +247,10 @@ def _serialize(args: Any) -> None:
 def _deserialize_and_load(args: Any) -> None:
     client = handle_at(args.client, PjrtClient)
     data = abi.bytes_at(args.serialized_executable, args.serialized_executable_size)
-    program = Program.deserialize(client.client, data)
+    overriding = abi.bytes_at(
+        args.overridden_serialized_compile_options, args.overridden_serialized_compile_options_size
+    )
+    program = Program.deserialize(client.client, data, overriding)
     args.loaded_executable = PjrtLoadedExecutable(program, client).address
 
 

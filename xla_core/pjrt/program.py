@@ -12,6 +12,7 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
+from xla_core.pjrt.compile_options import read_compile_options
 from xla_core.runtime import Client, LoadedExecutable
 from xla_core.stablehlo import Module, TokenType
 from xla_core.stablehlo.sharding.entry_shardings import entry_shardings, sharding_text
@@ -93,8 +94,11 @@ class Program:
         return b"".join(len(part).to_bytes(8, "little") + part for part in parts)
 
     @staticmethod
-    def deserialize(client: Client, data: bytes) -> Program:
+    def deserialize(client: Client, data: bytes, overriding: bytes = b"") -> Program:
         """Reads what `serialize` wrote.
+
+        Args:
+            overriding: the CompileOptionsProto that replaces the program's own; its devices are taken.
 
         Raises:
             InvalidArgumentError: for other bytes.
@@ -110,7 +114,9 @@ class Program:
             options, code = parts[1:]
         except (ValueError, TypeError, KeyError, IndexError) as error:
             raise InvalidArgumentError("these bytes are not a serialized executable of xla-core") from error
-        return Program(client.deserialize(code), signature, options)
+        assignment = read_compile_options(overriding).device_assignment if overriding else None
+        executable = client.deserialize(code, device_assignment=assignment)
+        return Program(executable, signature, overriding or options)
 
 
 def outline(program: Program) -> str:

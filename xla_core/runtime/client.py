@@ -89,8 +89,12 @@ class Client(Handle):
         require("executable", executable, Executable, "an Executable")
         return compilation.load(self._devices, executable)
 
-    def deserialize(self, data: bytes) -> LoadedExecutable:
+    def deserialize(
+        self, data: bytes, *, device_assignment: tuple[tuple[int, ...], ...] | None = None
+    ) -> LoadedExecutable:
         """Loads an executable from the bytes that `LoadedExecutable.serialize` returned.
+
+        It runs on the devices of `device_assignment`, as in `CompileOptions`; by default on those that it was made for.
 
         The bytes contain native code, which will run in this process: load only bytes from a source that you trust.
         Their fingerprint detects damage, but doesn't tell who made them.
@@ -100,7 +104,7 @@ class Client(Handle):
             FailedPreconditionError: for an executable of another backend, version or target, with the reason.
         """
         self._devices.require_alive()
-        return compilation.deserialize(self._devices, self._spec.options, data)
+        return compilation.deserialize(self._devices, self._spec.options, data, device_assignment)
 
     # -- arrays ------------------------------------------------------------------------------------------------------
 

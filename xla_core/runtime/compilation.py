@@ -110,8 +110,16 @@ def load(devices: DeviceSet, executable: Executable) -> StaticExecutable:
     return StaticExecutable(devices, executable, CompileOptions(), executable.module.name)
 
 
-def deserialize(devices: DeviceSet, model: type[BackendOptions], data: bytes) -> LoadedExecutable:
+def deserialize(
+    devices: DeviceSet,
+    model: type[BackendOptions],
+    data: bytes,
+    assignment: tuple[tuple[int, ...], ...] | None = None,
+) -> LoadedExecutable:
     header, payload = serialization.unpack(data, devices)
+    if assignment is not None:
+        options = header.options.model_copy(update={"device_assignment": assignment})
+        header = header.model_copy(update={"options": options})
     dynamic = serialization.unpack_dynamic(header, payload)
     if dynamic is None:
         return _load(devices, model, header, payload)

@@ -11,6 +11,7 @@ import pytest
 from tests.xla_core.pjrt.host import Host, HostError
 from xla_core.errors import StatusCode
 from xla_core.pjrt import abi, abi_table
+from xla_core.pjrt.compile_options import write_device_assignment
 from xla_core.pjrt.handles import live_handles
 from xla_core.pjrt.native import NativeCode
 
@@ -197,6 +198,28 @@ def test_an_executable_is_serialized_and_loaded(host: Host) -> None:
                 serialized_executable_size=len(damaged),
             )
         assert caught.value.code == StatusCode.INVALID_ARGUMENT.value
+
+
+def test_options_of_loading_say_the_devices() -> None:
+    host = Host("template")
+    loaded = host.compile(ADD)
+    executable = host.call("LoadedExecutable_GetExecutable", loaded_executable=loaded).executable
+    data = host.call("Executable_Serialize", executable=executable)
+    assignment = write_device_assignment(((1,),))
+    build = b"\x4a" + bytes([len(assignment)]) + assignment  # field 9, device_assignment
+    options = ctypes.create_string_buffer(b"\x1a" + bytes([len(build)]) + build)  # field 3, executable_build_options
+    again = host.call(
+        "Executable_DeserializeAndLoad",
+        client=host.client,
+        serialized_executable=data.serialized_bytes,
+        serialized_executable_size=data.serialized_bytes_size,
+        overridden_serialized_compile_options=ctypes.addressof(options),
+        overridden_serialized_compile_options_size=len(options) - 1,
+    ).loaded_executable
+    found = host.call("LoadedExecutable_AddressableDevices", executable=again)
+    assert abi.pointers_at(found.addressable_devices, found.num_addressable_devices) == [host.devices()[1]]
+    x = host.upload(X, device=1)
+    assert np.array_equal(host.download(host.execute(again, [x, x], 2)[0], np.float32), X * 2)
 
 
 def test_a_host_of_an_older_version_passes_a_shorter_structure(host: Host) -> None:

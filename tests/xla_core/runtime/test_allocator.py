@@ -88,6 +88,32 @@ def test_a_device_that_gives_more_than_is_asked() -> None:
     assert pool.stats().bytes_reserved == 0
 
 
+def test_memory_of_a_cache_is_pooled_and_goes_back_where_it_is_needed() -> None:
+    class Cache:
+        def __init__(self, memories: list[DeviceMemory]) -> None:
+            self.memories = memories
+
+        def pooled_bytes(self) -> int:
+            return sum(memory.size for memory in self.memories)
+
+        def take(self) -> list[DeviceMemory]:
+            memories, self.memories = self.memories, []
+            return memories
+
+    executor = Executor()
+    pool = PoolAllocator(executor, Stream(), limit=1024)
+    used = pool.allocate(256)
+    cache = Cache([pool.allocate(256) for _ in range(3)])
+    pool.caches.append(cache)
+    assert (pool.stats().bytes_in_use, pool.stats().bytes_pooled) == (256, 768)
+    large = pool.allocate(512)
+    assert cache.memories == []
+    assert pool.stats().bytes_reserved <= 1024
+    assert executor.live >= {used.handle, large.handle}
+    with pytest.raises(ResourceExhaustedError):
+        pool.allocate(1024)
+
+
 def test_memory_never_goes_to_those_who_need_more() -> None:
     executor = Executor(grain=1024)
     pool = PoolAllocator(executor, Stream())
