@@ -139,12 +139,6 @@ class KernelBody:
         return self.instruction.attribute("calls").parameters if inside else self.instruction.operands
 
     @property
-    def results_are_row_major(self) -> bool:
-        """Whether all results are row-major."""
-        leaves = [leaf for root in self.roots for leaf in root.shape.leaves()]
-        return all(leaf.layout is None or leaf.layout.is_row_major for leaf in leaves)
-
-    @property
     def has_inner_reductions(self) -> bool:
         """Whether an instruction inside the fusion uses a reduction inside it."""
         return any(i.opcode == Opcode.REDUCE and i.user_count for i in self.members if i is not self.instruction)
