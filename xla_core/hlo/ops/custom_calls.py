@@ -37,7 +37,13 @@ CallShapeRule = Callable[["Sequence[Shape]", "Attributes", "Shape"], "Shape"]
 
 _CUSTOM_CALLS: dict[str, Evaluate] = {}
 _SHAPES: dict[str, CallShapeRule] = {}
-_BUILT_IN = {"lapack_": "xla_core.lapack", "tridiagonal_solve_perturbed_ffi": "xla_core.lapack"}
+
+PORTABLE_LINEAR_ALGEBRA = frozenset({"Eigh", "ProductOfElementaryHouseholderReflectors", "Qr"})
+"""XLA's custom calls that are routines of LAPACK on any device."""
+
+_BUILT_IN = dict.fromkeys(
+    ["lapack_", "tridiagonal_solve_perturbed_ffi", *sorted(PORTABLE_LINEAR_ALGEBRA)], "xla_core.lapack"
+)
 """Prefix of a target -> the package that registers it. The package is loaded for the first program that needs it."""
 _GROUP = "xla_core.custom_calls"
 _PYTHON_CALLBACK = re.compile(r"xla_(\w+_)?python_\w+_callback")
@@ -97,6 +103,7 @@ def custom_call_shape(operands: Sequence[Shape], attributes: Attributes, declare
     """Returns the target's own shape, or the declared shape where the target has no rule."""
     if declared is None:
         raise InvalidArgumentError("the shape must be given")
+    _load_built_in(attributes["custom_call_target"])
     rule = _SHAPES.get(attributes["custom_call_target"])
     result = declared if rule is None else rule(operands, attributes, declared)
     check_aliasing(operands, attributes, result)

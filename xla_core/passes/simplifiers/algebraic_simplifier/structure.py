@@ -5,8 +5,9 @@ from __future__ import annotations
 from xla_core.hlo.builder import Builder
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.ops.custom_calls import ANNOTATIONS
+from xla_core.hlo.ops.custom_calls import ANNOTATIONS, PORTABLE_LINEAR_ALGEBRA
 from xla_core.hlo.ops.top_k_calls import approx_top_k_dimension, top_k_attributes
+from xla_core.hlo.shape import Shape
 from xla_core.passes.patterns import POINTWISE
 from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import rule
 from xla_core.passes.simplifiers.tuple_simplifier import forwarded_element, forwarded_tuple
@@ -48,6 +49,23 @@ def call_of_top_k(i: HloInstruction, b: Builder) -> HloInstruction | None:
     if i.attribute("custom_call_target") != "TopK":
         return None
     return b.add(Opcode.TOPK, i.operands[0], **top_k_attributes(i.shape))
+
+
+@rule(Opcode.CUSTOM_CALL)
+def call_of_linear_algebra(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """custom-call(x) to XLA's Qr, Eigh, ... -> custom-call(x) to the routine of LAPACK"""
+    if i.attribute("custom_call_target") not in PORTABLE_LINEAR_ALGEBRA:
+        return None
+    from xla_core.lapack import lapack_call  # deferred, because few programs have such a call
+
+    found = lapack_call(i)
+    if found is None:
+        return None
+    target, config, results = found
+    shape = Shape.tuple(results) if len(results) > 1 else results[0]
+    attributes = {"custom_call_target": target, "api_version": "API_VERSION_TYPED_FFI", "backend_config": config}
+    made = b.add(Opcode.CUSTOM_CALL, *i.operands, shape=shape, **attributes)
+    return b.tuple(b.elements(made)[: len(i.shape.tuple_shapes)]) if i.shape.is_tuple else made
 
 
 @rule(Opcode.CUSTOM_CALL)
