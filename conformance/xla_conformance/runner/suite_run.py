@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
@@ -106,7 +107,8 @@ def run_suite(
     )
 
 
-def collect_tests(profile: str, seed: int) -> set[str]:
+@functools.lru_cache(4)
+def collect_tests(profile: str, seed: int) -> frozenset[str]:
     """Returns the ids of all tests of a profile. They depend on no backend.
 
     Raises:
@@ -118,7 +120,7 @@ def collect_tests(profile: str, seed: int) -> set[str]:
     if pool.results or not pool.collected:
         told = "; ".join(r.message for r in pool.results)
         raise InternalError(f"the tests of profile {profile} can't be collected: {told}")
-    return set(pool.collected)
+    return frozenset(pool.collected)
 
 
 def _without_device(stage: str) -> str:

@@ -46,7 +46,6 @@ def test_every_test_of_the_suite_must_be_there(submission: Path, capfd: pytest.C
         for opcode in [next((o for o in by_op if id.partition("test_op[")[2].startswith(f"{o}-")), None)]
     ]
     write_report(run, submission)
-    assert problems_of(submission) == []
     assert main(["conform", "--verify", str(submission)]) == 0
     assert "chip conforms at the level everything (quick)" in capfd.readouterr().out.replace("\n", " ")
 
