@@ -39,9 +39,10 @@ lint: $(VENV)/.dev  ## Check style, types and layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# The tests start hundreds of processes, which share compiled modules, also where the environment says to write none.
 .PHONY: test
 test: lint  ## Check everything: style, types, layers, tests
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal -q  # they start hundreds of processes
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 .PHONY: test-all
 test-all: $(VENV)/.dev  ## The long tests too

@@ -612,6 +612,6 @@ def test_workers_share_the_tests(put_backend: Put) -> None:
 
 
 def test_nothing_matches(put_backend: Put) -> None:
-    run = run_suite(put_backend("nothing", RIGHT), expression="no_such_test")
+    run = run_suite(put_backend("nothing", RIGHT), expression="test_no_such")
     assert run.results == []
     assert not run.passes
