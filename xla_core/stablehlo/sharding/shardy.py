@@ -43,7 +43,7 @@ def axis_names(attribute: object) -> frozenset[str]:
 def parse_shardings(attribute: object, module: ir.Module, op: ir.Op) -> list[Sharding]:
     """Parses the shardings of `#sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>, ...]>`.
 
-    Raises InvalidArgumentError if the mesh, an axis or a sub-axis doesn't exist.
+    Raises InvalidArgumentError if the mesh, an axis or a sub-axis doesn't exist, or an axis is used twice.
     """
     found = []
     for match in _SHARDING.finditer(str(attribute)):
@@ -52,10 +52,14 @@ def parse_shardings(attribute: object, module: ir.Module, op: ir.Op) -> list[Sha
         dimensions = tuple(_axes(part[1]) for part in _DIMENSION.finditer(match[2]))
         summed = _UNREDUCED.search(match[3])
         unreduced = _axes(summed[1]) if summed else ()
+        used: dict[str, list[tuple[int, int]]] = {}
         for axis in (axis for axes in (*dimensions, unreduced) for axis in axes):
             if axis.name not in sizes:
                 raise InvalidArgumentError(f"the mesh {match[1]} has no axis {axis.name!r}")
-            sub_axis(sizes[axis.name], axis)
+            first, last = sub_axis(sizes[axis.name], axis)
+            if any(first < other_last and other_first < last for other_first, other_last in used.get(axis.name, ())):
+                raise InvalidArgumentError(f"the sharding {match[0]} uses axis {axis.name!r} twice")
+            used.setdefault(axis.name, []).append((first, last))
         found.append(Sharding(mesh, dimensions, unreduced))
     return found
 
