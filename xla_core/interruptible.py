@@ -56,7 +56,10 @@ def run_uninterrupted(work: Callable[[], T], name: str) -> T:
 
 
 def _run(work: Callable[[], T], name: str, *, ends: bool) -> T:
-    if threading.current_thread() is not threading.main_thread() or is_importing(threading.get_ident()):
+    import sys
+
+    in_worker = threading.current_thread() is not threading.main_thread()
+    if in_worker or any(map(_is_import, _stack(sys._getframe()))):
         return work()
     import contextvars
 
@@ -108,26 +111,39 @@ def _end(worker: threading.Thread) -> None:
         began = time.perf_counter()
         if worker.ident is None or not worker.is_alive():
             return
-        busy = any(_is_import(f) or f.f_code.co_name in ("__enter__", "__exit__") for f in _stack(worker.ident))
+        busy = any(
+            _is_import(f) or f.f_code.co_name in ("__enter__", "__exit__")
+            for f in _stack(innermost_frame(worker.ident))
+        )
         if not busy and time.perf_counter() - began < sys.getswitchinterval() / 4:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(worker.ident), ctypes.py_object(_Interrupted))
             return
-
-
-def is_importing(thread: int) -> bool:
-    """Whether a thread, given by its identifier, is within an import."""
-    return any(map(_is_import, _stack(thread)))
 
 
 def _is_import(frame: FrameType) -> bool:
     return frame.f_code.co_filename.startswith("<frozen importlib")
 
 
-def _stack(thread: int) -> Iterator[FrameType]:
-    """The frames of a thread, from the innermost one on."""
+def innermost_frame(thread: int) -> FrameType | None:
+    """Returns the innermost frame of a thread, given by its identifier.
+
+    Python holds a lock while it collects the frames. A garbage collection meanwhile may free a `threading.local`, which
+    waits for that lock: the process would hang.
+    """
+    import gc
     import sys
 
-    frame = sys._current_frames().get(thread)
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return sys._current_frames().get(thread)
+    finally:
+        if is_enabled:
+            gc.enable()
+
+
+def _stack(frame: FrameType | None) -> Iterator[FrameType]:
+    """The frames of a thread, from the innermost one on."""
     while frame is not None:
         yield frame
         frame = frame.f_back

@@ -142,6 +142,38 @@ def test_a_lock_is_never_left_taken() -> None:
     assert PythonLock.lock.acquire(timeout=20)
 
 
+COLLECTIONS = """
+import gc, threading
+from xla_core.interruptible import innermost_frame
+
+class Cycle:
+    def __init__(self):
+        self.itself, self.local = self, threading.local()
+        self.local.value = 1
+
+for further in range(6):
+    end = threading.Event()
+    thread = threading.Thread(target=end.wait, daemon=True)
+    thread.start()
+    gc.collect()
+    gc.disable()
+    Cycle()
+    gc.set_threshold(gc.get_count()[0] + further)  # the next objects begin a collection
+    gc.enable()
+    frame = innermost_frame(thread.ident)
+    end.set()
+    thread.join()
+    assert gc.isenabled() and frame is not None
+print("done")
+"""
+
+
+def test_a_collection_of_garbage_does_not_hang_the_look_at_a_thread() -> None:
+    """Python frees a `threading.local` under a lock that it also holds while it lists the threads' frames."""
+    done = subprocess.run([sys.executable, "-c", COLLECTIONS], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.strip() == "done", done.stderr
+
+
 def test_within_an_import_no_thread_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another thread would wait for the import's lock, and the import for that thread."""
     (tmp_path / "nested_import.py").write_text(
