@@ -22,6 +22,9 @@ SCALED = 32
 FACTORIZED = 10.0
 """Units of n * eps * (the largest element), of what a factorization satisfies."""
 
+LAPACK = ("lapack_", "Qr", "ProductOfElementaryHouseholderReflectors")
+"""Prefixes of the custom calls that are LAPACK's routines."""
+
 GSPMD = {"SPMDFullToShardShape", "SPMDShardToFullShape"}
 
 OPEN = {"tpu_stablehlo_dynamic_reduce_window.data_variadic_2023_06_17"}
@@ -52,6 +55,7 @@ FACTORIZATIONS: dict[str, Callable[[Stored, Arrays], list[float]]] = {
     "cpu_eigh_lapack_syev": eigh,
     "cpu_schur_lapack_gees": gees,
     "cpu_svd_lapack_gesdd": svd,
+    "tpu_Eigh": eigh,
 }
 
 
@@ -82,7 +86,7 @@ def check(stored: Stored, got: Arrays) -> None:
         assert all(error <= FACTORIZED for error in errors), (stored.name, errors)
         return
     for mine, want in zip(got, stored.results, strict=True):
-        exact = want.dtype.kind in "biu" or not any(t.startswith("lapack_") for t in stored.targets)
+        exact = want.dtype.kind in "biu" or not any(t.startswith(LAPACK) for t in stored.targets)
         scaled = 0.0 if exact else SCALED * float(ml_dtypes.finfo(want.real.dtype).eps)
         difference = compare_arrays(mine, want, Tolerance(scaled=scaled))
         assert difference.equal, f"{stored}: {difference}"

@@ -9,7 +9,7 @@ import time
 
 from tests.xla_core.pjrt.jax_suite.comparison import compare, known_cause, store
 from tests.xla_core.pjrt.jax_suite.running import run_file
-from tests.xla_core.pjrt.jax_suite.selection import FILES, REASON, Selection, test_file, tests_folder
+from tests.xla_core.pjrt.jax_suite.selection import FILES, REASON, Selection, file_of_tests, tests_folder
 
 
 def main() -> int:
@@ -31,7 +31,7 @@ def main() -> int:
         selection = dataclasses.replace(
             chosen, cases=args.cases or chosen.cases, share=args.share or chosen.share, seed=args.seed
         )
-        file, start = test_file(folder, name), time.monotonic()
+        file, start = file_of_tests(folder, name), time.monotonic()
         ours = run_file(file, args.platform, selection, limit=args.limit)
         reference = run_file(file, "cpu", selection, limit=args.limit)
         row = compare(ours, reference, selection)

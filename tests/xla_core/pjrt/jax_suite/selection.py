@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 
-__all__ = ["FILES", "REASON", "Selection", "device_count", "test_file", "tests_folder"]
+__all__ = ["FILES", "REASON", "Selection", "device_count", "file_of_tests", "tests_folder"]
 
 VARIABLE = "JAX_TESTS"
 REASON = f"JAX's tests are not here: set {VARIABLE} to the folder `tests` of JAX's repository at the installed version"
@@ -49,7 +49,7 @@ def tests_folder() -> Path | None:
     return folder.resolve() if (folder / "lax_test.py").is_file() else None
 
 
-def test_file(folder: Path, name: str) -> Path:
+def file_of_tests(folder: Path, name: str) -> Path:
     return folder / f"{name.removesuffix('.py').removesuffix('_test')}_test.py"
 
 
