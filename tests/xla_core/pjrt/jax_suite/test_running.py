@@ -23,6 +23,9 @@ _TESTS = """
     def test_wrong():
         assert jax.numpy.ones(2).sum() == 3, "two is not three"
 
+    def test_names_a_file():
+        raise ValueError(f"{__file__}:3: wrong")
+
     def test_left_out():
         pytest.skip("not on this machine")
 
@@ -52,6 +55,7 @@ def test_every_outcome_is_recorded(file: Path) -> None:
     assert kinds == {
         "test_platform": "passed",
         "test_wrong": "failed",
+        "test_names_a_file": "failed",
         "test_left_out": "skipped",
         "test_ends_the_process": "crashed",
         "test_after_it": "passed",
@@ -59,6 +63,7 @@ def test_every_outcome_is_recorded(file: Path) -> None:
     }
     messages = {name.partition("::")[2]: outcome.message for name, outcome in outcomes.items()}
     assert "two is not three" in messages["test_wrong"]
+    assert messages["test_names_a_file"] == "ValueError: some_test.py:3: wrong"
     assert "not on this machine" in messages["test_left_out"]
     assert "exit status 3" in messages["test_ends_the_process"]
     assert "Timeout" in messages["test_is_slow"]

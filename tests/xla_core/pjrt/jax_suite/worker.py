@@ -59,10 +59,13 @@ class Recorder:
 
 
 def _message(report: pytest.TestReport) -> str:
+    """Returns the error or the reason, without the folder of the tests, which is each machine's own."""
     if isinstance(report.longrepr, tuple):  # of a skipped test: file, line, reason
-        return str(report.longrepr[2])[:MESSAGE]
-    crash = getattr(report.longrepr, "reprcrash", None)
-    return (crash.message if crash is not None else str(report.longrepr))[:MESSAGE]
+        text = str(report.longrepr[2])
+    else:
+        crash = getattr(report.longrepr, "reprcrash", None)
+        text = crash.message if crash is not None else str(report.longrepr)
+    return text.replace(f"{os.getcwd()}/", "")[:MESSAGE]
 
 
 def main() -> int:
