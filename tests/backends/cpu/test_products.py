@@ -15,7 +15,9 @@ from xla_core.hlo import ElementType
 
 SIZES = [  # rows, taps, columns
     (1, 40, 17),
+    (1, 333, 1001),
     (2, 33, 64),
+    (2, 263, 1290),
     (13, 1, 31),
     (14, 2, 33),
     (15, 3, 47),
@@ -153,15 +155,21 @@ def test_on_older_processors(older, name, types, size, left_t, right_t):
 
 
 @pytest.mark.parametrize("types", [TYPES["f32"], TYPES["s8"]], ids=["f32", "s8"])
-@pytest.mark.parametrize("size", [(70, 40, 30), (5, 40, 300), (300, 40, 5), (9, 600, 9)], ids=str)
+@pytest.mark.parametrize("size", [(70, 40, 30), (5, 40, 300), (300, 40, 5), (9, 600, 9), (1, 90, 1003)], ids=str)
 def test_batches(client, types, size):
     for left_t, right_t in ((False, False), (True, False), (False, True)):
         text, inputs = program(types, size, left_t, right_t, batch=3)
         check(np.asarray(client.compile(text)(*inputs)[0]), inputs, types, left_t, right_t)
 
 
+@pytest.mark.parametrize("types", [TYPES["f32"], TYPES["f64"]], ids=["f32", "f64"])
+def test_few_rows_by_a_matrix_beyond_the_caches(client, types):
+    text, inputs = program(types, (7, 2050, 4203), False, False)
+    check(np.asarray(client.compile(text)(*inputs)[0]), inputs, types, False, False)
+
+
 @pytest.mark.parametrize("types", [TYPES["f32"], TYPES["s8"]], ids=["f32", "s8"])
-@pytest.mark.parametrize("size", [(1000, 600, 300), (300, 600, 1000), (2000, 300, 9), (5, 700, 2000)], ids=str)
+@pytest.mark.parametrize("size", [(1000, 600, 300), (300, 600, 1000), (2000, 300, 9), (5, 700, 2000), (1, 300, 2003)], ids=str)
 def test_any_number_of_threads_gives_the_same_bits(client, types, size):
     for left_t, right_t in ((False, False), (True, True)):
         text, inputs = program(types, size, left_t, right_t)
@@ -182,6 +190,12 @@ KERNELS = [
     ("f32", (300, 9000, 64), False, False, "packed product"),
     ("f32", (2000, 600, 200), True, False, "packed product"),
     ("f32", (8, 100, 200), False, False, "blocked product"),
+    ("f32", (1, 100, 200), False, False, "blocked product"),  # from the cache
+    ("f32", (2, 500, 600), False, False, "streamed product"),
+    ("f32", (600, 500, 1), True, False, "streamed product"),
+    ("f32", (8, 2000, 3000), False, False, "blocked product"),
+    ("f32", (8, 3000, 3000), False, False, "streamed product"),
+    ("f32", (1, 3000, 100), False, False, "blocked product"),  # a register block reads whole rows
     ("f32", (3, 100, 200), False, True, "row product"),
     ("f32", (32, 100, 200), False, True, "row product"),
     ("f32", (32, 30, 200), False, True, "packed product"),  # so few taps that summing lanes takes long

@@ -7,6 +7,7 @@
   It takes all dots of bytes.
 - A row product reads the rows of a transposed right operand in place, for few rows on the left. A dot with very few
   columns is the transpose of such a product.
+- A streamed product reads very few rows' matrix in order. It takes dots that memory bounds.
 - OpenBLAS takes dots of complex numbers.
 
 `passes/dot_operand_transposer.py` transposes the right operand of the few dots that none of them can read.
@@ -22,6 +23,7 @@ from xla_backend_cpu.codegen.packed_product import MOST_TAPS, PackedProduct
 from xla_backend_cpu.codegen.panels import PanelFormat, panel_format
 from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.codegen.row_product import RowProduct
+from xla_backend_cpu.codegen.streamed_product import StreamedProduct
 from xla_core.hlo import HloInstruction, Opcode
 
 __all__ = ["Product", "dot_kernel", "has_few_columns", "keeps_matrix_vector"]
@@ -37,7 +39,7 @@ _FEWEST_ELEMENTS = 16  # of a vector that a row product computes: it needs sever
 _STORED = (Opcode.PARAMETER, Opcode.CONSTANT, Opcode.GET_TUPLE_ELEMENT)  # whose values no fusion computes
 _SMALL_FLOPS = 2 * 8 * 8 * 8  # for smaller products, the call costs more than the product
 
-Product = BlockedProduct | RowProduct | PackedProduct | LibraryProduct
+Product = BlockedProduct | RowProduct | StreamedProduct | PackedProduct | LibraryProduct
 
 
 def dot_kernel(dot: HloInstruction, processor: Processor, blas: bool) -> Product | None:
@@ -84,10 +86,13 @@ def dot_kernel(dot: HloInstruction, processor: Processor, blas: bool) -> Product
         format_ is not None
         and real
         and len(taps) <= 1
-        and (few := _few_features(format_, groups, rows, (k, left_tap, right_row), (n, feature_step)))
+        and (few := _few_features(format_, groups, rows, (k, left_tap, right_row), (n, feature_step), processor))
     ):
         return few
     reads_rows = real and feature_step == 1 and n >= _FEWEST_FEATURES
+    streamed = StreamedProduct(tuple(groups), rows, (k, left_tap, right_row), n)
+    if reads_rows and len(taps) <= 1 and streamed.is_bound_by_memory(element_type.byte_width, processor):
+        return streamed
     left_taps = tuple((count, step) for count, step, _ in taps)
     blocked = BlockedProduct(tuple(groups), rows, (1, 0, 0), left_taps, n, right_row)
     stays_in_cache = k <= MOST_TAPS and blocked.reads_from_cache(element_type.byte_width, processor)
@@ -132,7 +137,8 @@ def _few_features(
     rows: tuple[int, int, int],
     taps: tuple[int, int, int],
     features: tuple[int, int],
-) -> RowProduct | BlockedProduct | PackedProduct | None:
+    processor: Processor,
+) -> RowProduct | StreamedProduct | BlockedProduct | PackedProduct | None:
     """The transpose of a product with few features: what were features are rows, and the left operand is the right one.
 
     Args:
@@ -141,11 +147,15 @@ def _few_features(
         rows: (count, left stride, out stride).
         taps: (count, left stride, right stride).
         features: (count, right stride).
+        processor: the processor that the kernel is for.
     """
     (m, left_row, out_row), (k, left_tap, right_tap), (n, feature_step) = rows, taps, features
     if not _few_columns(m, n):
         return None
     swapped = tuple(Group(g.count, g.right, g.left, g.out) for g in groups)
+    streamed = StreamedProduct(swapped, (n, feature_step, 1), (k, right_tap, left_tap), m, True)
+    if left_row == out_row == 1 and streamed.is_bound_by_memory(format_.word_bytes, processor):
+        return streamed
     if left_row == 1:
         return BlockedProduct(swapped, (n, feature_step, 1), (1, 0, 0), ((k, right_tap),), m, left_tap, out_row, True)
     if left_tap == right_tap == 1 and has_few_columns(m, k, n):

@@ -16,6 +16,7 @@ from xla_backend_cpu.codegen.packed_product import PackedEmitter, PackedProduct
 from xla_backend_cpu.codegen.panels import PanelOps
 from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.codegen.row_product import RowEmitter, RowProduct
+from xla_backend_cpu.codegen.streamed_product import StreamedProduct, StreamedProductEmitter
 from xla_backend_cpu.codegen.vectors import VectorOps
 from xla_backend_cpu.lapack import LapackCall
 from xla_core.analysis import BufferAssignment, HloCostAnalysis
@@ -141,7 +142,7 @@ class NativeKernels:
     def _multiply(self, name: str, instruction: HloInstruction, product: Product) -> NativeKernel:
         element_type = instruction.shape.element_type
         flops_per_nanosecond, routine = 8.0 * self._processor.register_bytes / element_type.byte_width, ""
-        emitter: ProductEmitter | RowEmitter | LibraryEmitter | PackedEmitter
+        emitter: ProductEmitter | RowEmitter | StreamedProductEmitter | LibraryEmitter | PackedEmitter
         if isinstance(product, PackedProduct):
             emitter = PackedEmitter(product, self._processor, self._threads)
             flops_per_nanosecond *= product.format.depth
@@ -150,6 +151,8 @@ class NativeKernels:
             flops_per_nanosecond, routine = _LIBRARY_FLOPS_PER_NANOSECOND, product.symbol
         elif isinstance(product, RowProduct):
             emitter = RowEmitter(product, self._processor)
+        elif isinstance(product, StreamedProduct):
+            emitter = StreamedProductEmitter(product, element_type.byte_width, self._processor, self._threads)
         else:
             emitter = ProductEmitter(product, element_type.byte_width, self._processor, self._threads)
         frame = self._frame(name, instruction, emitter.pieces)

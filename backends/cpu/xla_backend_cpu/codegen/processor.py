@@ -10,11 +10,12 @@ from xla_core.target import CacheLevel
 __all__ = ["Processor"]
 
 _USUAL_CACHE = CacheLevel(size_bytes=1 << 20, ways=16)
+_USUAL_LAST_CACHE_BYTES = 32 << 20
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Processor:
-    """A processor's vector registers, its instructions for products of integers, and its second-level cache.
+    """A processor's vector registers, its instructions for products of integers, and its caches.
 
     Attributes:
         register_bytes: the size of a vector register.
@@ -23,6 +24,7 @@ class Processor:
         byte_dot: LLVM's intrinsic that adds to each lane of 32 bits the products of four unsigned and four signed
             bytes, or "".
         cache: the second-level cache.
+        last_cache_bytes: the size of the last level of cache, which several cores may share.
     """
 
     register_bytes: int
@@ -30,21 +32,23 @@ class Processor:
     pair_dot: str = ""
     byte_dot: str = ""
     cache: CacheLevel = _USUAL_CACHE
+    last_cache_bytes: int = _USUAL_LAST_CACHE_BYTES
 
     @staticmethod
     def of(features: Iterable[str], triple: str, caches: Sequence[CacheLevel] = ()) -> Processor:
         """The processor with LLVM's `features`; `caches` are its levels of cache, or empty if they are unknown."""
         present = set(features)
         cache = caches[1] if len(caches) > 1 else _USUAL_CACHE
+        last = caches[-1].size_bytes if len(caches) > 2 else _USUAL_LAST_CACHE_BYTES
 
         def intrinsic(feature: str, name: str) -> str:
             return f"llvm.x86.{name}" if feature in present else ""
 
         if "avx512f" in present:
             pairs = intrinsic("avx512bw", "avx512.pmaddw.d.512")
-            return Processor(64, 32, pairs, intrinsic("avx512vnni", "avx512.vpdpbusd.512"), cache)
+            return Processor(64, 32, pairs, intrinsic("avx512vnni", "avx512.vpdpbusd.512"), cache, last)
         if "avx" in present:
             pairs = intrinsic("avx2", "avx2.pmadd.wd")
-            return Processor(32, 16, pairs, intrinsic("avxvnni", "avx512.vpdpbusd.256"), cache)
+            return Processor(32, 16, pairs, intrinsic("avxvnni", "avx512.vpdpbusd.256"), cache, last)
         registers = 32 if triple.startswith("aarch64") else 16
-        return Processor(16, registers, intrinsic("sse2", "sse2.pmadd.wd"), cache=cache)
+        return Processor(16, registers, intrinsic("sse2", "sse2.pmadd.wd"), cache=cache, last_cache_bytes=last)

@@ -47,7 +47,12 @@ class RowProduct:
 
 
 def _choose_block(product: RowProduct, registers: int) -> tuple[int, int]:
-    """The rows and columns of the block with the most multiply-adds per load and the least waste at the edges."""
+    """The rows and columns of the block with the most multiply-adds per load and the least waste at the edges.
+
+    A single row is as fast as memory delivers the matrix: eight columns at once keep enough loads in flight.
+    """
+    if product.rows[0] == 1:
+        return 1, even_size(product.columns[0], min(8, registers - 2))
 
     def gain(block: tuple[int, int]) -> float:
         rows, columns = block
@@ -94,8 +99,9 @@ class RowEmitter:
             weights = [
                 v.load(b.gep(v.scalar, right, b.add(tap, b.int_(c * p.columns[1]))), lanes) for c in range(columns)
             ]
-            for c in range(columns, 2 * columns):  # the next block's, which the processor doesn't foresee
-                v.prefetch(b.gep(v.scalar, right, b.add(tap, b.int_(c * p.columns[1]))))
+            if rows > 1:
+                for c in range(columns, 2 * columns):  # the next block's, which the processor doesn't foresee
+                    v.prefetch(b.gep(v.scalar, right, b.add(tap, b.int_(c * p.columns[1]))))
             new = []
             for r in range(rows):
                 value = v.load(b.gep(v.scalar, left, b.add(tap, b.int_(r * p.rows[1]))), lanes)
