@@ -16,7 +16,7 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Layout, Shape
 from xla_core.pjrt import abi
 from xla_core.pjrt.buffer_pool import BufferPool, strides_of, use_for_uploads
-from xla_core.pjrt.client import PjrtClient, PjrtDevice, place
+from xla_core.pjrt.client import PjrtDevice, PjrtMemory, memory_at
 from xla_core.pjrt.event import error_of, event_address
 from xla_core.pjrt.functions import implements
 from xla_core.pjrt.handles import Handle, Slots, handle_at
@@ -41,10 +41,10 @@ class PjrtBuffer(Handle):
 
     kind = "Buffer"
 
-    def __init__(self, buffer: Buffer, device: PjrtDevice, slots: Slots | None = None) -> None:
-        self.buffer, self.device = buffer, device
+    def __init__(self, buffer: Buffer, memory: PjrtMemory, slots: Slots | None = None) -> None:
+        self.buffer, self.memory = buffer, memory
         self.holds: list[object] = []
-        self.pool = pool_of(buffer.shape, device)
+        self.pool = pool_of(buffer.shape, memory)
         if slots is not None:
             super().__init__(slots)
             return
@@ -58,7 +58,7 @@ class PjrtBuffer(Handle):
         if self.slots["data"] or not is_ready(buffer.definition_event):
             return
         self.slots.set(is_ready=True)
-        if buffer.memory is not None and self.device.is_host_addressable:
+        if buffer.memory is not None and self.memory.is_host_addressable:
             code().set(self.slots.address_of("data"), buffer.device.executor.address(buffer.memory) or 0)
 
     def withdraw(self) -> None:
@@ -76,29 +76,28 @@ class PjrtBuffer(Handle):
         super().destroy()
 
 
-def pool_of(shape: Shape, device: PjrtDevice) -> BufferPool:
-    """Returns the pool of a device's buffers of a shape."""
+def pool_of(shape: Shape, memory: PjrtMemory) -> BufferPool:
+    """Returns the pool of a memory's buffers of a shape."""
     shape = intern_shape(shape)
-    pool = device.pools.find(shape)
+    pool = memory.pools.find(shape)
     if pool is None:
         slots = Slots(PjrtBuffer.kind)
-        slots.set(**_describe(device, shape))
-        pool = device.pools.add(BufferPool(device, shape, slots))
+        slots.set(**_describe(memory, shape))
+        pool = memory.pools.add(BufferPool(memory, shape, slots))
     return pool
 
 
-def _describe(device: PjrtDevice, shape: Shape) -> dict[str, Any]:
+def _describe(memory: PjrtMemory, shape: Shape) -> dict[str, Any]:
     dimensions = abi.int64s(shape.dimensions)
-    space = shape.layout.memory_space if shape.layout is not None else 0
     return {
         "type": TYPE_NUMBERS[shape.element_type],
         "dims": dimensions,
         "unpadded_dims": dimensions,
         "num_dims": len(shape.dimensions),
-        "on_device_size_in_bytes": device.device.byte_size(shape),
-        "device": device.address,
-        "memory": device.memories[space].address,
-        "is_on_cpu": device.is_host_addressable and row_major_bytes(shape) is not None,
+        "on_device_size_in_bytes": memory.storage.byte_size(shape),
+        "device": memory.device.address,
+        "memory": memory.address,
+        "is_on_cpu": memory.is_host_addressable and row_major_bytes(shape) is not None,
     }
 
 
@@ -126,16 +125,16 @@ def _host_array(
     return np.ndarray(sizes, dtype, memoryview(memory), -first, strides)
 
 
-def _device_shape(client: PjrtClient, shape: Shape, layout: int | None, space: int) -> Shape:
-    manager = client.client.platform.transfer_manager
+def _shape_in(memory: PjrtMemory, shape: Shape, layout: int | None) -> Shape:
+    """Returns a shape with a layout: the one at an address, or the memory's default."""
     if layout:
         shape = shape.with_layout(_layout_at(layout, shape))
     else:
-        shape = manager.device_shape(shape)
-    if space:
+        shape = memory.storage.platform.transfer_manager.device_shape(shape)
+    if memory.space:
         known = shape.with_default_layout().layout
         assert known is not None
-        shape = shape.with_layout(dataclasses.replace(known, memory_space=space))
+        shape = shape.with_layout(dataclasses.replace(known, memory_space=memory.space))
     return shape
 
 
@@ -161,16 +160,15 @@ def _untiled_layout(shape: Shape) -> Layout:
 
 @implements("Client_BufferFromHostBuffer")
 def _buffer_from_host_buffer(args: Any) -> None:
-    client = handle_at(args.client, PjrtClient)
-    device, space = place(args.device, args.memory)
+    memory = memory_at(args.device, args.memory)
     element_type = element_type_of(args.type)
     sizes = abi.integers_at(args.dims, args.num_dims)
     shape = Shape(element_type, sizes)
     strides = abi.integers_at(args.byte_strides, args.num_byte_strides) or strides_of(shape)
     array = _host_array(args.data or 0, element_type, sizes, strides)
     immutable = args.host_buffer_semantics == _ZERO_COPY
-    on_device = _device_shape(client, shape, args.device_layout, space)
-    buffer = Buffer.from_host(array, device.device, on_device, immutable=immutable)
+    on_device = _shape_in(memory, shape, args.device_layout)
+    buffer = Buffer.from_host(array, memory.storage, on_device, immutable=immutable)
     done: Event | None = None
     if buffer.is_foreign:
         done = released = HostEvent()
@@ -178,7 +176,7 @@ def _buffer_from_host_buffer(args: Any) -> None:
     elif immutable:
         done = buffer.definition_event
     args.done_with_host_buffer = event_address(done)
-    handle = PjrtBuffer(buffer, device)
+    handle = PjrtBuffer(buffer, memory)
     args.buffer = handle.address
     if not args.device_layout:
         use_for_uploads(handle.pool)
@@ -186,21 +184,19 @@ def _buffer_from_host_buffer(args: Any) -> None:
 
 @implements("Client_CreateUninitializedBuffer")
 def _create_uninitialized_buffer(args: Any) -> None:
-    client = handle_at(args.client, PjrtClient)
-    device, space = place(args.device, args.memory)
+    memory = memory_at(args.device, args.memory)
     shape = Shape(element_type_of(args.shape_element_type), abi.integers_at(args.shape_dims, args.shape_num_dims))
-    shape = _device_shape(client, shape, args.shape_layout, space)
-    args.buffer = PjrtBuffer(Buffer.of_undefined(device.device, shape), device).address
+    shape = _shape_in(memory, shape, args.shape_layout)
+    args.buffer = PjrtBuffer(Buffer.of_undefined(memory.storage, shape), memory).address
 
 
 @implements("Client_CreateErrorBuffer")
 def _create_error_buffer(args: Any) -> None:
-    client = handle_at(args.client, PjrtClient)
-    device, space = place(None, args.memory)
+    memory = memory_at(None, args.memory)
     shape = Shape(element_type_of(args.shape_element_type), abi.integers_at(args.shape_dims, args.shape_num_dims))
     error = error_of(args.error_code, abi.text_at(args.error_message, args.error_message_size))
-    shape = _device_shape(client, shape, args.shape_layout, space)
-    args.buffer = PjrtBuffer(Buffer.of_error(error, device.device, shape), device).address
+    shape = _shape_in(memory, shape, args.shape_layout)
+    args.buffer = PjrtBuffer(Buffer.of_error(error, memory.storage, shape), memory).address
 
 
 # -- to the host -------------------------------------------------------------------------------------------------------
@@ -239,21 +235,20 @@ def _ready_event(args: Any) -> None:
 
 @implements("Buffer_CopyToDevice")
 def _copy_to_device(args: Any) -> None:
-    buffer, device = handle_at(args.buffer, PjrtBuffer).buffer, handle_at(args.dst_device, PjrtDevice)
-    args.dst_buffer = PjrtBuffer(_copy(buffer, device, buffer.memory_space), device).address
+    handle, device = handle_at(args.buffer, PjrtBuffer), handle_at(args.dst_device, PjrtDevice)
+    memory = device.memory_of_kind(handle.memory.name)
+    args.dst_buffer = PjrtBuffer(copy_to(handle.buffer, memory), memory).address
 
 
 @implements("Buffer_CopyToMemory")
 def _copy_to_memory(args: Any) -> None:
-    device, space = place(None, args.dst_memory)
-    args.dst_buffer = PjrtBuffer(_copy(handle_at(args.buffer, PjrtBuffer).buffer, device, space), device).address
+    memory = memory_at(None, args.dst_memory)
+    args.dst_buffer = PjrtBuffer(copy_to(handle_at(args.buffer, PjrtBuffer).buffer, memory), memory).address
 
 
-def _copy(buffer: Buffer, device: PjrtDevice, space: int) -> Buffer:
-    if device.device is not buffer.device and space == buffer.memory_space:
-        return buffer.copy_to_device(device.device)
-    shape = _device_shape(device.client, buffer.shape.without_layout(), None, space)
-    return Buffer.from_host(buffer.to_numpy(), device.device, shape)
+def copy_to(buffer: Buffer, memory: PjrtMemory) -> Buffer:
+    there = buffer.copy_to_device(memory.storage)
+    return there if there is not buffer and there.memory_space == memory.space else there.copy(memory.space)
 
 
 @implements("Buffer_GetMemoryLayout")

@@ -1,6 +1,6 @@
 """Pools of buffers' handles that native code gives to hosts and takes back without Python.
 
-A pool belongs to one device and one shape, and the slots of every buffer of that device and shape point to it. The
+A pool belongs to one memory and one shape, and the slots of every buffer of that memory and shape point to it. The
 handles in its free list own memory from the device's allocator. Native code (`warm_path`) takes a handle from the list
 for a result, and puts it back where the host destroys it. Where the list is empty, Python adds handles (`refill`).
 Where Python needs a handle that native code gave to a host, it makes an object for it, which owns the memory from then
@@ -40,7 +40,7 @@ from xla_core.runtime.memory_stats import MemoryHolder
 from xla_core.runtime.shape_cache import row_major_bytes
 
 if TYPE_CHECKING:
-    from xla_core.pjrt.client import PjrtDevice
+    from xla_core.pjrt.client import PjrtMemory
 
 _POOLED_BYTES = 16 << 20  # a pool keeps this much in its free list at most, or `_FEW` handles
 _FEW = 4
@@ -59,8 +59,8 @@ def strides_of(shape: Shape, minor_to_major: Sequence[int] | None = None) -> tup
 class NativeBuffer(MemoryHolder):
     """A handle that native code gives to hosts, with memory of the device's allocator."""
 
-    def __init__(self, pool: BufferPool, device: PjrtDevice, memory: DeviceMemory) -> None:
-        self.pool, self._device, self.memory = pool, device, memory
+    def __init__(self, pool: BufferPool, place: PjrtMemory, memory: DeviceMemory) -> None:
+        self.pool, self._place, self.memory = pool, place, memory
         common = pool.description.words
         address = libc.malloc(ctypes.sizeof(common))  # outlives the interpreter, as hosts call until the process ends
         if not address:
@@ -69,7 +69,7 @@ class NativeBuffer(MemoryHolder):
         self.address: int = address
         self.slots = pool.description.copy(type(common).from_address(address))
         self.slots.set(
-            is_ready=True, is_native=True, pool=pool.address, memory_address=device.device.executor.address(memory) or 0
+            is_ready=True, is_native=True, pool=pool.address, memory_address=place.storage.executor.address(memory) or 0
         )
         native_handles[address] = self
         code().add(address)
@@ -78,7 +78,7 @@ class NativeBuffer(MemoryHolder):
         return self.slots["data"] != 0
 
     def held(self, allocator: Allocator) -> tuple[int, str] | None:
-        if not self.is_live() or self._device.device.allocator is not allocator:
+        if not self.is_live() or self._place.storage.allocator is not allocator:
             return None
         return self.pool.bytes, str(self.pool.shape.without_layout())
 
@@ -86,13 +86,13 @@ class NativeBuffer(MemoryHolder):
         from xla_core.pjrt.buffer import PjrtBuffer  # which imports this module
 
         code().set(self.slots.address_of("is_native"), 0)
-        made = PjrtBuffer(Buffer(self._device.device, self.memory, self.pool.shape, None), self._device, self.slots)
+        made = PjrtBuffer(Buffer(self._place.storage, self.memory, self.pool.shape, None), self._place, self.slots)
         weakref.finalize(made, libc.free, self.address).atexit = False
         return made
 
 
 class BufferPool:
-    """The handles of one device and shape.
+    """The handles of one memory and shape.
 
     Args:
         description: the slots that are the same in all its buffers.
@@ -101,17 +101,17 @@ class BufferPool:
         owners: the number of those who have its address besides its handles.
     """
 
-    def __init__(self, device: PjrtDevice, shape: Shape, description: Slots) -> None:
+    def __init__(self, place: PjrtMemory, shape: Shape, description: Slots) -> None:
         self.shape, self.description, self.owners = shape, description, 0
-        self.bytes = self._memory_bytes = device.device.byte_size(shape)
-        self._device = weakref.ref(device)
-        self.is_host_addressable = device.is_host_addressable
+        self.bytes = self._memory_bytes = place.storage.byte_size(shape)
+        self._place = weakref.ref(place)
+        self.is_host_addressable = place.is_host_addressable
         self._space = shape.layout.memory_space if shape.layout is not None else 0
         self._asked = self._added = 0
         self.array_bytes = row_major_bytes(shape)
         self._strides = abi.int64s(strides_of(shape))
         self.words = (ctypes.c_uint64 * len(POOL))()
-        self.address = ctypes.addressof(self.words)
+        self.address: int = ctypes.addressof(self.words)
         self._most_added = min(_MOST_ADDED, max(1, _POOLED_BYTES // max(1, self.bytes)))
         self.words[POOL["most_free"]] = max(_FEW, _POOLED_BYTES // max(1, self.bytes))
         self.words[POOL["description"]] = ctypes.addressof(description.words)
@@ -125,12 +125,12 @@ class BufferPool:
         It adds none the first time, because many programs run once. It adds none while the device is at work, because
         that work may still use the allocator's free memory.
         """
-        pjrt_device = self._device()
+        place = self._place()
         self._asked += 1
         missing = needed - int(self.words[POOL["free"]])
-        if self._asked == 1 or missing <= 0 or pjrt_device is None:
+        if self._asked == 1 or missing <= 0 or place is None:
             return
-        device = pjrt_device.device
+        device = place.storage
         memories: list[DeviceMemory] = []
         with device.lock:
             with contextlib.suppress(ResourceExhaustedError):  # without more memory, Python goes on as before
@@ -139,7 +139,7 @@ class BufferPool:
             is_idle = device.compute_stream.finish() is ready_event()
         for memory in memories:
             if is_idle:
-                NativeBuffer(self, pjrt_device, memory)
+                NativeBuffer(self, place, memory)
             else:
                 device.allocator.free(memory)
             self._memory_bytes = memory.size
@@ -163,16 +163,16 @@ class BufferPool:
     def close(self) -> None:
         """Returns the memory of the free list to the allocator, now and whenever a handle comes back."""
         self.words[POOL["most_free"]] = 0
-        if (device := self._device()) is not None:
+        if (place := self._place()) is not None:
             for memory in self.take():
-                device.device.allocator.free(memory)
+                place.storage.allocator.free(memory)
 
 
 _SHAPES = 4096
 
 
 class BufferPools:
-    """The pools of one device. Its allocator counts the memory in their free lists as pooled, and takes it at need."""
+    """The pools of one memory. Its allocator counts the memory in their free lists as pooled, and takes it at need."""
 
     def __init__(self) -> None:
         self._of_shapes: dict[int, BufferPool] = {}  # by id; the pool keeps the shape, so that no other gets its id

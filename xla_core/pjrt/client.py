@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import xla_core
 from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.shape import Shape
 from xla_core.pjrt import abi, native
 from xla_core.pjrt.buffer_pool import BufferPools
 from xla_core.pjrt.functions import implements
@@ -15,18 +17,29 @@ from xla_core.pjrt.handles import Handle, handle_at
 from xla_core.runtime import Client, Device
 from xla_core.stablehlo.vhlo.versions import CURRENT, MINIMUM
 
+MAIN_MEMORY = "device"
+"""JAX's name of the main memory of every device."""
+
+_HOST_KINDS = {"pinned_host": 5, "unpinned_host": 7}
+"""The kinds of host memory that JAX names, with their numbers in XLA's layouts. Both are `Device.host_memory`."""
+
 
 class PjrtMemory(Handle):
-    """One memory space of one device.
+    """A kind of memory of one device: a memory space of its own, or the host's.
 
     Attributes:
-        space: its number, as in `TargetConfig.memory_spaces`.
+        space: its number, as in `TargetConfig.memory_spaces`; 0 in the host's memory.
+        pools: the pools of its buffers.
     """
 
     kind = "Memory"
 
-    def __init__(self, device: PjrtDevice, space: int, name: str, number: int) -> None:
-        self.device, self.space, self.name = device, space, name
+    def __init__(self, device: PjrtDevice, space: int, name: str, number: int, *, is_on_host: bool) -> None:
+        self.device, self.name = device, name
+        self.space = 0 if is_on_host else space
+        self._is_on_host = is_on_host
+        self.is_host_addressable = is_on_host or device.device.executor.features.host_addressable
+        self.pools = BufferPools()
         text = f"{name} memory of {device.device!r}"
         super().__init__(
             id=number,
@@ -37,6 +50,19 @@ class PjrtMemory(Handle):
             devices=abi.pointers([device.address]),
             num_devices=1,
         )
+
+    @functools.cached_property
+    def storage(self) -> Device:
+        """The device of the runtime that has the memory."""
+        storage = self.device.device.host_memory if self._is_on_host else self.device.device
+        storage.allocator.caches.append(self.pools)
+        return storage
+
+    def destroy(self) -> None:
+        if "storage" in self.__dict__:
+            self.storage.allocator.caches.remove(self.pools)
+            self.pools.close()
+        super().destroy()
 
 
 class PjrtDeviceDescription(Handle):
@@ -62,20 +88,17 @@ class PjrtDevice(Handle):
 
     def __init__(self, device: Device, client: PjrtClient) -> None:
         self.device, self.client = device, client
-        self.is_host_addressable = device.executor.features.host_addressable
-        self.pools = BufferPools()
-        device.allocator.caches.append(self.pools)
         self.description = PjrtDeviceDescription(device, client.name)
         super().__init__(
             device_description=self.description.address, is_addressable=1, local_hardware_id=device.local_ordinal
         )
         spaces = device.platform.compiler.target_config.memory_spaces
-        names = {space.number: space.name for space in spaces} or {0: "device"}
-        first = device.id * len(names)
-        # JAX calls the main memory of every device "device"
+        own = {space.number: space.name for space in spaces} | {0: MAIN_MEMORY}
+        kinds = {number: name for name, number in _HOST_KINDS.items() if name not in own.values()} | own
+        first = device.id * len(kinds)
         self.memories = {
-            number: PjrtMemory(self, number, name if number else "device", first + index)
-            for index, (number, name) in enumerate(sorted(names.items()))
+            number: PjrtMemory(self, number, name, first + index, is_on_host=number not in own)
+            for index, (number, name) in enumerate(sorted(kinds.items()))
         }
         self.slots.set(
             memories=abi.pointers(memory.address for memory in self.memories.values()),
@@ -83,12 +106,26 @@ class PjrtDevice(Handle):
             memory=self.memories[0].address,
         )
 
+    def memory_of(self, shape: Shape) -> PjrtMemory:
+        """Returns the memory that the layout of a shape on the device names."""
+        return self.memories[shape.layout.memory_space if shape.layout is not None else 0]
+
+    def memory_of_kind(self, kind: str) -> PjrtMemory:
+        """Returns the memory of a kind.
+
+        Raises:
+            InvalidArgumentError: where the device has none.
+        """
+        for memory in self.memories.values():
+            if memory.name == kind:
+                return memory
+        known = ", ".join(memory.name for memory in self.memories.values())
+        raise InvalidArgumentError(f"{self.device!r} has no memory of the kind {kind!r}", hint=f"it has {known}")
+
     def destroy(self) -> None:
-        for place in self.memories.values():
-            place.destroy()
+        for memory in self.memories.values():
+            memory.destroy()
         self.description.destroy()
-        self.device.allocator.caches.remove(self.pools)
-        self.pools.close()
         super().destroy()
 
 
@@ -141,12 +178,9 @@ class PjrtClient(Handle):
         super().destroy()
 
 
-def place(device: int | None, memory: int | None) -> tuple[PjrtDevice, int]:
-    """Returns the device and the number of the memory space that a host names by pointers, of which one may be null."""
-    if memory:
-        found = handle_at(memory, PjrtMemory)
-        return found.device, found.space
-    return handle_at(device, PjrtDevice), 0
+def memory_at(device: int | None, memory: int | None) -> PjrtMemory:
+    """Returns the memory that a host names by a pointer, or the main memory of the device where that is null."""
+    return handle_at(memory, PjrtMemory) if memory else handle_at(device, PjrtDevice).memories[0]
 
 
 @implements("Plugin_Initialize")

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import warnings
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 from xla_core.errors import InvalidArgumentError, UnimplementedError
@@ -37,8 +38,7 @@ class PjrtExecutable(Handle):
         self.program, executable = program, program.executable
         arrays = iter(executable.result_shapes)
         results = [None if text == TOKEN_TEXT else next(arrays) for text in program.signature.results]
-        count, parameters = len(results), len(program.signature.parameters)
-        kinds = self._kinds(max(count, parameters))
+        count = len(results)
         numbers = [TOKEN_NUMBER if shape is None else TYPE_NUMBERS[shape.element_type] for shape in results]
         super().__init__(
             executable_name=executable.name,
@@ -49,17 +49,20 @@ class PjrtExecutable(Handle):
             output_types=(ctypes.c_int32 * max(1, count))(*numbers),
             dims=abi.int64s(size for shape in results if shape is not None for size in shape.dimensions),
             dim_sizes=abi.int64s(0 if shape is None else shape.rank for shape in results),
-            num_parameters=parameters,
-            memory_kinds=kinds[0],
-            memory_kind_sizes=kinds[1],
             size_in_bytes=executable.memory_stats().generated_code_bytes,
         )
-        self.slots.keep(kinds)
+        kinds, sizes = self._texts(program.signature.result_memories)
+        self.slots.set(memory_kinds=kinds, memory_kind_sizes=sizes)
 
-    @staticmethod
-    def _kinds(count: int) -> tuple[Any, Any, Any]:
-        text = ctypes.create_string_buffer(b"device")
-        return abi.pointers([abi.address_of(text)] * count), abi.int64s([len(text) - 1] * count), text
+    def _texts(self, texts: Sequence[str]) -> tuple[Any, Any]:
+        kept = [self.slots.keep(ctypes.create_string_buffer(text.encode())) for text in texts]
+        return abi.pointers(map(abi.address_of, kept)), abi.int64s(len(text) - 1 for text in kept)
+
+    def parameter_memories(self) -> tuple[Any, Any]:
+        """Returns the arrays of pointers to the kinds of the parameters' memories, and of their sizes."""
+        texts = self.program.signature.parameter_memories
+        found: tuple[Any, Any] = self.slots.once("parameter_memories", lambda: self._texts(texts))
+        return found
 
 
 class PjrtLoadedExecutable(Handle):
@@ -71,6 +74,8 @@ class PjrtLoadedExecutable(Handle):
         self.program, self.client = program, client
         self.executable = executable = program.executable
         self.devices = [client.device_of(device) for device in executable.devices]
+        for kind in program.signature.result_memories:
+            self.devices[0].memory_of_kind(kind)  # of an unknown kind, before the program runs
         places = [(r, p) for r in range(executable.num_replicas) for p in range(executable.num_partitions)]
         ids = (ctypes.c_int32 * (2 * len(places)))(*(number for place in places for number in place))
         super().__init__(
@@ -88,16 +93,19 @@ class PjrtLoadedExecutable(Handle):
         executable, signature = self.executable, self.program.signature
         if not isinstance(executable, StaticExecutable) or len(self.devices) != 1 or signature.has_tokens:
             return None
+        if signature.has_host_results:
+            return None
         device = self.devices[0]
-        entry = executable.executable.native_entry() if device.is_host_addressable else None
+        is_addressable = device.memories[0].is_host_addressable
+        entry = executable.executable.native_entry() if is_addressable else None
         if entry is None or not is_suitable(entry) or any(s.is_dynamic for s in executable.result_shapes):
             return None
         temporaries = [Shape(ElementType.U8, (size,)) for _, size in entry.temporaries]
         return NativeProgram(
             entry,
             device.address,
-            [pool_of(shape, device) for shape in executable.parameter_shapes],
-            [pool_of(shape, device) for shape in (*executable.result_shapes, *temporaries)],
+            [pool_of(shape, device.memory_of(shape)) for shape in executable.parameter_shapes],
+            [pool_of(shape, device.memory_of(shape)) for shape in (*executable.result_shapes, *temporaries)],
         )
 
     def leave_to_python(self) -> None:
@@ -212,6 +220,14 @@ def _fingerprint(args: Any) -> None:
 @implements("LoadedExecutable_Fingerprint")
 def _loaded_fingerprint(args: Any) -> None:
     raise UnimplementedError("ask the PJRT_Executable for its fingerprint")
+
+
+@implements("Executable_ParameterMemoryKinds")
+def _parameter_memory_kinds(args: Any) -> None:
+    handle = handle_at(args.executable, PjrtExecutable)
+    kinds, sizes = handle.parameter_memories()
+    args.memory_kinds, args.memory_kind_sizes = abi.address_of(kinds), abi.address_of(sizes)
+    args.num_parameters = len(handle.program.signature.parameters)
 
 
 @implements("Executable_GetCostAnalysis")

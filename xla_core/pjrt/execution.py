@@ -12,7 +12,7 @@ from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Shape
 from xla_core.pjrt import abi
-from xla_core.pjrt.buffer import TOKEN_NUMBER, PjrtBuffer
+from xla_core.pjrt.buffer import TOKEN_NUMBER, PjrtBuffer, copy_to
 from xla_core.pjrt.client import PjrtDevice
 from xla_core.pjrt.event import event_address
 from xla_core.pjrt.executable import PjrtLoadedExecutable
@@ -76,19 +76,26 @@ def _run(
 def _result_handles(
     signature: Signature, results: Sequence[Buffer], device: PjrtDevice, end: Event
 ) -> list[PjrtBuffer]:
-    if TOKEN_TEXT not in signature.results:
-        return [PjrtBuffer(buffer, device) for buffer in results]
+    if TOKEN_TEXT not in signature.results and not signature.has_host_results:
+        return [PjrtBuffer(buffer, device.memory_of(buffer.shape)) for buffer in results]
     arrays = iter(results)
     return [
-        _token(device, end) if text == TOKEN_TEXT else PjrtBuffer(next(arrays), device) for text in signature.results
+        _token(device, end) if text == TOKEN_TEXT else _result(next(arrays), device, kind)
+        for text, kind in zip(signature.results, signature.result_memories, strict=True)
     ]
+
+
+def _result(buffer: Buffer, device: PjrtDevice, kind: str) -> PjrtBuffer:
+    """Moves a result to the kind of memory that the program says. A run leaves its results in the main memory."""
+    memory = device.memory_of_kind(kind)
+    return PjrtBuffer(buffer if memory is device.memory_of(buffer.shape) else copy_to(buffer, memory), memory)
 
 
 def _token(device: PjrtDevice, end: Event) -> PjrtBuffer:
     """Makes the buffer of a token: an empty array that is ready when the execution has ended."""
     buffer = Buffer.of_undefined(device.device, Shape(ElementType.PRED, (0,)))
     buffer.define(end)
-    handle = PjrtBuffer(buffer, device)
+    handle = PjrtBuffer(buffer, device.memories[0])
     handle.slots.set(type=TOKEN_NUMBER, num_dims=0)
     return handle
 

@@ -27,7 +27,7 @@ _GETTERS_TEXT = """
     TopologyDescription_Attributes TopologyDescription_Fingerprint TopologyDescription_GetMemorySpaceKindIds
     Executable_Name Executable_NumReplicas Executable_NumPartitions Executable_NumOutputs
     Executable_SizeOfGeneratedCodeInBytes Executable_OutputElementTypes Executable_OutputDimensions
-    Executable_OutputMemoryKinds Executable_ParameterMemoryKinds
+    Executable_OutputMemoryKinds
     LoadedExecutable_AddressableDevices LoadedExecutable_AddressableDeviceLogicalIds
     Buffer_ElementType Buffer_Dimensions Buffer_UnpaddedDimensions Buffer_DynamicDimensionIndices
     Buffer_OnDeviceSizeInBytes Buffer_Device Buffer_Memory Buffer_IsOnCpu Buffer_IsDeleted

@@ -6,15 +6,17 @@ import dataclasses
 import itertools
 import json
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
+from xla_core.pjrt.client import MAIN_MEMORY
 from xla_core.pjrt.compile_options import read_compile_options
 from xla_core.runtime import Client, LoadedExecutable
 from xla_core.stablehlo import Module, TokenType
+from xla_core.stablehlo.ir import Op
 from xla_core.stablehlo.sharding.entry_shardings import entry_shardings, sharding_text
 from xla_core.stablehlo.sharding.shardy import Sharding
 
@@ -27,29 +29,41 @@ _TOKEN_TYPE = "!stablehlo.token"
 @dataclasses.dataclass(frozen=True)
 class Signature:
     """What hosts know of parameters and results, and the runtime doesn't: tokens are buffers too, and arrays have
-    shardings.
+    shardings and kinds of memory.
 
     Attributes:
         parameters, results: for each its sharding as HLO text, or `TOKEN_TEXT`.
+        parameter_memories, result_memories: for each the kind of its memory.
     """
 
     parameters: tuple[str, ...]
     results: tuple[str, ...]
+    parameter_memories: tuple[str, ...]
+    result_memories: tuple[str, ...]
 
     @staticmethod
     def of(module: HloModule | Module) -> Signature:
         if isinstance(module, HloModule):
             shapes = [leaf for shape in module.parameter_shapes for leaf in shape.leaves()]
-            return Signature(_texts(shapes), _texts(module.result_shape.leaves()))
+            results = list(module.result_shape.leaves())
+            kinds = ((MAIN_MEMORY,) * len(shapes), (MAIN_MEMORY,) * len(results))
+            return Signature(_texts(shapes), _texts(results), *kinds)
         main = module.functions["main"]
         kind, shardings = main.attributes["function_type"], entry_shardings(module, main)
         return Signature(
-            _sharding_texts(kind.inputs, shardings.arguments), _sharding_texts(kind.results, shardings.results)
+            _sharding_texts(kind.inputs, shardings.arguments),
+            _sharding_texts(kind.results, shardings.results),
+            _memory_kinds(main, "arg_attrs", len(kind.inputs)),
+            _memory_kinds(main, "res_attrs", len(kind.results)),
         )
 
     @property
     def has_tokens(self) -> bool:
         return TOKEN_TEXT in (*self.parameters, *self.results)
+
+    @property
+    def has_host_results(self) -> bool:
+        return any(kind != MAIN_MEMORY for kind in self.result_memories)
 
     def array_numbers(self, numbers: Sequence[int]) -> tuple[int, ...]:
         """Returns the numbers that parameters have among those that are arrays."""
@@ -63,6 +77,11 @@ class Signature:
         if TOKEN_TEXT not in self.parameters or len(row) != len(self.parameters):
             return row
         return [item for item, text in zip(row, self.parameters, strict=True) if text != TOKEN_TEXT]
+
+
+def _memory_kinds(main: Op, name: str, count: int) -> tuple[str, ...]:
+    attributes: Any = main.attributes.get(name) or ({},) * count
+    return tuple(str((given or {}).get("mhlo.memory_kind", MAIN_MEMORY)) for given in attributes)
 
 
 def _texts(shapes: Iterable[Shape]) -> tuple[str, ...]:
@@ -89,8 +108,7 @@ class Program:
     options: bytes
 
     def serialize(self) -> bytes:
-        header = {"parameters": self.signature.parameters, "results": self.signature.results}
-        parts = [json.dumps(header).encode(), self.options, self.executable.serialize()]
+        parts = [json.dumps(dataclasses.asdict(self.signature)).encode(), self.options, self.executable.serialize()]
         return b"".join(len(part).to_bytes(8, "little") + part for part in parts)
 
     @staticmethod
@@ -110,7 +128,7 @@ class Program:
                 parts.append(data[8:end])
                 data = data[end:]
             header = json.loads(parts[0])
-            signature = Signature(tuple(map(str, header["parameters"])), tuple(map(str, header["results"])))
+            signature = Signature(*(tuple(map(str, header[field.name])) for field in dataclasses.fields(Signature)))
             options, code = parts[1:]
         except (ValueError, TypeError, KeyError, IndexError) as error:
             raise InvalidArgumentError("these bytes are not a serialized executable of xla-core") from error

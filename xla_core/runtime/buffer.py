@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -67,7 +68,7 @@ class Buffer(TrackedBuffer):
         Returns None for memory that the device can't use, for example because of its alignment.
         """
         size = row_major_bytes(shape)
-        alignment = device.platform.compiler.target_config.alignment.allocation
+        alignment = device.platform.transfer_manager.target_config.alignment.allocation
         if not size or address % alignment:
             return None
         memory = device.executor.wrap_memory(address, size)
@@ -292,16 +293,13 @@ class Buffer(TrackedBuffer):
             return self
         device.require_alive()
         if device.platform is self.device.platform and device.executor.features.peer_copies:
-            first, second = sorted((self.device, device), key=id)  # copies in both directions must not deadlock
-            with first.lock, second.lock:
-                copy = _written(
-                    device, self.shape, lambda stream, memory: stream.memcpy_d2d(memory, self.acquire(stream))
-                )
-                self.add_usage(copy.definition_event or _READY)
-                return copy
+            return self._copied(device, self.shape)
         there = device.platform.transfer_manager
         here = self.device.platform.transfer_manager
         shape = intern_shape(there.device_shape(self.shape.without_layout()))
+        event = self.definition_event
+        if self.device.executor.features.host_addressable and (event is None or (event.ready and event.error is None)):
+            return Buffer.from_host(self.to_numpy(), device, shape, immutable=True)
         data, arrived = self._read()
         staged = np.empty(device.byte_size(shape), np.uint8)
 
@@ -318,6 +316,26 @@ class Buffer(TrackedBuffer):
             stream.memcpy_h2d(memory, staged)
 
         return _written(device, shape, enqueue)
+
+    def copy(self, memory_space: int | None = None) -> Buffer:
+        """Copies the value within the device without blocking. If the computation fails, the copy has its error.
+
+        Args:
+            memory_space: the number of one of the target's memory spaces; by default the buffer's own.
+        """
+        if memory_space is None or memory_space == self.memory_space:
+            return self._copied(self.device, self.shape)
+        layout = self.shape.with_default_layout().layout
+        assert layout is not None
+        shape = self.shape.with_layout(dataclasses.replace(layout, memory_space=memory_space))
+        return self._copied(self.device, intern_shape(shape))
+
+    def _copied(self, device: Device, shape: Shape) -> Buffer:
+        first, second = sorted((self.device, device), key=id)  # copies in both directions must not deadlock
+        with first.lock, second.lock:
+            copy = _written(device, shape, lambda stream, memory: stream.memcpy_d2d(memory, self.acquire(stream)))
+            self.add_usage(copy.definition_event or _READY)
+            return copy
 
     # -- Python ------------------------------------------------------------------------------------------------------
 

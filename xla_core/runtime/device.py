@@ -49,8 +49,8 @@ class Device(Handle):
 
     _instead_of_pickle = "make a Client in the other process"
 
-    def __init__(self, devices: DeviceSet, platform: Platform, index: int, ordinal: int) -> None:
-        self._set = weakref.ref(devices)
+    def __init__(self, devices: weakref.ref[DeviceSet], platform: Platform, index: int, ordinal: int) -> None:
+        self._set = devices
         self.platform = platform
         self.id = index
         self.local_ordinal = ordinal
@@ -75,11 +75,24 @@ class Device(Handle):
         self.lock = threading.RLock()
         self._sizes: dict[int, tuple[Shape, int]] = {}  # by id(shape); the entry keeps the shape alive
         self.dead: XlaError | None = None
+        self._host_memory: HostMemory | None = None
         _devices.add(self)
 
     @property
     def description(self) -> DeviceDescription:
         return self.executor.description
+
+    @property
+    def host_memory(self) -> HostMemory:
+        """The host's memory as a place for this device's arrays, such as parameters that don't fit in its own memory.
+
+        `buffer.copy_to_device(device.host_memory)` moves an array there without waiting. Programs of the device take
+        such arrays as arguments.
+        """
+        with self.lock:
+            if self._host_memory is None:
+                self._host_memory = HostMemory(self)
+            return self._host_memory
 
     @property
     def memory_limit(self) -> int | None:
@@ -139,6 +152,10 @@ class Device(Handle):
             raise FailedPreconditionError(f"the client of {self} is gone", hint="pass the Device itself")
         return devices.find(wanted)
 
+    def belongs_to(self, device: Device) -> bool:
+        """Whether this is the device, or its host memory."""
+        return self is device
+
     def is_beside(self, other: Device) -> bool:
         return self._set == other._set
 
@@ -175,12 +192,38 @@ class Device(Handle):
         if self.dead is None:
             with self.lock:  # not while another thread releases idle memory
                 self.dead = error
+            if self._host_memory is not None:
+                self._host_memory.close(error)
             for stream in (self.h2d_stream, self.compute_stream, *self._further, self.d2h_stream):
                 stream.close()
             self.allocator.close()
 
     def __repr__(self) -> str:
         return f"<Device {self.platform.name}:{self.id}>"
+
+
+class HostMemory(Device):
+    """The host's memory as a place for arrays of a device.
+
+    It runs no programs. A program of the device takes its arrays as arguments: each run copies them to the device.
+
+    Attributes:
+        device: the device whose arrays it keeps.
+    """
+
+    def __init__(self, device: Device) -> None:
+        from xla_core.runtime.host_memory import HostMemoryPlatform  # few programs need it
+
+        platform = HostMemoryPlatform(device.platform.name, device.local_ordinal)
+        super().__init__(device._set, platform, device.id, device.local_ordinal)
+        self.device = device
+        self.dead = device.dead
+
+    def belongs_to(self, device: Device) -> bool:
+        return self is device or self.device is device
+
+    def __repr__(self) -> str:
+        return f"<HostMemory of {self.device!r}>"
 
 
 def wait_for(event: Event, device: Device) -> None:
@@ -214,7 +257,7 @@ class DeviceSet:
         self.platform = platform
         self.backend_version = backend_version
         self.launch_lock = threading.RLock()
-        self.devices = tuple(Device(self, platform, i, i) for i in range(count))
+        self.devices = tuple(Device(weakref.ref(self), platform, i, i) for i in range(count))
 
     def require_alive(self) -> None:
         """Raises FailedPreconditionError if the client is closed."""
@@ -229,7 +272,7 @@ class DeviceSet:
         if wanted is None:
             return self.devices[0]
         if isinstance(wanted, Device):
-            if wanted not in self.devices:
+            if not any(wanted.belongs_to(device) for device in self.devices):
                 raise InvalidArgumentError(f"{wanted!r} is not a device of this client")
             return wanted
         names = {f"{self.platform.name}:{device.id}": device for device in self.devices}

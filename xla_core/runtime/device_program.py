@@ -145,16 +145,20 @@ class DeviceProgram:
     # -- uncommon cases ----------------------------------------------------------------------------------------------
 
     def _adapted(self, arguments: Sequence[Any]) -> tuple[list[Buffer], dict[int, Buffer]]:
-        """Gives arguments the program's layouts. Returns them, and by index the originals of those that were copied.
+        """Copies arguments from host memory, and gives them the program's layouts.
 
-        Raises an XlaError if an argument can't be used. Waits for the values of those that have another layout.
+        Returns them, and by index the originals of those that were copied. Raises an XlaError if an argument can't be
+        used. Waits for the values of those that have another layout.
         """
         for index, (argument, shape) in enumerate(zip(arguments, self.shapes, strict=True)):
             self._check_argument(argument, shape, index)
         adapted, originals = list(arguments), {}
         for index, (argument, shape) in enumerate(zip(arguments, self.shapes, strict=True)):
-            if argument.shape != shape:
-                adapted[index] = Buffer.from_host(argument.to_numpy(), self.device, shape)
+            if argument.device is not self.device:
+                adapted[index] = argument.copy_to_device(self.device)
+            if adapted[index].shape != shape:
+                adapted[index] = Buffer.from_host(adapted[index].to_numpy(), self.device, shape)
+            if adapted[index] is not argument:
                 originals[index] = argument
         return adapted, originals
 
@@ -165,7 +169,7 @@ class DeviceProgram:
                 hint="call the executable itself, exe(...), which takes arrays, or use Client.buffer_from_host",
             )
         argument.require_memory()
-        if argument.device is not self.device:
+        if not argument.device.belongs_to(self.device):
             if not self.device.is_beside(argument.device):
                 raise InvalidArgumentError(
                     f"argument {index} of {self.name} is a buffer of another client", hint="copy it: np.asarray(buffer)"

@@ -203,7 +203,7 @@ def test_a_failing_entry_makes_python_run_the_program(host: Host) -> None:
     program, x = host.compile(DOUBLE), host.upload(X)
     loaded = handle_at(program, PjrtLoadedExecutable)
     code = NativeCode("define i32 @fail(ptr %table) { ret i32 1 }")
-    pool = pool_of(loaded.executable.result_shapes[0], loaded.devices[0])
+    pool = pool_of(loaded.executable.result_shapes[0], loaded.devices[0].memories[0])
     entry = NativeEntry(code.address("fail"), (0, 0), (0,), (1,), microseconds=1.0)
     failing = NativeProgram(entry, loaded.devices[0].address, [pool], [pool])
     loaded.slots.set(native_program=failing.address)

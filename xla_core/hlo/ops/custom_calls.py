@@ -54,6 +54,9 @@ RESHARDING = ("SPMDFullToShardShape", "SPMDShardToFullShape")
 ANNOTATIONS = ("Sharding", *RESHARDING, "LayoutConstraint")
 """Targets that annotate the sharding or layout of their operand. Their result is the operand."""
 
+PLACEMENTS = ("annotate_device_placement", "MoveToHost", "MoveToDevice")
+"""Targets that say in which memory an array should be. Their result is the operand."""
+
 
 def register_custom_call(target: str) -> Callable[[Evaluate], Evaluate]:
     """Returns a decorator that registers the evaluation of custom calls to `target`.
@@ -270,9 +273,7 @@ def _checked(value: Value, instruction: HloInstruction, target: str) -> Value:
 
 for _target in (
     *ANNOTATIONS,
-    "annotate_device_placement",
-    "MoveToHost",
-    "MoveToDevice",
+    *PLACEMENTS,
     "xla.sdy.FuncResultSharding",
     "xla.sdy.GlobalToLocalShape",
     "xla.sdy.LocalToGlobalShape",

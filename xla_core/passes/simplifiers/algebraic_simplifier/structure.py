@@ -5,7 +5,7 @@ from __future__ import annotations
 from xla_core.hlo.builder import Builder
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.ops.custom_calls import ANNOTATIONS, PORTABLE_LINEAR_ALGEBRA
+from xla_core.hlo.ops.custom_calls import ANNOTATIONS, PLACEMENTS, PORTABLE_LINEAR_ALGEBRA
 from xla_core.hlo.ops.top_k_calls import approx_top_k_dimension, top_k_attributes
 from xla_core.hlo.shape import Shape
 from xla_core.passes.patterns import POINTWISE
@@ -41,6 +41,12 @@ def annotation_of_one_device(i: HloInstruction, b: Builder) -> HloInstruction | 
     if i.attribute("custom_call_target") not in ANNOTATIONS or module is None or module.num_partitions != 1:
         return None
     return i.operands[0] if i.operands[0].shape.compatible(i.shape) else None
+
+
+@rule(Opcode.CUSTOM_CALL)
+def placement(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """A placement in memory -> the operand, as a program keeps its arrays in the device's memory"""
+    return i.operands[0] if i.attribute("custom_call_target") in PLACEMENTS else None
 
 
 @rule(Opcode.CUSTOM_CALL)

@@ -1,0 +1,101 @@
+"""JAX's kinds of memory, which every backend has: the device's own, and the host's by two names."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+
+import pytest
+
+from tests.xla_core.pjrt.host import Host, HostError
+from tests.xla_core.pjrt.jax_process import run_jax
+
+pytest.importorskip("jax")
+
+_HEAD = """
+from jax.sharding import SingleDeviceSharding
+device = jax.devices()[0]
+on_device, pinned, unpinned = (
+    SingleDeviceSharding(device, memory_kind=kind) for kind in ("device", "pinned_host", "unpinned_host")
+)
+x = jnp.arange(8.0)
+def show(value):
+    print(value.sharding.memory_kind, np.asarray(value).sum())
+"""
+
+
+def _run(program: str, platforms: str) -> str:
+    return run_jax(_HEAD + textwrap.dedent(program), platforms)
+
+
+@pytest.mark.parametrize("platform", ["xla_cpu", "template"])
+def test_arrays_move_between_memories(platform: str) -> None:
+    pytest.importorskip(f"xla_backend_{platform.removeprefix('xla_')}")
+    program = """
+        print(device.default_memory().kind, sorted(memory.kind for memory in device.addressable_memories()))
+        there = jax.device_put(x, pinned)
+        show(there)
+        show(jax.device_put(np.arange(4.0), unpinned))
+        show(jax.device_put(there, on_device))
+        show(there + 1)
+        copy = jax.device_put(there, may_alias=False)
+        there.delete()
+        show(copy)
+        show(jax.jit(lambda v: v * 2, out_shardings=pinned)(x))
+        both = jax.jit(lambda v, w: (jax.device_put(v, on_device) + w, v), in_shardings=(pinned, on_device))
+        for value in both(jax.device_put(x, pinned), x):
+            show(value)
+        step = jax.jit(lambda v: v * 3, donate_argnums=0, in_shardings=pinned, out_shardings=pinned)
+        donated = jax.device_put(x, pinned)
+        show(step(donated))
+        print(donated.is_deleted())
+    """
+    lines = _run(program, f"{platform},cpu").splitlines()
+    assert lines == [
+        "device ['device', 'pinned_host', 'unpinned_host']",
+        "pinned_host 28.0",
+        "unpinned_host 6.0",
+        "device 28.0",
+        "pinned_host 36.0",
+        "pinned_host 28.0",
+        "pinned_host 56.0",
+        "device 56.0",
+        "pinned_host 28.0",
+        "pinned_host 84.0",
+        "True",
+    ]
+
+
+def test_checkpoints_are_offloaded_as_on_jax_cpu() -> None:
+    program = """
+        from jax.ad_checkpoint import checkpoint_name
+        policy = jax.checkpoint_policies.save_and_offload_only_these_names(
+            names_which_can_be_saved=["y"], names_which_can_be_offloaded=["z"],
+            offload_src="device", offload_dst="pinned_host",
+        )
+        def f(v):
+            def body(carry, _):
+                y = checkpoint_name(jnp.sin(carry), "y")
+                return checkpoint_name(jnp.sin(y), "z"), None
+            return jnp.sum(jax.lax.scan(jax.checkpoint(body, policy=policy), v, length=3)[0])
+        print(np.asarray(jax.jit(jax.grad(f))(x)).tolist())
+        compiled = jax.jit(lambda v: v * 2, out_shardings=pinned).lower(x).compile()
+        print(compiled.runtime_executable().get_output_memory_kinds())
+        loaded = jax.export.deserialize(jax.export.export(jax.jit(lambda v: v * 2, out_shardings=pinned))(x).serialize())
+        show(loaded.call(x))
+    """
+    ours = _run(program, "xla_cpu,cpu").splitlines()
+    reference = _run(program, "cpu").splitlines()
+    assert ours[1:] == reference[1:] == ["[['pinned_host']]", "pinned_host 56.0"]
+    assert json.loads(ours[0]) == pytest.approx(json.loads(reference[0]), rel=1e-6)
+
+
+def test_an_unknown_kind_of_memory_is_refused_with_the_program() -> None:
+    host = Host("cpu")
+    text = """
+        func.func public @main(%a: tensor<2xf32>) -> (tensor<2xf32> {mhlo.memory_kind = "tape"}) {
+          return %a : tensor<2xf32>
+        }"""
+    with pytest.raises(HostError, match="no memory of the kind 'tape'"):
+        host.compile(text)
+    host.call("Client_Destroy", client=host.client)
