@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 
 from xla_conformance.expressions import compile_expression
+from xla_conformance.next_steps import next_steps
 from xla_conformance.progress import progress
 from xla_conformance.report.compare import compare as compare_documents
 from xla_conformance.report.compare import print_comparison
@@ -72,7 +73,7 @@ class TestRun:
         version = run.environment.get("backend_version", "")
         out.print(f"[bold]{run.backend}[/] {version}, profile {run.profile}, seed {run.seed}".replace(" ,", ","))
         files = write_report(run, folder, before if report is not None or earlier is not None else None)
-        print_report(out, run, folder)
+        print_report(out, run, folder, next_steps(run))
         if report is not None:
             for path in files:
                 out.print(str(path), markup=False, soft_wrap=True)

@@ -34,6 +34,7 @@ from xla_core.passes.pass_manager import (
     observe_passes,
 )
 from xla_core.passes.pipeline import STAGES, default_pipeline, run_hlo_passes, scheduling_pipeline
+from xla_core.passes.plan import PlanStep, SupportPlan, plan_support
 from xla_core.passes.registry import PASSES, create_pass, register_pass
 from xla_core.passes.simplification import SimplificationOptions, simplification_pipeline
 
@@ -53,11 +54,14 @@ __all__ = [
     "PassGroup",
     "PassObserver",
     "PassTiming",
+    "PlanStep",
     "SimplificationOptions",
+    "SupportPlan",
     "create_pass",
     "default_pipeline",
     "is_canonical_convolution",
     "observe_passes",
+    "plan_support",
     "register_pass",
     "run_hlo_passes",
     "scheduling_pipeline",

@@ -1,6 +1,6 @@
 """Describes a device as data: figures, capabilities, layouts, alignment, memory spaces, fusion costs, threads."""
 
-from xla_core.target.capabilities import Capabilities, Constraint, Ok, Support, Unsupported
+from xla_core.target.capabilities import Capabilities, Constraint
 from xla_core.target.config import AlignmentRules, TargetConfig
 from xla_core.target.device import CacheLevel, DeviceDescription, MemorySpace
 from xla_core.target.device_layout import from_device_layout, to_device_layout
@@ -8,6 +8,7 @@ from xla_core.target.fusion import FusionCosts, FusionDecision, FusionPreference
 from xla_core.target.layout_rules import InstructionLayouts, LayoutRules, array_size_bytes, keeps_layout
 from xla_core.target.matrix_shape import Fragment, LanePlace, MatrixShape
 from xla_core.target.parallel import ParallelModel
+from xla_core.target.support import Lack, Ok, Support, Unsupported
 
 __all__ = [
     "AlignmentRules",
@@ -20,6 +21,7 @@ __all__ = [
     "FusionDecision",
     "FusionPreferences",
     "InstructionLayouts",
+    "Lack",
     "LanePlace",
     "LayoutRules",
     "MatrixShape",

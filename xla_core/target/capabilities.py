@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from pydantic import Field
@@ -17,27 +16,7 @@ from xla_core.hlo.op_table import OPS, Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.target.layout_rules import keeps_layout
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Ok:
-    """The answer that the device runs an instruction."""
-
-    def __bool__(self) -> bool:
-        return True
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Unsupported:
-    """The answer that the device doesn't run an instruction, and the reason why."""
-
-    reason: str
-
-    def __bool__(self) -> bool:
-        return False
-
-
-Support = Ok | Unsupported
+from xla_core.target.support import INDICES, Lack, Ok, Support, Unsupported
 
 Constraint = Callable[[HloInstruction], str | None]
 """A further condition on an instruction: returns the reason why the device can't run it, or None."""
@@ -109,6 +88,38 @@ class Capabilities(CheckedModel):
         both = {**self.constraints, opcode: (*self.constraints.get(opcode, ()), constraint)}
         return self.model_copy(update={"constraints": both})
 
+    def with_lacks(self, lacks: Iterable[Lack]) -> Capabilities:
+        """A copy that has what `lacks` name: ops, element types, custom calls, and ops without a limit."""
+        made = self
+        for lack in lacks:
+            made = made._with_lack(lack)
+        return made
+
+    def _with_lack(self, lack: Lack) -> Capabilities:
+        opcode, element_type = lack.opcode, lack.element_type
+        if lack.detail == INDICES:
+            return self.model_copy(update={"index_types": self.index_types | {element_type}})
+        if opcode is None:
+            return self.model_copy(update={"storage_types": self.held_types | {element_type}})
+        if opcode == Opcode.CUSTOM_CALL and lack.detail:
+            return self.model_copy(update={"custom_calls": self.custom_calls | {lack.detail}})
+        if lack.detail:
+            return self._without_limit(opcode, lack.detail)
+        made = self.with_ops([opcode], () if element_type is None else (element_type,))
+        if element_type is None or element_type in made.held_types:
+            return made
+        return made.model_copy(update={"storage_types": made.held_types | {element_type}})
+
+    def _without_limit(self, opcode: Opcode, reason: str) -> Capabilities:
+        """A copy whose constraints don't give this reason for an op."""
+
+        def lifted(constraint: Constraint) -> Constraint:
+            return lambda i: None if (why := constraint(i)) == reason and i.opcode == opcode else why
+
+        constraints = {key: tuple(map(lifted, found)) for key, found in self.constraints.items()}
+        applied = {key: found for key, found in self.scalar_computations.items() if key != opcode}
+        return self.model_copy(update={"constraints": constraints, "scalar_computations": applied})
+
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Capabilities:
         """Pydantic's `model_copy`, which also drops properties that were computed from the old fields."""
         made = super().model_copy(update=update, deep=deep)
@@ -144,12 +155,13 @@ class Capabilities(CheckedModel):
             if target in self.custom_calls or target in self.composites:
                 return self._check_constraints(instruction)
             if Opcode.CUSTOM_CALL not in self.ops:
-                return Unsupported(f"there is no custom call {target!r}")
+                return Unsupported(f"there is no custom call {target!r}", (Lack(opcode, detail=target),))
         if opcode not in self.ops:
-            return Unsupported(f"there is no {opcode}")
-        wrong = self._wrong_type(instruction)
+            lacks = tuple(dict.fromkeys(self._lacking_types(instruction)))
+            return Unsupported(f"there is no {opcode}", lacks or (Lack(opcode),))
+        wrong = next(self._lacking_types(instruction), None)
         if wrong is not None:
-            return Unsupported(f"there is no {opcode} of {wrong}")
+            return Unsupported(f"there is no {opcode} of {wrong.element_type}", (wrong,))
         algorithm = instruction.attribute("algorithm") if opcode == Opcode.DOT else None
         if algorithm is not None and algorithm not in self.dot_algorithms:
             return Unsupported(f"there is no dot by algorithm {algorithm}")
@@ -159,26 +171,31 @@ class Capabilities(CheckedModel):
     def _check_held(self, shape: Shape) -> Unsupported | None:
         for leaf in shape.leaves():
             if leaf.is_array and leaf.element_type not in self.held_types:
-                return Unsupported(f"the device holds no {leaf.element_type}")
+                lack = Lack(None, leaf.element_type)
+                return Unsupported(f"the device holds no {leaf.element_type}", (lack,))
         return None
 
-    def _wrong_type(self, instruction: HloInstruction) -> ElementType | None:
+    def _lacking_types(self, instruction: HloInstruction) -> Iterator[Lack]:
+        """The element types of operands and results that the table doesn't list for the op."""
         op, operands = instruction.op, instruction.operands
-        types = self.ops[op.opcode]
+        types = self.ops.get(op.opcode, frozenset())
         indices = op.index_operands(len(operands))
         for number, operand in enumerate(operands):
             if number == op.predicate_operand:
                 continue
-            wanted = self.index_types if number in indices else types
             for leaf in operand.shape.leaves():
-                if leaf.is_array and leaf.element_type not in wanted:
-                    return leaf.element_type
+                if not leaf.is_array:
+                    continue
+                if number in indices:
+                    if leaf.element_type not in self.index_types:
+                        yield Lack(None, leaf.element_type, INDICES)
+                elif leaf.element_type not in types:
+                    yield Lack(op.opcode, leaf.element_type)
         if op.predicate_result:
-            return None
+            return
         for leaf in instruction.shape.leaves():
             if leaf.is_array and leaf.element_type not in types:
-                return leaf.element_type
-        return None
+                yield Lack(op.opcode, leaf.element_type)
 
     def _check_computations(self, instruction: HloInstruction, seen: set[HloComputation]) -> Unsupported | None:
         allowed = self.scalar_computations.get(instruction.opcode)
@@ -187,14 +204,14 @@ class Capabilities(CheckedModel):
                 inside = [i.opcode for i in computation.instructions if i.opcode != Opcode.PARAMETER]
                 if len(inside) != 1 or inside[0] not in allowed:
                     names = ", ".join(sorted(allowed))
-                    return Unsupported(f"{instruction.opcode} takes a computation of a single op of {names}")
+                    return _limited(instruction, f"{instruction.opcode} takes a computation of a single op of {names}")
             if computation in seen:
                 continue
             seen.add(computation)
             for inner in computation.instructions:
                 answer = self._supports(inner, seen)
                 if isinstance(answer, Unsupported):
-                    return Unsupported(f"in its computation, {inner.name}: {answer.reason}")
+                    return Unsupported(f"in its computation, {inner.name}: {answer.reason}", answer.lacks)
         return None
 
     def _check_constraints(self, instruction: HloInstruction) -> Support:
@@ -203,5 +220,9 @@ class Capabilities(CheckedModel):
             for constraint in self.constraints.get(key, ()):
                 reason = constraint(instruction)
                 if reason is not None:
-                    return Unsupported(reason)
+                    return _limited(instruction, reason)
         return Ok()
+
+
+def _limited(instruction: HloInstruction, reason: str) -> Unsupported:
+    return Unsupported(reason, (Lack(instruction.opcode, detail=reason),))

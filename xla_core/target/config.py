@@ -14,11 +14,12 @@ from pydantic import BaseModel, Field
 from xla_core.checked_model import CheckedModel
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
-from xla_core.target.capabilities import Capabilities, Support
+from xla_core.target.capabilities import Capabilities
 from xla_core.target.device import DeviceDescription, MemorySpace
 from xla_core.target.fusion import FusionPreferences
 from xla_core.target.layout_rules import LayoutRules, array_size_bytes
 from xla_core.target.parallel import ParallelModel
+from xla_core.target.support import Support
 
 
 class AlignmentRules(CheckedModel):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -24,10 +25,10 @@ _ALWAYS = (State.PASS, State.FAIL, State.NOT_SUPPORTED)
 _COLORS = {State.PASS: "green", State.NOT_SUPPORTED: "yellow", State.WAIVED: "yellow", State.FILE_WRONG: "yellow"}
 
 
-def print_report(console: Console, run: Run, folder: Path | None = None) -> None:
-    """Prints a row for each group, the first failures, the levels and the verdict.
+def print_report(console: Console, run: Run, folder: Path | None = None, steps: Sequence[str] = ()) -> None:
+    """Prints a row for each group, the first failures, what to add next, the levels and the verdict.
 
-    `folder` is where the report's files are.
+    `folder` is where the report's files are, and `steps` are the lines of what to add next.
     """
     columns = [s for s in State if s in _ALWAYS or run.count(s)]
     table = Table("group", *(s.title for s in columns), "seconds", box=None, pad_edge=False)
@@ -43,6 +44,8 @@ def print_report(console: Console, run: Run, folder: Path | None = None) -> None
             console.print(
                 f"[yellow]WAIVED[/] {result.group}: {escape(f'{result.name}: {result.message}')}", soft_wrap=True
             )
+    for line in steps:
+        console.print(line, markup=False, soft_wrap=True)
     if run.problem:
         console.print(run.problem, markup=False, soft_wrap=True)
     if not run.selection:

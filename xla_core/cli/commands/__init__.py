@@ -14,6 +14,7 @@ _FUNCTIONS = {
     "translate": "translate:translate",
     "opt": "opt:opt",
     "ops": "ops:ops",
+    "plan": "plan:plan",
     "backends": "backends:backends",
     "doctor": "backends:doctor",
     "new": "new:new",

@@ -22,7 +22,8 @@ _NEVER = frozenset((Trait.NOP, Trait.CONTROL_FLOW, Trait.HOST_TRANSFER, Trait.AS
 _OPAQUE = frozenset({Opcode.CUSTOM_CALL, Opcode.FUSION})
 
 
-def _wider(kind: ElementType) -> ElementType | None:
+def wider_type(kind: ElementType) -> ElementType | None:
+    """The type in which ops of a narrow type are computed; None for a type that isn't narrow."""
     if kind.is_floating and kind.bit_width <= 16:
         return ElementType.F32
     if kind.is_integral and kind.bit_width < 32:
@@ -33,7 +34,7 @@ def _wider(kind: ElementType) -> ElementType | None:
 def has_narrow_types(i: HloInstruction) -> bool:
     """Whether `widen` converts some operands or results of the instruction to a wider type."""
     shapes = [i.shape, *(o.shape for o in i.operands)]
-    return any(_wider(leaf.element_type) is not None for shape in shapes for leaf in shape.leaves())
+    return any(wider_type(leaf.element_type) is not None for shape in shapes for leaf in shape.leaves())
 
 
 def widen(i: HloInstruction, b: Builder, supports: Callable[[HloInstruction], Support]) -> HloInstruction | None:
@@ -41,7 +42,7 @@ def widen(i: HloInstruction, b: Builder, supports: Callable[[HloInstruction], Su
     if i.opcode in _OPAQUE or not _NEVER.isdisjoint(i.op.traits) or i.shape.is_token:
         return None
     kinds = {s.element_type for o in i.operands for s in o.shape.leaves()} | {s.element_type for s in i.shape.leaves()}
-    types = {k: w for k in kinds if (w := _wider(k)) is not None}
+    types = {k: w for k in kinds if (w := wider_type(k)) is not None}
     if not types or (any(k.is_integral for k in types) and Trait.EXACT_IN_WIDER_INTEGERS not in i.op.traits):
         return None
     if i.opcode == Opcode.CONVERT and (len(types) != 1 or i.operand(0).shape.element_type in types.values()):

@@ -7,44 +7,23 @@ be replaced, one error lists all of them with their locations.
 
 from __future__ import annotations
 
-import dataclasses
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from xla_core.analysis.control_flow import reachable_sequences
-from xla_core.errors import UnimplementedError
 from xla_core.hlo.builder import Builder
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.ops.custom_calls import hint_for_unknown, is_custom_call_registered
 from xla_core.passes.legalization.decompositions import decompositions_of
 from xla_core.passes.legalization.float_normalization import has_narrow_types, widen
+from xla_core.passes.legalization.unmet import Unmet, refusal
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.rewriter import Rule, remove_dead, replace
 from xla_core.target import Support, Unsupported
 
 _MOST_STEPS_DEEP = 24  # the deepest nesting of decompositions
-_MOST_LISTED = 50
-
-
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
-class _Origin:
-    """The text by which errors name an instruction of the program, and why the target doesn't support it."""
-
-    text: str
-    reason: str
-
-    @classmethod
-    def of(cls, instruction: HloInstruction, reason: str) -> _Origin:
-        place = f" at {instruction.location}" if instruction.location is not None else ""
-        shape = instruction.shape.without_layout()
-        return cls(f"  {instruction.name} = {shape} {instruction.opcode}{place}", reason)
-
-    def __str__(self) -> str:
-        return f"{self.text}: {self.reason}"
-
 
 Supports = Callable[[HloInstruction], Support]
 
@@ -82,9 +61,9 @@ class LegalityChecker(HloPass):
         self._supports = supports
 
     def run(self, module: HloModule) -> bool:
-        refused = unsupported_instructions(module, self._supports)
+        refused = [Unmet(i, answer) for i, answer in _unsupported(module, self._supports)]
         if refused:
-            raise _error(refused)
+            raise refusal(refused)
         return False
 
 
@@ -93,13 +72,15 @@ def unsupported_instructions(module: HloModule, supports: Supports) -> list[tupl
 
     Applied computations (of reduce, for example) are not searched: `supports` checks them with their users.
     """
-    found = []
+    return [(instruction, answer.reason) for instruction, answer in _unsupported(module, supports)]
+
+
+def _unsupported(module: HloModule, supports: Supports) -> Iterator[tuple[HloInstruction, Unsupported]]:
     for computation in reachable_sequences(module):
         for instruction in computation.instructions:
             answer = supports(instruction)
             if isinstance(answer, Unsupported):
-                found.append((instruction, answer.reason))
-    return found
+                yield instruction, answer
 
 
 def legalize(
@@ -114,16 +95,23 @@ def legalize(
     Raises:
         UnimplementedError: `refuse` is True and some instructions cannot be rewritten; the error lists all of them.
     """
+    changed, unmet = rewrite_unsupported(module, supports, decompositions)
+    if unmet and refuse:
+        raise refusal(unmet)
+    module.remove_unreachable_computations()
+    return changed
+
+
+def rewrite_unsupported(
+    module: HloModule, supports: Supports, decompositions: Mapping[Opcode, Sequence[Rule]] | None = None
+) -> tuple[bool, list[Unmet]]:
+    """Like `legalize`, but returns whether the module changed, and what cannot be rewritten."""
     legalizer = _Legalizer(supports, decompositions or {})
     for computation in module.post_order():
         legalizer.rewrite(computation)
     reached = {i for c in reachable_sequences(module) for i in c.instructions}
     # Unsupported instructions of applied computations (reducers) are reported with the instructions that apply them.
-    refused = [r for r in legalizer.refused if r[0] in reached]
-    if refused and refuse:
-        raise _error(refused, legalizer.origins)
-    module.remove_unreachable_computations()
-    return legalizer.changed
+    return legalizer.changed, [u for u in legalizer.unmet if u.instruction in reached]
 
 
 class _Legalizer:
@@ -133,8 +121,8 @@ class _Legalizer:
         self._supports = supports
         self._own = own
         self._seen: set[HloComputation] = set()
-        self.refused: list[tuple[HloInstruction, str]] = []
-        self.origins: dict[HloInstruction, _Origin] = {}  # added instruction -> what it decomposes
+        self.unmet: list[Unmet] = []
+        self._within: dict[HloInstruction, Unmet] = {}  # added instruction -> what it decomposes
         self.changed = False
 
     def rewrite(self, computation: HloComputation) -> None:
@@ -155,13 +143,15 @@ class _Legalizer:
             if depth and not instruction.user_count and not instruction.is_root:
                 remove_dead(instruction)  # a decomposition added it without using it
                 continue
-            if depth == _MOST_STEPS_DEEP or not self._replace(instruction, builder, answer.reason):
-                self.refused.append((instruction, answer.reason))
+            unmet = Unmet(instruction, answer, self._within.get(instruction))
+            if depth == _MOST_STEPS_DEEP or not self._replace(unmet, builder):
+                self.unmet.append(unmet)
                 continue
             queue.extendleft((i, depth + 1) for i in reversed(builder.added))
 
-    def _replace(self, instruction: HloInstruction, builder: Builder, reason: str) -> bool:
+    def _replace(self, unmet: Unmet, builder: Builder) -> bool:
         """Replaces an instruction with the first usable decomposition; returns whether there is one."""
+        instruction = unmet.instruction
         builder.metadata, builder.added = instruction.metadata, []
         new = widen(instruction, builder, self._supports)
         for rule in self._rules(instruction.opcode):
@@ -169,8 +159,7 @@ class _Legalizer:
                 new = self._tried(rule, instruction, builder)
         if new is None:
             return False
-        origin = self.origins.get(instruction) or _Origin.of(instruction, reason)
-        self.origins.update(dict.fromkeys(builder.added, origin))
+        self._within.update(dict.fromkeys(builder.added, unmet))
         operands = list(instruction.operands)
         replace(instruction, new)
         for operand in operands:
@@ -194,35 +183,3 @@ class _Legalizer:
         if not isinstance(self._supports(made), Unsupported):
             return True
         return bool(self._rules(made.opcode) or made.called_computations) or has_narrow_types(made)
-
-
-def _error(
-    refused: Sequence[tuple[HloInstruction, str]], origins: Mapping[HloInstruction, _Origin] | None = None
-) -> UnimplementedError:
-    """An error with one line per instruction of the program, and the first unsupported op of its decomposition."""
-    lines: dict[_Origin, str] = {}
-    for instruction, reason in refused:
-        origin = (origins or {}).get(instruction)
-        if origin is None:
-            origin = _Origin.of(instruction, reason)
-            lines[origin] = str(origin)
-        elif origin not in lines:
-            lines[origin] = f"{origin}, and of what it is made of, {instruction.opcode}: {reason}"
-    listed = list(lines.values())[:_MOST_LISTED]
-    if len(lines) > _MOST_LISTED:
-        listed.append(f"  and {len(lines) - _MOST_LISTED} more")
-    first = refused[0][0]
-    hint = 'give the target these ops or a decomposition of them, or compile with fallback="host"'
-    if all(i.opcode == Opcode.CUSTOM_CALL and not _has_meaning(i) for i, _ in refused):
-        hint = hint_for_unknown(first.attribute("custom_call_target"))
-    return UnimplementedError(
-        f"the target cannot run {len(lines)} instruction{'s' if len(lines) > 1 else ''}, and no decomposition "
-        "helps:\n" + "\n".join(listed),
-        op=first.opcode,
-        location=first.location,
-        hint=hint,
-    )
-
-
-def _has_meaning(call: HloInstruction) -> bool:
-    return is_custom_call_registered(call.attribute("custom_call_target"))

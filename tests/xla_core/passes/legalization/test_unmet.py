@@ -1,0 +1,42 @@
+"""The error for what a target can't run: one line for each cause."""
+
+from __future__ import annotations
+
+import pytest
+
+from xla_core.errors import UnimplementedError
+from xla_core.hlo import parse_hlo
+from xla_core.hlo.element_type import ElementType
+from xla_core.passes.legalization import legalize
+from xla_core.target import Capabilities
+
+FEW = Capabilities().with_ops(
+    ("add", "multiply", "divide", "compare", "select", "broadcast", "subtract", "negate"),
+    [ElementType.F32, ElementType.PRED],
+)
+
+
+def message(body: str) -> str:
+    with pytest.raises(UnimplementedError) as caught:
+        legalize(parse_hlo(f"HloModule m\n\nENTRY e {{\n  x = f32[4] parameter(0)\n{body}}}\n"), FEW.supports)
+    return caught.value.message
+
+
+def test_instructions_that_lack_the_same_are_one_line() -> None:
+    chain = [f"  c{n} = u32[4] add(c{n - 1}, c{n - 1})\n" for n in range(1, 90)]
+    text = message("  c0 = u32[4] convert(x)\n" + "".join(chain) + "  ROOT r = f32[4] convert(c89)\n")
+    assert len(text.splitlines()) == 3
+    assert "cannot run 91 instructions" in text
+    assert "the device holds no u32: 90 instructions, first c0 = u32[4] convert at <input>:5:3" in text
+    assert "and 87 more places" in text
+    assert "there is no convert: r = f32[4] convert at <input>:95:3" in text
+
+
+def test_it_says_what_would_be_enough() -> None:
+    text = message(
+        '  s = f32[4] logistic(x), metadata={source_file="model.py" source_line=7}\n'
+        '  t = f32[4] logistic(s), metadata={source_file="model.py" source_line=9}\n'
+        "  ROOT r = f32[4] sine(t)\n"
+    )
+    assert "logistic needs exponential of f32, or itself" in text
+    assert "model.py:7, model.py:9" in text

@@ -1,0 +1,113 @@
+"""What a target must add to run programs."""
+
+from __future__ import annotations
+
+import pytest
+
+import xla_core as xla
+from tests.programs import PROGRAMS
+from tests.xla_core.passes.legalization.devices import PRIMITIVES
+from xla_core.hlo import HloModule
+from xla_core.hlo.element_type import ElementType
+from xla_core.passes import SupportPlan, plan_support
+from xla_core.target import Capabilities, Lack, TargetConfig
+
+F32, S32, PRED, BF16 = ElementType.F32, ElementType.S32, ElementType.PRED, ElementType.BF16
+ARITHMETIC = ("add", "subtract", "multiply", "divide", "maximum", "compare", "select", "broadcast", "constant")
+FEW = Capabilities.all_of([F32, PRED], opcodes=ARITHMETIC)
+
+
+def unary(opcode: str, kind: str = "f32") -> HloModule:
+    return xla.parse(f"HloModule m\n\nENTRY e {{\n  x = {kind}[4] parameter(0)\n  ROOT y = {kind}[4] {opcode}(x)\n}}\n")
+
+
+def plan(capabilities: Capabilities, **programs: HloModule) -> SupportPlan:
+    return plan_support(TargetConfig(name="few", capabilities=capabilities), programs)
+
+
+def additions(made: SupportPlan) -> list[tuple[list[str], tuple[str, ...]]]:
+    return [([str(lack) for lack in step.lacks], step.unlocks) for step in made.steps]
+
+
+def test_one_op_that_several_decompositions_need_is_added_once() -> None:
+    made = plan(FEW, negative=unary("negate"), logistic=unary("logistic"), plain=unary("exponential"))
+    assert made.runs == ("negative",)
+    assert additions(made) == [(["exponential of f32"], ("logistic", "plain"))]
+    (step,) = made.steps
+    assert step.serves == {Lack("exponential", F32): ("logistic", "exponential")}
+
+
+def test_an_op_itself_is_less_than_what_its_decomposition_needs() -> None:
+    assert additions(plan(FEW, wave=unary("sine"))) == [(["sine of f32"], ("wave",))]
+
+
+def test_the_step_that_unlocks_most_comes_first() -> None:
+    wave = "HloModule m\n\nENTRY e {\n  x = f32[4] parameter(0)\n  y = f32[4] sine(x)\n  ROOT z = f32[4] floor(y)\n}\n"
+    made = plan(FEW, both=xla.parse(wave), one=unary("floor"), other=unary("floor"))
+    assert additions(made) == [(["floor of f32"], ("one", "other")), (["sine of f32"], ("both",))]
+
+
+def test_conversions_alone_let_ops_run_in_wider_types() -> None:
+    programs = {opcode: unary(opcode, "bf16") for opcode in ("negate", "abs", "sign")}
+    assert additions(plan(FEW, **programs)) == [(["convert of bf16", "convert of f32"], tuple(programs))]
+
+
+def test_custom_calls_indices_and_limits_are_additions_too() -> None:
+    def short(i: xla.HloModule) -> str | None:
+        return "it is longer than 2" if i.shape.num_elements > 2 else None
+
+    text = """HloModule m
+
+ENTRY e {
+  x = f32[4] parameter(0)
+  n = s32[] parameter(1)
+  k = f32[4] custom-call(x), custom_call_target="mine"
+  p = f32[2] dynamic-slice(k, n), dynamic_slice_sizes={2}
+  m = f32[4] multiply(x, x)
+  ROOT t = (f32[2], f32[4]) tuple(p, m)
+}
+"""
+    capabilities = Capabilities.all_of([F32, PRED], opcodes=(*ARITHMETIC, "dynamic-slice"))
+    capabilities = capabilities.model_copy(update={"index_types": frozenset()}).with_constraint("multiply", short)
+    ((lacks, unlocked),) = additions(plan(capabilities, whole=xla.parse(text)))
+    assert unlocked == ("whole",)
+    assert "custom call 'mine'" in lacks
+    assert "indices of s32" in lacks
+    assert "multiply where it is longer than 2" in lacks
+
+
+def test_what_a_program_could_do_is_not_changed() -> None:
+    module = unary("logistic")
+    before = module.to_text()
+    plan(FEW, one=module)
+    assert module.to_text() == before
+
+
+STORED = [p for p in PROGRAMS if p.name in ("gather_forms", "bfloat16")]
+
+
+def test_stored_programs_run_with_the_plan_and_with_nothing_less() -> None:
+    capabilities = Capabilities.all_of([F32, S32, PRED], opcodes=PRIMITIVES).without_ops("dynamic-slice", "concatenate")
+    modules = {program.name: xla.parse(program.text) for program in STORED}
+    made = plan(capabilities, **modules)
+
+    def runs(name: str, lacks: list[Lack]) -> bool:
+        return bool(plan(capabilities.with_lacks(lacks), **{name: modules[name]}).runs)
+
+    have: list[Lack] = []
+    unlocked = list(made.runs)
+    for step in made.steps:
+        have += step.lacks
+        unlocked += step.unlocks
+        assert all(runs(name, have) for name in unlocked)
+    assert sorted(unlocked) == sorted(modules)
+    for lack in have:
+        assert not all(runs(name, [other for other in have if other != lack]) for name in modules), str(lack)
+
+
+@pytest.mark.parametrize(
+    "lack", [Lack("add", F32), Lack(None, BF16), Lack(None, S32, "indices"), Lack("custom-call", None, "k")]
+)
+def test_every_lack_has_its_words(lack: Lack) -> None:
+    words = {"add of f32", "memory of bf16", "indices of s32", "custom call 'k'"}
+    assert str(lack) in words

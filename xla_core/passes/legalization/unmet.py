@@ -1,0 +1,105 @@
+"""What legalization could not rewrite, and the error that lists it by cause."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from xla_core.errors import UnimplementedError
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ops.custom_calls import hint_for_unknown, is_custom_call_registered
+from xla_core.target import Lack, Unsupported
+
+_MOST_CAUSES = 50
+_MOST_PLACES = 3
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Unmet:
+    """An instruction that the target doesn't support.
+
+    Attributes:
+        instruction: the instruction; if it was replaced, it is no longer in its computation.
+        answer: why the target doesn't support it.
+        within: the unsupported instruction whose decomposition has this one; None for an instruction of the program.
+    """
+
+    instruction: HloInstruction
+    answer: Unsupported
+    within: Unmet | None = None
+
+    @property
+    def path(self) -> Sequence[Unmet]:
+        """The instruction of the program, what was made of it, and so on, down to this one."""
+        return (self,) if self.within is None else (*self.within.path, self)
+
+    @property
+    def cause(self) -> str:
+        """The same text for instructions that lack the same thing."""
+        return ", ".join(map(str, self.answer.lacks)) or self.answer.reason
+
+
+def refusal(unmet: Sequence[Unmet]) -> UnimplementedError:
+    """The error that the target can't run a program, with one line for each cause."""
+    causes: dict[str, dict[HloInstruction, Unmet]] = {}  # cause -> instruction of the program -> what it lacks
+    for one in unmet:
+        causes.setdefault(one.cause, {}).setdefault(one.path[0].instruction, one)
+    count = len({i for instructions in causes.values() for i in instructions})
+    lines = [_line(list(found.values())) for found in causes.values()]
+    listed = lines[:_MOST_CAUSES]
+    if len(lines) > _MOST_CAUSES:
+        listed.append(f"  and {len(lines) - _MOST_CAUSES} more causes")
+    first = unmet[0].instruction
+    hint = (
+        "give the target these ops or a decomposition of them (`xla plan` lists the fewest), or compile with "
+        'fallback="host"'
+    )
+    if all(u.instruction.opcode == Opcode.CUSTOM_CALL and not _has_meaning(u.instruction) for u in unmet):
+        hint = hint_for_unknown(first.attribute("custom_call_target"))
+    return UnimplementedError(
+        f"the target cannot run {_counted(count)}, and no decomposition helps:\n" + "\n".join(listed),
+        op=first.opcode,
+        location=first.location,
+        hint=hint,
+    )
+
+
+def _line(unmet: Sequence[Unmet]) -> str:
+    """The line of one cause."""
+    first = unmet[0]
+    origins = [u.path[0].instruction for u in unmet]
+    which = f"{origins[0].name} = {origins[0].shape.without_layout()} {origins[0].opcode}"
+    text = f"  {first.answer.reason}: "
+    text += which if len(unmet) == 1 else f"{len(unmet)} instructions, first {which}"
+    places = list(dict.fromkeys(str(o.location) for o in origins if o.location is not None))
+    if places:
+        text += f" at {', '.join(places[:_MOST_PLACES])}"
+    if len(places) > _MOST_PLACES:
+        text += f" and {len(places) - _MOST_PLACES} more places"
+    needs = list(dict.fromkeys(filter(None, map(_what_is_enough, unmet))))
+    return text + "".join(f"\n    {need}" for need in needs)
+
+
+def _what_is_enough(unmet: Unmet) -> str:
+    """The ways in which the target could run a decomposed instruction; "" if there is but one."""
+    *above, last = unmet.path
+    if not above:
+        return ""
+    needed = [_lacks(u.answer.lacks) for u in reversed(unmet.path[1:]) if u.answer.lacks]
+    choices = [*dict.fromkeys(needed), "itself"]
+    if not last.answer.lacks:
+        choices = [f"{last.instruction.opcode} ({last.answer.reason})", "itself"]
+    return f"{above[0].instruction.opcode} needs {', or '.join(choices)}"
+
+
+def _lacks(lacks: Sequence[Lack]) -> str:
+    return " and ".join(map(str, lacks))
+
+
+def _counted(count: int) -> str:
+    return f"{count} instruction{'s' if count > 1 else ''}"
+
+
+def _has_meaning(call: HloInstruction) -> bool:
+    return is_custom_call_registered(call.attribute("custom_call_target"))

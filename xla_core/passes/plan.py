@@ -1,0 +1,213 @@
+"""plan_support: which ops and element types a target needs in order to run given programs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.entry import flatten_entry
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
+from xla_core.passes.legalization import Unmet, rewrite_unsupported
+from xla_core.passes.legalization.float_normalization import wider_type
+from xla_core.passes.pass_manager import HloPass, HloPassPipeline, PassContext
+from xla_core.passes.pipeline import STAGES, default_pipeline
+from xla_core.target import Capabilities, Lack, Support, TargetConfig, Unsupported
+
+_Choice = frozenset[Lack]
+"""Lacks that are enough if the target gets all of them."""
+
+_MOST_CHOICES = 24  # how many choices of a program are kept, the smallest first
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PlanStep:
+    """What to add next.
+
+    Attributes:
+        lacks: what to add.
+        serves: the ops of the programs that need each of them, which may be the op itself.
+        unlocks: the programs that run with this step and the ones before it.
+    """
+
+    lacks: tuple[Lack, ...]
+    serves: Mapping[Lack, tuple[Opcode, ...]]
+    unlocks: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SupportPlan:
+    """What a target needs in order to run programs.
+
+    Attributes:
+        runs: the programs that run already.
+        steps: what to add, in the order that unlocks most programs for the fewest additions.
+    """
+
+    runs: tuple[str, ...]
+    steps: tuple[PlanStep, ...]
+
+
+def plan_support(
+    target: TargetConfig, programs: Mapping[str, HloModule], stages: Mapping[str, HloPass] | None = None
+) -> SupportPlan:
+    """Plans the fewest additions to a target's capabilities with which it runs all programs without a fallback.
+
+    An op that the target lacks runs if the target gets it, or if it gets what the core's decomposition of it needs.
+    The plan is checked by legalizing the programs with it. It is the smallest one for most programs; for programs
+    with very many alternatives the search is cut short.
+
+    Args:
+        target: the target as it is.
+        programs: name -> program, which is not changed.
+        stages: the stages of the core's pipeline that the backend replaces (`Compiler.hlo_stages`).
+    """
+    prepared = {name: _prepared(module, target, stages or {}) for name, module in programs.items()}
+    studies = {name: _Study(module, target.capabilities) for name, module in prepared.items()}
+    runs = tuple(name for name, study in studies.items() if frozenset() in study.choices)
+    chosen = _combined(study.choices for study in studies.values())[0]
+    while [study for study in studies.values() if not study.check(chosen)]:
+        chosen = _combined(study.choices for study in studies.values())[0]
+    for lack in sorted(chosen, key=str):  # with all of them, a decomposition that needs less may do
+        users = [study for study in studies.values() if lack in study.needed(chosen)]
+        if all(study.runs_with(study.needed(chosen) - {lack}) for study in users):
+            for study in users:
+                study.choices.insert(0, study.needed(chosen) - {lack})
+            chosen -= {lack}
+    return SupportPlan(runs, tuple(_ordered(studies, chosen, runs)))
+
+
+def _prepared(module: HloModule, target: TargetConfig, stages: Mapping[str, HloPass]) -> HloModule:
+    """A copy of the program as legalization gets it."""
+    module = module.clone()
+    flatten_entry(module)
+    before = list(STAGES)[: list(STAGES).index("legalization")]
+    passes = default_pipeline(target, stages=stages).passes[: len(before)]
+    PassContext.default().run(HloPassPipeline("optimization", passes), module, ())
+    return module
+
+
+class _Study:
+    """What a target lacks for one program.
+
+    Attributes:
+        choices: each is enough for the program, as far as is known; a program that runs has the empty one.
+        serves: the ops of the program that need a thing.
+    """
+
+    def __init__(self, module: HloModule, capabilities: Capabilities) -> None:
+        self._module = module
+        self._capabilities = capabilities
+        self.serves: dict[Lack, dict[Opcode, None]] = {}
+        self.choices = self._find(capabilities)
+        added = frozenset(self._conversions())
+        if added:  # with conversions alone, ops may run in wider types
+            wider = self._find(capabilities.with_lacks(added))
+            self.choices = _smallest([*(added | choice for choice in wider), *self.choices])
+
+    def _conversions(self) -> Iterable[Lack]:
+        """The conversions that are lacking between narrow types that the program lacks and wider ones."""
+        have = self._capabilities.ops.get(Opcode.CONVERT, frozenset())
+        for kind in {lack.element_type for choice in self.choices for lack in choice}:
+            wide = None if kind is None else wider_type(kind)
+            if wide is not None:
+                yield from (Lack(Opcode.CONVERT, t) for t in (kind, wide) if t not in have)
+
+    def check(self, chosen: _Choice) -> bool:
+        """Whether the program runs with `chosen`; otherwise its choices become those that are enough then."""
+        own = self.needed(chosen)
+        more = self._find(self._capabilities.with_lacks(own))
+        if any(choice <= own for choice in more):
+            return True
+        others = [choice for choice in self.choices if choice != own]
+        self.choices = _smallest([*(own | choice for choice in more), *others])
+        return False
+
+    def runs_with(self, lacks: _Choice) -> bool:
+        """Whether the program runs if the target gets `lacks`."""
+        return frozenset() in self._find(self._capabilities.with_lacks(lacks))
+
+    def needed(self, chosen: _Choice) -> _Choice:
+        """The smallest choice that is part of `chosen`."""
+        return next(choice for choice in self.choices if choice <= chosen)
+
+    def _find(self, capabilities: Capabilities) -> list[_Choice]:
+        """What is enough for the program if the target has `capabilities` already, the smallest first."""
+
+        def supports(instruction: HloInstruction) -> Support:
+            return _all_that_lacks(capabilities, instruction)
+
+        _, unmet = rewrite_unsupported(self._module.clone(), supports)
+        parts: dict[Unmet | None, dict[Unmet, None]] = {}  # instruction -> those of its decomposition that are unmet
+        for one in unmet:
+            for step in one.path:
+                parts.setdefault(step.within, {})[step] = None
+                for lack in step.answer.lacks:
+                    self.serves.setdefault(lack, {})[one.path[0].instruction.opcode] = None
+
+        def choices(one: Unmet | None) -> list[_Choice]:
+            by_parts = _combined(map(choices, parts[one])) if one in parts else []
+            own = [frozenset(one.answer.lacks)] if one is not None and one.answer.lacks else []
+            return _smallest([*by_parts, *own])
+
+        return choices(None) if unmet else [frozenset()]
+
+
+def _all_that_lacks(capabilities: Capabilities, instruction: HloInstruction) -> Support:
+    """Like `Capabilities.supports`, with everything that is lacking."""
+    answer = first = capabilities.supports(instruction)
+    found: dict[Lack, None] = {}
+    while isinstance(answer, Unsupported) and not found.keys() >= set(answer.lacks):
+        found.update(dict.fromkeys(answer.lacks))
+        capabilities = capabilities.with_lacks(answer.lacks)
+        answer = capabilities.supports(instruction)
+    return Unsupported(first.reason, tuple(_without_implied(found))) if isinstance(first, Unsupported) else first
+
+
+def _without_implied(lacks: Iterable[Lack]) -> _Choice:
+    """Leaves out types in memory that an op of the type implies."""
+    whole = frozenset(lacks)
+    types: set[ElementType | None] = {lack.element_type for lack in whole if lack.opcode is not None}
+    return frozenset(lack for lack in whole if lack.opcode is not None or lack.detail or lack.element_type not in types)
+
+
+def _combined(several: Iterable[Sequence[_Choice]]) -> list[_Choice]:
+    """The choices that contain one of each; none where one has none."""
+    found: list[_Choice] = [frozenset()]
+    for choices in dict.fromkeys(tuple(choices) for choices in several):
+        found = _smallest([a | b for b in choices for a in found])
+    return found
+
+
+def _smallest(choices: Iterable[_Choice]) -> list[_Choice]:
+    """The choices without those that contain others, the smallest first."""
+    kept: list[_Choice] = []
+    for choice in sorted(dict.fromkeys(map(_without_implied, choices)), key=len):
+        if len(kept) < _MOST_CHOICES and not any(other <= choice for other in kept):
+            kept.append(choice)
+    return kept
+
+
+def _ordered(studies: Mapping[str, _Study], chosen: _Choice, runs: Sequence[str]) -> Iterable[PlanStep]:
+    """Steps that each unlock the most programs for what they add."""
+    waiting = {name: study.needed(chosen) for name, study in studies.items() if name not in runs}
+    have: _Choice = frozenset()
+    while waiting:
+        added = _next(list(waiting.values()), have)
+        have |= added
+        unlocked = tuple(name for name, needed in waiting.items() if needed <= have)
+        waiting = {name: needed for name, needed in waiting.items() if name not in unlocked}
+        lacks = tuple(sorted(added, key=str))
+        served = {lack: {o: None for s in studies.values() for o in s.serves.get(lack, ())} for lack in lacks}
+        yield PlanStep(lacks, {lack: tuple(opcodes) for lack, opcodes in served.items()}, unlocked)
+
+
+def _next(waiting: Sequence[_Choice], have: _Choice) -> _Choice:
+    """The addition to `have` that unlocks most programs for its size. `waiting` has what each program needs."""
+
+    def gain(added: _Choice) -> float:
+        return sum(needed <= have | added for needed in waiting) / len(added)
+
+    return max((needed - have for needed in waiting), key=gain)
