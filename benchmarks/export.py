@@ -249,6 +249,16 @@ def matrix_vector(a: Array, x: Array) -> Array:
     return a @ x
 
 
+@program("matmul", f32(2048), f32(2048, 5000))
+def vector_matrix(x: Array, a: Array) -> Array:
+    return x @ a
+
+
+@program("matmul", f32(4, 4096), f32(4096, 4096))
+def matmul_decode(x: Array, a: Array) -> Array:
+    return x @ a
+
+
 @program("matmul", f32(256, 768), f32(6284, 768))
 def matmul_vocabulary(a: Array, b: Array) -> Array:
     return a @ b.T

@@ -1,0 +1,7 @@
+// Written by benchmarks/export.py with JAX 0.10.2.
+module @jit_matmul_decode attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<4x4096xf32>, %arg1: tensor<4096x4096xf32>) -> (tensor<4x4096xf32> {jax.result_info = "result"}) {
+    %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT] : (tensor<4x4096xf32>, tensor<4096x4096xf32>) -> tensor<4x4096xf32>
+    return %0 : tensor<4x4096xf32>
+  }
+}
