@@ -22,7 +22,7 @@ from xla_core.hlo.ops.custom_calls import register_custom_call, register_custom_
 from xla_core.hlo.ops.numerics import widen
 from xla_core.hlo.shape import Shape
 from xla_core.lapack.routines import ROUTINES
-from xla_core.lapack.signatures import SIGNATURES, target_name
+from xla_core.lapack.signatures import target_name
 
 _LETTERS = {ElementType.F32: "s", ElementType.F64: "d", ElementType.C64: "c", ElementType.C128: "z"}
 
@@ -39,11 +39,12 @@ class _Call:
         return self.real if letter in "sd" else self.complex
 
 
-_CALLS: Mapping[str, _Call] = {
+PORTABLE_CALLS: Mapping[str, _Call] = {
     "Qr": _Call("geqrf", "geqrf", 2),
     "ProductOfElementaryHouseholderReflectors": _Call("orgqr", "ungqr", 1),
     "Eigh": _Call("syevd", "heevd", 2),
 }
+"""Targets, as in `PORTABLE_LINEAR_ALGEBRA`, and what they call."""
 
 
 def lapack_call(call: HloInstruction) -> tuple[str, str, list[Shape]] | None:
@@ -51,7 +52,7 @@ def lapack_call(call: HloInstruction) -> tuple[str, str, list[Shape]] | None:
 
     The results begin with those of `call`. Returns None for other calls, and for types that LAPACK doesn't have.
     """
-    found = _CALLS.get(call.attribute("custom_call_target"))
+    found = PORTABLE_CALLS.get(call.attribute("custom_call_target"))
     letter = _LETTERS.get(call.operand(0).shape.element_type) if found is not None else None
     if found is None or letter is None:
         return None
@@ -105,8 +106,6 @@ def _evaluate(call: _Call, context: EvaluationContext, instruction: HloInstructi
     return tuple(results) if instruction.shape.is_tuple else results[0]
 
 
-for _target, _call in _CALLS.items():
+for _target, _call in PORTABLE_CALLS.items():
     register_custom_call_shape(_target)(_shape)
     register_custom_call(_target)(functools.partial(_evaluate, _call))
-
-assert all({call.real, call.complex} <= SIGNATURES.keys() for call in _CALLS.values())

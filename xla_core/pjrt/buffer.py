@@ -22,15 +22,15 @@ from xla_core.pjrt.functions import implements
 from xla_core.pjrt.handles import Handle, Slots, handle_at
 from xla_core.pjrt.pool_code import code
 from xla_core.pjrt.ready_events import is_ready
-from xla_core.runtime import Buffer, HostEvent
+from xla_core.runtime import INLINE_MICROSECONDS, Buffer, HostEvent
 from xla_core.runtime.shape_cache import intern_shape, row_major_bytes
 
-TYPE_NUMBERS = {kind: kind.pjrt for kind in ElementType if kind.is_array and kind.pjrt is not None}
+TYPE_NUMBERS = {kind: kind.pjrt for kind in ElementType if kind.pjrt is not None}
 """PJRT_Buffer_Type: the numbers of the element types."""
 
-TOKEN_NUMBER = ElementType.TOKEN.pjrt or 0
+TOKEN_NUMBER = TYPE_NUMBERS[ElementType.TOKEN]
 
-_TYPE_OF = {number: element_type for element_type, number in TYPE_NUMBERS.items()}
+_TYPE_OF = {number: element_type for element_type, number in TYPE_NUMBERS.items() if element_type.is_array}
 
 _ZERO_COPY = 2  # PJRT_HostBufferSemantics_kImmutableZeroCopy
 _MEMORY_LAYOUT = abi.STRUCTS["Buffer_MemoryLayout"]
@@ -62,10 +62,15 @@ class PjrtBuffer(Handle):
             code().set(self.slots.address_of("data"), buffer.device.executor.address(buffer.memory) or 0)
 
     def withdraw(self) -> None:
-        """Keeps native code away from the memory, which may be freed or overwritten afterwards."""
+        """Keeps native code away from the memory, which may be freed or overwritten afterwards.
+
+        Other threads may be reading it in native code: no new read begins, and those that began end by themselves. It
+        waits for them by looking again, because a read takes some microseconds (`INLINE_MICROSECONDS`) and to notify
+        a waiter would make each of them longer.
+        """
         self.holds += [self.buffer.share() for _ in range(code().withdraw(self.address))]
         while self.slots["users"]:
-            time.sleep(0)
+            time.sleep(INLINE_MICROSECONDS * 1e-6)
 
     def mark_deleted(self) -> None:
         if self.buffer.is_deleted():

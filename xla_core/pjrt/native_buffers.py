@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from xla_core.pjrt.handles import SLOTS
-from xla_core.pjrt.native_text import field, indices, item, loop, slot, word
+from xla_core.pjrt.native_text import LEAVE, add_to_slot, answer_ready, field, indices, item, loop, pool_word, slot
 from xla_core.pjrt.pool_code import HASH_FACTOR, UPLOADS
-from xla_core.pjrt.ready_events import READY_EVENT
 
 _IMMUTABLE_ZERO_COPY = 2  # PJRT_HostBufferSemantics; arrays of the lower numbers are copied at any rate
 _SHORT_COPY = 400_000  # bytes that are copied in the caller's thread
@@ -53,8 +52,7 @@ dense:"""
 {field("device", struct, "device")}
 {field("memory", struct, "memory")}
 {field("layout", struct, "device_layout")}
-  %enabled = call i64 @is_enabled()
-  %is_enabled = icmp ne i64 %enabled, 0
+  %is_enabled = call i1 @is_enabled()
   %may_copy = icmp ule i32 %semantics, {_IMMUTABLE_ZERO_COPY}
   %is_default = icmp eq ptr %layout, null
   %has_data = icmp ne ptr %data, null
@@ -73,8 +71,7 @@ look:
   %is_known = icmp ne ptr %pool, null
   br i1 %is_known, label %compare, label %leave
 compare:
-  {word("common_at", "pool", "description")}
-  %common = load ptr, ptr %common_at
+{pool_word("common", "pool", "description", "ptr")}
 {common("own_type", "type")}
 {common("own_rank", "num_dims")}
 {common("own_sizes", "dims", "ptr")}
@@ -95,45 +92,29 @@ compare:
   br i1 %c6, label %compare_sizes, label %leave
 compare_sizes:
 {loop("comparing", "%rank", compare_size)}
-  {word("own_strides_at", "pool", "strides")}
-  %own_strides = load ptr, ptr %own_strides_at
+{pool_word("own_strides", "pool", "strides", "ptr")}
 {loop("striding", "%num_strides", compare_stride)}
   %buffer = call ptr @pop(ptr %pool)
   %is_empty = icmp eq ptr %buffer, null
   br i1 %is_empty, label %leave, label %copy
 copy:
-  {word("bytes_at", "pool", "bytes")}
-  %bytes = load i64, ptr %bytes_at
+{pool_word("bytes", "pool", "bytes")}
   call void @unlock()
-  {slot("value_at", "buffer", "data")}
-  %value = load ptr, ptr %value_at
+{slot("value", "buffer", "data", "ptr")}
   call void @llvm.memcpy.p0.p0.i64(ptr %value, ptr %data, i64 %bytes, i1 false)
   %buffer_to = getelementptr i8, ptr %args, i64 {struct.buffer.offset}
   store ptr %buffer, ptr %buffer_to
-  %event_to = getelementptr i8, ptr %args, i64 {struct.done_with_host_buffer.offset}
-  store ptr inttoptr (i64 {READY_EVENT} to ptr), ptr %event_to
-  ret ptr null
-leave:
-  call void @unlock()
-  br label %python"""
+{answer_ready(struct, "done_with_host_buffer")}
+{LEAVE}"""
 
 
 def download(struct: Any) -> str:
     """Copies a short row-major array to the host."""
-
-    def count_user(change: int) -> str:
-        name = "more" if change > 0 else "less"
-        return f"""
-  %{name}_before = load i64, ptr %users_at
-  %{name} = add i64 %{name}_before, {change}
-  store i64 %{name}, ptr %users_at"""
-
     return f"""
 {field("layout", struct, "host_layout")}
 {field("to", struct, "dst")}
 {field("room", struct, "dst_size", "i64")}
-  %enabled = call i64 @is_enabled()
-  %is_enabled = icmp ne i64 %enabled, 0
+  %is_enabled = call i1 @is_enabled()
   %is_default = icmp eq ptr %layout, null
   %is_wanted = icmp ne ptr %to, null
   %c1 = and i1 %is_enabled, %is_default
@@ -141,16 +122,12 @@ def download(struct: Any) -> str:
   br i1 %c2, label %look, label %python
 look:
   call void @lock()
-  {slot("data_at", "handle", "data")}
-  %data = load ptr, ptr %data_at
-  {slot("users_at", "handle", "users")}
-  {slot("pool_at", "handle", "pool")}
-  %pool = load ptr, ptr %pool_at
+{slot("data", "handle", "data", "ptr")}
+{slot("pool", "handle", "pool", "ptr")}
   %is_ready = icmp ne ptr %data, null
   br i1 %is_ready, label %measure, label %leave
 measure:
-  {word("bytes_at", "pool", "bytes")}
-  %bytes = load i64, ptr %bytes_at
+{pool_word("bytes", "pool", "bytes")}
   %is_row_major = icmp ne i64 %bytes, 0
   %is_short = icmp ule i64 %bytes, {_SHORT_COPY}
   %has_room = icmp uge i64 %room, %bytes
@@ -158,32 +135,24 @@ measure:
   %c4 = and i1 %c3, %has_room
   br i1 %c4, label %copy, label %leave
 copy:
-{count_user(1)}
+{add_to_slot("users", "handle", "users", 1)}
   call void @unlock()
   call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %data, i64 %bytes, i1 false)
   call void @lock()
-{count_user(-1)}
+{add_to_slot("users_now", "handle", "users", -1)}
   call void @unlock()
-  %event_to = getelementptr i8, ptr %args, i64 {struct.event.offset}
-  store ptr inttoptr (i64 {READY_EVENT} to ptr), ptr %event_to
-  ret ptr null
-leave:
-  call void @unlock()
-  br label %python"""
+{answer_ready(struct, "event")}
+{LEAVE}"""
 
 
 def destroy(struct: Any) -> str:
     """Puts a buffer without a Python object back in its pool, unless something still uses it."""
     return f"""
   call void @lock()
-  {slot("is_native_at", "handle", "is_native")}
-  %is_native = load i64, ptr %is_native_at
-  {slot("data_at", "handle", "data")}
-  %data = load i64, ptr %data_at
-  {slot("users_at", "handle", "users")}
-  %users = load i64, ptr %users_at
-  {slot("holds_at", "handle", "holds")}
-  %holds = load i64, ptr %holds_at
+{slot("is_native", "handle", "is_native")}
+{slot("data", "handle", "data")}
+{slot("users", "handle", "users")}
+{slot("holds", "handle", "holds")}
   %used = or i64 %users, %holds
   %is_unused = icmp eq i64 %used, 0
   %without_object = icmp ne i64 %is_native, 0
@@ -192,21 +161,16 @@ def destroy(struct: Any) -> str:
   %c2 = and i1 %c1, %is_live
   br i1 %c2, label %look, label %leave
 look:
-  {slot("pool_at", "handle", "pool")}
-  %pool = load ptr, ptr %pool_at
-  {word("free_at", "pool", "free")}
-  %free = load i64, ptr %free_at
-  {word("most_at", "pool", "most_free")}
-  %most = load i64, ptr %most_at
+{slot("pool", "handle", "pool", "ptr")}
+{pool_word("free", "pool", "free")}
+{pool_word("most", "pool", "most_free")}
   %has_place = icmp ult i64 %free, %most
   br i1 %has_place, label %keep, label %leave
 keep:
   call void @push(ptr %handle)
   call void @unlock()
   ret ptr null
-leave:
-  call void @unlock()
-  br label %python"""
+{LEAVE}"""
 
 
 def increase(struct: Any) -> str:
@@ -222,28 +186,21 @@ def decrease(struct: Any) -> str:
 def _change_holds(needed: str, change: int) -> str:
     return f"""
   call void @lock()
-  {slot("needed_at", "handle", needed)}
-  %needed = load i64, ptr %needed_at
+{slot("needed", "handle", needed)}
   %is_usual = icmp ne i64 %needed, 0
   br i1 %is_usual, label %count, label %leave
 count:
-  {slot("holds_at", "handle", "holds")}
-  %holds = load i64, ptr %holds_at
-  %changed = add i64 %holds, {change}
-  store i64 %changed, ptr %holds_at
+{add_to_slot("holds", "handle", "holds", change)}
   call void @unlock()
   ret ptr null
-leave:
-  call void @unlock()
-  br label %python"""
+{LEAVE}"""
 
 
 def pointer(struct: Any) -> str:
     """Tells where the value is."""
     field = next(name for name in ("device_memory_ptr", "buffer_pointer") if hasattr(struct, name))
     return f"""
-  {slot("data_at", "handle", "data")}
-  %data = load i64, ptr %data_at
+{slot("data", "handle", "data")}
   %is_ready = icmp ne i64 %data, 0
   br i1 %is_ready, label %tell, label %python
 tell:

@@ -10,8 +10,7 @@ from typing import Any
 from xla_core.backend.native_entry import NativeEntry
 from xla_core.pjrt import abi
 from xla_core.pjrt.buffer_pool import BufferPool
-from xla_core.pjrt.handles import SLOTS
-from xla_core.pjrt.native_text import field, indices, item, loop, slot
+from xla_core.pjrt.native_text import LEAVE, add_to_slot, field, indices, item, loop, slot
 from xla_core.pjrt.ready_events import READY_EVENT
 from xla_core.runtime import INLINE_MICROSECONDS
 
@@ -87,10 +86,7 @@ def execute(struct: Any) -> str:
     def count_user(name: str, change: int) -> str:
         return f"""
 {item(f"{name}_handle", "row", name)}
-  {slot(f"{name}_users_at", f"{name}_handle", "users")}
-  %{name}_users = load i64, ptr %{name}_users_at
-  %{name}_changed = add i64 %{name}_users, {change}
-  store i64 %{name}_changed, ptr %{name}_users_at"""
+{add_to_slot(f"{name}_users", f"{name}_handle", "users", change)}"""
 
     def give_back(name: str) -> str:
         return f"""
@@ -100,20 +96,18 @@ def execute(struct: Any) -> str:
     set_argument = f"""
 {item("buffer", "row", "argument")}
   %is_buffer = icmp ne ptr %buffer, null
-  br i1 %is_buffer, label %check, label %refused
+  br i1 %is_buffer, label %check, label %leave
 check:
 {item("pool", "parameter_pools", "argument")}
 {item("entry_number", "parameter_slots", "argument", "i64")}
-  {slot("own_pool_at", "buffer", "pool")}
-  %own_pool = load ptr, ptr %own_pool_at
-  {slot("data_at", "buffer", "data")}
-  %data = load i64, ptr %data_at
+{slot("own_pool", "buffer", "pool", "ptr")}
+{slot("data", "buffer", "data")}
   %has_shape = icmp eq ptr %own_pool, %pool
   %is_ready = icmp ne i64 %data, 0
   %is_plain = and i1 %has_shape, %is_ready
   %entry_at = getelementptr i64, ptr %own_table, i64 %entry_number
   store i64 %data, ptr %entry_at
-  br i1 %is_plain, label %accepted, label %refused
+  br i1 %is_plain, label %accepted, label %leave
 accepted:"""
     take_memory = f"""
 {item("taken_pool", "taken_pools", "taking")}
@@ -124,8 +118,7 @@ accepted:"""
   %is_empty = icmp eq ptr %free, null
   br i1 %is_empty, label %undo, label %took
 took:
-  {slot("free_data_at", "free", "data")}
-  %free_data = load i64, ptr %free_data_at
+{slot("free_data", "free", "data")}
   %taken_entry_at = getelementptr i64, ptr %own_table, i64 %taken_number
   store i64 %free_data, ptr %taken_entry_at"""
     return_result = f"""
@@ -133,8 +126,7 @@ took:
   %output_at = getelementptr i64, ptr %outputs, i64 %returning
   store ptr %result, ptr %output_at"""
     return f"""
-  %program_at = getelementptr i64, ptr %handle, i64 {SLOTS["LoadedExecutable"]["native_program"]}
-  %program = load ptr, ptr %program_at
+{slot("program", "handle", "native_program", "ptr", of="LoadedExecutable")}
   %is_native = icmp ne ptr %program, null
   br i1 %is_native, label %read, label %python
 read:
@@ -152,8 +144,7 @@ read:
   %is_any = icmp eq ptr %wanted, null
   %is_here = icmp eq ptr %wanted, %device
   %place = or i1 %is_any, %is_here
-  %enabled = call i64 @is_enabled()
-  %is_enabled = icmp ne i64 %enabled, 0
+  %is_enabled = call i1 @is_enabled()
   %c1 = and i1 %is_pure, %is_single
   %c2 = and i1 %counts, %place
   %c3 = and i1 %c1, %c2
@@ -208,7 +199,5 @@ undo_all:
 undo:
   %took_count = load i64, ptr %taking_at
 {loop("undoing", "%took_count", give_back("undoing"))}
-  br label %refused
-refused:
-  call void @unlock()
-  br label %python"""
+  br label %leave
+{LEAVE}"""

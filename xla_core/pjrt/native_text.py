@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from xla_core.pjrt.handles import SLOTS
+from xla_core.pjrt.ready_events import READY_EVENT
 
 _WORDS = "first_free free most_free description bytes strides"
 POOL = {name: index for index, name in enumerate(_WORDS.split())}
@@ -12,15 +13,48 @@ POOL = {name: index for index, name in enumerate(_WORDS.split())}
 what comes back, the slots that all its buffers have in common, and the bytes (0 for layouts other than row-major) and
 strides of an array."""
 
+LEAVE = """leave:
+  call void @unlock()
+  br label %python"""
+"""IR that gives up the mutex and leaves the call to Python."""
 
-def slot(result: str, handle: str, name: str) -> str:
-    """IR that computes the address of a buffer's slot."""
-    return f"%{result} = getelementptr i64, ptr %{handle}, i64 {SLOTS['Buffer'][name]}"
+
+def answer_ready(struct: Any, event: str) -> str:
+    """IR that ends a call and answers that its event, a field of the structure of the host, is ready."""
+    return f"""
+  %event_to = getelementptr i8, ptr %args, i64 {getattr(struct, event).offset}
+  store ptr inttoptr (i64 {READY_EVENT} to ptr), ptr %event_to
+  ret ptr null"""
 
 
-def word(result: str, pool: str, name: str) -> str:
-    """IR that computes the address of a pool's word."""
-    return f"%{result} = getelementptr i64, ptr %{pool}, i64 {POOL[name]}"
+def slot(result: str, handle: str, name: str, kind: str = "i64", of: str = "Buffer") -> str:
+    """IR that reads a slot of a handle; its address is `%RESULT_at`."""
+    return _word(result, handle, SLOTS[of][name], kind)
+
+
+def set_slot(handle: str, name: str, value: str, kind: str = "i64") -> str:
+    """IR that sets a slot of a buffer's handle."""
+    return f"""
+  %{handle}_{name}_to = getelementptr i64, ptr %{handle}, i64 {SLOTS["Buffer"][name]}
+  store {kind} {value}, ptr %{handle}_{name}_to"""
+
+
+def add_to_slot(result: str, handle: str, name: str, change: int) -> str:
+    """IR that adds a number to a slot of a buffer's handle. The slot's old value is `%RESULT`."""
+    return f"""{slot(result, handle, name)}
+  %{result}_changed = add i64 %{result}, {change}
+  store i64 %{result}_changed, ptr %{result}_at"""
+
+
+def pool_word(result: str, pool: str, name: str, kind: str = "i64") -> str:
+    """IR that reads a word of a pool; its address is `%RESULT_at`."""
+    return _word(result, pool, POOL[name], kind)
+
+
+def _word(result: str, block: str, number: int, kind: str) -> str:
+    return f"""
+  %{result}_at = getelementptr i64, ptr %{block}, i64 {number}
+  %{result} = load {kind}, ptr %{result}_at"""
 
 
 def indices(*loops: str) -> str:
@@ -51,12 +85,14 @@ def loop(name: str, count: str, body: str, start: str = "0") -> str:
 
 
 def field(result: str, struct: Any, field: str, kind: str = "ptr", of: str = "args") -> str:
+    """IR that reads a field of a structure of the host."""
     return f"""
   %{result}_at = getelementptr i8, ptr %{of}, i64 {getattr(struct, field).offset}
   %{result} = load {kind}, ptr %{result}_at"""
 
 
 def item(result: str, array: str, index: str, kind: str = "ptr") -> str:
+    """IR that reads an element of 8 bytes at the index in `%INDEX`."""
     return f"""
   %{result}_at = getelementptr i64, ptr %{array}, i64 %{index}
   %{result} = load {kind}, ptr %{result}_at"""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from xla_core.pjrt.native import NativeCode, libc
-from xla_core.pjrt.native_text import slot, word
+from xla_core.pjrt.native_text import pool_word, set_slot, slot
 
 UPLOADS = 256
 """The size of the table of pools into which native code copies the host's arrays, by a hash of type and sizes."""
@@ -37,40 +37,30 @@ define void @unlock() {{
 
 ; Takes a handle from a pool's free list, or returns null. The caller has the mutex.
 define ptr @pop(ptr %pool) {{
-  {word("first_at", "pool", "first_free")}
-  %handle = load ptr, ptr %first_at
-  %empty = icmp eq ptr %handle, null
+{pool_word("first", "pool", "first_free", "ptr")}
+  %empty = icmp eq ptr %first, null
   br i1 %empty, label %done, label %take
 take:
-  {slot("next_at", "handle", "next_free")}
-  %next = load ptr, ptr %next_at
+{slot("next", "first", "next_free", "ptr")}
   store ptr %next, ptr %first_at
-  {word("free_at", "pool", "free")}
-  %free = load i64, ptr %free_at
+{pool_word("free", "pool", "free")}
   %less = sub i64 %free, 1
   store i64 %less, ptr %free_at
-  {slot("memory_at", "handle", "memory_address")}
-  %memory = load i64, ptr %memory_at
-  {slot("data_at", "handle", "data")}
-  store i64 %memory, ptr %data_at
+{slot("memory", "first", "memory_address")}
+{set_slot("first", "data", "%memory")}
   br label %done
 done:
-  ret ptr %handle
+  ret ptr %first
 }}
 
 ; Puts a handle in its pool's free list. The caller has the mutex.
 define void @push(ptr %handle) {{
-  {slot("data_at", "handle", "data")}
-  store i64 0, ptr %data_at
-  {slot("pool_at", "handle", "pool")}
-  %pool = load ptr, ptr %pool_at
-  {word("first_at", "pool", "first_free")}
-  %first = load ptr, ptr %first_at
-  {slot("next_at", "handle", "next_free")}
-  store ptr %first, ptr %next_at
+{set_slot("handle", "data", "0")}
+{slot("pool", "handle", "pool", "ptr")}
+{pool_word("first", "pool", "first_free", "ptr")}
+{set_slot("handle", "next_free", "%first", "ptr")}
   store ptr %handle, ptr %first_at
-  {word("free_at", "pool", "free")}
-  %free = load i64, ptr %free_at
+{pool_word("free", "pool", "free")}
   %more = add i64 %free, 1
   store i64 %more, ptr %free_at
   ret void
@@ -86,10 +76,9 @@ define void @add(ptr %handle) {{
 ; Empties a free list and returns its first handle, from which `next_free` leads to the others.
 define ptr @take_all(ptr %pool) {{
   call void @lock()
-  {word("first_at", "pool", "first_free")}
-  %first = load ptr, ptr %first_at
+{pool_word("first", "pool", "first_free", "ptr")}
   store ptr null, ptr %first_at
-  {word("free_at", "pool", "free")}
+{pool_word("free", "pool", "free")}
   store i64 0, ptr %free_at
   call void @unlock()
   ret ptr %first
@@ -98,10 +87,8 @@ define ptr @take_all(ptr %pool) {{
 ; Ends native reads of a buffer. Returns its external references, of which Python has to take care from now on.
 define i64 @withdraw(ptr %handle) {{
   call void @lock()
-  {slot("data_at", "handle", "data")}
-  store i64 0, ptr %data_at
-  {slot("holds_at", "handle", "holds")}
-  %holds = load i64, ptr %holds_at
+{set_slot("handle", "data", "0")}
+{slot("holds", "handle", "holds")}
   store i64 0, ptr %holds_at
   call void @unlock()
   ret i64 %holds

@@ -56,9 +56,10 @@ python:
 
 
 _DECLARATIONS = """
-define i64 @is_enabled() {{
+define i1 @is_enabled() {{
   %enabled = load i64, ptr inttoptr (i64 {enabled} to ptr)
-  ret i64 %enabled
+  %is_enabled = icmp ne i64 %enabled, 0
+  ret i1 %is_enabled
 }}
 define ptr @pool_of_upload(i64 %number) {{
   %place = getelementptr ptr, ptr inttoptr (i64 {uploads} to ptr), i64 %number

@@ -7,6 +7,9 @@ import pytest
 
 import xla_core as xla
 from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.ops.custom_calls import PORTABLE_LINEAR_ALGEBRA
+from xla_core.lapack.portable_calls import PORTABLE_CALLS
+from xla_core.lapack.signatures import SIGNATURES
 
 QR = """HloModule m
 
@@ -83,3 +86,8 @@ def test_eigenvalues_of_one_triangle(where: str, element_type: str, lower: bool)
 def test_wrong_shapes_are_refused(old: str, new: str, message: str) -> None:
     with pytest.raises(InvalidArgumentError, match=message):
         xla.parse(QR.replace("$T", "f32").replace(old, new))
+
+
+def test_every_portable_call_has_its_routines() -> None:
+    assert PORTABLE_CALLS.keys() == PORTABLE_LINEAR_ALGEBRA
+    assert {name for call in PORTABLE_CALLS.values() for name in (call.real, call.complex)} <= SIGNATURES.keys()
