@@ -1,10 +1,11 @@
 """The contract: the classes that a vendor implements.
 
-Read the modules in this order: hooks, platform, stream_executor, device_memory, stream, event, compiler, executable,
-native_entry, transfer_manager, literal_queue, communicator. The registry is the core's part. A vendor must
-implement the abstract methods; every other method has a default that works.
+Read the modules in this order: hooks, platform, stream_executor, device_memory, stream, event, compiler,
+ahead_of_time, executable, native_entry, transfer_manager, literal_queue, communicator. The registry is the core's part.
+A vendor must implement the abstract methods; every other method has a default that works.
 """
 
+from xla_core.backend.ahead_of_time import AheadOfTimeOptions
 from xla_core.backend.communicator import Communicator
 from xla_core.backend.compiler import Compiler
 from xla_core.backend.device_memory import DeviceMemory
@@ -25,6 +26,7 @@ from xla_core.event_callbacks import EventCallback
 __all__ = [
     "CONTRACT_VERSION",
     "ENTRY_POINT_GROUP",
+    "AheadOfTimeOptions",
     "Allocator",
     "Availability",
     "BackendInfo",

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from xla_core import profiler
+from xla_core.backend.ahead_of_time import AheadOfTimeOptions
 from xla_core.backend.executable import CompilationReport, Executable
 from xla_core.compile_options import CompileOptions
 from xla_core.errors import UnimplementedError
@@ -133,6 +134,26 @@ class Compiler(abc.ABC):
     def compile_ahead_of_time(self, module: HloModule, options: CompileOptions | None = None) -> bytes:
         """Compiles without a device; returns the bytes that `deserialize` loads on a machine with a device."""
         return self.compile(module, options, None).serialize()
+
+    def ahead_of_time_files(
+        self, module: HloModule, target: AheadOfTimeOptions, options: CompileOptions | None = None
+    ) -> Mapping[str, str | bytes]:
+        """Compiles a program to files, for `xla aot`: returns the contents of each file by its name.
+
+        The default is one file with the bytes of `compile_ahead_of_time`, for the compiler's own target. It takes over
+        `module`.
+
+        Raises:
+            UnimplementedError: the compiler has no code for such a target.
+        """
+        asked = sorted(target.model_dump(exclude_defaults=True, exclude={"name"}))
+        if asked:
+            raise UnimplementedError(
+                f"the compiler of {self.target_config.name} compiles ahead of time for its own target only; it has no "
+                f"{', '.join(asked)}",
+                hint="leave these options out, or name the backend of a processor",
+            )
+        return {f"{target.name}.xla": self.compile_ahead_of_time(module, options)}
 
     def deserialize(
         self, data: bytes, options: CompileOptions | None = None, executor: StreamExecutor | None = None

@@ -20,6 +20,7 @@ from xla_core.hlo.builder import comparator, scalar_computation
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.dynamic_shape_program import DynamicShapeProgram
 from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.entry import flatten_entry
 from xla_core.hlo.environment import TOKEN, Environment, Token, Value
 from xla_core.hlo.evaluation_context import EvaluationContext, flatten_value, unflatten_value
 from xla_core.hlo.evaluator import (
@@ -92,6 +93,7 @@ __all__ = [
     "evaluate_parallel",
     "evaluate_replicas",
     "extract_module",
+    "flatten_entry",
     "flatten_value",
     "is_custom_call_registered",
     "lookup",

@@ -9,7 +9,7 @@ import pathlib
 from xla_backend_cpu.host import host_cpu
 from xla_core.target import CacheLevel
 
-__all__ = ["processor_caches"]
+__all__ = ["processor_caches", "usual_caches"]
 
 _SYSTEM = pathlib.Path("/sys/devices/system/cpu")
 _USUAL = (32, 8, 1024, 16)
@@ -26,8 +26,11 @@ _BY_NAME = (  # KiB and ways of the first level's data cache, and of the second 
 
 def processor_caches(cpu: str) -> tuple[CacheLevel, ...]:
     """The levels of data cache, at least the first two, of a processor. `cpu` is LLVM's name of it."""
-    if cpu == host_cpu() and _host_caches():
-        return _host_caches()
+    return (cpu == host_cpu() and _host_caches()) or usual_caches(cpu)
+
+
+def usual_caches(cpu: str) -> tuple[CacheLevel, ...]:
+    """The first two levels of data cache of most processors of this name."""
     usual = next((figures for names, figures in _BY_NAME if cpu.startswith(names)), _USUAL)
     first, first_ways, second, second_ways = usual
     return (

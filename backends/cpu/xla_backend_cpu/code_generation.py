@@ -41,7 +41,7 @@ from xla_core.passes import (
 )
 from xla_core.target import Capabilities, ParallelModel, TargetConfig
 
-__all__ = ["capabilities", "compile_module", "hlo_stages", "loop_abi"]
+__all__ = ["can_share", "capabilities", "compile_module", "hlo_stages", "loop_abi", "processor_of"]
 
 _LINES_OF_A_PART = 250
 """Lines of LLVM IR per part compiled on its own thread. An empty module costs LLVM 4 ms, as much as 40 lines."""
@@ -83,9 +83,8 @@ def loop_abi(
     )
 
 
-def hlo_stages(config: TargetConfig, blas: bool) -> Mapping[str, HloPass]:
+def hlo_stages(config: TargetConfig, processor: Processor, blas: bool) -> Mapping[str, HloPass]:
     """See `CpuCompiler.hlo_stages`."""
-    processor = _processor(config)
     target = HloPassPipeline(
         "target",
         [
@@ -93,13 +92,14 @@ def hlo_stages(config: TargetConfig, blas: bool) -> Mapping[str, HloPass]:
             *map(create_pass, _TARGET_PASSES),
             ConvolutionCanonicalizer(is_blocked_convolution, plain=True),
             create_pass("dot-strength-reduction", only=lambda dot: not keeps_matrix_vector(dot, processor, blas)),
-            DotOperandTransposer(processor, blas),
+            *([DotOperandTransposer(processor, blas)] if processor.registers else []),
         ],
     )
-    return {"target": target, "scheduling": scheduling_pipeline(config, _can_share)}
+    return {"target": target, "scheduling": scheduling_pipeline(config, can_share)}
 
 
-def _processor(config: TargetConfig) -> Processor:
+def processor_of(config: TargetConfig) -> Processor:
+    """What the kernels of products are shaped for."""
     return Processor.of(config.features, config.triple, config.device.caches)
 
 
@@ -118,8 +118,8 @@ def compile_module(
 
     `blas` allows calls of OpenBLAS, `level` is LLVM's optimization level; see `CpuOptions` for the others.
     """
-    assignment = assign_buffers(module, alignment=ALIGNMENT, can_share=_can_share)
-    emitter = ModuleEmitter(module, assignment, abi, _processor(config), threads, blas)
+    assignment = assign_buffers(module, alignment=ALIGNMENT, can_share=can_share)
+    emitter = ModuleEmitter(module, assignment, abi, processor_of(config), threads, blas)
     keep = keep_artifacts or ModuleDump.active() is not None
     with profiler.span("emit LLVM IR", category="compile"):
         ir = emitter.emit()
@@ -147,7 +147,7 @@ def compile_module(
     return CpuExecutable(module, program, report, artifacts)
 
 
-def _can_share(instruction: HloInstruction, operand: int, leaf: int) -> bool:
+def can_share(instruction: HloInstruction, operand: int, leaf: int) -> bool:
     """Whether the emitted kernel (or the host) may write a result's leaf over an operand, an array."""
     if instruction.opcode in HOST_OPCODES:
         return can_share_buffer(instruction, operand, leaf)

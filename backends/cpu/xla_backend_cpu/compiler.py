@@ -14,7 +14,7 @@ from pydantic import Field
 from xla_backend_cpu.executable import CpuExecutable
 from xla_backend_cpu.executor import ALIGNMENT, describe_host, worker_threads
 from xla_backend_cpu.host import architecture, host_cpu, host_feature_names, host_features, host_triple
-from xla_core.backend import BackendOptions, CompileOptions, Compiler, Executable, StreamExecutor
+from xla_core.backend import AheadOfTimeOptions, BackendOptions, CompileOptions, Compiler, Executable, StreamExecutor
 from xla_core.target import AlignmentRules, FusionCosts, FusionPreferences, ParallelModel, TargetConfig
 
 if TYPE_CHECKING:
@@ -92,7 +92,8 @@ class CpuCompiler(Compiler):
         """The `target` and `scheduling` stages. CPU kernels may overwrite fewer operands than the core assumes."""
         from xla_backend_cpu import code_generation
 
-        return code_generation.hlo_stages(self.target_config, self.has_blas)
+        config = self.target_config
+        return code_generation.hlo_stages(config, code_generation.processor_of(config), self.has_blas)
 
     def run_backend(
         self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None
@@ -112,6 +113,14 @@ class CpuCompiler(Compiler):
             collective_timeout=own.collective_timeout,
             keep_artifacts=options.keep_artifacts,
         )
+
+    def ahead_of_time_files(
+        self, module: HloModule, target: AheadOfTimeOptions, options: CompileOptions | None = None
+    ) -> Mapping[str, str | bytes]:
+        """An object file, its C header, a small runtime in C, a CMake file, and an example."""
+        from xla_backend_cpu.ahead_of_time import compile_files
+
+        return compile_files(self, module, target, options or CompileOptions())
 
     def deserialize(
         self, data: bytes, options: CompileOptions | None = None, executor: StreamExecutor | None = None

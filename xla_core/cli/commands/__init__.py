@@ -11,6 +11,7 @@ __all__ = ["COMMANDS"]
 _FUNCTIONS = {
     "run": "run:run",
     "compile": "compile:compile_program",
+    "aot": "aot:aot",
     "translate": "translate:translate",
     "opt": "opt:opt",
     "ops": "ops:ops",

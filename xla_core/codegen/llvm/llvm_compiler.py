@@ -50,7 +50,7 @@ def _concurrent(name: str) -> Any:
     return function
 
 
-def target_machine(abi: TargetAbi, *, opt_level: int = 2, jit: bool = False, reloc: str = "pic") -> Any:
+def target_machine(abi: TargetAbi, *, opt_level: int = 2, jit: bool = False) -> Any:
     """Returns the TargetMachine of llvmlite for a target. Raises InternalError where this LLVM has no such target."""
     import llvmlite.binding as llvm
 
@@ -62,9 +62,10 @@ def target_machine(abi: TargetAbi, *, opt_level: int = 2, jit: bool = False, rel
             cpu=abi.cpu,
             features=abi.features,
             opt=opt_level,
-            reloc="static" if jit else reloc,
+            reloc="static" if jit else abi.relocation,
             codemodel="large" if jit else "default",  # a process's code and constants may lie 2 GiB apart
             jit=jit,
+            abiname=abi.abi_name,
         )
     except RuntimeError as error:
         raise InternalError(f"LLVM has no target machine for {abi.triple!r}: {error}") from error
@@ -72,7 +73,8 @@ def target_machine(abi: TargetAbi, *, opt_level: int = 2, jit: bool = False, rel
 
 def _idle_machine(abi: TargetAbi, opt_level: int, jit: bool) -> tuple[Any, list[Any]]:
     """Returns a target machine that no other compilation uses, and the list that takes it back."""
-    idle = _idle_machines.setdefault((abi.triple, abi.cpu, abi.features, opt_level, jit), [])
+    made_for = (abi.triple, abi.cpu, abi.features, abi.relocation, abi.abi_name, opt_level, jit)
+    idle = _idle_machines.setdefault(made_for, [])
     try:
         return idle.pop(), idle
     except IndexError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Sequence
+from typing import Literal
 
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import IrFunction, IrModule, Value
@@ -48,6 +49,8 @@ class TargetAbi(abc.ABC):
 
     Attributes:
         triple, cpu, features, data_layout: for LLVM's target machine; an empty layout means the target's own.
+        relocation: LLVM's relocation model of code for a linker: "pic" or "static".
+        abi_name: LLVM's name of the calling convention, such as RISC-V's "lp64d"; "" is the target's own.
         vector_width: bits of the vector registers that loops are written for; 0 for none.
         fast_math: LLVM flags ("contract", "reassoc nsz", ...) on the program's own floating operations.
         has_fma: whether fused multiply-add of f32 and f64 is one instruction. Math functions are then shorter and more
@@ -70,6 +73,8 @@ class TargetAbi(abc.ABC):
     cpu: str = ""
     features: str = ""
     data_layout: str = ""
+    relocation: Literal["pic", "static"] = "pic"
+    abi_name: str = ""
     vector_width: int = 128
     fast_math: str = ""
     has_fma: bool = True
@@ -153,6 +158,11 @@ class TargetAbi(abc.ABC):
         """Frees what `allocate` returned."""
         del builder, pointer, size
 
+    def buffer_alignment(self, shape: Shape) -> int:
+        """The alignment, in bytes, of the buffers of kernels that have this shape."""
+        del shape
+        return self.alignment
+
     @property
     def pointer_type(self) -> str:
         """The LLVM type of a buffer."""
@@ -230,10 +240,11 @@ class LoopAbi(TargetAbi):
         builder = IrBuilder(module, function)
         table, begin, end = function.parameters
         buffers = []
-        empty, align = module.metadata("!{}"), module.metadata(f"!{{i64 {self.alignment}}}")
+        empty = module.metadata("!{}")
         for position, parameter in enumerate(parameters):
             slot = builder.gep("ptr", table, builder.int_(position))
             size = module.metadata(f"!{{i64 {parameter.shape.byte_size}}}")
+            align = module.metadata(f"!{{i64 {self.buffer_alignment(parameter.shape)}}}")
             facts = f", !invariant.load {empty}, !dereferenceable {size}, !align {align}"
             buffers.append(builder.load("ptr", slot, align=self.pointer_bytes, metadata=facts))
         return KernelFrame(builder, buffers, begin, end, builder.int_(1))
@@ -266,7 +277,8 @@ class GridAbi(TargetAbi):
     ) -> KernelFrame:
         signature = []
         for position, parameter in enumerate(parameters):
-            facts = f"align {self.alignment} dereferenceable({max(parameter.shape.byte_size, 1)})"
+            alignment, size = self.buffer_alignment(parameter.shape), max(parameter.shape.byte_size, 1)
+            facts = f"align {alignment} dereferenceable({size})"
             alone = not parameter.aliases and not any(position in p.aliases for p in parameters)
             if alone:
                 facts = "noalias " + facts

@@ -47,6 +47,8 @@ def dot_kernel(dot: HloInstruction, processor: Processor, blas: bool) -> Product
 
     `blas` allows OpenBLAS.
     """
+    if not processor.registers:
+        return None
     left, right = (_Operand(dot, side) for side in ("lhs", "rhs"))
     element_type = dot.shape.element_type
     left_type, right_type = (o.shape.element_type for o in dot.operands)

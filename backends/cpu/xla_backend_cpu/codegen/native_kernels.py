@@ -129,7 +129,7 @@ class NativeKernels:
         product: Product | None = None
         if instruction.opcode == Opcode.DOT:
             product = dot_kernel(instruction, self._processor, self._blas)
-        elif instruction.opcode == Opcode.CONVOLUTION and is_canonical(instruction):
+        elif instruction.opcode == Opcode.CONVOLUTION and self._processor.registers and is_canonical(instruction):
             product = convolution_product(instruction)
         return product if product is not None and product.flops > _TINY_FLOPS else None
 

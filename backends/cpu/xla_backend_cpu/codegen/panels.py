@@ -137,7 +137,7 @@ class PanelOps(VectorOps):
         """`total` plus the products of the taps of `left` and `right` in each lane."""
         b, f = self.b, self.format
         if f.depth == 1:
-            return b.intrinsic("fma", left, right, total)
+            return super().multiply_add(left, right, total)
         if f.depth == 4:
             unsigned, signed = (left, right) if f.unsigned_left else (right, left)
             return b.call(f.dot, self.type, [total, unsigned, signed])

@@ -19,7 +19,8 @@ class Processor:
 
     Attributes:
         register_bytes: the size of a vector register.
-        registers: the number of vector registers.
+        registers: the number of vector registers; 0 leaves products to plain loops, which are less code.
+        has_fma: whether `a * b + c` with a single rounding is one instruction.
         pair_dot: LLVM's intrinsic that adds the products of adjacent 16-bit integers, or "".
         byte_dot: LLVM's intrinsic that adds to each lane of 32 bits the products of four unsigned and four signed
             bytes, or "".
@@ -29,6 +30,7 @@ class Processor:
 
     register_bytes: int
     registers: int
+    has_fma: bool = True
     pair_dot: str = ""
     byte_dot: str = ""
     cache: CacheLevel = _USUAL_CACHE
@@ -46,9 +48,13 @@ class Processor:
 
         if "avx512f" in present:
             pairs = intrinsic("avx512bw", "avx512.pmaddw.d.512")
-            return Processor(64, 32, pairs, intrinsic("avx512vnni", "avx512.vpdpbusd.512"), cache, last)
+            bytes_ = intrinsic("avx512vnni", "avx512.vpdpbusd.512")
+            return Processor(64, 32, True, pairs, bytes_, cache, last)
         if "avx" in present:
             pairs = intrinsic("avx2", "avx2.pmadd.wd")
-            return Processor(32, 16, pairs, intrinsic("avxvnni", "avx512.vpdpbusd.256"), cache, last)
-        registers = 32 if triple.startswith("aarch64") else 16
-        return Processor(16, registers, intrinsic("sse2", "sse2.pmadd.wd"), cache=cache, last_cache_bytes=last)
+            bytes_ = intrinsic("avxvnni", "avx512.vpdpbusd.256")
+            return Processor(32, 16, "fma" in present, pairs, bytes_, cache, last)
+        if triple.startswith("aarch64"):
+            return Processor(16, 32, cache=cache, last_cache_bytes=last)
+        pairs = intrinsic("sse2", "sse2.pmadd.wd")
+        return Processor(16, 16, "fma" in present, pairs, cache=cache, last_cache_bytes=last)

@@ -53,6 +53,7 @@ class VectorOps:
         self.lanes = processor.register_bytes // self.scalar_bytes
         self.type = f"<{self.lanes} x {scalar}>"
         self.zero = Value(self.type, "zeroinitializer")
+        self._multiply_add = "fma" if processor.has_fma else "fmuladd"
 
     def splat(self, pointer: Value) -> Value:
         """Loads one scalar and copies it to every lane."""
@@ -151,8 +152,8 @@ class VectorOps:
             first = lane
 
     def multiply_add(self, a: Value, b: Value, c: Value) -> Value:
-        """`a * b + c` of floats, with a single rounding."""
-        return self.b.intrinsic("fma", a, b, c)
+        """`a * b + c` of floats, with a single rounding where the processor has an instruction for it."""
+        return self.b.intrinsic(self._multiply_add, a, b, c)
 
     def _mask(self, lanes: int) -> Value:
         bits = ", ".join(f"i1 {'true' if i < lanes else 'false'}" for i in range(self.lanes))

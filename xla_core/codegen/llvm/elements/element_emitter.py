@@ -361,8 +361,7 @@ def constant_element(context: EmissionContext, literal: Literal, position: Calla
             )
         return Value(register_type(part), constant_text(part, item))
     shape = literal.shape.without_layout()
-    data = literal.array.tobytes()
-    pointer = b.module.constant_bytes(data, abi.alignment, abi.constant_address_space)
+    pointer = b.module.constant_array(literal.array, abi.alignment, abi.constant_address_space)
     invariant = f", !invariant.load {b.module.metadata('!{}')}"
     return IrArray(pointer, shape, load_metadata=invariant).load(b, position())
 

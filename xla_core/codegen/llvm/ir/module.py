@@ -9,9 +9,13 @@ import dataclasses
 import re
 from collections.abc import Collection, Mapping, Sequence
 
+import numpy as np
+
 from xla_core.errors import InternalError
 
 _BYTE_TEXT = [chr(b) if 32 <= b < 127 and chr(b) not in '"\\' else f"\\{b:02X}" for b in range(256)]
+
+_BIG_ENDIAN = re.compile(r"(s390x|systemz|sparc|m68k|(mips|powerpc|ppc)(64|32)?(r6)?-|(armeb|thumbeb|aarch64_be))")
 
 _SYMBOL = re.compile(r"@([-\w.$]+)")
 _NODE = re.compile(r"!(\d+)")
@@ -124,6 +128,12 @@ class IrFunction:
         """Whether other modules can't refer to it."""
         return self._header.startswith("define internal")
 
+    def internalize(self, attributes: str) -> None:
+        """Hides the function from other modules, if it isn't hidden, and adds attributes."""
+        if not self.is_internal:
+            self._header = f"define internal{self._header.removeprefix('define')}"
+        self._header = f"{self._header.removesuffix(' {')} {attributes}".rstrip() + " {"
+
     def declaration(self) -> str:
         """Returns the line that declares the function in another module."""
         return f"declare{self._header.removeprefix('define').removesuffix(' {')}"
@@ -189,6 +199,14 @@ class IrModule:
         self._globals.setdefault(name, definition)
         return f"@{name}"
 
+    def constant_array(self, array: np.ndarray, alignment: int, address_space: int = 0) -> Value:
+        """Returns a pointer to the elements of an array, row-major, in the byte order of the module's target."""
+        data = array.tobytes()
+        width = array.itemsize // (2 if array.dtype.kind == "c" else 1)
+        if width > 1 and _BIG_ENDIAN.match(self.triple):
+            data = np.frombuffer(data, f"u{width}").byteswap().tobytes()
+        return self.constant_bytes(data, alignment, address_space)
+
     def constant_bytes(self, data: bytes, alignment: int, address_space: int = 0) -> Value:
         """Returns a pointer to read-only bytes; equal bytes share one global."""
         key = (f"{alignment},{address_space}", data)
@@ -213,6 +231,15 @@ class IrModule:
         if not distinct:
             self._metadata_ids[text] = number
         return f"!{number}"
+
+    def internalize(self, exports: Collection[str], attributes: str = "") -> None:
+        """Hides all functions but `exports` from other modules, and adds attributes such as "optsize" to them.
+
+        LLVM then removes those that nothing calls, and modules with equal names can be linked together.
+        """
+        for name, function in self.functions.items():
+            if name not in exports:
+                function.internalize(attributes)
 
     def to_text(self) -> str:
         return self._text([function.to_text() for function in self.functions.values()], self.functions, self.name)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.target_abi import TargetAbi
@@ -75,8 +77,8 @@ class MathEmitter(Arithmetic[Value]):
     def window(self, table: Sequence[int], first: int, last: int, place: Value, count: int) -> list[Value]:
         if last - first <= _FEW:
             return super().window(table, first, last, place, count)
-        b, data = self.b, b"".join(word.to_bytes(4, "little") for word in table)
-        pointer = b.module.constant_bytes(data, 64, self.abi.constant_address_space)
+        b = self.b
+        pointer = b.module.constant_array(np.array(table, np.uint32), 64, self.abi.constant_address_space)
         place = self.extend(place)
         return [b.load("i32", b.gep("i32", pointer, b.add(place, b.int_(i))), align=4) for i in range(count)]
 

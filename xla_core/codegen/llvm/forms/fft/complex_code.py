@@ -123,8 +123,8 @@ class FftCode:
         """Returns a constant table. The module has it if it is read."""
 
         def pointer(part: np.ndarray) -> Callable[[], Value]:
-            data = np.ascontiguousarray(part, self.dtype).tobytes()
-            return lambda: self.builder.module.constant_bytes(data, 64, self._constant_address_space)
+            data = np.ascontiguousarray(part, self.dtype)
+            return lambda: self.builder.module.constant_array(data, 64, self._constant_address_space)
 
         return Planes(self, pointer(values.real), pointer(values.imag))
 

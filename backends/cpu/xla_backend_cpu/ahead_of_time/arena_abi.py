@@ -1,0 +1,46 @@
+"""ArenaAbi: kernels that take all memory from an arena of the caller, and expect no alignment of its arrays."""
+
+from __future__ import annotations
+
+from xla_backend_cpu.calling_convention import ContextField
+from xla_core.codegen.llvm import IrBuilder, LoopAbi, Value
+from xla_core.hlo import Shape
+
+__all__ = ["CONTEXT_BYTES", "ArenaAbi"]
+
+CONTEXT_BYTES = 64
+"""The size of a run's context. Scratch memory of kernels follows it."""
+
+_LARGEST_ON_STACK = 1 << 10
+_ALIGNMENT = 64
+
+
+class ArenaAbi(LoopAbi):
+    """The calling convention of `LoopAbi`, where the word before the table points into a context in an arena.
+
+    `scratch` has the bytes of scratch memory that a kernel uses by its name; those kernels run on one thread each.
+    """
+
+    alignment = 16  # of constants
+
+    def __init__(self, *arguments: object, **named: object) -> None:
+        super().__init__(*arguments, **named)  # type: ignore[arg-type]
+        self.scratch: dict[str, int] = {}
+
+    def allocate(self, builder: IrBuilder, size: int) -> Value:
+        """Takes up to 1 KiB from the stack, and more from the scratch memory after the context."""
+        if size <= _LARGEST_ON_STACK:
+            return builder.alloca("i8", size, align=64, address_space=self.stack_address_space)
+        function = builder.function
+        start = self.scratch.get(function.name, 0)
+        self.scratch[function.name] = start + -(-size // _ALIGNMENT) * _ALIGNMENT
+        place = builder.gep("ptr", function.parameters[0], builder.int_(-1))
+        counter = builder.load("ptr", place, align=self.pointer_bytes)
+        return builder.gep("i8", counter, builder.int_(CONTEXT_BYTES - 4 * ContextField.FAILURES + start))
+
+    def release(self, builder: IrBuilder, pointer: Value, size: int) -> None:
+        del builder, pointer, size
+
+    def buffer_alignment(self, shape: Shape) -> int:
+        """That of the element type in C."""
+        return shape.element_type.component.byte_width

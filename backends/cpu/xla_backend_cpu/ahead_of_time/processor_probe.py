@@ -1,0 +1,151 @@
+"""Finds out what a processor has from the code that LLVM makes for it.
+
+LLVM knows the features of a processor by its name, but llvmlite has no call that tells them. So a few small functions
+are compiled, and their code shows what the emitter wants to know.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+import subprocess
+import sys
+
+from xla_core.codegen.llvm import LoopAbi, compile_ir
+from xla_core.errors import InternalError, InvalidArgumentError
+
+__all__ = ["ProcessorProbe", "check_processor", "probe"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ProcessorProbe:
+    """What LLVM's code for a processor shows.
+
+    Attributes:
+        vector_bits: the width of the vector registers; 0 if there are none.
+        is_scalable: whether that width is only known when the code runs.
+        has_fma: whether a fused multiply-add of f32 is an instruction.
+        has_half: whether conversions between f16 and f32 are instructions.
+        pointer_bytes: the size of an address.
+    """
+
+    vector_bits: int
+    is_scalable: bool
+    has_fma: bool
+    has_half: bool
+    pointer_bytes: int
+
+
+_LOOP = """
+define void @add_{type}(ptr noalias %x, ptr noalias %y) {{
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %source = getelementptr inbounds {type}, ptr %x, i64 %i
+  %target = getelementptr inbounds {type}, ptr %y, i64 %i
+  %value = load {type}, ptr %source, align 4
+  %sum = {operation} {type} %value, %value
+  store {type} %sum, ptr %target, align 4
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, 4096
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}}
+"""
+_FUNCTIONS = """
+define float @multiply_add(float %x) {
+  %result = call float @llvm.fma.f32(float %x, float %x, float %x)
+  ret float %result
+}
+define i16 @convert(i16 %bits) {
+  %half = bitcast i16 %bits to half
+  %wide = fpext half %half to float
+  %sum = fadd float %wide, 1.0
+  %narrow = fptrunc float %sum to half
+  %result = bitcast half %narrow to i16
+  ret i16 %result
+}
+declare float @llvm.fma.f32(float, float, float)
+"""
+_VECTOR = re.compile(r"<(vscale x )?(\d+) x (?:float|i32)>")
+_CONVERSION_CALLS = ("__extendhfsf2", "__gnu_h2f_ieee", "__aeabi_h2f")
+_LEAST_SCALABLE_BITS = 128
+
+
+@functools.cache
+def probe(triple: str, cpu: str, features: str) -> ProcessorProbe:
+    """Compiles the probes for a processor.
+
+    Raises:
+        InvalidArgumentError: this LLVM has no such target.
+    """
+    loops = (_LOOP.format(type=type_, operation=add) for type_, add in (("float", "fadd"), ("i32", "add")))
+    try:
+        compiled = compile_ir("".join([*loops, _FUNCTIONS]), LoopAbi(triple, cpu, features, vector_width=0))
+    except InternalError as error:
+        raise InvalidArgumentError(
+            f"LLVM has no target {triple!r}",
+            hint="the triple is ARCHITECTURE-VENDOR-SYSTEM, such as aarch64-linux-gnu or riscv64-linux-gnu",
+        ) from error
+    vectors = _VECTOR.findall(compiled.ir())
+    is_scalable = any(scalable for scalable, _ in vectors)
+    widest = max((32 * int(count) for _, count in vectors), default=0)
+    assembly = compiled.assembly()
+    return ProcessorProbe(
+        vector_bits=_LEAST_SCALABLE_BITS if is_scalable else widest,
+        is_scalable=is_scalable,
+        has_fma="fmaf" not in assembly,
+        has_half=not any(call in assembly for call in _CONVERSION_CALLS),
+        pointer_bytes=_pointer_bytes(str(compiled.machine.target_data)),
+    )
+
+
+def _pointer_bytes(data_layout: str) -> int:
+    found = re.search(r"(?:^|-)p:(\d+)", data_layout)
+    return int(found[1]) // 8 if found else 8
+
+
+_HELP = """
+import sys, llvmlite.binding as llvm
+llvm.initialize_all_targets()
+llvm.initialize_all_asmprinters()
+llvm.Target.from_triple(sys.argv[1]).create_target_machine(cpu="help")
+"""
+
+
+@functools.cache
+def _known(triple: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The processors and the features that LLVM knows for a target. LLVM only prints them, so a process reads them."""
+    text = subprocess.run([sys.executable, "-c", _HELP, triple], capture_output=True, text=True).stderr
+    processors, _, features = text.partition("Available features")
+    names = re.compile(r"^  (\S+) +- ", re.MULTILINE)
+    return frozenset(names.findall(processors)), frozenset(names.findall(features))
+
+
+def check_processor(triple: str, cpu: str, features: str) -> None:
+    """Refuses names that LLVM doesn't know, which it would ignore.
+
+    Raises:
+        InvalidArgumentError: the processor or a feature is unknown, or a feature has no sign.
+    """
+    wanted = [feature.strip() for feature in features.split(",") if feature.strip()]
+    if not cpu and not wanted:
+        return
+    processors, known = _known(triple)
+    if cpu and cpu not in processors:
+        raise InvalidArgumentError(f"LLVM knows no processor {cpu!r} for {triple}", hint=_nearest(cpu, processors))
+    for feature in wanted:
+        if feature[0] not in "+-" or feature[1:] not in known:
+            raise InvalidArgumentError(
+                f"{feature!r} is no feature of {triple} with a sign", hint=_nearest(feature.lstrip("+-"), known, "+")
+            )
+
+
+def _nearest(name: str, known: frozenset[str], sign: str = "") -> str:
+    import difflib
+
+    found = difflib.get_close_matches(name, known, 3, 0.4) or sorted(known)[:8]
+    return f"such as {', '.join(sign + candidate for candidate in found)}"

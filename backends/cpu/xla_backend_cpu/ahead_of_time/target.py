@@ -1,0 +1,182 @@
+"""The processor that a program is compiled for ahead of time, and the compiler for it."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+from collections.abc import Mapping
+
+from xla_backend_cpu.ahead_of_time.arena_abi import ArenaAbi
+from xla_backend_cpu.ahead_of_time.processor_probe import ProcessorProbe, check_processor, probe
+from xla_backend_cpu.caches import usual_caches
+from xla_backend_cpu.codegen.module_emitter import MODULE_OPCODES
+from xla_backend_cpu.codegen.processor import Processor
+from xla_backend_cpu.executor import ALIGNMENT
+from xla_backend_cpu.host import architecture
+from xla_core.backend import AheadOfTimeOptions
+from xla_core.codegen.llvm import emitter_capabilities
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo import ElementType
+from xla_core.target import (
+    AlignmentRules,
+    Capabilities,
+    DeviceDescription,
+    FusionCosts,
+    FusionPreferences,
+    ParallelModel,
+    TargetConfig,
+)
+
+__all__ = ["AheadOfTimeTarget"]
+
+_USUAL_FEATURES: Mapping[str, str] = {"riscv64": "+m,+a,+f,+d,+c", "riscv32": "+m,+a,+c"}
+"""What Linux distributions require of a processor, where LLVM assumes less."""
+
+_SYSTEMS = ("linux", "none", "freebsd", "netbsd", "openbsd", "windows", "fuchsia", "rtems", "zephyr", "wasi")
+
+_REGISTERS: Mapping[str, int] = {"x86_64": 16, "i386": 8, "i686": 8, "arm": 16, "thumb": 16}
+_FEW_REGISTERS = 16  # vectors of a processor without vector registers
+
+
+@dataclasses.dataclass(frozen=True)
+class AheadOfTimeTarget:
+    """A processor, as LLVM and the passes need it. `of` makes it from options, and checks them."""
+
+    triple: str
+    cpu: str
+    features: str
+    abi_name: str
+    vector_bits: int
+    scale: int  # the factor of scalable vectors, or 0 where code doesn't depend on it
+    probe: ProcessorProbe
+    options: AheadOfTimeOptions
+
+    @staticmethod
+    def of(options: AheadOfTimeOptions, own: tuple[str, str, str]) -> AheadOfTimeTarget:
+        """The target of options. `own` are triple, processor and features where the options have no triple.
+
+        Raises:
+            InvalidArgumentError: LLVM knows no such target, or it has no such option.
+        """
+        triple, cpu, features = own
+        if options.triple:
+            triple, cpu = _normalized(options.triple), ""
+            features = _USUAL_FEATURES.get(architecture(triple), "")
+        probe(triple, "", "")
+        check_processor(triple, options.cpu, options.features)
+        if options.cpu:
+            cpu, features = options.cpu, ""
+        features = ",".join(filter(None, (features, options.features.replace(" ", ""))))
+        triple, features, abi_name = _with_float_abi(triple, features, options.float_abi)
+        found = probe(triple, cpu, features)
+        vector_bits, scale = found.vector_bits, 0
+        if options.vector_length is not None:
+            vector_bits = options.vector_length
+            if architecture(triple).startswith("riscv") and found.is_scalable:
+                features += f",+zvl{vector_bits}b"
+                check_processor(triple, "", f"+zvl{vector_bits}b")
+            elif found.is_scalable:
+                scale = vector_bits // 128
+            if not found.vector_bits or vector_bits & (vector_bits - 1) or vector_bits < 128:
+                raise InvalidArgumentError(
+                    f"{triple} has no vectors of {vector_bits} bits",
+                    hint=f"its vectors are of {found.vector_bits} bits"
+                    if found.vector_bits
+                    else "name its vector extension by --features",
+                )
+        return AheadOfTimeTarget(triple, cpu, features, abi_name, vector_bits, scale, found, options)
+
+    @property
+    def has_vectors(self) -> bool:
+        return bool(self.vector_bits) and not self.options.optimize_for_size
+
+    @functools.cached_property
+    def processor(self) -> Processor:
+        """What the kernels of products are shaped for."""
+        caches = usual_caches(self.cpu)
+        if self.options.optimize_for_size:
+            return Processor(0, 0, cache=caches[1])
+        kind = architecture(self.triple)
+        registers = _REGISTERS.get("arm" if kind.startswith(("arm", "thumb")) else kind, 32)
+        if not self.vector_bits:
+            return Processor(16, _FEW_REGISTERS, has_fma=self.probe.has_fma, cache=caches[1])
+        if kind == "x86_64" and self.vector_bits == 512:
+            registers = 32
+        return Processor(self.vector_bits // 8, registers, has_fma=self.probe.has_fma, cache=caches[1])
+
+    @functools.cached_property
+    def config(self) -> TargetConfig:
+        """The description of the target that the core's passes use."""
+        return TargetConfig(
+            name="cpu",
+            triple=self.triple,
+            device=DeviceDescription(
+                name=f"{self.triple} {self.cpu}".rstrip(),
+                core_count=self.options.threads,
+                vector_bytes=self.vector_bits // 8,
+                caches=usual_caches(self.cpu),
+            ),
+            capabilities=_capabilities(),
+            alignment=AlignmentRules(buffer=ALIGNMENT, allocation=ALIGNMENT),
+            fusion=FusionPreferences(costs=FusionCosts(kernel=10_000.0)),
+            parallel=ParallelModel(kernel_nanoseconds=12_000.0, chunk_nanoseconds=100_000.0),
+            features=tuple(filter(None, self.features.split(","))),
+            flushes_products=True,
+        )
+
+    def abi(self) -> ArenaAbi:
+        """A new calling convention of kernels, for one program."""
+        abi = ArenaAbi(
+            self.triple,
+            self.cpu,
+            self.features,
+            vector_width=0 if self.probe.is_scalable else self.vector_bits,
+            has_fma=self.probe.has_fma,
+            native_floats=frozenset({ElementType.F16} if self.probe.has_half else ()),
+            parallel=self.config.parallel,
+        )
+        abi.pointer_bytes = self.probe.pointer_bytes
+        abi.relocation = self.options.relocation_model
+        abi.abi_name = self.abi_name
+        return abi
+
+    @property
+    def function_attributes(self) -> str:
+        """LLVM's attributes of every function."""
+        words = ["minsize", "optsize"] if self.options.optimize_for_size else []
+        if self.scale:
+            words.append(f"vscale_range({self.scale},{self.scale})")
+        return " ".join(words)
+
+
+@functools.cache
+def _capabilities() -> Capabilities:
+    """What compiled code does without Python: everything but custom calls, collectives and transfers."""
+    return emitter_capabilities().with_ops(MODULE_OPCODES, [t for t in ElementType if t.is_array])
+
+
+def _normalized(triple: str) -> str:
+    """The triple with a vendor, without which LLVM would not see the system: as compilers' users write it."""
+    parts = triple.split("-")
+    if len(parts) == 2 or (len(parts) == 3 and parts[1] in _SYSTEMS):
+        parts.insert(1, "unknown")
+    return "-".join(parts)
+
+
+def _with_float_abi(triple: str, features: str, wanted: str | None) -> tuple[str, str, str]:
+    """The triple, the features and LLVM's name of the calling convention for a convention of floating-point numbers."""
+    kind = architecture(triple)
+    if kind.startswith("riscv"):
+        names = re.findall(r"\+([fd])(?=,|$)", features)
+        suffix = "" if wanted == "soft" else "d" if "d" in names else "f" if "f" in names else ""
+        if wanted == "hard" and not suffix:
+            raise InvalidArgumentError(f"{triple} has no floating-point registers", hint="--features +f,+d")
+        return triple, features, ("lp64" if kind == "riscv64" else "ilp32") + suffix
+    if wanted is None:
+        return triple, features, ""
+    if kind.startswith(("arm", "thumb")):
+        return re.sub(r"eabi(hf)?$", "eabihf" if wanted == "hard" else "eabi", triple), features, ""
+    if wanted == "soft":
+        raise InvalidArgumentError(f"{triple} has no soft-float convention", hint="leave out --float-abi")
+    return triple, features, ""

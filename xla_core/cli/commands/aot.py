@@ -1,0 +1,81 @@
+"""`xla aot`: compiles a program to files that a C or C++ program is built with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xla_core.cli import output, programs
+from xla_core.cli.options import Backend, Program, Settings, Shapes
+
+if TYPE_CHECKING:
+    from xla_core.backend import BackendSpec, Platform
+
+
+def aot(
+    file: Program,
+    output_file: Annotated[
+        Path, typer.Option("--output", "-o", metavar="NAME", help="The path of the files, without an ending: out/mlp.")
+    ],
+    backend: Backend = None,
+    triple: Annotated[
+        str, typer.Option(help="The target, such as aarch64-linux-gnu. Default: the backend's own target.")
+    ] = "",
+    cpu: Annotated[str, typer.Option(help="The processor, by LLVM's name.")] = "",
+    features: Annotated[str, typer.Option(help="Features of the processor, such as +v,-c.")] = "",
+    vector_length: Annotated[int | None, typer.Option(help="The width of vector registers, in bits.")] = None,
+    float_abi: Annotated[
+        str | None, typer.Option(metavar="hard|soft", help="How C passes floating-point numbers.")
+    ] = None,
+    relocation_model: Annotated[
+        str, typer.Option(metavar="pic|static", help="static is code for a fixed address.")
+    ] = "pic",
+    optimize_for_size: Annotated[bool, typer.Option("--optimize-for-size", help="Prefer small to fast code.")] = False,
+    threads: Annotated[int, typer.Option(help="How many threads may divide a kernel.")] = 1,
+    shape: Shapes = None,
+    settings: Settings = None,
+) -> None:
+    """Compile a program ahead of time: an object file, its C header, a runtime in C, a CMake file and an example.
+
+    The files need neither Python nor this package. NAME is the prefix of the functions, so that several models can be
+    linked into one program.
+    """
+    from xla_core.backend import AheadOfTimeOptions
+
+    target = AheadOfTimeOptions(
+        name=output_file.name,
+        triple=triple,
+        cpu=cpu,
+        features=features,
+        vector_length=vector_length,
+        float_abi=float_abi,  # type: ignore[arg-type]
+        relocation_model=relocation_model,  # type: ignore[arg-type]
+        optimize_for_size=optimize_for_size,
+        threads=threads,
+    )
+    module = programs.parse(programs.read_program(file), programs.file_name(file), shape or ())
+    spec, platform = _platform(backend)
+    options = programs.compile_options(settings or ())
+    options = options.model_copy(update={"backend": spec.options.model_validate(options.backend)})
+    files = platform.compiler.ahead_of_time_files(module, target, options)
+    folder = output_file.parent
+    programs.make_directory(folder)
+    for name, content in files.items():
+        output.write(content, folder / name)
+    output.console().print(f"wrote {', '.join(files)} to {folder}", markup=False, soft_wrap=True)
+
+
+def _platform(backend: str | None) -> tuple[BackendSpec, Platform]:
+    """The platform of a backend, without its devices, or the one with the highest priority."""
+    from xla_core.backend import load_backend
+    from xla_core.runtime.platform_choice import open_devices
+
+    if backend is None:
+        spec, devices = open_devices(None)
+        return spec, devices.platform
+    spec = load_backend(backend)
+    platform = spec.platform()
+    platform.name = backend
+    return spec, platform
