@@ -277,8 +277,8 @@ class GridAbi(TargetAbi):
     ) -> KernelFrame:
         signature = []
         for position, parameter in enumerate(parameters):
-            alignment, size = self.buffer_alignment(parameter.shape), max(parameter.shape.byte_size, 1)
-            facts = f"align {alignment} dereferenceable({size})"
+            alignment, length = self.buffer_alignment(parameter.shape), max(parameter.shape.byte_size, 1)
+            facts = f"align {alignment} dereferenceable({length})"
             alone = not parameter.aliases and not any(position in p.aliases for p in parameters)
             if alone:
                 facts = "noalias " + facts
