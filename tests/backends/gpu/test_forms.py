@@ -243,3 +243,45 @@ def test_a_reduction_of_prime_length_has_many_blocks(client, dims: str, result: 
     assert int(first) > 100
     x = np.random.default_rng(0).integers(-50, 50, [int(n) for n in dims.split(",")]).astype(np.int32)
     same(client, text, x, engine=engine)
+
+
+POOLING_GRADIENT = """HloModule pooling
+at_least {
+  a = $T[] parameter(0)
+  b = $T[] parameter(1)
+  ROOT r = pred[] compare(a, b), direction=GE
+}
+sum {
+  a = $T[] parameter(0)
+  b = $T[] parameter(1)
+  ROOT r = $T[] add(a, b)
+}
+ENTRY e {
+  x = $T[$N] parameter(0)
+  s = $T[$S] parameter(1)
+  three = $T[] constant(3)
+  ROOT r = $T[$N] select-and-scatter(x, s, three), window={$W}, select=at_least, scatter=sum
+}
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("element_type", "dims", "source", "window", "way"),
+    [
+        ("f32", "2,7,6,3", "2,3,3,3", "size=1x2x2x1 stride=1x2x2x1", "combines 1 window"),
+        ("f32", "9", "3", "size=2 stride=4 pad=1_0", "combines 1 window"),
+        ("bf16", "2,7,7,3", "2,4,4,3", "size=1x3x3x1 stride=1x2x2x1 pad=0_0x1_1x1_1x0_0", "selects | "),
+        ("f32", "9", "13", "size=3 stride=1 pad=3_3", "selects | "),  # the windows at the ends have no elements
+        ("s32", "5,9", "2,4", "size=3x4 stride=2x2 pad=-1_2x0_2", "selects | "),
+        ("f32", "5", "3", "size=2 rhs_dilate=2", "select-and-scatter: "),
+    ],
+)
+def test_select_and_scatter_by_blocks(client, element_type, dims, source, window, way, engine: str) -> None:
+    text = POOLING_GRADIENT.replace("$T", element_type).replace("$N", dims)
+    text = text.replace("$S", source).replace("$W", window)
+    assert way in plan(client, text)
+    rng = np.random.default_rng(0)
+    shapes = xla.parse(text).parameter_shapes
+    arguments = [(3 * rng.standard_normal(s.dimensions)).round().astype(s.dtype) for s in shapes]
+    same(client, text, *arguments, engine=engine)

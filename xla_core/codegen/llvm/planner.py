@@ -16,6 +16,7 @@ from xla_core.codegen.llvm.forms.row_teams import ROW_TEAMS
 from xla_core.codegen.llvm.forms.scatter import SCATTER
 from xla_core.codegen.llvm.forms.scatter_blocks import SCATTER_BLOCKS
 from xla_core.codegen.llvm.forms.select_and_scatter import SELECT_AND_SCATTER
+from xla_core.codegen.llvm.forms.select_and_scatter_blocks import SELECT_AND_SCATTER_BLOCKS
 from xla_core.codegen.llvm.forms.sort import SORT
 from xla_core.codegen.llvm.forms.sort_blocks import SORT_BLOCKS
 from xla_core.codegen.llvm.forms.tiles import TILES
@@ -33,6 +34,7 @@ FORMS: Sequence[KernelForm[Any]] = (
     FFT,
     SCATTER_BLOCKS,
     SCATTER,
+    SELECT_AND_SCATTER_BLOCKS,
     SELECT_AND_SCATTER,
     ROW_TEAMS,
     PRODUCT,

@@ -61,7 +61,7 @@ def _emit(body: KernelBody, plan: KernelPlan, frame: KernelFrame, context: Emiss
 
     def scatter() -> None:
         place = (*unit, *(IndexExpr.of(v) for v in variables))
-        position, any_ = _selected(emitter, root, place)
+        position, any_ = selected_element(emitter, root, place)
 
         def update() -> None:
             old = result.load(b, position)
@@ -79,8 +79,11 @@ def _emit(body: KernelBody, plan: KernelPlan, frame: KernelFrame, context: Emiss
     context.close_loop(loop)
 
 
-def _selected(emitter: ElementEmitter, root: HloInstruction, place: Index) -> tuple[Value, Value]:
-    """Returns (the position of the element that the window at `place` selects, whether the window has one)."""
+def selected_element(emitter: ElementEmitter, root: HloInstruction, place: Index) -> tuple[Value, Value]:
+    """Returns (the position of the element that the window at `place` selects, whether the window has one).
+
+    Positions are row-major, whatever the operand's layout.
+    """
     context, b, indices = emitter.context, emitter.b, emitter.indices
     operand, select = root.operand(0), root.attribute("select")
     dims, element_type = operand.shape.dimensions, operand.shape.element_type
