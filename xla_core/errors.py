@@ -23,6 +23,7 @@ __all__ = [
     "UnavailableError",
     "UnimplementedError",
     "XlaError",
+    "error_of_status",
     "snippet",
 ]
 
@@ -163,3 +164,13 @@ class InternalError(XlaError):
 
 class UnavailableError(XlaError):
     code = StatusCode.UNAVAILABLE
+
+
+def error_of_status(code: int, message: str) -> XlaError:
+    """Makes the error of a status that another program describes by its code, an absl::StatusCode, and its text."""
+    for kind in XlaError.__subclasses__():
+        if kind.code.value == code:
+            return kind(message)
+    error = XlaError(message)
+    error.code = StatusCode(code) if code in StatusCode._value2member_map_ else StatusCode.UNKNOWN
+    return error

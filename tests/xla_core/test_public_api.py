@@ -27,6 +27,7 @@ PACKAGES = (
     "xla_core.config",
     "xla_core.profiler",
     "xla_core.hlo",
+    "xla_core.ffi",
     "xla_core.lapack",
     "xla_core.stablehlo",
     "xla_core.target",

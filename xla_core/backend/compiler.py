@@ -128,7 +128,8 @@ class Compiler(abc.ABC):
         try:
             return self._compile(module, options.model_copy(update={"fallback": "none"}), executor)
         except UnimplementedError as error:
-            error.hint = f'{self.target_config.name} has no fallback="host"; run these ops outside of the program'
+            if 'fallback="host"' in (error.hint or ""):
+                error.hint = f'{self.target_config.name} has no fallback="host"; run these ops outside of the program'
             raise
 
     def compile_ahead_of_time(self, module: HloModule, options: CompileOptions | None = None) -> bytes:

@@ -39,7 +39,7 @@ from xla_core.hlo.module import HloModule, InputOutputAlias
 from xla_core.hlo.op_table import OPS, Attribute, AttributeKind, OpDef, Trait, lookup
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.control_flow import branch_computations
-from xla_core.hlo.ops.custom_calls import is_custom_call_registered, register_custom_call
+from xla_core.hlo.ops.custom_calls import add_custom_call_finder, is_custom_call_registered, register_custom_call
 from xla_core.hlo.printer import PrintOptions
 from xla_core.hlo.shape import Layout, Shape
 from xla_core.hlo.structural_key import StructuralKeys
@@ -84,6 +84,7 @@ __all__ = [
     "Value",
     "Window",
     "WindowDimension",
+    "add_custom_call_finder",
     "branch_computations",
     "comparator",
     "compare_arrays",

@@ -53,6 +53,20 @@ def read_backend_config(text: str) -> dict[str, Any] | None:
     return None if value is None else _fresh(value)
 
 
+def read_typed_attributes(text: str) -> dict[str, Any] | None:
+    """Reads a dictionary of MLIR's attributes with the types of its numbers; returns None for a text that is none.
+
+    A number or a boolean is a numpy scalar, an `array<...>` or `dense<...>` a numpy array. A number without a type is
+    an i64 or an f64. Strings, lists, dictionaries and element types are as in `parse_backend_config`. The result is
+    None where that makes a text of an attribute, such as `#stablehlo<...>`.
+    """
+    try:
+        value = _read_mlir(text, _TypedReader) if text.strip() else {}
+    except (ValueError, OverflowError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
 @functools.lru_cache(maxsize=1024)
 def _read(text: str) -> Mapping[str, Any] | None:
     if not text:
@@ -80,8 +94,8 @@ def _fresh(value: Mapping[str, Any]) -> dict[str, Any]:
     return copy
 
 
-def _read_mlir(text: str) -> Any:
-    reader = _Reader(text)
+def _read_mlir(text: str, make_reader: type[_Reader] | None = None) -> Any:
+    reader = (make_reader or _Reader)(text)
     value = reader.value()
     if reader.take()[0] != "end":
         raise ValueError("text after the dictionary")
@@ -125,17 +139,19 @@ class _Reader:
             case "number", _:
                 type = self._type() if self._accept(":") else ""
                 try:
-                    return _scalar(text, type)
+                    return self._number(text, type)
                 except LiteralError:
-                    return self._text[start : self._position].strip()
-            case "word", "true" | "false" | "unit":
-                return text != "false"
+                    return self._as_text(self._text[start : self._position].strip())
+            case "word", "true" | "false":
+                return self._boolean(text == "true")
+            case "word", "unit":
+                return True
             case "word", "array":
                 try:
                     return self._array()
                 except LiteralError:
                     self._position = start
-                    return self._other()
+                    return self._as_text(self._other())
             case "word", "dense":
                 return self._dense(start)
             case "mark", "{":
@@ -146,7 +162,17 @@ class _Reader:
         other = self._other()
         if _SYMBOL(other) is not None:
             return "::@".join([_unquoted(n) if n[0] == '"' else n for n in _NAMES(other)])
-        return DTYPES.get(other, other)
+        return DTYPES[other] if other in DTYPES else self._as_text(other)
+
+    def _number(self, text: str, type: str) -> Any:
+        return _scalar(text, type)
+
+    def _boolean(self, value: bool) -> Any:
+        return value
+
+    def _as_text(self, attribute: str) -> Any:
+        """Returns what stands for an attribute that has no value in Python."""
+        return attribute
 
     def _type(self) -> str:
         match = self._match()
@@ -180,7 +206,7 @@ class _Reader:
             raise ValueError(text)
         return text
 
-    def _array(self) -> list[Any]:
+    def _array(self) -> Any:
         """Reads `array<i64: 1, 2>` or `array<i64>`."""
         self.take("<")
         element = self.take()[1]
@@ -196,6 +222,9 @@ class _Reader:
                 values.append(text == "true")
             else:
                 raise ValueError(text)
+        return self._array_of(values, element)
+
+    def _array_of(self, values: list[Any], element: str) -> Any:
         return values
 
     def _dense(self, start: int) -> Any:
@@ -203,7 +232,7 @@ class _Reader:
         match = _DENSE.match(self._text, self._position)
         if match is None or match["element"] not in DTYPES:
             self._position = start
-            return self._other()
+            return self._as_text(self._other())
         sizes, payload = match["sizes"].split("x")[:-1], match["payload"]
         try:
             type = _ArrayType(tuple([int(size) for size in sizes]), match["element"])
@@ -211,7 +240,7 @@ class _Reader:
             array = np.broadcast_to(data, type.shape)
         except (ValueError, OverflowError):
             self._position = start
-            return self._other()
+            return self._as_text(self._other())
         self._position = match.end()
         array.flags.writeable = False  # `_read` caches the array, so callers share it
         return array
@@ -235,6 +264,28 @@ class _Reader:
             key = _unquoted(key) if kind == "string" else key
             entries[key] = self.value() if self._accept("=") else True
         return entries
+
+
+class _TypedReader(_Reader):
+    """Reads numbers as numpy's, which have the types of the text."""
+
+    def _number(self, text: str, type: str) -> Any:
+        value = super()._number(text, type)
+        dtype = DTYPES.get(type or ("f64" if isinstance(value, float) else "i64"))
+        if dtype is None:
+            raise LiteralError(f"numpy has no {type}")
+        return np.array(value).astype(dtype)[()]
+
+    def _boolean(self, value: bool) -> Any:
+        return np.bool_(value)
+
+    def _as_text(self, attribute: str) -> Any:
+        raise ValueError(attribute)
+
+    def _array_of(self, values: list[Any], element: str) -> Any:
+        if element not in DTYPES:
+            raise LiteralError(f"{element} has no arrays")
+        return np.array(values).astype(DTYPES[element])
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

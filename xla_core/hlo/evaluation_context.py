@@ -87,6 +87,7 @@ class EvaluationContext:
         self.max_bytes = max_bytes
         self._deadline = None if timeout is None else time.monotonic() + timeout
         self._timeout = timeout
+        self.call_sites: dict[HloInstruction, Any] = {}  # what functions of custom calls keep between their calls
         self._plans: dict[HloComputation, _Plan] = {}
         self._scalar_plans: dict[HloComputation, _Plan | None] = {}
         self._effects = EffectAnalysis()

@@ -3,63 +3,18 @@
 from __future__ import annotations
 
 import ctypes
-import re
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from xla_core.c_structures import read_structures
 from xla_core.pjrt import abi_table
 
-_BASIC: dict[str, Any] = {
-    "p": ctypes.c_void_p,
-    "z": ctypes.c_size_t,
-    "i": ctypes.c_int32,
-    "l": ctypes.c_int64,
-    "L": ctypes.c_uint64,
-    "b": ctypes.c_bool,
-    "f": ctypes.c_float,
-}
-
-
-class Struct(ctypes.Structure):
-    """A PJRT structure. Attributes are the fields; a null pointer reads as None.
-
-    Attributes:
-        full_size: what `struct_size` must be: the end of the last field, without the padding after it.
-    """
-
-    full_size: int
-
-
-def _type_of(text: str, known: dict[str, type[Struct]]) -> Any:
-    if text.startswith("("):
-        members = [field.split(":") for field in text[1:-1].split()]
-        return type("Union", (ctypes.Union,), {"_fields_": [(name, _type_of(kind, known)) for name, kind in members]})
-    return _BASIC.get(text) or known[text]
-
-
-def _read_table(table: str) -> dict[str, type[Struct]]:
-    structs: dict[str, type[Struct]] = {}
-    for line in re.sub(r"\n +", " ", table.strip()).split("\n"):
-        name, _, body = line.partition(":")
-        fields: list[tuple[str, Any]] = []
-        if not name.endswith("!"):
-            fields += [("struct_size", ctypes.c_size_t), ("extension_start", ctypes.c_void_p)]
-        for field, kind in re.findall(r"(\w+)(?::(\([^)]*\)|\w+))?", body):
-            fields.append((field, _type_of(kind or "p", structs)))
-        name = name.rstrip("!")
-        struct: Any = type(name, (Struct,), {"_fields_": fields})
-        last = getattr(struct, fields[-1][0])
-        struct.full_size = last.offset + last.size
-        structs[name] = struct
-    return structs
-
-
-STRUCTS = _read_table(abi_table.STRUCTURES)
+STRUCTS = read_structures(abi_table.STRUCTURES)
 """The structures by their names without `PJRT_`."""
 
-FIELDS = {name: tuple(field[0] for field in struct._fields_) for name, struct in STRUCTS.items()}
+FIELDS = {name: struct.field_names() for name, struct in STRUCTS.items()}
 """The names of each structure's fields, in order."""
 
 

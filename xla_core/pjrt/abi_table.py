@@ -1,9 +1,6 @@
 """The structures and functions of PJRT's C interface, as data. (XLA: xla/pjrt/c/pjrt_c_api.h, version 0.112.)
 
-A line of STRUCTURES describes one structure: its name without `PJRT_`, then its fields in order. A field without a type
-is a pointer; z is a size_t, i an int or an enum, l an int64, L a uint64, b a bool; other types are structures of this
-table, or a union in parentheses. Each structure begins with the fields `struct_size` and `extension_start`, unless its
-name ends with `!`.
+STRUCTURES is a table of `xla_core.c_structures`, with names without `PJRT_`.
 """
 
 from __future__ import annotations

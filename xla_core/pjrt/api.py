@@ -6,7 +6,19 @@ import ctypes
 import functools
 from typing import Any
 
-from xla_core.pjrt import abi, abi_table, buffer, client, event, executable, execution, native, ready_events, warm_path
+from xla_core.pjrt import (
+    abi,
+    abi_table,
+    buffer,
+    client,
+    event,
+    executable,
+    execution,
+    ffi_extension,
+    native,
+    ready_events,
+    warm_path,
+)
 from xla_core.pjrt.functions import IMPLEMENTED, entry_of, unimplemented
 from xla_core.pjrt.handles import GETTERS, keep_for_ever
 from xla_core.runtime import Client
@@ -21,7 +33,10 @@ def _shared_entries() -> native.NativeCode:
     make_error = native.common().error
     functions = [name for name in abi_table.FUNCTIONS if name not in (*GETTERS, *native.ERROR_FUNCTIONS)]
     return native.compile_entries(
-        {name: entry_of(name, IMPLEMENTED.get(name) or unimplemented(name), make_error) for name in functions}
+        {
+            name: entry_of(abi.STRUCTS[f"{name}_Args"], IMPLEMENTED.get(name) or unimplemented(name), make_error)
+            for name in functions
+        }
     )
 
 
@@ -57,12 +72,15 @@ def make_api(platform: str, name: str | None = None) -> int:
         args.client = client.PjrtClient(Client(platform), name or platform).address
 
     make_error = native.common().error
-    create_entry = native.compile_entries({"Client_Create": entry_of("Client_Create", create, make_error)})
+    create_entry = native.compile_entries(
+        {"Client_Create": entry_of(abi.STRUCTS["Client_Create_Args"], create, make_error)}
+    )
     version = abi.STRUCTS["Api_Version"]
     api = abi.Api(struct_size=ctypes.sizeof(abi.Api))
     api.pjrt_api_version = version(version.full_size, None, abi_table.MAJOR_VERSION, abi_table.MINOR_VERSION)
     for function in abi_table.FUNCTIONS:
         setattr(api, function, _function(function))
+    api.extension_start = ffi_extension.extension_address()
     api.Client_Create = create_entry.address("Client_Create")
     _alive.append(api)
     return ctypes.addressof(api)

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from xla_core.backend.event import Event
-from xla_core.errors import InvalidArgumentError, UnimplementedError
+from xla_core.errors import InvalidArgumentError, UnimplementedError, error_of_status
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Layout, Shape
 from xla_core.pjrt import abi
 from xla_core.pjrt.buffer_pool import BufferPool, strides_of, use_for_uploads
 from xla_core.pjrt.client import PjrtDevice, PjrtMemory, memory_at
-from xla_core.pjrt.event import error_of, event_address
+from xla_core.pjrt.event import event_address
 from xla_core.pjrt.functions import implements
 from xla_core.pjrt.handles import Handle, Slots, handle_at
 from xla_core.pjrt.pool_code import code
@@ -199,7 +199,7 @@ def _create_uninitialized_buffer(args: Any) -> None:
 def _create_error_buffer(args: Any) -> None:
     memory = memory_at(None, args.memory)
     shape = Shape(element_type_of(args.shape_element_type), abi.integers_at(args.shape_dims, args.shape_num_dims))
-    error = error_of(args.error_code, abi.text_at(args.error_message, args.error_message_size))
+    error = error_of_status(args.error_code, abi.text_at(args.error_message, args.error_message_size))
     shape = _shape_in(memory, shape, args.shape_layout)
     args.buffer = PjrtBuffer(Buffer.of_error(error, memory.storage, shape), memory).address
 

@@ -36,7 +36,11 @@ def read_compile_options(data: bytes) -> CompileOptions:
     elif build.has(_DEVICE_ORDINAL) and build.integer(_DEVICE_ORDINAL) >= 0 and replicas * partitions == 1:
         assignment = ((build.integer(_DEVICE_ORDINAL),),)
     return CompileOptions(
-        num_replicas=replicas, num_partitions=partitions, device_assignment=assignment, **_overrides(message)
+        num_replicas=replicas,
+        num_partitions=partitions,
+        device_assignment=assignment,
+        fallback="host",  # for the custom calls of callbacks, LAPACK and native functions
+        **_overrides(message),
     )
 
 

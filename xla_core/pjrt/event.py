@@ -6,7 +6,7 @@ import ctypes
 from typing import Any
 
 from xla_core.backend.event import Event
-from xla_core.errors import StatusCode, XlaError
+from xla_core.errors import error_of_status
 from xla_core.pjrt import native
 from xla_core.pjrt.abi import text_at
 from xla_core.pjrt.functions import implements
@@ -30,16 +30,6 @@ class PjrtEvent(Handle):
 def event_address(event: Event | None) -> int:
     """Returns the address of a handle for the event. None stands for an event that is ready."""
     return READY_EVENT if event is None or is_ready(event) else PjrtEvent(event).address
-
-
-def error_of(code: int, message: str) -> XlaError:
-    """Makes the error that a host describes by its code and text."""
-    for kind in XlaError.__subclasses__():
-        if kind.code.value == code:
-            return kind(message)
-    error = XlaError(message)
-    error.code = StatusCode(code) if code in StatusCode._value2member_map_ else StatusCode.UNKNOWN
-    return error
 
 
 @implements("Event_Destroy")
@@ -92,4 +82,6 @@ def _event_create(args: Any) -> None:
 def _event_set(args: Any) -> None:
     event = handle_at(args.event, PjrtHostEvent)
     failed = args.error_code != 0
-    event.complete(error_of(args.error_code, text_at(args.error_message, args.error_message_size)) if failed else None)
+    event.complete(
+        error_of_status(args.error_code, text_at(args.error_message, args.error_message_size)) if failed else None
+    )

@@ -6,8 +6,8 @@ import ctypes
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from xla_core.c_structures import Struct
 from xla_core.errors import UnimplementedError
-from xla_core.pjrt.abi import STRUCTS
 
 F = TypeVar("F", bound=Callable[..., None])
 
@@ -35,15 +35,14 @@ def unimplemented(name: str) -> Callable[[Any], None]:
 
 
 def entry_of(
-    name: str, function: Callable[[Any], None], error_of: Callable[[BaseException], int]
+    struct: type[Struct], function: Callable[[Any], None], error_of: Callable[[BaseException], int]
 ) -> Callable[[int], int]:
-    """Makes the Python function behind a function pointer. It takes the address of the arguments, and returns that of a
-    PJRT_Error, or 0.
+    """Makes the Python function behind a function pointer. It takes the address of the arguments, which are a `struct`,
+    and returns that of a PJRT_Error, or 0.
 
     A host of an older version passes a shorter structure. The missing fields read as zero, and what the function sets
     in them is dropped.
     """
-    struct = STRUCTS[f"{name}_Args"]
     full_size, at = struct.full_size, struct.from_address
 
     def entry(address: int) -> int:

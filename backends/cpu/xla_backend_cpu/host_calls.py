@@ -22,6 +22,7 @@ from xla_backend_cpu.calling_convention import Status
 from xla_backend_cpu.custom_calls import CustomCall, CustomCallFunction, custom_call_function
 from xla_core.backend import RunOptions
 from xla_core.errors import CancelledError, InternalError, InvalidArgumentError, XlaError
+from xla_core.ffi import FfiCallSite, find_ffi_handler
 from xla_core.hlo import (
     Environment,
     EvaluationContext,
@@ -70,15 +71,24 @@ class _HostCall:
         # Collectives and host transfers keep their operands after they return.
         self._copies = not instruction.op.traits.isdisjoint((Trait.COLLECTIVE, Trait.HOST_TRANSFER))
         self._function: CustomCallFunction | None = None
+        self._call_site: FfiCallSite | None = None
         self._target = ""
         self._attributes: Mapping[str, Any] = {}
         if instruction.opcode == Opcode.CUSTOM_CALL:
             self._target = instruction.attribute("custom_call_target")
             self._function = custom_call_function(self._target)
+            handler = find_ffi_handler(self._target) if self._function is None else None
+            self._call_site = handler.call_site(instruction) if handler is not None else None
             self._attributes = _attributes(instruction)
             self._copies = bool(instruction.attribute("output_to_operand_aliasing"))
 
     def __call__(self, run: HostRun, number: int, table: int) -> None:
+        if self._call_site is not None:
+            addresses = list((ctypes.c_size_t * len(self.shapes)).from_address(table))
+            operands, results = addresses[: self._operand_count], addresses[self._operand_count :]
+            ordinal, run_id = run.options.executor.ordinal, run.options.run_id
+            self._call_site.run(operands, results, device_ordinal=ordinal, run_id=run_id)
+            return
         places = ctypes.string_at(table, 8 * len(self.shapes))
         known = run.views.get(number)
         if known is None or known[0] != places:  # in a loop the addresses seldom change, so views are reused

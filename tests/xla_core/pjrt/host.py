@@ -39,15 +39,19 @@ class Host:
             args.extension_start = None
         for field, value in fields.items():
             setattr(args, field, value)
+        self.call_at(getattr(self.api, name), args, size)
+        return args
+
+    def call_at(self, address: int, args: Any, size: int | None = None) -> None:
+        """Calls the function at an address, and raises its error."""
         args.struct_size = type(args).full_size if size is None else size
-        error = _FUNCTION(getattr(self.api, name))(ctypes.addressof(args))
+        error = _FUNCTION(address)(ctypes.addressof(args))
         if error:
             code = self.call("Error_GetCode", error=error).code
             message = self.call("Error_Message", error=error)
             text = ctypes.string_at(message.message, message.message_size).decode()
             self.call("Error_Destroy", error=error)
             raise HostError(code, text)
-        return args
 
     def devices(self) -> list[int]:
         found = self.call("Client_Devices", client=self.client)

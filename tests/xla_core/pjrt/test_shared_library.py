@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.xla_core.pjrt.c_declarations import declarations
+from tests.xla_core.c_declarations import declarations
 from xla_core.cli import main
 from xla_core.pjrt import shared_library
 

@@ -37,6 +37,7 @@ CallShapeRule = Callable[["Sequence[Shape]", "Attributes", "Shape"], "Shape"]
 
 _CUSTOM_CALLS: dict[str, Evaluate] = {}
 _SHAPES: dict[str, CallShapeRule] = {}
+_FINDERS: list[Callable[[str], Evaluate | None]] = []
 
 PORTABLE_LINEAR_ALGEBRA = frozenset({"Eigh", "ProductOfElementaryHouseholderReflectors", "Qr"})
 """XLA's custom calls that are routines of LAPACK on any device."""
@@ -92,6 +93,15 @@ def register_custom_call_shape(target: str) -> Callable[[CallShapeRule], CallSha
     return register
 
 
+def add_custom_call_finder(find: Callable[[str], Evaluate | None]) -> None:
+    """Adds a function that is asked for targets which nobody registered. To add it again does nothing.
+
+    It returns what evaluates the target, as in `register_custom_call`, or None.
+    """
+    if find not in _FINDERS:
+        _FINDERS.append(find)
+
+
 def _require_target(target: Any) -> None:
     if not (isinstance(target, str) and target):
         raise wrong_argument("target", target, "the name of custom calls")
@@ -131,7 +141,7 @@ def check_aliasing(operands: Sequence[Shape], attributes: Attributes, result: Sh
 def is_custom_call_registered(target: str) -> bool:
     """Whether the evaluator can evaluate custom calls to this target."""
     _load_built_in(target)
-    return target in _CUSTOM_CALLS or bool(_installed(target))
+    return target in _CUSTOM_CALLS or bool(_installed(target)) or any(find(target) for find in _FINDERS)
 
 
 def hint_for_unknown(target: str) -> str:
@@ -157,7 +167,7 @@ def broken_custom_calls() -> dict[str, XlaError]:
     broken: dict[str, XlaError] = {}
     for target in sorted(_targets()):
         try:
-            _find(target)
+            find_custom_call(target)
         except XlaError as error:
             broken[target] = error
     return broken
@@ -179,8 +189,14 @@ def _installed(target: str) -> list[EntryPoint]:
     return list(entry_points(group=_GROUP, name=target))
 
 
-def _find(target: str) -> Evaluate | None:
-    """Returns the registered function. A function of an installed distribution is loaded and registered first."""
+def find_custom_call(target: str) -> Evaluate | None:
+    """Returns the function that is registered for a target, or None.
+
+    A function of an installed distribution is loaded and registered first.
+
+    Raises:
+        AlreadyExistsError, FailedPreconditionError: the distribution's function can't be used.
+    """
     _load_built_in(target)
     if target not in _CUSTOM_CALLS and (found := _installed(target)):
         owners = sorted({str(point.dist.name) for point in found if point.dist is not None})
@@ -200,7 +216,9 @@ def _find(target: str) -> Evaluate | None:
         if not callable(function):
             raise FailedPreconditionError(f"{named} is {function!r}, not a function", hint=hint)
         _CUSTOM_CALLS[target] = function
-    return _CUSTOM_CALLS.get(target)
+    if target in _CUSTOM_CALLS:
+        return _CUSTOM_CALLS[target]
+    return next((function for find in _FINDERS if (function := find(target)) is not None), None)
 
 
 def custom_call(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
@@ -209,7 +227,7 @@ def custom_call(context: EvaluationContext, instruction: HloInstruction, values:
     An exception that the function raises becomes an XlaError of code UNKNOWN. This includes SystemExit, but not Ctrl-C.
     """
     target = instruction.attribute("custom_call_target")
-    function = _find(target)
+    function = find_custom_call(target)
     if function is None:
         raise UnimplementedError(
             f"custom call {target!r} is not registered",

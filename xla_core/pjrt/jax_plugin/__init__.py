@@ -48,6 +48,7 @@ def _open_client(backend: str) -> Any:
     from jaxlib import xla_client
 
     from xla_core.pjrt.api import capsule, make_api
+    from xla_core.pjrt.jax_plugin.handlers import register_handlers
     from xla_core.pjrt.jax_plugin.platforms import register_platform
 
     name = platform_name(backend)
@@ -55,4 +56,5 @@ def _open_client(backend: str) -> Any:
         xla_client.load_pjrt_plugin_with_c_api(name, capsule(make_api(backend, name)))
         xla_client.initialize_pjrt_plugin(name)
         register_platform(name)
+        register_handlers(name)
     return xla_client.make_c_api_client(name)
