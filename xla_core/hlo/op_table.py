@@ -108,7 +108,7 @@ class Trait(enum.Enum):
     TRANSCENDENTAL = enum.auto()  # takes many flops for each element
     NONDETERMINISTIC = enum.auto()  # each execution gives another value: rng
     CONTROL_FLOW = enum.auto()  # while, conditional, call: runs its computations as a whole, not per element
-    PRIMITIVE = enum.auto()  # a target must have it; everything else decomposes down to these
+    PRIMITIVE = enum.auto()  # has no decomposition; a target that has these in a few types runs most programs
     NO_OPERAND_REQUIRED = enum.auto()  # variadic ops that allow zero operands
     NOP = enum.auto()  # needs no work at run time: it names, groups or orders values (XLA: IsNop)
     FORWARDING = enum.auto()  # its result shares its operands' buffers

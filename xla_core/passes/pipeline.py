@@ -28,6 +28,7 @@ from xla_core.passes.fusion.multi_output_fusion import MultiOutputFusion
 from xla_core.passes.fusion.policy import FusionPolicy
 from xla_core.passes.layout_assignment import LayoutAssignment
 from xla_core.passes.legalization import LegalityChecker, Legalization
+from xla_core.passes.legalization.carriers import carrier_passes
 from xla_core.passes.pass_manager import HloPass, HloPassPipeline, PassContext
 from xla_core.passes.scheduling.copy_insertion import CopyInsertion
 from xla_core.passes.scheduling.flatten_call_graph import FlattenCallGraph
@@ -60,7 +61,8 @@ def _target(target: TargetConfig, options: CompileOptions) -> HloPass:
 
 
 def _legalization(target: TargetConfig, options: CompileOptions) -> HloPass:
-    return HloPassPipeline("legalization", [Legalization(target.supports, refuse=options.fallback != "host")])
+    rewrite = Legalization(target.supports, refuse=options.fallback != "host")
+    return HloPassPipeline("legalization", [*carrier_passes(target.capabilities), rewrite])
 
 
 def _simplification_after_legalization(target: TargetConfig, options: CompileOptions) -> HloPass:

@@ -11,6 +11,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.legalization import Unmet, rewrite_unsupported
+from xla_core.passes.legalization.carriers import carrier_passes
 from xla_core.passes.legalization.float_normalization import wider_type
 from xla_core.passes.pass_manager import HloPass, HloPassPipeline, PassContext
 from xla_core.passes.pipeline import STAGES, default_pipeline
@@ -139,7 +140,9 @@ class _Study:
         def supports(instruction: HloInstruction) -> Support:
             return _all_that_lacks(capabilities, instruction)
 
-        _, unmet = rewrite_unsupported(self._module.clone(), supports)
+        module = self._module.clone()
+        PassContext.default().run(HloPassPipeline("carriers", carrier_passes(capabilities)), module, ())
+        _, unmet = rewrite_unsupported(module, supports)
         parts: dict[Unmet | None, dict[Unmet, None]] = {}  # instruction -> those of its decomposition that are unmet
         for one in unmet:
             for step in one.path:

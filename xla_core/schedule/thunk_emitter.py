@@ -36,7 +36,7 @@ from xla_core.schedule.thunk import (
     WhileThunk,
     leaf_shapes,
 )
-from xla_core.target import keeps_layout
+from xla_core.target import copies_bits, keeps_layout
 
 Slices = tuple[BufferSlice, ...]
 EmitKernel = Callable[[HloInstruction, Slices, Slices], Thunk | Sequence[Thunk]]
@@ -131,7 +131,7 @@ class _Emitter:
             return (CallThunk(name, self.sequence(instruction.attribute("to_apply"))),)
         operands = tuple(place for operand in instruction.operands for place in self.slices(operand))
         results = self.slices(instruction)
-        if opcode == Opcode.COPY and keeps_layout(instruction):
+        if copies_bits(instruction) or (opcode == Opcode.COPY and keeps_layout(instruction)):
             pairs = zip(operands, results, strict=True)
             return tuple(CopyThunk(name, a, b) for a, b in pairs if a != b)
         if Trait.HOST_TRANSFER in traits:

@@ -15,7 +15,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import OPS, Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
-from xla_core.target.layout_rules import keeps_layout
+from xla_core.target.layout_rules import copies_bits, keeps_layout
 from xla_core.target.support import INDICES, Lack, Ok, Support, Unsupported
 
 Constraint = Callable[[HloInstruction], str | None]
@@ -133,7 +133,9 @@ class Capabilities(CheckedModel):
         """Element types of arrays that may be in the device's memory."""
         if self.storage_types is not None:
             return self.storage_types
-        return frozenset({ElementType.PRED}).union(self.index_types, *self.ops.values())
+        named = frozenset({ElementType.PRED}).union(self.index_types, *self.ops.values())
+        widths = {t.bit_width for t in named if t.is_integral}
+        return named | {t for t in (ElementType.S32, ElementType.U32) if t.bit_width in widths}
 
     def supports(self, instruction: HloInstruction) -> Support:
         """Whether the device runs `instruction`, or why not."""
@@ -148,7 +150,7 @@ class Capabilities(CheckedModel):
             return held
         opcode = instruction.opcode
         copied = opcode == Opcode.COPY and (opcode not in self.ops or keeps_layout(instruction))
-        if copied or not _THE_CORES.isdisjoint(instruction.op.traits):
+        if copied or copies_bits(instruction) or not _THE_CORES.isdisjoint(instruction.op.traits):
             return self._check_constraints(instruction)
         if opcode == Opcode.CUSTOM_CALL:
             target = instruction.attribute("custom_call_target")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from xla_core.checked_model import CheckedModel
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Layout, Shape
 from xla_core.target.device_layout import tiled_dimensions
 
@@ -67,3 +68,12 @@ def keeps_layout(copy: HloInstruction) -> bool:
     """Whether a `copy` keeps the layout. The core runs such copies for every type; the target runs the others."""
     before = copy.operand(0).shape.with_default_layout().leaves()
     return list(before) == list(copy.shape.with_default_layout().leaves())
+
+
+def copies_bits(instruction: HloInstruction) -> bool:
+    """Whether it is a bitcast-convert between integers of one width, which the core runs as a copy."""
+    if instruction.opcode != Opcode.BITCAST_CONVERT:
+        return False
+    before, after = instruction.operand(0).shape.with_default_layout(), instruction.shape.with_default_layout()
+    types = (before.element_type, after.element_type)
+    return all(t.is_integral for t in types) and before.with_element_type(after.element_type) == after

@@ -31,6 +31,7 @@ from xla_core.hlo.parser import parse_hlo
 from xla_core.hlo.verifier import verify
 from xla_core.passes import HloPassPipeline, PassContext, create_pass
 from xla_core.passes.legalization import Legalization
+from xla_core.passes.legalization.carriers import ElementTypeCarrier
 from xla_core.passes.simplifiers.algebraic_simplifier import AlgebraicSimplifierOptions
 from xla_core.target import Capabilities
 
@@ -40,6 +41,9 @@ VARIANTS = {
     ),
     "concatenate-splitter{4}": lambda: create_pass("concatenate-splitter", max_operands=4),
     "scatter-sorter{floats}": lambda: create_pass("scatter-sorter", floats=True),
+    "element-type-carrier{f32,s32}": lambda: ElementTypeCarrier(
+        Capabilities().with_ops([Opcode.ADD], [ElementType.F32, ElementType.S32])
+    ),
     **{
         f"legalization{{{op}}}": lambda op=op: Legalization(Capabilities.all_of(without=[op]).supports)
         for op in (Opcode.RAGGED_DOT, Opcode.SCALED_DOT, Opcode.SCAN)
@@ -91,7 +95,9 @@ def assert_same_bits(expected, found):
 def run_passes(module, hlo_pass):
     """Runs a pass, a list of passes or passes named "a,b"; verifies after each; returns whether the module changed."""
     if isinstance(hlo_pass, str):
-        hlo_pass = [VARIANTS.get(name, lambda name=name: create_pass(name))() for name in hlo_pass.split(",")]
+        hlo_pass = [
+            VARIANTS.get(name, lambda name=name: create_pass(name))() for name in re.split(r",(?![^{]*})", hlo_pass)
+        ]
     made = HloPassPipeline("test", hlo_pass) if isinstance(hlo_pass, list) else hlo_pass
     return PassContext(invariants=[verify]).run(made, module, ())
 

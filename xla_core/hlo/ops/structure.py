@@ -30,7 +30,7 @@ from xla_core.hlo.shape import INT_MAX, Shape
 
 entry = OpGroup("structure").entry
 
-_FREE = (Trait.CHEAP, Trait.PRIMITIVE, Trait.NOP)
+_FREE = (Trait.CHEAP, Trait.NOP)
 _FORWARDS = (Trait.DATA_MOVEMENT, Trait.FORWARDING)
 
 

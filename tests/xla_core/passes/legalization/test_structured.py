@@ -194,12 +194,11 @@ def test_loops_of_decompositions_are_legal_too() -> None:
 
 
 PRIMITIVES = [
-    "while", "conditional", "reduce", "add", "multiply", "divide", "and", "shift-left", "shift-right-logical",
+    "reduce", "add", "multiply", "divide", "and", "shift-left", "shift-right-logical",
     "compare", "select", "convert", "bitcast-convert", "broadcast", "iota", "reshape", "transpose", "slice",
-    "pad", "concatenate", "dynamic-slice", "dynamic-update-slice", "parameter", "constant", "tuple",
-    "get-tuple-element",
+    "pad", "concatenate", "dynamic-slice", "dynamic-update-slice",
 ]  # fmt: skip
-"""What a device must have, but for control flow, which the core drives."""
+"""What a device must have. The core runs control flow, and what only names or groups values."""
 
 THE_DEVICES = {"infeed", "outfeed", "partition-id", "replica-id", "custom-call", "rng-get-and-update-state"}
 """What no arithmetic can stand for: what reaches outside, or who the device is."""

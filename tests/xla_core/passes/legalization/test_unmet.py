@@ -23,11 +23,11 @@ def message(body: str) -> str:
 
 
 def test_instructions_that_lack_the_same_are_one_line() -> None:
-    chain = [f"  c{n} = u32[4] add(c{n - 1}, c{n - 1})\n" for n in range(1, 90)]
-    text = message("  c0 = u32[4] convert(x)\n" + "".join(chain) + "  ROOT r = f32[4] convert(c89)\n")
+    chain = [f"  c{n} = u64[4] add(c{n - 1}, c{n - 1})\n" for n in range(1, 90)]
+    text = message("  c0 = u64[4] convert(x)\n" + "".join(chain) + "  ROOT r = f32[4] convert(c89)\n")
     assert len(text.splitlines()) == 3
     assert "cannot run 91 instructions" in text
-    assert "the device holds no u32: 90 instructions, first c0 = u32[4] convert at <input>:5:3" in text
+    assert "the device holds no u64: 90 instructions, first c0 = u64[4] convert at <input>:5:3" in text
     assert "and 87 more places" in text
     assert "there is no convert: r = f32[4] convert at <input>:95:3" in text
 

@@ -1,0 +1,213 @@
+"""Values that are carried in another type keep every bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xla_core as xla
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.op_table import OPS
+from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.verifier import verify
+from xla_core.passes.legalization.carriers import ConstantsOfLackingTypes, ElementTypeCarrier
+from xla_core.target import Capabilities
+
+T = ElementType
+FEW = Capabilities().with_ops([Opcode.ADD], [T.F32, T.S32, T.PRED])
+INTEGERS = (T.U32, T.U16, T.S16, T.U8, T.S8, T.U4, T.S4)
+ELEMENTWISE = [
+    *("add", "subtract", "multiply", "divide", "remainder", "maximum", "minimum", "and", "or", "xor"),
+    *("shift-left", "shift-right-logical", "shift-right-arithmetic"),
+    *("negate", "abs", "sign", "not", "popcnt", "count-leading-zeros", "clamp"),
+]
+DIRECTIONS = ("EQ", "NE", "LT", "LE", "GT", "GE")
+
+
+def carried(text: str, *arguments: np.ndarray) -> xla.HloModule:
+    """Carries the types of a program, and compares its results bit by bit."""
+    module = xla.parse(text)
+    before = xla.evaluate(module, *arguments)
+    with np.errstate(all="ignore"):
+        assert ElementTypeCarrier(FEW).run(module)
+        verify(module)
+        after = xla.evaluate(module, *arguments)
+    for expected, found in zip(before, after, strict=True):
+        np.testing.assert_array_equal(np.asarray(found), np.asarray(expected))
+        assert found.dtype == expected.dtype
+    return module
+
+
+def types_of(module: xla.HloModule) -> set[ElementType]:
+    """The element types of what is computed: parameters and what converts them left out."""
+    inner = [i for i in module.entry.instructions if i.opcode not in ("parameter", "convert", "bitcast-convert")]
+    return {leaf.element_type for i in inner for leaf in i.shape.leaves()}
+
+
+def ends(kind: ElementType) -> np.ndarray:
+    low, high = kind.integer_range
+    numbers = {
+        low,
+        low + 1,
+        low // 2,
+        -2,
+        -1,
+        0,
+        1,
+        2,
+        3,
+        7,
+        kind.bit_width - 1,
+        high // 2,
+        high // 2 + 1,
+        high - 1,
+        high,
+    }
+    return np.array(sorted(n for n in numbers if low <= n <= high)).astype(kind.dtype)
+
+
+@pytest.mark.parametrize("kind", INTEGERS, ids=str)
+@pytest.mark.parametrize("opcode", ELEMENTWISE)
+def test_integers_keep_every_bit(opcode: str, kind: ElementType) -> None:
+    count = OPS[Opcode(opcode)].arity
+    arrays = [a.reshape(-1) for a in np.meshgrid(*[ends(kind)] * count)]
+    n = arrays[0].size
+    lines = "".join(f"  p{k} = {kind}[{n}] parameter({k})\n" for k in range(count))
+    operands = ", ".join(f"p{k}" for k in range(count))
+    module = carried(f"HloModule m\n\nENTRY e {{\n{lines}  ROOT r = {kind}[{n}] {opcode}({operands})\n}}\n", *arrays)
+    assert types_of(module) <= {T.S32, T.PRED}
+
+
+@pytest.mark.parametrize("kind", [T.U32, T.U8, T.S8], ids=str)
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_integers_keep_their_order(direction: str, kind: ElementType) -> None:
+    x, y = (a.reshape(-1) for a in np.meshgrid(ends(kind), ends(kind)))
+    lines = f"  x = {kind}[{x.size}] parameter(0)\n  y = {kind}[{x.size}] parameter(1)\n"
+    carried(
+        f"HloModule m\n\nENTRY e {{\n{lines}  ROOT r = pred[{x.size}] compare(x, y), direction={direction}\n}}\n", x, y
+    )
+
+
+NUMBERS = np.array(
+    [0.0, -0.0, 0.5, -0.5, 1.5, 2.5, -1.5, 7.0, 8.0, -8.0, -9.0, 127.6, 255.0, 255.9, 256.0, -128.9, 65504.0, 65519.9,
+     65520.0, 2.0**-14, 2.0**-24, 2.0**-25, 3 * 2.0**-25, 1e-7, -1e-7, 1e-30, 2.0**31, 2.0**31 + 256, 4294967040.0, 2.0**32,
+     3e9, -3e9, 1e20, 3.39e38, np.inf, -np.inf, np.nan],
+    np.float32,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [*INTEGERS, T.BF16, T.F16], ids=str)
+def test_conversions_of_floats_keep_every_bit(kind: ElementType) -> None:
+    n = NUMBERS.size
+    module = carried(
+        f"HloModule m\n\nENTRY e {{\n  x = f32[{n}] parameter(0)\n  y = {kind}[{n}] convert(x)\n"
+        f"  b = pred[{n}] convert(y)\n  z = f32[{n}] convert(y)\n  ROOT t = (f32[{n}], pred[{n}]) tuple(z, b)\n}}\n",
+        NUMBERS,
+    )
+    assert types_of(module) <= {T.F32, T.S32, T.PRED}
+
+
+@pytest.mark.parametrize("source", [*INTEGERS, T.S32], ids=str)
+@pytest.mark.parametrize("target", [*INTEGERS, T.S32, T.F32], ids=str)
+def test_conversions_of_integers_keep_every_bit(source: ElementType, target: ElementType) -> None:
+    if source is not target and {source, target} & set(INTEGERS):
+        x = ends(source)
+        carried(
+            f"HloModule m\n\nENTRY e {{\n  x = {source}[{x.size}] parameter(0)\n"
+            f"  ROOT y = {target}[{x.size}] convert(x)\n}}\n",
+            x,
+        )
+
+
+def test_f16_rounds_as_numpy_does() -> None:
+    x = np.random.default_rng(0).integers(0, 2**32, 1 << 16, dtype=np.uint32).view(np.float32)
+    x = np.concatenate([x, np.ldexp(np.random.default_rng(1).normal(size=1 << 14), -20).astype(np.float32)])
+    carried(
+        f"HloModule m\n\nENTRY e {{\n  x = f32[{x.size}] parameter(0)\n  y = f16[{x.size}] convert(x)\n"
+        f"  ROOT z = f32[{x.size}] convert(y)\n}}\n",
+        x,
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [("u32", "f32"), ("f32", "u32"), ("u16", "s16"), ("bf16", "u16"), ("u16", "bf16"), ("s8", "u8")],
+)
+def test_bits_are_kept(source: str, target: str) -> None:
+    kind = T(source)
+    words = np.arange(0, 1 << min(kind.bit_width, 16), 7).astype(f"u{max(kind.bit_width, 8) // 8}")
+    words = words * np.uint32(65521) if kind.bit_width == 32 else words
+    if "bf16" in (source, target):
+        words = words[words & 0x7F80 != 0x7F80]  # numpy changes the bits of NaNs
+    x = words.view(kind.dtype)
+    carried(
+        f"HloModule m\n\nENTRY e {{\n  x = {source}[{x.size}] parameter(0)\n"
+        f"  ROOT y = {target}[{x.size}] bitcast-convert(x)\n}}\n",
+        x,
+    )
+
+
+def test_indices_that_are_too_large_for_s32_stay_too_large() -> None:
+    text = """HloModule m
+
+ENTRY e {
+  x = f32[8] parameter(0)
+  n = u32[] parameter(1)
+  ROOT y = f32[2] dynamic-slice(x, n), dynamic_slice_sizes={2}
+}
+"""
+    for n in (0, 3, 7, 2**31 + 1):
+        carried(text, np.arange(8, dtype=np.float32), np.uint32(n))
+
+
+def test_ops_without_a_rule_are_computed_in_a_wider_type() -> None:
+    module = carried(
+        "HloModule m\n\nENTRY e {\n  x = f32[4] parameter(0)\n  y = bf16[4] convert(x)\n  z = bf16[4] tanh(y)\n"
+        "  ROOT r = f32[4] convert(z)\n}\n",
+        np.float32([0.1, -2, 3, 0]),
+    )
+    assert types_of(module) == {T.F32}
+
+
+def test_effects_keep_their_types_and_their_order() -> None:
+    text = """HloModule m
+
+ENTRY e {
+  x = u32[4] parameter(0)
+  t = token[] after-all()
+  y = u32[4] multiply(x, x)
+  ROOT o = token[] outfeed(y, t)
+}
+"""
+    module = xla.parse(text)
+    ElementTypeCarrier(FEW).run(module)
+    verify(module)
+    outfeed = next(i for i in module.entry.instructions if i.opcode == "outfeed")
+    assert outfeed.operand(0).shape.element_type is T.U32
+
+
+def test_a_target_that_computes_in_a_type_keeps_it() -> None:
+    text = "HloModule m\n\nENTRY e {\n  x = u32[4] parameter(0)\n  ROOT y = u32[4] add(x, x)\n}\n"
+    assert not ElementTypeCarrier(FEW.with_ops([Opcode.ADD], [T.U32])).run(xla.parse(text))
+    assert not ElementTypeCarrier(Capabilities().with_ops([Opcode.ADD], [T.F32])).run(xla.parse(text))
+
+
+def test_constants_of_types_that_are_lacking_are_computed() -> None:
+    text = """HloModule m
+
+ENTRY e {
+  n = u64[6] iota(), iota_dimension=0
+  k = u64[] constant(4294967299)
+  w = u64[6] broadcast(k), dimensions={}
+  m = u64[6] multiply(n, w)
+  half = u64[] constant(32)
+  halves = u64[6] broadcast(half), dimensions={}
+  high = u64[6] shift-right-logical(m, halves)
+  ROOT r = u32[6] convert(high)
+}
+"""
+    module = xla.parse(text)
+    (before,) = xla.evaluate(module)
+    assert ConstantsOfLackingTypes(FEW).run(module)
+    assert [i.opcode for i in module.entry.instructions] == ["constant"]
+    np.testing.assert_array_equal(xla.evaluate(module)[0], before)

@@ -1,0 +1,76 @@
+"""constants-of-lacking-types: computes constants of types that the target lacks when the program is compiled.
+
+JAX numbers the elements of random arrays by an iota of u64, for example, and converts parts of the numbers to u32. The
+reference evaluator computes such values, and only results of other types remain, as constants.
+"""
+
+from __future__ import annotations
+
+from xla_core.errors import XlaError
+from xla_core.hlo.builder import Builder
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.environment import Value
+from xla_core.hlo.evaluation_context import EvaluationContext
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.literal import Literal
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.op_table import Trait
+from xla_core.hlo.opcode import Opcode
+from xla_core.passes.legalization.carriers.conversions import CARRIERS
+from xla_core.passes.pass_manager import HloPass
+from xla_core.passes.rewriter import remove_dead
+from xla_core.target import Capabilities
+
+_MOST_ELEMENTS = 1 << 16
+
+
+class ConstantsOfLackingTypes(HloPass):
+    """Folds what is computed from constants in types of which the target has no op."""
+
+    name = "constants-of-lacking-types"
+
+    def __init__(self, capabilities: Capabilities) -> None:
+        own = frozenset({ElementType.PRED}).union(CARRIERS, *capabilities.ops.values())
+        self._lacking = frozenset(t for t in ElementType if t.is_array) - own
+
+    def run(self, module: HloModule) -> bool:
+        changed = False
+        if not self._lacking:
+            return False
+        for computation in module.post_order():
+            known: dict[HloInstruction, Value | None] = {}
+            for i in computation.post_order():
+                if not self._lacks(i) and any(map(self._lacks, i.operands)) and i.shape.is_array:
+                    value = self._value(i, known)
+                    if value is not None:
+                        operands = list(i.operands)
+                        literal = Literal.of_value(value, i.shape)
+                        computation.replace_with(i, Builder(computation, i.metadata).constant(literal))
+                        for operand in operands:
+                            remove_dead(operand)
+                        changed = True
+        return changed
+
+    def _lacks(self, i: HloInstruction) -> bool:
+        return i.shape.element_type in self._lacking
+
+    def _value(self, i: HloInstruction, known: dict[HloInstruction, Value | None]) -> Value | None:
+        """The value of an instruction that depends on constants only, or None."""
+        if i not in known:
+            known[i] = self._computed(i, known)
+        return known[i]
+
+    def _computed(self, i: HloInstruction, known: dict[HloInstruction, Value | None]) -> Value | None:
+        if i.opcode == Opcode.CONSTANT:
+            return i.literal.value
+        moves = i.is_elementwise or Trait.DATA_MOVEMENT in i.op.traits
+        if not moves or i.called_computations or not i.shape.is_array or i.shape.num_elements > _MOST_ELEMENTS:
+            return None
+        operands = [self._value(o, known) for o in i.operands]
+        found = [value for value in operands if value is not None]
+        if len(found) < len(operands):
+            return None
+        try:
+            return EvaluationContext().evaluate(i, found)
+        except XlaError:
+            return None

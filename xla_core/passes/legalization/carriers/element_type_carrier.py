@@ -1,0 +1,200 @@
+"""element-type-carrier: computes with values of types that the target lacks in other types.
+
+u32 is carried in s32 by its bits. Narrower integers are carried in s32, and bf16 and f16 in f32, by their values; each
+result is wrapped or rounded to its own type. Every value is carried: those of loops, branches and applied computations
+too. Only the entry's parameters and results keep their types, and are converted there. No value changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xla_core.hlo.builder import Builder
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.decompositions.expression import HloExpression, expressions
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.op_table import Trait
+from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.shape import Shape
+from xla_core.passes.legalization.carriers.conversions import (
+    CARRIERS,
+    converted,
+    is_reinterpreted,
+    reinterpreted,
+    wrapped,
+)
+from xla_core.passes.legalization.carriers.integers import MODULAR, NARROW, U32, compared, index
+from xla_core.passes.legalization.legalize import rewrite_unsupported
+from xla_core.passes.pass_manager import HloPass
+from xla_core.passes.rewriter import remove_dead
+from xla_core.target import Capabilities, Ok, Support, Unsupported
+
+_KEPT = frozenset((Trait.ASYNC, Trait.HOST_TRANSFER, Trait.COLLECTIVE, Trait.SIDE_EFFECT, Trait.PER_DEVICE))
+_MOVED = frozenset((Trait.DATA_MOVEMENT, Trait.NOP, Trait.CONTROL_FLOW))
+_CONVERSIONS = frozenset({Opcode.CONVERT, Opcode.BITCAST_CONVERT, Opcode.PARAMETER, Opcode.CONSTANT})
+_AS_U32 = frozenset(
+    {
+        *(Opcode.SELECT, Opcode.MAP, Opcode.REDUCE, Opcode.REDUCE_WINDOW, Opcode.SORT, Opcode.SCATTER),
+        *(Opcode.SELECT_AND_SCATTER, Opcode.DOT, Opcode.CONVOLUTION),
+    }
+)
+"""Ops on u32 that are the same ops on s32, whose applied computations are carried too."""
+
+
+class ElementTypeCarrier(HloPass):
+    """Carries the element types in which the target computes nothing, if it computes in those that carry them.
+
+    A float that the target converts is stored as it is, and widened where it is computed with. An integer that the
+    target only converts is carried, because not every op on it may be computed in a wider type.
+    """
+
+    name = "element-type-carrier"
+
+    def __init__(self, capabilities: Capabilities) -> None:
+        named = frozenset[ElementType]().union(*capabilities.ops.values())
+        computed = frozenset[ElementType]().union(*(t for o, t in capabilities.ops.items() if o not in _CONVERSIONS))
+        self._carried = {
+            t: c for t, c in CARRIERS.items() if t not in (named if t.is_floating else computed) and c in computed
+        }
+
+    def run(self, module: HloModule) -> bool:
+        if not self._carried or not any(
+            _types(i) & self._carried.keys() for c in module.computations for i in c.instructions
+        ):
+            return False
+        rewrite_unsupported(module, self._has_rule)
+        for computation in module.post_order():
+            _Carrying(computation, self._carried).run()
+        module.remove_unreachable_computations()
+        return True
+
+    def _has_rule(self, i: HloInstruction) -> Support:
+        """Whether an instruction is carried as it is; another one is computed in a wider type, or decomposed."""
+        types = _types(i) & self._carried.keys()
+        traits = i.op.traits
+        if not types or not _KEPT.isdisjoint(traits) or not _MOVED.isdisjoint(traits) or i.opcode == Opcode.CONVERT:
+            return Ok()
+        if i.opcode == Opcode.BITCAST_CONVERT:
+            both = i.operand(0).shape.element_type, i.shape.element_type
+            return Ok() if is_reinterpreted(*both, self._carried) else Unsupported("no carrier keeps its bits")
+        if types == {ElementType.U32}:
+            own = i.opcode in MODULAR or i.opcode in U32 or i.opcode in _AS_U32 or i.opcode == Opcode.COMPARE
+            return Ok() if own else Unsupported("u32 is carried in s32")
+        integers = all(t.is_integral for t in types)
+        return Ok() if integers and i.opcode in NARROW else Unsupported("its type is carried in a wider one")
+
+
+def _types(i: HloInstruction) -> set[ElementType]:
+    shapes = [i.shape, *(o.shape for o in i.operands)]
+    return {leaf.element_type for shape in shapes for leaf in shape.leaves() if leaf.is_array}
+
+
+class _Carrying:
+    """Rewrites one computation, after those that it calls."""
+
+    def __init__(self, computation: HloComputation, carried: Mapping[ElementType, ElementType]) -> None:
+        self._computation = computation
+        self._carried = carried
+        self._b = Builder(computation)
+        self._values: dict[HloInstruction, HloInstruction] = {}  # instruction -> what carries its value
+        self._own_shapes: dict[HloInstruction, Shape] = {}  # parameter -> its shape in the program
+
+    def run(self) -> None:
+        computation, b = self._computation, self._b
+        order, root = computation.post_order(), computation.root
+        for i in order:
+            if not any(map(self._has_carried, (i.shape, *map(self._own_shape, i.operands)))):
+                continue
+            b.metadata = i.metadata
+            if i.opcode == Opcode.PARAMETER:
+                self._carry_parameter(i)
+                continue
+            new = self._rewritten(i)
+            new.control_predecessors = [self._values.get(p, p) for p in i.control_predecessors]
+            if self._has_carried(i.shape):
+                self._values[i] = new
+            else:
+                computation.replace_with(i, new)
+        if root in self._values:
+            new = self._values[root]
+            computation.set_root(self._decoded(new, self._own_shape(root)) if computation.is_entry else new)
+        for old in reversed(order):
+            if self._values.get(old, old) is not old:
+                remove_dead(old)
+
+    def _carry_parameter(self, parameter: HloInstruction) -> None:
+        if self._computation.is_entry:
+            self._values[parameter] = self._encoded(parameter)
+        else:
+            self._own_shapes[parameter] = parameter.shape
+            parameter.shape = self._shape(parameter.shape)
+            self._values[parameter] = parameter
+
+    def _rewritten(self, i: HloInstruction) -> HloInstruction:
+        b, opcode, kind = self._b, i.opcode, next(i.shape.leaves()).element_type
+        operands = [self._values.get(o, o) for o in i.operands]
+        if not _KEPT.isdisjoint(i.op.traits):
+            own = [self._decoded(v, self._own_shape(o)) for v, o in zip(operands, i.operands, strict=True)]
+            return self._encoded(b.clone(i, own))
+        if opcode == Opcode.CONSTANT:
+            carrier = self._carried[kind]
+            array = i.literal.array
+            return b.constant(array.astype(carrier.dtype), i.shape.without_layout().with_element_type(carrier))
+        x = HloExpression(b, operands[0]) if operands and operands[0].shape.is_array else None
+        if x is not None and opcode in (Opcode.CONVERT, Opcode.BITCAST_CONVERT):
+            source = self._own_shape(i.operand(0)).element_type
+            if opcode == Opcode.CONVERT:
+                return converted(source, kind, x, self._carried).i
+            if is_reinterpreted(source, kind, self._carried):
+                return reinterpreted(source, kind, x).i
+        arithmetic = None if x is None else self._arithmetic(i, expressions(b, *operands))
+        if arithmetic is not None:
+            return arithmetic.i
+        for number in i.op.index_operands(len(operands)):
+            if self._own_shape(i.operand(number)).element_type is ElementType.U32:
+                operands[number] = index(HloExpression(b, operands[number])).i
+        new = b.clone(i, operands, shape=self._shape(i.shape))
+        if opcode == Opcode.IOTA and kind is not ElementType.U32:
+            return wrapped(kind, HloExpression(b, new)).i
+        return new
+
+    def _arithmetic(self, i: HloInstruction, operands: Sequence[HloExpression]) -> HloExpression | None:
+        """The result of an elementwise op that isn't the same op on what carries its operands."""
+        kind = self._own_shape(i.operand(0)).element_type
+        if kind is ElementType.U32:
+            if i.opcode == Opcode.COMPARE:
+                return compared(i.attribute("direction"), *operands)
+            return U32[i.opcode](*operands) if i.opcode in U32 else None
+        return NARROW[i.opcode](kind, *operands) if kind in self._carried and i.opcode in NARROW else None
+
+    def _own_shape(self, i: HloInstruction) -> Shape:
+        """The shape of an instruction in the program."""
+        return self._own_shapes.get(i, i.shape)
+
+    def _encoded(self, value: HloInstruction) -> HloInstruction:
+        return self._changed(value, self._shape(value.shape))
+
+    def _decoded(self, value: HloInstruction, shape: Shape) -> HloInstruction:
+        return self._changed(value, shape.without_layout())
+
+    def _changed(self, value: HloInstruction, shape: Shape) -> HloInstruction:
+        """Converts the arrays of a value between their types and those that carry them."""
+        if shape.is_tuple:
+            parts = zip(self._b.elements(value), shape.tuple_shapes, strict=True)
+            return self._b.tuple([self._changed(part, own.without_layout()) for part, own in parts])
+        if not shape.is_array or value.shape.element_type is shape.element_type:
+            return value
+        if ElementType.U32 in (value.shape.element_type, shape.element_type):
+            return HloExpression(self._b, value).bits(shape.element_type).i
+        return self._b.convert(value, shape)
+
+    def _shape(self, shape: Shape) -> Shape:
+        shape = shape.without_layout()
+        if shape.is_tuple:
+            return Shape.tuple([self._shape(s) for s in shape.tuple_shapes])
+        return shape.with_element_type(self._carried.get(shape.element_type, shape.element_type))
+
+    def _has_carried(self, shape: Shape) -> bool:
+        return any(leaf.is_array and leaf.element_type in self._carried for leaf in shape.leaves())
