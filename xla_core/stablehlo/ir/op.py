@@ -86,9 +86,10 @@ class Op:
     `name` has the dialect ("stablehlo.add", "func.func", "chlo.top_k"). `attributes` has inherent and discardable
     attributes. Ops may share the mapping, so it is replaced, never changed. `func.func` has sym_name, function_type,
     sym_visibility, arg_attrs and res_attrs as in MLIR, and one region, which is empty for a declaration.
+    `given_location` is the location as a reader gave it, which `location` resolves.
     """
 
-    __slots__ = ("_location", "attributes", "name", "operands", "regions", "results")
+    __slots__ = ("attributes", "given_location", "name", "operands", "regions", "results")
 
     def __init__(
         self,
@@ -104,20 +105,20 @@ class Op:
         self.results = [Value(t, self, i) for i, t in enumerate(result_types)]
         self.attributes = attributes
         self.regions = regions
-        self._location = location
+        self.given_location = location
 
     @property
     def location(self) -> SourceLocation | None:
         """Where the op comes from: the place in the user's program if it is given, else the place in the text."""
-        location = self._location
+        location = self.given_location
         if location is None or isinstance(location, SourceLocation):
             return location
-        self._location = resolved = location.resolve()
+        self.given_location = resolved = location.resolve()
         return resolved
 
     @location.setter
     def location(self, location: SourceLocation | LazyLocation | None) -> None:
-        self._location = location
+        self.given_location = location
 
     def __repr__(self) -> str:
         return f"<{self.name} at {self.location}>"
@@ -153,7 +154,7 @@ def new_op(
     op.operands = operands
     op.attributes = attributes
     op.regions = ()
-    op._location = location
+    op.given_location = location
     if len(result_types) == 1:
         value: Value = _new(Value)
         value.type = result_types[0]
@@ -169,23 +170,24 @@ def new_op(
 class Block:
     """A list of ops with arguments; its last op is its terminator.
 
-    `argument_locations` has an entry for each argument, or none if the text gives no location.
+    `argument_locations` has an entry for each argument, or none if the text gives no location. It resolves
+    `given_argument_locations`, which are as a reader gave them.
     """
 
-    __slots__ = ("_argument_locations", "arguments", "ops")
+    __slots__ = ("arguments", "given_argument_locations", "ops")
 
     def __init__(self, argument_types: tuple[Type, ...] | list[Type] = ()) -> None:
         self.arguments = [Value(t, self, i) for i, t in enumerate(argument_types)]
         self.ops: list[Op] = []
-        self._argument_locations: list[SourceLocation | LazyLocation | None] = []
+        self.given_argument_locations: list[SourceLocation | LazyLocation | None] = []
 
     @property
     def argument_locations(self) -> list[SourceLocation | None]:
-        return [x if x is None or isinstance(x, SourceLocation) else x.resolve() for x in self._argument_locations]
+        return [x if x is None or isinstance(x, SourceLocation) else x.resolve() for x in self.given_argument_locations]
 
     @argument_locations.setter
     def argument_locations(self, locations: list[SourceLocation | LazyLocation | None]) -> None:
-        self._argument_locations = locations
+        self.given_argument_locations = locations
 
 
 class Region:

@@ -96,22 +96,22 @@ class _Copier:
         is_new = is_new or attributes is not op.attributes or not values.keys().isdisjoint(op.operands)
         regions = op.regions
         if regions:
-            regions = [ir.Region([self._block(block) for block in region.blocks]) for region in regions]
+            regions = [ir.Region([self.block(block) for block in region.blocks]) for region in regions]
             blocks = [[block for region in each for block in region.blocks] for each in (regions, op.regions)]
             is_new = is_new or any(a is not b for a, b in zip(*blocks, strict=True))
         if not is_new:
             return op
         operands = [values.get(operand, operand) for operand in op.operands]
-        copy = ir.Op(op.name, operands, [r.type for r in op.results], attributes, regions, op._location)
+        copy = ir.Op(op.name, operands, [r.type for r in op.results], attributes, regions, op.given_location)
         for old, new in zip(op.results, copy.results, strict=True):
             new.name = old.name
             values[old] = new
         return copy
 
-    def _block(self, block: ir.Block) -> ir.Block:
+    def block(self, block: ir.Block) -> ir.Block:
         copy = ir.Block()
         copy.arguments = block.arguments  # The same values: unchanged ops are not copied.
-        copy._argument_locations = block._argument_locations
+        copy.given_argument_locations = block.given_argument_locations
         outer, self.target = self.target, copy.ops
         is_changed, version = False, self.version
         for op in block.ops:
@@ -132,7 +132,8 @@ class _Copier:
         return copy if is_changed else block
 
     def add(self, name: str, operands: list[ir.Value], type: ir.Type, **attributes: Any) -> ir.Value:
-        op = ir.Op(name, operands, [type], attributes, location=None if self.source is None else self.source._location)
+        location = None if self.source is None else self.source.given_location
+        op = ir.Op(name, operands, [type], attributes, location=location)
         self.target.append(op)
         return op.results[0]
 
@@ -159,9 +160,9 @@ class _Copier:
         inner = _Copier(self.version)
         operands = [self.values.get(operand, operand) for operand in op.operands]
         inner.values.update(zip(body.arguments, operands, strict=True))
-        *made, end = inner._block(_without_arguments(body)).ops
+        *made, end = inner.block(_without_arguments(body)).ops
         for part in made:
-            part.location = op._location
+            part.location = op.given_location
         self.target += made
         return end.operands
 
@@ -225,7 +226,7 @@ def _alone(op: ir.Op) -> ir.Module:
     body = ir.Block([operand.type for operand in op.operands])
     types = [r.type for r in op.results]
     # The regions capture no values.
-    copy = ir.Op(op.name, list(body.arguments), types, op.attributes, op.regions, op._location)
+    copy = ir.Op(op.name, list(body.arguments), types, op.attributes, op.regions, op.given_location)
     body.ops = [copy, ir.Op("func.return", list(copy.results), ())]
     return ir.Module.of_function(body)
 

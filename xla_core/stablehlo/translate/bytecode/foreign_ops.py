@@ -47,13 +47,13 @@ class _Caster:
         operands = []
         for value in op.operands:
             if value not in known:
-                cast = ir.Op(CAST, [other[value]], [_typed(value.type, is_builtin)], {}, location=op._location)
+                cast = ir.Op(CAST, [other[value]], [_typed(value.type, is_builtin)], {}, location=op.given_location)
                 target.append(cast)
                 known[value] = cast.results[0]
             operands.append(known[value])
         regions = [ir.Region([self._block(block, is_builtin) for block in region.blocks]) for region in op.regions]
         types = [_typed(result.type, is_builtin) for result in op.results]
-        copy = ir.Op(op.name, operands, types, op.attributes, regions, op._location)
+        copy = ir.Op(op.name, operands, types, op.attributes, regions, op.given_location)
         known.update(zip(op.results, copy.results, strict=True))
         target.append(copy)
 
@@ -62,7 +62,7 @@ class _Caster:
         outer = self.own, self.foreign
         self.own, self.foreign = self.own.copy(), self.foreign.copy()
         copy = ir.Block([_typed(argument.type, is_builtin) for argument in block.arguments])
-        copy._argument_locations = block._argument_locations
+        copy.given_argument_locations = block.given_argument_locations
         (self.foreign if is_builtin else self.own).update(zip(block.arguments, copy.arguments, strict=True))
         for op in block.ops:
             self.op(op, copy.ops)

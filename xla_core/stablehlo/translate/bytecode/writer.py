@@ -186,7 +186,7 @@ class _Writer:
             mask |= _REGIONS
         out += name
         out.append(mask)
-        location = op._location
+        location = op.given_location
         out += self._locations.get(location) or self._location(location)
         out += encoded
         small, values = SMALL, self.values
