@@ -35,11 +35,10 @@ from xla_conformance.runner.explanation import explain, save_failure
 from xla_conformance.runner.process import folder_name, stage_limit
 from xla_core import parse
 from xla_core.errors import XlaError
-from xla_core.hlo import Opcode
+from xla_core.hlo import OPS, Opcode, Trait
 
 _NAME = "xla-conformance-worker"
 _ANSWER_SECONDS = 10.0  # in which a device must move a few bytes after a test that failed
-_TRIVIAL = {Opcode.PARAMETER, Opcode.CONSTANT, Opcode.TUPLE, Opcode.GET_TUPLE_ELEMENT, Opcode.FUSION, Opcode.BITCAST}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -236,7 +235,8 @@ class _Worker:
             computations = parse(executable.as_text()).computations
         except XlaError:  # a backend's own text
             return []
-        return sorted({i.opcode.value for c in computations for i in c.instructions if i.opcode not in _TRIVIAL})
+        found = {i.opcode for c in computations for i in c.instructions} - {Opcode.FUSION}
+        return sorted(opcode.value for opcode in found if Trait.NOP not in OPS[opcode].traits)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
