@@ -79,6 +79,13 @@ def test_an_element_type_is_one_row() -> None:
             assert less.tolist() == [False, False, True, False]
         from xla_core.stablehlo.table.type_constraints import INTEGER
         assert "1/2/4/8/16/32/64-bit integer" in str(INTEGER)
+
+        from xla_conformance.ops.cases import generate
+        from xla_core.hlo import ElementType, Opcode
+        products_and_sums = [Opcode.DOT, Opcode.CONVOLUTION, Opcode.REDUCE]
+        cases = [c for c in generate(opcodes=products_and_sums) if c.element_type is ElementType("u1")]
+        assert {c.opcode for c in cases} == set(products_and_sums)
+        assert all(c.arguments() for c in cases)
         """,
     )
 

@@ -31,12 +31,16 @@ def identity(name: str, element: ElementType) -> complex:
 
 
 def beside_identity(name: str, element: ElementType, count: int) -> Fill:
-    """Returns what makes a reducer's initial value that changes results: any that `fill_of` makes but the identity."""
+    """Returns what makes a reducer's initial value that changes results: any that `fill_of` makes but the identity.
+
+    Where `fill_of` makes nothing else, as products of one-bit integers are all 1, it is the identity.
+    """
     neutral = np.asarray(identity(name, element)).astype(element.dtype)
 
     def fill(shape: Shape, random: np.random.Generator) -> np.ndarray:
         drawn = fill_of(name, element, count)(Shape(element, (256,)), random)
-        return random.choice(drawn[drawn != neutral], shape.dimensions)
+        others = drawn[drawn != neutral]
+        return random.choice(others if others.size else drawn, shape.dimensions)
 
     return fill
 

@@ -123,7 +123,8 @@ _ALIKE |= {"bf16": "f16", "f16": "bf16", "f4e2m1fn": "f6e3m2fn", "f6e2m3fn": "f6
 def other_type(name: str, element_type: ElementType) -> ElementType:
     """Returns the type of the other operand: a narrower one or one of the same width, if the category has one."""
     if name == "alike" and element_type.is_integral and element_type is not _T.PRED:
-        return ElementType(("u" if element_type.is_signed else "s") + element_type.value[1:])
+        twin = ("u" if element_type.is_signed else "s") + element_type.value[1:]
+        return next((t for t in ElementType if t.value == twin), element_type)
     names = {"narrower": _NARROWER, "alike": _ALIKE, "same": {}}[name]
     return ElementType(names.get(element_type.value, element_type.value))
 
