@@ -6,7 +6,8 @@ pytest decides for each test once it is made. This only says of many tests that 
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping
 
 from xla_conformance.expressions import compile_expression
 from xla_conformance.results import name_of
@@ -14,21 +15,29 @@ from xla_core.errors import InvalidArgumentError
 
 __all__ = ["may_be_chosen"]
 
+Words = Callable[[], str]
+"""Returns what the names of parameters are put together from, in lower case; numbers may be left out."""
+
 _MOST = 8  # words of which both answers are tried
+_OF_EACH = "joint promise parametrize pytestmark suite"
+"""What a word also matches: the marks of tests and the folder of their files."""
 
 
-def may_be_chosen(function: str, start: str, expression: str = "", tests: Collection[str] = ()) -> bool:
+def may_be_chosen(
+    function: str, start: str, expression: str = "", tests: Collection[str] = (), *, words: Words
+) -> bool:
     """Whether a run may choose tests of a function with parameters whose names begin with `start`.
 
     Args:
         function: its file and its name, "test_ops.py::test_op".
         expression: the run's -k, or none.
         tests: the ids or names that the run is limited to, or none.
+        words: gives the words of the parameters' names. It is called only if the answer depends on them.
     """
     named = f"{name_of(function)}[{start}"
     if tests and not any(name_of(test).startswith(named) for test in tests):
         return False
-    return not expression or _may_hold(expression, function, start.lower(), {})
+    return not expression or _may_hold(expression, function, start.lower(), words, {})
 
 
 class _UnknownError(Exception):
@@ -38,13 +47,13 @@ class _UnknownError(Exception):
         self.word = word
 
 
-def _may_hold(expression: str, function: str, start: str, given: Mapping[str, bool]) -> bool:
+def _may_hold(expression: str, function: str, start: str, words: Words, given: Mapping[str, bool]) -> bool:
     """Whether the expression holds for some answers for its words, besides those that are given."""
     if len(given) > _MOST:
         return True
 
     def matches(word: str, /, **rest: object) -> bool:
-        answer = given.get(word, _matches(word.lower(), function, start))
+        answer = given.get(word, _matches(word.lower(), function, start, words))
         if answer is None:
             raise _UnknownError(word)
         return answer
@@ -52,7 +61,7 @@ def _may_hold(expression: str, function: str, start: str, given: Mapping[str, bo
     try:
         return bool(_compiled(expression).evaluate(matches))
     except _UnknownError as unknown:
-        return any(_may_hold(expression, function, start, {**given, unknown.word: v}) for v in (True, False))
+        return any(_may_hold(expression, function, start, words, {**given, unknown.word: v}) for v in (True, False))
     except InvalidArgumentError:  # pytest says so
         return True
 
@@ -60,7 +69,7 @@ def _may_hold(expression: str, function: str, start: str, given: Mapping[str, bo
 _compiled = functools.lru_cache(1)(compile_expression)
 
 
-def _matches(word: str, function: str, start: str) -> bool | None:
+def _matches(word: str, function: str, start: str, words: Words) -> bool | None:
     """Whether a word matches the tests; None if that depends on the test.
 
     It matches if the test's name or its file's has it. No parameter's name has "test_" or "[".
@@ -69,4 +78,9 @@ def _matches(word: str, function: str, start: str) -> bool | None:
     if bracket and "[" not in after:
         begins = after.startswith(start) or start.startswith(after)
         return None if begins and name_of(function).endswith(before) else False
-    return any(word in name for name in function.split("::")) if word.startswith("test_") else None
+    if any(word in name for name in function.split("::")):
+        return True
+    if word.startswith("test_"):
+        return False
+    text = f"{start} {_OF_EACH} {words()}"
+    return None if all(part in text for part in re.split(r"[\W\d_]+", word)) else False

@@ -12,9 +12,12 @@ __all__ = ["Invariants", "floating_point_environment", "own_standard_output"]
 _SMALL, _DENORMAL = 2.0**-60, 5e-324
 
 
-def floating_point_environment() -> tuple[float, ...]:
-    """Values that depend on how this thread rounds, and on whether it flushes denormal numbers to zero."""
-    return (1.0 + _SMALL, 1.0 - _SMALL, -1.0 - _SMALL, _DENORMAL * 1.0)
+def floating_point_environment() -> tuple[str, ...]:
+    """Values that depend on how this thread rounds, and on whether it flushes denormal numbers to zero.
+
+    They are texts, because a thread that takes denormal numbers as zeros also compares them as zeros.
+    """
+    return tuple(repr(x) for x in (1.0 + _SMALL, 1.0 - _SMALL, -1.0 - _SMALL, _DENORMAL * 1.0))
 
 
 def own_standard_output() -> None:

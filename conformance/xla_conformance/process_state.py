@@ -40,6 +40,14 @@ def _limits() -> list[tuple[int, int]]:
     return [resource.getrlimit(getattr(resource, name)) for name in dir(resource) if name.startswith("RLIMIT_")]
 
 
+def _waits(descriptor: int) -> bool | None:
+    """Whether reads and writes of a file descriptor wait; None if it is closed."""
+    try:
+        return os.get_blocking(descriptor)
+    except OSError:
+        return None
+
+
 def _blanket_filters() -> list[object]:
     """Filters of all warnings. Others, of single libraries, may come with an import."""
     return [f for f in warnings.filters if f[1] is None and f[2] in (Warning, UserWarning) and f[3] is None]
@@ -73,11 +81,15 @@ STATE: Mapping[str, Callable[[], object]] = {
     "the filters of warnings": _blanket_filters,
     "the root logger": lambda: (logging.root.level, list(logging.root.handlers), logging.root.manager.disable),
     "functions of other modules": _functions,
+    "whether reads and writes of the standard streams wait": lambda: [_waits(number) for number in range(3)],
     "sys.path": lambda: list(sys.path),
+    "how modules are found": lambda: [id(f) for f in (*sys.meta_path, *sys.path_hooks)],
+    "the flags of dlopen": lambda: sys.getdlopenflags(),
+    "the size of threads' stacks": threading.stack_size,
     "the recursion limit": sys.getrecursionlimit,
     "the switch interval of threads": sys.getswitchinterval,
     "the garbage collector": lambda: (gc.isenabled(), gc.get_threshold()),
-    "the trace function": lambda: (sys.gettrace(), sys.getprofile()),
+    "the trace function": lambda: (sys.gettrace(), sys.getprofile(), threading.gettrace(), threading.getprofile()),
     "the fault handler": faulthandler.is_enabled,
     "the locale": lambda: locale.setlocale(locale.LC_ALL),
     "how numbers are rounded": floating_point_environment,

@@ -142,14 +142,14 @@ def place(
     uses = [(p, [(u, i) for u in p.users for i, o in enumerate(u.operands) if o is p]) for p in entry.parameters]
     values = list(entry.parameters)
     root = entry.root
-    if context.neighbours == "fused":
-        flag = entry.parameter(len(given), Shape(ElementType.PRED, ()))
-        given.append(np.array(True))
-        values = [_selected(entry, flag, v) for v in values]
     if context.operands == "kernels" and values:
         count = entry.parameter(len(given), Shape(ElementType.S32, ()))
         given.append(np.array(2, np.int32))
         values = _through_loop(module, count, values)
+    if context.neighbours == "fused":
+        flag = entry.parameter(len(given), Shape(ElementType.PRED, ()))
+        given.append(np.array(True))
+        values = [_selected(entry, flag, v) for v in values]
     for (parameter, users), value in zip(uses, values, strict=True):
         for user, operand in users:
             user.replace_operand(operand, value)
@@ -196,24 +196,35 @@ def _ones(entry: HloComputation, shape: Shape) -> HloInstruction:
 
 
 def _through_loop(module: HloModule, count: HloInstruction, values: list[HloInstruction]) -> list[HloInstruction]:
-    """Adds a loop that swaps each array with ones `count` times, which is an even number."""
+    """Adds a loop that swaps arrays `count` times, which is an even number: two of one shape, or an array and ones."""
     entry, arrays = module.entry, [v for v in values if v.shape.is_array]
-    others = [_ones(entry, v.shape) for v in arrays]
-    carried = entry.add(Opcode.TUPLE, entry.constant(np.int32(0)), count, *arrays, *others)
+    carried, swapped = list(arrays), list(range(len(arrays)))
+    waiting: dict[Shape, int] = {}
+    for number, array in enumerate(arrays):
+        shape = array.shape.without_layout()
+        other = waiting.pop(shape, None)
+        if other is None:
+            waiting[shape] = number
+        else:
+            swapped[number], swapped[other] = other, number
+    for shape, number in waiting.items():
+        swapped[number] = len(carried)
+        swapped.append(number)
+        carried.append(_ones(entry, shape))
+    start = entry.add(Opcode.TUPLE, entry.constant(np.int32(0)), count, *carried)
     condition, body = HloComputation("condition"), HloComputation("body")
-    state = condition.parameter(0, carried.shape)
-    number, limit = (condition.add(Opcode.GET_TUPLE_ELEMENT, state, index=i) for i in range(2))
-    condition.set_root(condition.add(Opcode.COMPARE, number, limit, direction="LT"))
-    state = body.parameter(0, carried.shape)
-    parts = [body.add(Opcode.GET_TUPLE_ELEMENT, state, index=i) for i in range(2 + 2 * len(arrays))]
-    following = body.add(Opcode.ADD, parts[0], body.constant(np.int32(1)))
-    first, second = parts[2 : 2 + len(arrays)], parts[2 + len(arrays) :]
-    body.set_root(body.add(Opcode.TUPLE, following, parts[1], *second, *first))
+    state = condition.parameter(0, start.shape)
+    turn, limit = (condition.add(Opcode.GET_TUPLE_ELEMENT, state, index=i) for i in range(2))
+    condition.set_root(condition.add(Opcode.COMPARE, turn, limit, direction="LT"))
+    state = body.parameter(0, start.shape)
+    turn, limit, *parts = (body.add(Opcode.GET_TUPLE_ELEMENT, state, index=i) for i in range(2 + len(carried)))
+    following = body.add(Opcode.ADD, turn, body.constant(np.int32(1)))
+    body.set_root(body.add(Opcode.TUPLE, following, limit, *(parts[other] for other in swapped)))
     for computation in (condition, body):
         module.add_computation(computation)
-    loop = entry.add(Opcode.WHILE, carried, condition=condition, body=body)
-    swapped = {v: entry.add(Opcode.GET_TUPLE_ELEMENT, loop, index=2 + i) for i, v in enumerate(arrays)}
-    return [swapped.get(v, v) for v in values]
+    loop = entry.add(Opcode.WHILE, start, condition=condition, body=body)
+    kept = {v: entry.add(Opcode.GET_TUPLE_ELEMENT, loop, index=2 + i) for i, v in enumerate(arrays)}
+    return [kept.get(v, v) for v in values]
 
 
 def _mix_layouts(module: HloModule, rules: LayoutRules) -> None:

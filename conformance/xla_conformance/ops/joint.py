@@ -55,7 +55,7 @@ class JointRuns:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._results: dict[str, list[np.ndarray]] = {}
+        self._results: dict[str, tuple[Placed, list[np.ndarray]]] = {}
         self._suspects: set[str] = set()
         self._failure: Exception | None = None
         self._module: HloModule | None = None
@@ -67,7 +67,7 @@ class JointRuns:
         for name, make in members.items():
             try:
                 made = make()
-            except Exception:  # the case's own test raises the error again
+            except Exception:  # a target's layouts may raise anything; the case's own test raises and reports it
                 continue
             if made is not None:
                 placed[name] = made
@@ -81,13 +81,18 @@ class JointRuns:
             return
         except Exception as error:
             self._failure, self._suspects = error, set(placed)
+            self._require_device(device)
             return
         for name, one in placed.items():
             count = sum(1 for _ in one.module.result_shape.leaves())
-            self._results[name], results = results[:count], results[count:]
+            self._results[name], results = (one, results[:count]), results[count:]
 
-    def take(self, name: str) -> list[np.ndarray] | None:
-        """Returns the results of a case; None if it has to run alone."""
+    def _require_device(self, device: int) -> None:
+        """Raises what a transfer raises if the device is lost: then the program that lost it stays the last one."""
+        self._client.buffer_from_host(np.zeros(8, np.int32), device).to_numpy()
+
+    def take(self, name: str) -> tuple[Placed, list[np.ndarray]] | None:
+        """Returns a case in its context and its results; None if it has to run alone."""
         return self._results.pop(name, None)
 
     def is_wrong_alone(self, name: str, error: Exception) -> None:

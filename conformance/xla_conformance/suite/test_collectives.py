@@ -82,12 +82,16 @@ ENTRY e {
 ROWS = [[np.arange(6, dtype=np.float32).reshape(2, 3)], [np.full((2, 3), 10, np.float32)]]
 
 
+def _names() -> str:
+    return " ".join(map(str, collective_cases(2))).lower()
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     config = metafunc.config
     if metafunc.function is not test_collective:
         return
     chosen = config.getoption("keyword"), config.getoption("xla_test")
-    made = may_be_chosen("test_collectives.py::test_collective", "", *chosen)
+    made = may_be_chosen("test_collectives.py::test_collective", "", *chosen, words=_names)
     cases = [pytest.param(case, id=str(case)) for case in (collective_cases(2) if made else ())]
     if made and config.getoption("xla_profile") != "quick":
         cases += [pytest.param(case, id=f"4-{case}") for case in collective_cases(4)]

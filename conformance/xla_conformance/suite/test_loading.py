@@ -35,7 +35,7 @@ FRAMEWORKS = {"IPython", "jax", "jaxlib", "keras", "llvmlite", "matplotlib", "pa
 """Packages that take long to import, and that no description of a backend needs."""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # a worker of `xla conform` keeps nothing else from test to test
 def loaded(backend: str, settings: tuple[str, ...]) -> Outcome:
     return load_in_process(backend, settings)
 

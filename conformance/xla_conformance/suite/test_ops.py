@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,16 +16,19 @@ from xla_conformance.ops import OpCase, generate
 from xla_conformance.ops.comparison import check
 from xla_conformance.ops.contexts import Context, Placed, context_for, device_for, place, run
 from xla_conformance.ops.joint import BESIDE, Groups, JointRuns
+from xla_conformance.ops.names import words_of_cases
 from xla_core import Client
 from xla_core.hlo import OPS, Opcode, Trait
 from xla_core.target import TargetConfig
+
+_FUNCTION = "test_ops.py::test_op"
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     config = metafunc.config
     every_type = config.getoption("xla_profile") != "quick"
     chosen = config.getoption("keyword"), config.getoption("xla_test")
-    opcodes = [o for o in OPS if may_be_chosen("test_ops.py::test_op", f"{o}-", *chosen)]
+    opcodes = [o for o in OPS if may_be_chosen(_FUNCTION, f"{o}-", *chosen, words=partial(words_of_cases, o))]
     counts: Counter[Opcode] = Counter()
     groups = Groups()
     parameters = []
@@ -93,15 +97,16 @@ def test_op(
             seed=seed,
         )
 
-    placed = place(case.module(), context, case.arguments(), layouts=target.layouts)
     together = joint.take(case.name)
     wrong: Failure | None = None
     if together is not None:
+        placed, results = together
         try:
-            record_property("max_ulp", compared(together, placed))
+            record_property("max_ulp", compared(results, placed))
             return
         except Failure as failure:
             wrong = failure
+    placed = place(case.module(), context, case.arguments(), layouts=target.layouts)
     deterministic = Trait.NONDETERMINISTIC not in OPS[case.opcode].traits
     try:
         (results,) = run(client, [placed], device=device_for(client, case.name), deterministic=deterministic)

@@ -12,16 +12,21 @@ from xla_conformance.claims import held_types, not_supported
 from xla_conformance.ops.comparison import check
 from xla_conformance.ops.contexts import device_for, place, run
 from xla_conformance.ops.elementwise import ValueCase, value_cases
+from xla_conformance.ops.names import words_of_value_cases
 from xla_core import Client
 from xla_core.hlo import OPS
 from xla_core.target import TargetConfig
+
+_FUNCTION = "test_ops_values.py::test_values"
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     config = metafunc.config
     every_type = config.getoption("xla_profile") != "quick"
     chosen = config.getoption("keyword"), config.getoption("xla_test")
-    opcodes = [o for o in OPS if may_be_chosen("test_ops_values.py::test_values", f"{o}-", *chosen)]
+    opcodes = [
+        o for o in OPS if may_be_chosen(_FUNCTION, f"{o}-", *chosen, words=functools.partial(words_of_value_cases, o))
+    ]
     cases = list(value_cases(seed=config.getoption("xla_seed"), every_type=every_type, opcodes=opcodes))
     metafunc.parametrize("case", cases, ids=lambda case: case.name)
 

@@ -67,7 +67,9 @@ def test_each_case_takes_its_results() -> None:
         for name, part in parts.items():
             taken = runs.take(name)
             assert taken is not None
-            for got, wanted in zip(taken, evaluate(part.module, *part.arguments), strict=True):
+            placed, results = taken
+            assert placed is part
+            for got, wanted in zip(results, evaluate(part.module, *part.arguments), strict=True):
                 np.testing.assert_array_equal(got, wanted)
             assert runs.take(name) is None
 

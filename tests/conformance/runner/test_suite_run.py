@@ -488,6 +488,31 @@ def test_a_device_lost_by_a_shared_program_costs_one_test(put_backend: Put) -> N
     assert len(run.results) > 12
 
 
+LOSING_TOGETHER = LOSING.replace(
+    "    lost = False\n",
+    """    lost = False
+    made = []  # the environment of each kernel of the op, which is its program's
+
+    def __init__(self, instruction, environment=None):
+        super().__init__(instruction, environment)
+        if "reverse" in self.name:
+            Kernel.made.append(environment)
+        self.number = sum(each is environment for each in Kernel.made)
+""",
+).replace('"cosh" in self.name or', '"reverse" in self.name and self.number > 1 or')
+
+
+def test_a_device_lost_by_a_shared_program_alone_is_told(put_backend: Put, tmp_path: Path) -> None:
+    """Its program is kept, not that of the case which ran when the loss was noticed."""
+    backend = put_backend("losing_together", LOSING_TOGETHER)
+    run = run_suite(backend, expression="test_op[reverse-s and not (kernels or constants or fused)", artifacts=tmp_path)
+    assert {r.state for r in run.wrong} == {State.DEVICE_LOST}
+    together = [r for r in run.wrong if "each of them is right alone" in r.message]
+    assert together
+    for result in together:
+        assert (tmp_path / result.failure["folder"] / "module.hlo").read_text().count(" reverse(") > 1
+
+
 def test_the_total_time_holds(put_backend: Put) -> None:
     run = run_suite(
         put_backend("hanging", HANGING),

@@ -1,0 +1,36 @@
+"""The words that names of cases are put together from, which are known before the cases are made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xla_conformance.ops import domains as _domains
+from xla_conformance.ops.choices import Choice, Group
+from xla_conformance.ops.contexts import CONTEXTS
+from xla_conformance.ops.domain import DOMAINS
+from xla_core.hlo import OPS, ElementType, Opcode
+
+__all__ = ["words_of_cases", "words_of_value_cases"]
+
+assert _domains is not None  # importing it fills DOMAINS
+_EACH = " ".join(map(str, (*(t.value for t in ElementType), *CONTEXTS)))
+
+
+def words_of_cases(opcode: Opcode) -> str:
+    """Returns what the names of an op's cases have, in lower case."""
+    return " ".join([_EACH, *_of_domains(opcode)]).lower()
+
+
+def _of_domains(opcode: Opcode) -> Iterator[str]:
+    for domain in DOMAINS.get(opcode, ()):
+        yield domain.variant
+        sizes = (*domain.sizes, *domain.empty)
+        for axis, values in {**domain.axes, "size": sizes, "place": (*domain.places, "every")}.items():
+            for value in values:
+                yield from (str(Choice({axis: each})) for each in (value if isinstance(value, Group) else (value,)))
+
+
+def words_of_value_cases(opcode: Opcode) -> str:
+    """Returns what the names of an op's cases of special values have, in lower case."""
+    values = [value for attribute in OPS[opcode].attributes.values() for value in attribute.values]
+    return " ".join([_EACH, "to scalar constant", *values]).lower()
