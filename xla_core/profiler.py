@@ -9,19 +9,34 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from xla_core.checks import require
 from xla_core.errors import NotFoundError
 
-__all__ = ["Profiler", "active", "span", "trace"]
+__all__ = ["Profiler", "Span", "active", "span", "trace"]
+
+
+class Span(NamedTuple):
+    """A piece of work that has ended. `start` and `end` are nanoseconds of `time.perf_counter_ns`."""
+
+    name: str
+    category: str
+    start: int
+    end: int
+    track: str
+    arguments: dict[str, Any]
 
 
 class Profiler:
-    """Collects spans of all threads. Times are those of `time.perf_counter_ns`."""
+    """Collects spans of all threads.
+
+    Attributes:
+        spans: those so far, in the order in which they ended.
+    """
 
     def __init__(self) -> None:
-        self._spans: list[tuple[str, str, int, int, str, dict[str, Any]]] = []
+        self.spans: list[Span] = []
         self._origin = time.perf_counter_ns()
 
     def add(self, name: str, category: str, start: int, end: int, track: str = "", arguments: Any = None) -> None:
@@ -29,7 +44,7 @@ class Profiler:
 
         `track` is a row of the trace, "" the calling thread's row.
         """
-        self._spans.append((name, category, start, end, track or threading.current_thread().name, arguments or {}))
+        self.spans.append(Span(name, category, start, end, track or threading.current_thread().name, arguments or {}))
 
     def to_chrome_trace(self) -> dict[str, Any]:
         """Returns the trace-event format of chrome://tracing and Perfetto, with a row for each thread or stream.
@@ -38,7 +53,7 @@ class Profiler:
         """
         rows: dict[str, int] = {}
         events: list[dict[str, Any]] = []
-        for name, category, start, end, track, arguments in list(self._spans):
+        for name, category, start, end, track, arguments in list(self.spans):
             events.append(
                 {
                     "name": name,

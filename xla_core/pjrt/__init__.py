@@ -10,6 +10,8 @@
     client              PJRT_Client, its devices, their memories and the topology
     event               PJRT_Event
     ffi_extension       the extension by which a host registers native functions as custom calls
+    profiler_extension  the extension by which a host profiles the devices
+    xspace              writes spans in the format of the host's profiler
     warm_path           native functions for the calls that hosts make all the time
     native_execute      ... for Execute; native_buffers has those of buffers, native_text pieces of both
     buffer_pool         pools of buffers that need no Python; pool_code: their native functions

@@ -18,6 +18,10 @@ FIELDS = {name: struct.field_names() for name, struct in STRUCTS.items()}
 """The names of each structure's fields, in order."""
 
 
+EXTENSION_BASE = "Extension_Base!: struct_size:z type:i next"
+"""How every extension begins, for the tables of extensions."""
+
+
 class Api(ctypes.Structure):
     """The table of functions that a host of PJRT calls."""
 

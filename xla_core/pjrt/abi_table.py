@@ -9,7 +9,6 @@ MAJOR_VERSION = 0
 MINOR_VERSION = 112
 
 STRUCTURES = """
-Extension_Base!: struct_size:z type:i next
 Api_Version: major_version:i minor_version:i
 Error_Destroy_Args: error
 Error_Message_Args: error message message_size:z

@@ -16,6 +16,7 @@ from xla_core.pjrt import (
     execution,
     ffi_extension,
     native,
+    profiler_extension,
     ready_events,
     warm_path,
 )
@@ -80,7 +81,7 @@ def make_api(platform: str, name: str | None = None) -> int:
     api.pjrt_api_version = version(version.full_size, None, abi_table.MAJOR_VERSION, abi_table.MINOR_VERSION)
     for function in abi_table.FUNCTIONS:
         setattr(api, function, _function(function))
-    api.extension_start = ffi_extension.extension_address()
+    api.extension_start = ffi_extension.extension_address(profiler_extension.extension_address())
     api.Client_Create = create_entry.address("Client_Create")
     _alive.append(api)
     return ctypes.addressof(api)

@@ -7,7 +7,7 @@ from typing import Any
 
 from xla_core.compile_options import CompileOptions
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.proto.wire import Message
+from xla_core.hlo.proto.wire import Message, write_field, write_varint
 
 _BUILD_OPTIONS, _OVERRIDES = 3, 7
 _NUM_REPLICAS, _NUM_PARTITIONS, _DEVICE_ASSIGNMENT, _DEVICE_ORDINAL = 4, 5, 9, 1
@@ -76,22 +76,7 @@ def _overrides(message: Message) -> dict[str, Any]:
 def write_device_assignment(rows: tuple[tuple[int, ...], ...]) -> bytes:
     """Writes device ids, a row for each replica and a column for each partition, as a DeviceAssignmentProto."""
     columns = list(zip(*rows, strict=True))
-    text = _field(1, len(rows)) + _field(2, len(columns))
+    text = write_field(1, len(rows)) + write_field(2, len(columns))
     for column in columns:
-        packed = b"".join(map(_varint, column))
-        ids = b"\x0a" + _varint(len(packed)) + packed
-        text += b"\x1a" + _varint(len(ids)) + ids
+        text += write_field(3, write_field(1, b"".join(map(write_varint, column))))
     return text
-
-
-def _field(number: int, value: int) -> bytes:
-    return _varint(number << 3) + _varint(value)
-
-
-def _varint(value: int) -> bytes:
-    data = bytearray()
-    while value > 0x7F:
-        data.append(value & 0x7F | 0x80)
-        value >>= 7
-    data.append(value)
-    return bytes(data)

@@ -20,8 +20,8 @@ from xla_core.pjrt.handles import keep_for_ever
 TYPE = 5
 
 STRUCTS = read_structures(
-    """
-Extension_Base!: struct_size:z type:i next
+    f"""
+{abi.EXTENSION_BASE}
 Type_Register_Args: type_name type_name_size:z type_id:l type_info
 UserData!: type_id:l data deleter
 UserData_Add_Args: context user_data:UserData
@@ -55,13 +55,18 @@ _FUNCTIONS = {
 
 
 @functools.cache
-def extension_address() -> int:
-    """Returns the address of the extension, which is the same for all platforms and lives as long as the process."""
+def extension_address(following: int) -> int:
+    """Returns the address of the extension, which is the same for all platforms and lives as long as the process.
+
+    Args:
+        following: the address of the next extension.
+    """
     error = native.common().error
     entries = {name: entry_of(STRUCTS[args], function, error) for name, (args, function) in _FUNCTIONS.items()}
     code = native.compile_entries(entries)
     extension = keep_for_ever(STRUCTS["Extension"]())
-    extension.base.struct_size, extension.base.type = type(extension).full_size, TYPE
+    base = extension.base
+    base.struct_size, base.type, base.next = type(extension).full_size, TYPE, following
     for name in _FUNCTIONS:
         setattr(extension, name, code.address(name))
     return ctypes.addressof(extension)

@@ -35,20 +35,24 @@ def unimplemented(name: str) -> Callable[[Any], None]:
 
 
 def entry_of(
-    struct: type[Struct], function: Callable[[Any], None], error_of: Callable[[BaseException], int]
+    struct: type[Struct],
+    function: Callable[[Any], None],
+    error_of: Callable[[BaseException], int],
+    *,
+    is_sized: bool = True,
 ) -> Callable[[int], int]:
     """Makes the Python function behind a function pointer. It takes the address of the arguments, which are a `struct`,
     and returns that of a PJRT_Error, or 0.
 
     A host of an older version passes a shorter structure. The missing fields read as zero, and what the function sets
-    in them is dropped.
+    in them is dropped. Where hosts don't set `struct_size` (`is_sized` is False), the structure is taken as it is.
     """
     full_size, at = struct.full_size, struct.from_address
 
     def entry(address: int) -> int:
         try:
             args = at(address)
-            if args.struct_size >= full_size:
+            if not is_sized or args.struct_size >= full_size:
                 function(args)
             else:
                 _call_shorter(function, struct, address, args.struct_size)

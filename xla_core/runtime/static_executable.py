@@ -171,7 +171,11 @@ class StaticExecutable(LoadedExecutable):
             stream = program.run_options.stream
             stream.host_callback(
                 lambda: active.add(
-                    self.name, "program", start, time.perf_counter_ns(), f"programs of {program.device!r}"
+                    self.name,
+                    "program",
+                    start,
+                    time.perf_counter_ns(),
+                    f"{program.device.executor.device_name} from call to end",
                 )
             )
         return results

@@ -13,6 +13,7 @@ from xla_backend_cpu.calling_convention import ENTRY, HOST_CALL, Status
 from xla_backend_cpu.executor import ALIGNMENT
 from xla_backend_cpu.host import architecture, host_triple, load_objects, runtime_symbols, start_workers
 from xla_backend_cpu.native_program import NativeProgram, check_program
+from xla_core import profiler
 from xla_core.backend import (
     CompilationReport,
     DeviceMemory,
@@ -115,7 +116,7 @@ class CpuExecutable(Executable):
                 temporaries = allocator.allocate(program.temp_bytes)
                 taken.append(temporaries)
                 table[program.temp_slot] = temporaries.handle + temporaries.offset
-            stream.enqueue(work, program.microseconds)
+            stream.enqueue(work, program.microseconds, self.module.name if profiler.active is not None else "")
         except BaseException:
             for memory in taken:
                 allocator.free(memory)

@@ -175,3 +175,20 @@ def _signed(value: int) -> int:
 
 def _wrong_type(number: int, expected: str) -> InvalidArgumentError:
     return InvalidArgumentError(f"malformed protobuf message: field {number} is not {expected}")
+
+
+def write_field(number: int, value: int | str | bytes) -> bytes:
+    """Writes a field: an integer that isn't negative, a string, or the bytes of a submessage or of packed integers."""
+    if isinstance(value, int):
+        return write_varint(number << 3 | _VARINT) + write_varint(value)
+    data = value.encode() if isinstance(value, str) else value
+    return write_varint(number << 3 | _BYTES) + write_varint(len(data)) + data
+
+
+def write_varint(value: int) -> bytes:
+    data = bytearray()
+    while value > 0x7F:
+        data.append(value & 0x7F | 0x80)
+        value >>= 7
+    data.append(value)
+    return bytes(data)

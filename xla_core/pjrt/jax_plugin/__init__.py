@@ -53,8 +53,25 @@ def _open_client(backend: str) -> Any:
 
     name = platform_name(backend)
     if not xla_client.pjrt_plugin_loaded(name):
-        xla_client.load_pjrt_plugin_with_c_api(name, capsule(make_api(backend, name)))
+        table = capsule(make_api(backend, name))
+        xla_client.load_pjrt_plugin_with_c_api(name, table)
         xla_client.initialize_pjrt_plugin(name)
         register_platform(name)
         register_handlers(name)
+        _register_profiler(table)
     return xla_client.make_c_api_client(name)
+
+
+@functools.cache
+def _profilers() -> list[Any]:
+    """Returns the tables by which JAX profiles."""
+    return []
+
+
+def _register_profiler(table: Any) -> None:
+    """Makes `jax.profiler` profile our devices. One platform's table profiles the devices of all."""
+    from jax._src.lib import _profiler
+
+    if not _profilers():
+        _profiler.register_plugin_profiler(table)
+        _profilers().append(table)
