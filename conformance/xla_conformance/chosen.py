@@ -1,6 +1,7 @@
-"""Which tests a run may choose (`-k`, `--test`), known before they are made: making all of them takes seconds.
+"""Tells before tests are made whether a run's `-k` or `--test` can choose any of them.
 
-pytest decides for each test once it is made. This only says of many tests that none of them will be chosen.
+Making all tests of the ops takes seconds, and pytest decides on a test only when it is made. So this module finds the
+tests that can't be chosen by the beginnings of their names.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from xla_core.errors import InvalidArgumentError
 __all__ = ["may_be_chosen"]
 
 Words = Callable[[], str]
-"""Returns what the names of parameters are put together from, in lower case; numbers may be left out."""
+"""Returns, in lower case, the parts of which the names of parameters consist; numbers may be left out."""
 
-_MOST = 8  # words of which both answers are tried
+_MOST = 8  # words for which both answers are tried
 _OF_EACH = "joint promise parametrize pytestmark suite"
 """What a word also matches: the marks of tests and the folder of their files."""
 
@@ -48,7 +49,7 @@ class _UnknownError(Exception):
 
 
 def _may_hold(expression: str, function: str, start: str, words: Words, given: Mapping[str, bool]) -> bool:
-    """Whether the expression holds for some answers for its words, besides those that are given."""
+    """Whether some answers for the words that are not in `given` make the expression true."""
     if len(given) > _MOST:
         return True
 

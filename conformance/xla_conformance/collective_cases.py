@@ -182,9 +182,10 @@ class CollectiveCase:
         return "not" if self.type in ("pred", "u8", "u64") else "negate"
 
     def rows(self, random: np.random.Generator) -> list[list[np.ndarray]]:
-        """All integers of integer types, whose sums and products wrap, and random bits of pred.
+        """Makes the operands of each device.
 
-        Of float types integers so large that sums and products are just exact, and would not be in a narrower type.
+        Integers are from the whole range of their type, so that sums and products wrap. Floats are integers so large
+        that their sums and products are exact in the type, and would not be exact in a narrower one.
         """
         element = ElementType(self.type)
         return [[self._values(element, random) for _ in range(self._operands)] for _ in range(self.devices)]

@@ -21,9 +21,9 @@ def floating_point_environment() -> tuple[str, ...]:
 
 
 def own_standard_output() -> None:
-    """Opens the file of the standard output anew, so that its position tells what was written there and not as errors.
+    """Opens the standard output's file again, so that its position does not count what is written to stderr.
 
-    A terminal and a pipe stay as they are: what is written to them is not seen.
+    A terminal and a pipe stay as they are, because their positions do not count what is written.
     """
     if stat.S_ISREG(os.fstat(1).st_mode) and os.path.exists("/proc/self/fd/1"):
         descriptor = os.open("/proc/self/fd/1", os.O_WRONLY | os.O_APPEND)

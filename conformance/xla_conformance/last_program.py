@@ -52,7 +52,7 @@ class LastProgram:
 
 
 def _large_constants(module: HloModule) -> dict[str, np.ndarray]:
-    """Returns the bytes of large constants by name; nothing if a name doesn't tell which one is meant."""
+    """Returns the bytes of large constants by name; none if two of them have one name."""
     constants = [i for c in module.computations for i in c.instructions if i.opcode is Opcode.CONSTANT]
     large = [i for i in constants if any(leaf.num_elements > _LARGE for leaf in i.shape.leaves())]
     if any(i.shape.is_tuple for i in large) or max(Counter(i.name for i in large).values(), default=0) > 1:

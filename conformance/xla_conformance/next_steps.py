@@ -16,7 +16,7 @@ _SHOWN = 3
 
 
 def next_steps(run: Run) -> Sequence[str]:
-    """Lines with the first additions that unlock programs which the run reports as not supported; none without such.
+    """Returns lines with the first additions that unlock programs which the run reports as not supported.
 
     The plan is made in a process of its own, because making the backend's compiler may fail in any way.
     """
@@ -41,7 +41,7 @@ def _not_supported(run: Run) -> set[str]:
 
 
 def _plan(enter: Enter, argument: Any) -> None:
-    """In the other process."""
+    """Makes the plan in the other process."""
     from xla_core import CompileOptions, parse
     from xla_core.backend import load_backend
     from xla_core.passes import plan_support

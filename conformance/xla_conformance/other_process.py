@@ -45,7 +45,7 @@ def reported(executable: LoadedExecutable) -> dict[str, Any]:
 def run_in_other_process(
     backend: str, settings: Sequence[str], blobs: dict[str, bytes], folder: Path, seed: int
 ) -> dict[str, dict[str, Any] | str]:
-    """Loads and runs each serialized program in another process; after a failure, the others in one more.
+    """Loads and runs serialized programs in another process. After a failure, a new process runs those that are left.
 
     Returns:
         By name, what `reported` said of the program there, or how it failed. The results are in files of `folder`.
@@ -66,7 +66,7 @@ def run_in_other_process(
 
 
 def _load_and_run(enter: Enter, argument: Any) -> None:
-    """In the other process."""
+    """Loads and runs the programs in the other process."""
     backend, settings, folder, names, seed = argument
     programs = {program.name: program for program in (*FAMILY, *SHARDED, *siblings())}
     loaded = []  # all executables live until the process ends, as in a program that uses several

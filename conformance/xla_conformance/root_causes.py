@@ -1,4 +1,4 @@
-"""Groups wrong results by their root: an op that is wrong makes those wrong whose programs were compiled to it."""
+"""Groups wrong results by their cause: if an op is wrong, so are the ops whose programs were compiled to it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class RootCause:
 def find_root_causes(results: Sequence[Result]) -> list[RootCause]:
     """Returns the wrong ops on which other wrong ops depend.
 
-    An op depends on another one if all programs of its wrong tests were compiled to that other one (among others), and
-    that one is wrong where nothing else explains it.
+    An op depends on another one if the programs of all its wrong tests were compiled to that other one, and the other
+    one is wrong and depends on no wrong op itself.
     """
     wrong: dict[str, list[Result]] = {}
     for result in results:

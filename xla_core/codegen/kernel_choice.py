@@ -44,9 +44,9 @@ class KernelChoice(CheckedModel):
 
     @classmethod
     def of(cls, instruction: HloInstruction) -> KernelChoice:
-        """Returns the choice that an instruction carries; without one, that of the rule.
+        """Returns the choice in an instruction's `backend_config`, or an empty one, which leaves the plan to the rule.
 
-        The configuration of a custom call, or of another compiler, is no choice.
+        The `backend_config` of a custom call has no choice, and other entries are ignored.
 
         Raises:
             InvalidArgumentError: the entry has an unknown field or a wrong value; the error names the instruction.

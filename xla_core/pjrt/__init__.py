@@ -13,8 +13,9 @@
     profiler_extension  the extension by which a host profiles the devices
     xspace              writes spans in the format of the host's profiler
     warm_path           native functions for the calls that hosts make all the time
-    native_execute      ... for Execute; native_buffers has those of buffers, native_text pieces of both
-    buffer_pool         pools of buffers that need no Python; pool_code: their native functions
+    native_execute      the native function for Execute
+    native_buffers      the native functions for buffers; native_text has the pieces that both share
+    buffer_pool         pools of buffers that need no Python; pool_code has their native functions
     ready_events        native functions for events that are ready
     functions           enters what Python implements in a table, and makes entries of it
     native              native code behind the function pointers

@@ -99,7 +99,7 @@ def hlo_stages(config: TargetConfig, processor: Processor, blas: bool) -> Mappin
 
 
 def processor_of(config: TargetConfig) -> Processor:
-    """What the kernels of products are shaped for."""
+    """Returns the processor for whose registers and caches the kernels of products are shaped."""
     return Processor.of(config.features, config.triple, config.device.caches)
 
 

@@ -112,8 +112,8 @@ def _nearest(instruction: HloInstruction, opcode: Opcode) -> HloInstruction | No
 def generate(*, seed: int = 0, every_type: bool = False, opcodes: Iterable[Opcode] = OPS) -> Iterator[OpCase]:
     """Yields the cases of some ops, by default of all in the op table's order.
 
-    Every value of an op's domains is in one or more, and so is every pair of values. With `every_type`, each pair of an
-    element type and a value is too; without it, the usual types have that, and the others take turns.
+    Every value of an op's domains is in at least one case, and so is every pair of values. With `every_type`, every
+    element type meets every value. Without it, only the usual types do, and the other types share the values.
     """
     for opcode in opcodes:
         yield from _cases_of(opcode, seed, every_type)

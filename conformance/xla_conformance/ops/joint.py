@@ -1,7 +1,8 @@
 """Several cases in one program: their results come from one compilation, which costs less than one for each.
 
-A worker that is given tests of one group (the marker `joint`) says so before the first of them. That one compiles and
-runs all of them, and each takes its own results. What is wrong is run again alone, so that a failure names one case.
+Tests of one group have the same marker `joint`. When a worker gets several of them, the first test compiles and runs
+the cases of all, and each test then takes its own results. A case whose results are wrong runs again alone, so that a
+failure names one case.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ class JointRuns:
             self._failure = None
 
     def is_right_alone(self, name: str) -> None:
-        """Notes that a case is right alone. Raises Failure if all cases are, of which the program failed."""
+        """Notes that a case is right alone. Raises Failure if each case of a program that failed is right alone."""
         if name not in self._suspects:
             return
         self._suspects.remove(name)

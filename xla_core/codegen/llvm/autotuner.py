@@ -1,4 +1,4 @@
-"""Autotuner: chooses the plan of a kernel by measuring what other plans of it take."""
+"""Autotuner: chooses the plan of a kernel by measuring the time of several plans."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _GAIN = 0.97  # another plan must take at most this share of the time of the bes
 class Autotuner:
     """Writes the fastest `KernelChoice` of a kernel to its instruction.
 
-    The plan by rule comes first. Then each figure of the choice is changed in turn, while the others stay at the best
-    values so far. Choices that give a plan which was measured already, or none, cost nothing.
+    It measures the plan of the rule first. Then it changes each figure of the choice in turn, and keeps the others at
+    the best values so far. It skips a choice that gives no plan, or a plan that it has measured.
 
     Args:
         abi: the target.
@@ -55,7 +55,7 @@ class Autotuner:
         self._target = f"{device}\n{abi.triple} {abi.cpu} {abi.features} {abi.fast_math}\n{model}\n"
 
     def tune(self, instruction: HloInstruction, aliasing: Collection[tuple[int, int]] = ()) -> KernelChoice:
-        """Chooses the plan of the kernel of an instruction, and records it there unless it is that of the rule.
+        """Chooses the plan of an instruction's kernel, and records it there unless it is the plan of the rule.
 
         An instruction that carries a choice keeps it. `aliasing` is that of `KernelEmitter.emit`.
 
@@ -75,7 +75,7 @@ class Autotuner:
         return chosen
 
     def _key(self, instruction: HloInstruction, aliasing: Collection[tuple[int, int]]) -> str:
-        """Returns a digest of the target and of the kernel, whatever the names in it."""
+        """Returns a digest of the target and of the kernel, which does not depend on names."""
         module = extract_module(instruction, "kernel")
         for computation in module.computations:
             for number, each in enumerate(computation.post_order()):

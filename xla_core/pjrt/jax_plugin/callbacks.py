@@ -49,7 +49,7 @@ class _Callback:
         return arrays
 
     def zeros(self) -> list[np.ndarray]:
-        """Returns results for a device that another device calls the function for."""
+        """Returns the results on a device that does not call the function, because another one calls it for all."""
         return [np.zeros(sizes, dtype) for sizes, dtype in self._results]
 
 
@@ -100,7 +100,7 @@ def emit(
 
 
 def _from_device(ctx: Any, device: int, value: Any) -> Any:
-    """Gives the value that one device has to all."""
+    """Broadcasts one device's value to all devices."""
     from jax._src.interpreters import mlir
     from jaxlib.mlir.dialects import stablehlo
 

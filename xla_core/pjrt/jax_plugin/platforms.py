@@ -56,8 +56,10 @@ def register_platform(name: str) -> None:
 
 
 class _Lowerings(dict[Any, Any]):
-    """The lowerings of primitives on one platform. A primitive that has none for every platform has that of JAX's CPU,
-    as many libraries know the platforms of JAX alone.
+    """The lowerings of primitives on one platform.
+
+    A primitive without a lowering for all platforms is lowered as for JAX's CPU, because many libraries register
+    lowerings only for the platforms that JAX itself has.
     """
 
     def __init__(self, of_every_platform: dict[Any, Any], of_cpu: dict[Any, Any]) -> None:
@@ -74,10 +76,12 @@ class _Lowerings(dict[Any, Any]):
 
 
 def _lower_platform_choice(name: str, parameter: str, lower: Any, ctx: Any, *args: Any, **parameters: Any) -> Any:
-    """Lowers the ops of `jax.lax.platform_dependent`. Without a branch for our platform or a default, JAX's CPU's runs.
+    """Lowers the ops of `jax.lax.platform_dependent`.
+
+    If there is neither a branch for our platform nor a default, the branch for JAX's CPU runs.
 
     Args:
-        parameter: which one of the op has the platforms of each branch, None for the default.
+        parameter: the op's parameter that lists the platforms of each branch, or None for the default branch.
     """
     branches = parameters.get(parameter)
     if branches is not None and name not in {platform for branch in branches for platform in branch or (name,)}:
@@ -95,7 +99,7 @@ def _lower_exported(name: str, lower: Any, ctx: Any, *args: Any, exported: Any) 
 
 
 def _inspect_sharding(ctx: Any, value: Any, *, callback: Any) -> Any:
-    """Says that a value is replicated, because what is outside of shard_map is computed by every device."""
+    """Reports that a value is replicated, because every device computes all that is outside of shard_map."""
     from jax._src import mesh, sharding_impls
     from jax.sharding import Mesh, NamedSharding, PartitionSpec
 

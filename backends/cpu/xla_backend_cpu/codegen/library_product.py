@@ -151,7 +151,8 @@ class LibraryEmitter:
 def _tiles(product: LibraryProduct, threads: int) -> tuple[int, int]:
     """Rows and columns of a tile: a whole product if there are enough of them, else a part of its longer side.
 
-    Rows are multiples of 24, the most that OpenBLAS computes at once: it adds the terms of fewer in another order.
+    The number of rows is a multiple of 24, the most that OpenBLAS computes at once. It adds the terms of fewer rows in
+    another order, so that the result would depend on the number of threads.
     """
     m, n, batch = product.m, product.n, product.batch
     if threads == 1 or batch >= 2 * threads or product.flops < 200_000:

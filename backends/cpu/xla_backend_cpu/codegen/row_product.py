@@ -100,7 +100,7 @@ class RowEmitter:
                 v.load(b.gep(v.scalar, right, b.add(tap, b.int_(c * p.columns[1]))), lanes) for c in range(columns)
             ]
             if rows > 1:
-                for c in range(columns, 2 * columns):  # the next block's, which the processor doesn't foresee
+                for c in range(columns, 2 * columns):  # the next block's, which the processor's own prefetcher misses
                     v.prefetch(b.gep(v.scalar, right, b.add(tap, b.int_(c * p.columns[1]))))
             new = []
             for r in range(rows):

@@ -53,7 +53,7 @@ class _Kernel:
         rows: all reductions of the kernel are over these.
         reductions: (reduction, the index of its result), each after those that it needs.
         sections: the results. The elements of each are those of the rows, or one a row.
-        neighbours: positions in memory that are loaded, of which each is the neighbour of that at the place before.
+        neighbours: the positions in memory from which the kernel loads consecutive elements of a row.
     """
 
     rows: ReducedRows

@@ -49,7 +49,10 @@ class Section:
         return memory_index(self.shape, position)
 
     def place(self, index: Index, accesses: Callable[[HloInstruction, Index], Sequence[Access]]) -> Index:
-        """The index in the result of an element of what is computed. `accesses` are those of an instruction."""
+        """Returns the index in the result at which the computed element `index` is stored.
+
+        `accesses` returns the accesses of an instruction to its operands.
+        """
         if self.start:
             return tuple(expr + first for expr, first in zip(index, self.start, strict=True))
         if self.update is None:
@@ -59,7 +62,7 @@ class Section:
         return tuple(expr - start for expr, start in zip(index, starts, strict=True))
 
     def visit(self, accesses: FusionAccesses, position: IndexExpr) -> None:
-        """Names what the elements at a position need."""
+        """Adds to `accesses` what the elements at a position read, and where they are stored."""
         index = self.index(position)
         for root, _ in self.roots:
             accesses.visit(root, index)

@@ -1,4 +1,4 @@
-"""topk on a grid of blocks: the first elements of sorted rows, of which each run keeps no more than k."""
+"""topk on a grid of blocks: a merge sort of each row in which every sorted run keeps at most k elements."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class IrPart:
     """The text of a module that is compiled on its own.
 
     Attributes:
-        optimized: whether LLVM's passes on IR would gain nothing.
+        optimized: whether to leave out LLVM's passes on IR, because they would gain nothing.
         shared: whether the text is the same in other programs, so that its machine code is worth keeping.
     """
 
@@ -84,7 +84,7 @@ class IrFunction:
     """A function definition under construction.
 
     Attributes:
-        optimized: whether LLVM's passes on IR would gain nothing, because its instructions are those to select.
+        optimized: whether to leave out LLVM's passes on IR, because the instructions are as they should be.
         shared: whether it is the same in other programs. Such a function refers to no variable and no other function.
     """
 
