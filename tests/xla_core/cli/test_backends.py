@@ -288,7 +288,7 @@ def test_where_jax_is_missing_it_says_how_to_install_it(
     monkeypatch.setattr(importlib.metadata, "version", version)
     examined = xla("doctor").out
     assert "jax not installed" in examined
-    assert "`pip install jax`, to export programs from JAX" in examined
+    assert "`pip install jax`, to run its programs on these backends and to export them" in examined
 
 
 def test_a_misspelled_flag_of_xla_is_pointed_at(xla: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:

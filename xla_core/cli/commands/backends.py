@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from xla_core.backend import BackendInfo, Requirement
 
 VARIABLES = ("XLA_PLATFORM", "XLA_FLAGS", "XLA_CORE_FLAGS", "JAX_PLATFORMS")
-PACKAGES = ("numpy", "ml_dtypes", "llvmlite", "pluggy", "pydantic", "jax")
+PACKAGES = ("numpy", "ml_dtypes", "llvmlite", "pluggy", "pydantic", "jax", "jaxlib")
 NOT_INSTALLED = "not installed"
 
 
@@ -75,6 +75,7 @@ def doctor() -> None:
     out = output.console()
     _environment(out)
     findings = [_open(info) for info in inspect_backends()]
+    _show_jax(out, [finding.info.name for finding in findings])
     for finding in findings:
         _show(out, finding)
     calls = broken_custom_calls()
@@ -104,8 +105,6 @@ def _environment(out: Console) -> None:
     out.print(f"  {platform.system()} {platform.release()} on {platform.machine()}, {cores} cores", soft_wrap=True)
     versions = [f"{name} {_version(name)}" for name in PACKAGES]
     out.print(f"  {', '.join(versions)}", soft_wrap=True)
-    if _version("jax") == NOT_INSTALLED:
-        out.print("  `pip install jax`, to export programs from JAX; to run them it is not needed", soft_wrap=True)
     for name in VARIABLES:
         if name in os.environ:
             out.print(f"  {name}={os.environ[name]}", soft_wrap=True, markup=False)
@@ -113,6 +112,15 @@ def _environment(out: Console) -> None:
         out.print(
             f"  [yellow]no installed backend reads --{name} of XLA_FLAGS[/]: did you mean --{meant}?", soft_wrap=True
         )
+
+
+def _show_jax(out: Console, backends: list[str]) -> None:
+    from xla_core.cli.jax_versions import jax_platforms, jax_problems
+
+    if _version("jax") != NOT_INSTALLED and backends:
+        out.print(f"  platforms of JAX: {jax_platforms(backends)}", soft_wrap=True, markup=False)
+    for problem in jax_problems(backends):
+        out.print(f"  [yellow]{_escaped(problem)}", soft_wrap=True)
 
 
 def _open(info: BackendInfo) -> _Finding:

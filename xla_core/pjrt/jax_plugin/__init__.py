@@ -10,13 +10,15 @@ import importlib.metadata
 from typing import Any
 
 _GROUP = "xla_core.backends"  # repeated, because importing the registry takes JAX's start longer than reading it
-_JAX_PLATFORMS = frozenset(("cpu", "gpu", "cuda", "rocm", "tpu", "metal"))
+JAX_PLATFORMS = frozenset(("cpu", "gpu", "cuda", "rocm", "tpu", "metal"))
+"""The names of JAX's own platforms."""
+
 _PRIORITY = -500  # below JAX's own CPU, which has 0
 
 
 def platform_name(backend: str) -> str:
     """Returns a backend's name in JAX: its own, or `xla_` and its name where JAX has a platform of that name."""
-    return f"xla_{backend}" if backend in _JAX_PLATFORMS else backend
+    return f"xla_{backend}" if backend in JAX_PLATFORMS else backend
 
 
 def initialize() -> None:
