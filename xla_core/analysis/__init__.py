@@ -14,6 +14,7 @@ from xla_core.analysis.cost_analysis import Cost, HloCostAnalysis
 from xla_core.analysis.dataflow import HloDataflowAnalysis
 from xla_core.analysis.hlo_value import HloValue, ValueKind
 from xla_core.analysis.memory_map import plot_memory_map
+from xla_core.analysis.placement import InstructionPlacement, host_summary, place_instructions, placement_text
 from xla_core.analysis.while_loop import known_trip_count
 
 __all__ = [
@@ -26,13 +27,17 @@ __all__ = [
     "HloCostAnalysis",
     "HloDataflowAnalysis",
     "HloValue",
+    "InstructionPlacement",
     "ValueKind",
     "assign_buffers",
     "can_share_buffer",
     "check_buffer_assignment",
     "control_flow_callees",
+    "host_summary",
     "in_place_operands",
     "known_trip_count",
+    "place_instructions",
+    "placement_text",
     "plot_memory_map",
     "reachable_sequences",
     "sequential_computations",

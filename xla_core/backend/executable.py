@@ -15,6 +15,7 @@ from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
 
 if TYPE_CHECKING:
+    from xla_core.analysis import InstructionPlacement
     from xla_core.target import TargetConfig  # loading a device needs no compiler's data
 
 
@@ -142,6 +143,15 @@ class Executable(abc.ABC):
             "transcendentals": cost.transcendentals,
             "bytes accessed": cost.bytes_accessed,
         }
+
+    def placement(self) -> Sequence[InstructionPlacement]:
+        """Returns where each instruction of the program runs, why, and the bytes that cross to the host.
+
+        The default says that the host runs what the target doesn't support.
+        """
+        from xla_core.analysis import place_instructions  # deferred, like the analysis above
+
+        return () if self.target_config is None else place_instructions(self.module, self.target_config)
 
     def memory_stats(self) -> ExecutableMemoryStats:
         """Returns the memory use of one execution. Arguments and results have the sizes that the target gives them.

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
@@ -31,15 +31,16 @@ _TRAIT_COLOURS = {
 _LARGEST_SHOWN = 4  # elements of a constant
 
 
-def to_dot(module: HloModule) -> str:
+def to_dot(module: HloModule, marked: Collection[str] = ()) -> str:
     """Returns the module's graph as DOT text, with a node for each instruction and an edge for each operand.
 
     A fusion is a box around its instructions. Bodies, conditions and branches are separate boxes, with a dashed edge
     from the instruction that runs them. A computation of scalars that an instruction applies, such as a reduction's, is
-    named in that instruction's node. Fused computations without callers are left out.
+    named in that instruction's node. Fused computations without callers are left out. Instructions whose names are
+    `marked`, such as those that the host runs, have a red border.
     """
     require_module(module)
-    writer = _Writer()
+    writer = _Writer(frozenset(marked))
     writer.box(module.entry, f"ENTRY {module.entry.name}", "  ", {})
     return "".join([_HEADER.format(name=_escape(module.name)), *writer.lines, *writer.edges, "}\n"])
 
@@ -47,7 +48,8 @@ def to_dot(module: HloModule) -> str:
 class _Writer:
     """Collects boxes with their nodes first and all edges last, because DOT puts a node where it is first named."""
 
-    def __init__(self) -> None:
+    def __init__(self, marked: frozenset[str]) -> None:
+        self._marked = marked
         self.lines: list[str] = []
         self.edges: list[str] = []
         self._boxes = 0
@@ -81,6 +83,8 @@ class _Writer:
         node = self._nodes[instruction] = f"n{len(self._nodes)}"
         label = "\\n".join(map(_escape, _label(instruction)))
         border = ', penwidth=2, color="#37474f"' if instruction.is_root else ""
+        if instruction.name in self._marked:
+            border = ', penwidth=3, color="#c62828"'
         self.lines.append(f'{indent}{node} [label="{label}", fillcolor="{_colour(instruction)}"{border}];\n')
         several = len(instruction.operands) > 1
         for number, operand in enumerate(instruction.operands):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from xla_core.runtime.buffer import Buffer
 from xla_core.runtime.device import Device, DeviceSet
 from xla_core.runtime.handle import Handle
 from xla_core.runtime.signature import Signature, shape_of
+
+if TYPE_CHECKING:
+    from xla_core.analysis import InstructionPlacement
 
 
 class LoadedExecutable(Handle, abc.ABC):
@@ -209,6 +212,10 @@ class LoadedExecutable(Handle, abc.ABC):
     def cost_analysis(self) -> Mapping[str, float]:
         """Returns estimates for one execution on one device ("flops", "bytes accessed", ...)."""
         return self._compilation("cost_analysis()").cost_analysis()
+
+    def placement(self) -> Sequence[InstructionPlacement]:
+        """Returns where each instruction runs (device or host), why, and the bytes that cross between the two."""
+        return self._compilation("placement()").placement()
 
     def memory_stats(self) -> ExecutableMemoryStats:
         """Returns the memory use of one execution on one device, in bytes."""

@@ -272,6 +272,17 @@ def test_the_optimized_module_computes_the_same(
     )
 
 
+@pytest.mark.promise("executable.placement")
+@pytest.mark.parametrize("program", FAMILY, ids=str)
+def test_without_a_fallback_the_host_runs_nothing(client: Client, program: FamilyProgram) -> None:
+    executable = compiled(client, program).executable
+    names = {i.name for c in executable.module.computations for i in c.instructions}
+    for placed in executable.placement():
+        assert placed.name in names, f"{placed.name} must be an instruction of the optimized module"
+        assert not placed.on_host, f"{placed.name} must run on the device: {placed.reason}"
+        assert placed.bytes_crossed == 0, f"{placed.name} runs on the device, so that nothing crosses"
+
+
 @pytest.mark.promise("executable.parameter-shapes", "executable.result-shapes")
 @pytest.mark.parametrize("program", FAMILY, ids=str)
 def test_shapes(client: Client, program: FamilyProgram) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from xla_conformance.results import State
 from xla_conformance.runner import run_suite
 
 import xla_core as xla
+from xla_core.cli import main
 
 PROGRAM = """HloModule network
 
@@ -64,3 +67,12 @@ def test_it_conforms(queue_device: str) -> None:
     bad = [(r.name, r.message[-300:]) for r in run.results if r.state not in (State.PASS, State.NOT_SUPPORTED)]
     assert bad == []
     assert run.conforms
+
+
+def test_it_says_what_ran_on_the_host(queue_device: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    program = tmp_path / "wide.hlo"
+    program.write_text("HloModule m\n\nENTRY main {\n  x = f64[9] parameter(0)\n  ROOT r = f64[9] negate(x)\n}\n")
+    assert main(["run", str(program), "--backend", queue_device, "--set", "fallback=host"]) == 0
+    assert "warning: 1 of 1 instructions run on the host, and 144 bytes cross" in capfd.readouterr().err
+    assert main(["compile", str(program), "--backend", queue_device, "--set", "fallback=host", "-e", "placement"]) == 0
+    assert "the device holds no f64" in capfd.readouterr().out

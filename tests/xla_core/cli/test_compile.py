@@ -39,6 +39,7 @@ def test_lists_what_the_backend_offers(xla: Callable[..., Any], toy_backend: str
         "asm",
         "code",
         "serialized",
+        "placement",
         "dot",
         "memory-map",
     ]

@@ -19,6 +19,7 @@ INPUT_STAGE = "hlo-before"
 SERIALIZED = "serialized"
 GRAPH = "dot"
 MEMORY_MAP = "memory-map"
+PLACEMENT = "placement"
 
 
 def compile_program(
@@ -55,11 +56,15 @@ def compile_program(
     elif emit == GRAPH:
         from xla_core.hlo import to_dot
 
-        output.write(to_dot(executable.module), output_file)
+        output.write(to_dot(executable.module, [p.name for p in executable.placement() if p.on_host]), output_file)
+    elif emit == PLACEMENT:
+        from xla_core.analysis import placement_text
+
+        output.write(placement_text(executable.placement()), output_file)
     elif emit == MEMORY_MAP:
         output.write(_memory_map(executable), output_file)
     else:
-        offered = [INPUT_STAGE, *artifacts, SERIALIZED, GRAPH, MEMORY_MAP]
+        offered = [INPUT_STAGE, *artifacts, SERIALIZED, PLACEMENT, GRAPH, MEMORY_MAP]
         raise InvalidArgumentError(
             f"there is no stage or artifact {emit!r}", hint=f"this backend offers {', '.join(offered)}"
         )
@@ -104,6 +109,7 @@ def _list(artifacts: Mapping[str, str | bytes]) -> None:
         what = known.get(name, "text" if isinstance(content, str) else "bytes")
         table.add_row(name, what, format_bytes(len(content)))
     table.add_row(SERIALIZED, "what Client.deserialize reads", "")
+    table.add_row(PLACEMENT, "where each instruction runs, device or host, and why", "")
     table.add_row(GRAPH, "the optimized HLO as a graph, for Graphviz", "")
     table.add_row(MEMORY_MAP, "a picture of its temporaries, PNG", "")
     output.console().print(table)

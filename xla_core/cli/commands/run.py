@@ -53,6 +53,7 @@ def run(
     """Compile a program and run it. If it needs several devices, each gets the same arguments."""
     import xla_core as xla
     from xla_core import profiler
+    from xla_core.analysis import host_summary
     from xla_core.runtime.program import module_for
 
     text = programs.read_program(file)
@@ -102,6 +103,13 @@ def run(
         f"{times} {statistics.median(seconds) * 1e3:.4g} ms",
         markup=False,
     )
+    on_host = host_summary(executable.placement())
+    if on_host:
+        output.console(stderr=True).print(
+            f"warning: {on_host} (`xla plan` lists what to add, `xla compile --emit placement` each instruction)",
+            markup=False,
+            soft_wrap=True,
+        )
     _print_arrays("result", [{str(index): array for index, array in enumerate(row)} for row in results])
     if any(written):
         _print_arrays("outfeed", written)
