@@ -22,6 +22,7 @@ _MODULES = (
     "elementwise",
     "fourier",
     "integer_power",
+    "reductions",
     "remainder",
     "rounding",
     "sorting",
