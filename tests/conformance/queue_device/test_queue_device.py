@@ -10,6 +10,7 @@ from xla_conformance.results import State
 from xla_conformance.runner import run_suite
 
 import xla_core as xla
+from tests.programs import PROGRAMS
 from xla_core.cli import main
 
 PROGRAM = """HloModule network
@@ -41,6 +42,13 @@ def test_a_program_runs(queue_device: str) -> None:
     with xla.Client(queue_device) as client:
         for got, wanted in zip(client.compile(module)(*arrays), xla.evaluate(module, *arrays), strict=True):
             np.testing.assert_allclose(np.asarray(got), wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("name", "fallback"), [("sorts", "none"), ("random_floats", "none"), ("bits", "host")])
+def test_stored_programs_run(queue_device: str, name: str, fallback: str) -> None:
+    program = next(p for p in PROGRAMS if p.name == name)
+    with xla.Client(queue_device) as client:
+        program.check(client.compile(program.text, xla.CompileOptions(fallback=fallback))(*program.inputs()))
 
 
 def test_the_host_runs_what_the_device_does_not(queue_device: str) -> None:

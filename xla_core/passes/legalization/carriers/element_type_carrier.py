@@ -7,7 +7,7 @@ too. Only the entry's parameters and results keep their types, and are converted
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from xla_core.hlo.builder import Builder
 from xla_core.hlo.computation import HloComputation
@@ -65,10 +65,21 @@ class ElementTypeCarrier(HloPass):
         ):
             return False
         rewrite_unsupported(module, self._has_rule)
-        for computation in module.post_order():
-            _Carrying(computation, self._carried).run()
+        computations = module.post_order()
+        kept = dict.fromkeys(i for c in computations for i in c.instructions if not self._is_carried(i))
+        for i in kept:  # their computations keep their types too
+            for callee in i.called_computations:
+                i.replace_called_computation(callee, module.add_computation(callee.clone()))
+        for computation in computations:
+            _Carrying(computation, self._carried, kept).run()
         module.remove_unreachable_computations()
         return True
+
+    def _is_carried(self, i: HloInstruction) -> bool:
+        """Whether an instruction works on what carries its operands; another one keeps its types."""
+        if not _types(i) & self._carried.keys():
+            return True
+        return _KEPT.isdisjoint(i.op.traits) and bool(self._has_rule(i))
 
     def _has_rule(self, i: HloInstruction) -> Support:
         """Whether an instruction is carried as it is; another one is computed in a wider type, or decomposed."""
@@ -94,9 +105,12 @@ def _types(i: HloInstruction) -> set[ElementType]:
 class _Carrying:
     """Rewrites one computation, after those that it calls."""
 
-    def __init__(self, computation: HloComputation, carried: Mapping[ElementType, ElementType]) -> None:
+    def __init__(
+        self, computation: HloComputation, carried: Mapping[ElementType, ElementType], kept: Collection[HloInstruction]
+    ) -> None:
         self._computation = computation
         self._carried = carried
+        self._kept = kept
         self._b = Builder(computation)
         self._values: dict[HloInstruction, HloInstruction] = {}  # instruction -> what carries its value
         self._own_shapes: dict[HloInstruction, Shape] = {}  # parameter -> its shape in the program
@@ -135,7 +149,7 @@ class _Carrying:
     def _rewritten(self, i: HloInstruction) -> HloInstruction:
         b, opcode, kind = self._b, i.opcode, next(i.shape.leaves()).element_type
         operands = [self._values.get(o, o) for o in i.operands]
-        if not _KEPT.isdisjoint(i.op.traits):
+        if i in self._kept:
             own = [self._decoded(v, self._own_shape(o)) for v, o in zip(operands, i.operands, strict=True)]
             return self._encoded(b.clone(i, own))
         if opcode == Opcode.CONSTANT:

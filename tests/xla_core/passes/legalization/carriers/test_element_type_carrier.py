@@ -186,6 +186,39 @@ ENTRY e {
     assert outfeed.operand(0).shape.element_type is T.U32
 
 
+def test_what_has_no_rule_keeps_its_types() -> None:
+    text = """HloModule m
+
+ENTRY e {
+  x = u32[4] parameter(0)
+  y = u32[4] add(x, x)
+  b = u8[4,4] bitcast-convert(y)
+  r = u8[4,4] reverse(b), dimensions={1}
+  ROOT z = u32[4] bitcast-convert(r)
+}
+"""
+    carried(text, np.array([1, 2**31, 77, 2**32 - 1], np.uint32))
+
+
+def test_the_computation_of_a_collective_keeps_its_types() -> None:
+    text = """HloModule m
+
+add {
+  a = u32[] parameter(0)
+  b = u32[] parameter(1)
+  ROOT c = u32[] add(a, b)
+}
+
+ENTRY e {
+  x = u32[4] parameter(0)
+  zero = u32[] constant(0)
+  s = u32[4] all-reduce(x), replica_groups={}, to_apply=add
+  ROOT r = u32[] reduce(s, zero), dimensions={0}, to_apply=add
+}
+"""
+    carried(text, np.array([1, 2**31, 77, 2**32 - 1], np.uint32))
+
+
 def test_a_target_that_computes_in_a_type_keeps_it() -> None:
     text = "HloModule m\n\nENTRY e {\n  x = u32[4] parameter(0)\n  ROOT y = u32[4] add(x, x)\n}\n"
     assert not ElementTypeCarrier(FEW.with_ops([Opcode.ADD], [T.U32])).run(xla.parse(text))
