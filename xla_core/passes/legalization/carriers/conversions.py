@@ -49,7 +49,9 @@ def converted(source: ElementType, target: ElementType, x: HloExpression, carrie
     wide = carried.get(target, target)
     if target in carried and wide is _S32 and x.element_type.is_floating:
         return _to_unsigned(x) if target is _U32 else _to_narrow_integer(target, x)
-    if source is _U32 and source in carried and wide.is_floating:
+    if source is _U32 and source in carried and wide.bit_width == 64:
+        x = x.astype(wide) + (x < 0).astype(wide) * 2**32
+    elif source is _U32 and source in carried and wide.is_floating:
         x = _unsigned_to_float(x, wide)
     else:
         x = x.astype(wide)

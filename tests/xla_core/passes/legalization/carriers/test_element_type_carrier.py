@@ -63,7 +63,7 @@ def ends(kind: ElementType) -> np.ndarray:
         high - 1,
         high,
     }
-    return np.array(sorted(n for n in numbers if low <= n <= high)).astype(kind.dtype)
+    return np.array(sorted(n for n in numbers if low <= n <= high), object).astype(kind.dtype)
 
 
 @pytest.mark.parametrize("kind", INTEGERS, ids=str)
@@ -107,8 +107,8 @@ def test_conversions_of_floats_keep_every_bit(kind: ElementType) -> None:
     assert types_of(module) <= {T.F32, T.S32, T.PRED}
 
 
-@pytest.mark.parametrize("source", [*INTEGERS, T.S32], ids=str)
-@pytest.mark.parametrize("target", [*INTEGERS, T.S32, T.F32], ids=str)
+@pytest.mark.parametrize("source", [*INTEGERS, T.S32, T.S64, T.U64], ids=str)
+@pytest.mark.parametrize("target", [*INTEGERS, T.S32, T.F32, T.S64, T.U64, T.F64], ids=str)
 def test_conversions_of_integers_keep_every_bit(source: ElementType, target: ElementType) -> None:
     if source is not target and {source, target} & set(INTEGERS):
         x = ends(source)
