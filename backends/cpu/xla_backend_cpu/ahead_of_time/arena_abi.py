@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xla_backend_cpu.calling_convention import ContextField
 from xla_core.codegen.llvm import IrBuilder, LoopAbi, Value
 from xla_core.hlo import Shape
@@ -11,6 +13,7 @@ __all__ = ["CONTEXT_BYTES", "ArenaAbi"]
 CONTEXT_BYTES = 64
 """The size of a run's context. Scratch memory of kernels follows it."""
 
+_ARM = ("arm", "thumb")
 _LARGEST_ON_STACK = 1 << 10
 _ALIGNMENT = 64
 
@@ -40,6 +43,17 @@ class ArenaAbi(LoopAbi):
 
     def release(self, builder: IrBuilder, pointer: Value, size: int) -> None:
         del builder, pointer, size
+
+    def math(self, builder: IrBuilder, name: str, arguments: Sequence[Value]) -> Value | None:
+        """Extrema of f64 on 32-bit ARM, whose code generator fails on LLVM's intrinsics for them."""
+        if name not in ("maximum", "minimum") or arguments[0].type != "double" or not self.triple.startswith(_ARM):
+            return None
+        b, (x, y) = builder, arguments
+        chosen = b.select(b.fcmp("ogt" if name == "maximum" else "olt", x, y), x, y)
+        bits = (b.bitcast(x, "i64"), b.bitcast(y, "i64"))  # of equal numbers they differ only for 0 and -0
+        either = b.bitcast(b.and_(*bits) if name == "maximum" else b.or_(*bits), "double")
+        ordered = b.select(b.fcmp("oeq", x, y), either, chosen)
+        return b.select(b.fcmp("uno", x, y), b.fadd(x, y), ordered)
 
     def buffer_alignment(self, shape: Shape) -> int:
         """That of the element type in C."""

@@ -16,6 +16,7 @@ from xla_backend_cpu.codegen.module_emitter import ModuleEmitter
 from xla_backend_cpu.executor import ALIGNMENT
 from xla_core.analysis import assign_buffers
 from xla_core.backend import AheadOfTimeOptions, CompileOptions
+from xla_core.errors import UnimplementedError
 from xla_core.hlo import HloModule, flatten_entry
 from xla_core.passes import run_hlo_passes
 
@@ -43,7 +44,11 @@ def compile_files(
     module.input_output_aliases = []  # every result is written to memory that the caller gives
     module.buffer_donors = []
     stages = code_generation.hlo_stages(target.config, target.processor, False)
-    module = run_hlo_passes(module, target.config, compile_options, stages)
+    try:
+        module = run_hlo_passes(module, target.config, compile_options, stages)
+    except UnimplementedError as error:
+        error.hint = "compute this outside of the model, and pass it as an argument"
+        raise
     assignment = assign_buffers(module, alignment=ALIGNMENT, can_share=code_generation.can_share)
     abi = target.abi()
     emitter = ModuleEmitter(module, assignment, abi, target.processor, options.threads, False)

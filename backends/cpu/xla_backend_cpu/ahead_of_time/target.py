@@ -17,7 +17,7 @@ from xla_backend_cpu.host import architecture
 from xla_core.backend import AheadOfTimeOptions
 from xla_core.codegen.llvm import emitter_capabilities
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo import ElementType
+from xla_core.hlo import ElementType, HloInstruction, Opcode
 from xla_core.target import (
     AlignmentRules,
     Capabilities,
@@ -153,7 +153,15 @@ class AheadOfTimeTarget:
 @functools.cache
 def _capabilities() -> Capabilities:
     """What compiled code does without Python: everything but custom calls, collectives and transfers."""
-    return emitter_capabilities().with_ops(MODULE_OPCODES, [t for t in ElementType if t.is_array])
+    types = [t for t in ElementType if t.is_array]
+    capabilities = emitter_capabilities().with_ops([*MODULE_OPCODES, Opcode.CUSTOM_CALL], types)
+    return capabilities.with_constraint(Opcode.CUSTOM_CALL, _why_not_called)
+
+
+def _why_not_called(call: HloInstruction) -> str:
+    target = call.attribute("custom_call_target")
+    library = "LAPACK" if target.startswith("lapack_") else "Python"
+    return f"{target} needs {library}, which code that is compiled ahead of time doesn't have"
 
 
 def _normalized(triple: str) -> str:

@@ -88,6 +88,12 @@ def _qemu(architecture: str, sysroot: str, *options: str) -> tuple[str, ...]:
 
 _ARM = "arm-linux-gnueabihf"
 
+FAULTS = {
+    ("s390x", "elementwise"): "qemu 7.2 multiplies two floats to a double wrongly (mdebr)",
+    ("riscv64-v", "conversions"): "qemu 7.2 stops at an assertion of its own (decode_save_opc)",
+}
+"""(machine, program) -> why the emulator can't run it."""
+
 MACHINES = [
     Machine("x86_64", "gcc", (), {"triple": "x86_64-linux-gnu"}),
     Machine("aarch64", "aarch64-linux-gnu-gcc", _qemu("aarch64", "aarch64-linux-gnu"), {"triple": "aarch64-linux-gnu"}),

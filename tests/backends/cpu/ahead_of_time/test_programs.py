@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import xla_core as xla
-from tests.backends.cpu.ahead_of_time.machines import MACHINES, Machine
+from tests.backends.cpu.ahead_of_time.machines import FAULTS, MACHINES, Machine
 from tests.programs import PROGRAMS, Program
 
 
@@ -19,6 +19,9 @@ def _cases() -> list[object]:
         chosen = min(PROGRAMS, key=lambda program: zlib.crc32(f"{machine}/{program}".encode()))
         for program in PROGRAMS:
             marks = [pytest.mark.skipif(bool(machine.missing), reason=f"not installed: {machine.missing}")]
+            fault = FAULTS.get((machine.name, program.name))
+            if fault is not None:
+                marks.append(pytest.mark.skip(reason=fault))
             if program is not chosen:
                 marks.append(pytest.mark.slow)
             cases.append(pytest.param(machine, program, id=f"{machine}-{program}", marks=marks))

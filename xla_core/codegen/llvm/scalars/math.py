@@ -97,9 +97,15 @@ class MathEmitter(Arithmetic[Value]):
     abs = _intrinsic("fabs")
     sqrt = _intrinsic("sqrt")
     floor = _intrinsic("floor")
-    maximum = _intrinsic("maximum")
     with_sign = _intrinsic("copysign")
     fcmp = _builders("fcmp")
+
+    def maximum(self, x: Value, y: Value) -> Value:
+        return self.target_or_intrinsic("maximum", x, y)
+
+    def target_or_intrinsic(self, name: str, *operands: Value) -> Value:
+        """Emits the target's own code for a function that LLVM has an intrinsic for, or the intrinsic."""
+        return self.abi.math(self.b, name, operands) or self.b.intrinsic(name, *operands)
 
     # -- integers, bits, conversions ---------------------------------------------------------------------------------
 
