@@ -82,8 +82,8 @@ class FusionPreferences(CheckedModel):
         costs: the costs that decide whether a possible fusion is profitable.
         expensive: opcodes that are not recomputed, besides transcendental functions, divisions and reductions.
         max_operands: most operands of one fusion.
-        max_instructions: most instructions in one fusion. A transcendental function counts as many, because of the size
-            of its code (see `FusionCosts`).
+        max_instructions: most instructions that the code of one fusion has. An instruction counts once for each index
+            at which the kernel computes it, and a transcendental function counts as many (see `FusionCosts`).
         max_outputs: most results of one multi-output fusion.
         max_consumers: most kernels into which one instruction is fused.
         max_recomputation: most different indices at which one kernel computes a fused instruction; the code of the

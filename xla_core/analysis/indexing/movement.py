@@ -90,7 +90,7 @@ def _concatenate(instruction: HloInstruction, index: Index) -> Sequence[Access]:
         extent = operand.shape.dimensions[axis]
         place = index[axis] - first
         inside = Condition.of(place, 0, extent - 1)
-        moved = (*index[:axis], place, *index[axis + 1 :])
+        moved = (*index[:axis], place if extent > 1 else _ZERO, *index[axis + 1 :])
         accesses.append(Access(moved, conditions=() if inside.is_true else (inside,)))
         first += extent
     return accesses

@@ -95,15 +95,24 @@ class _Kernel:
         for member in list(self.indices)[1:]:  # users first
             users = [user for user in dict.fromkeys(member.users) if user in kernel.indices]
             kernel.indices[member] = kernel.indices_of(member, users)
-        kernel.size, kernel.operands = self.size, self.operands
+        kernel.operands = self.operands
+        kernel.size = sum(kernel._code_size(member, indices) for member, indices in kernel.indices.items())
         return kernel
 
     def become(self, other: _Kernel) -> None:
         """Takes the division into rows of another form of this kernel."""
-        self.rows, self.space, self.indices = other.rows, other.space, other.indices
+        self.rows, self.space, self.indices, self.size = other.rows, other.space, other.indices, other.size
+
+    def size_with(self, producer: HloInstruction, indices: Indices) -> int:
+        """Returns the size of the kernel's code if it computed `producer` at `indices` too."""
+        return self.size + self._code_size(producer, indices)
+
+    def _code_size(self, instruction: HloInstruction, indices: Indices) -> int:
+        """Returns the size of the code of an instruction, which is emitted for each index."""
+        return self.policy.code_size(instruction) * len(indices)
 
     def add(self, producer: HloInstruction, indices: Indices) -> None:
-        self.size += self.policy.code_size(producer)
+        self.size = self.size_with(producer, indices)
         self.indices[producer] = indices
         self.operands.pop(producer, None)
         for operand in producer.operands:
@@ -112,8 +121,7 @@ class _Kernel:
 
     def remove(self, producer: HloInstruction) -> None:
         """Removes an instruction from the kernel; its operands must not be in the kernel."""
-        self.size -= self.policy.code_size(producer)
-        del self.indices[producer]
+        self.size -= self._code_size(producer, self.indices.pop(producer))
         self.operands = dict.fromkeys(o for i in self.indices for o in i.operands if o not in self.indices)
 
 
@@ -199,8 +207,6 @@ class _Partition:
         Returns None if `producer` cannot be fused.
         """
         preferences, policy = self._policy.preferences, self._policy
-        if kernel.size + policy.code_size(producer) > preferences.max_instructions:
-            return None
         if not policy.should_fuse(producer, kernel.root) or policy.makes_serial(producer, kernel.root):
             return None
         new = sum(1 for o in dict.fromkeys(producer.operands) if o not in kernel.operands and o not in kernel.indices)
@@ -213,6 +219,8 @@ class _Partition:
         kernel = divided or kernel
         indices = kernel.indices_of(producer, users)
         if len(indices) > policy.copies_allowed(producer):
+            return None
+        if kernel.size_with(producer, indices) > preferences.max_instructions:
             return None
         if accumulates and list(indices) != [kernel.space.root]:
             # A reduction over columns is fast only at the root, where the emitter keeps a tile of accumulators. With

@@ -272,6 +272,12 @@ def _concatenate(f: ElementEmitter, instruction: HloInstruction, index: Index) -
     for operand, _ in pieces:
         limits.append(limits[-1] + operand.shape.dimensions[axis])
 
+    # What the loop over the pieces does not change is computed before it, so that the pieces share what they compute.
+    level = f.indices.level(index[axis])
+    for operand, access in pieces:
+        if operand.shape.dimensions[axis] == 1 and f.indices.level(*access.index) < level:
+            f.value(operand, access.index)
+
     def piece(low: int, high: int) -> ElementValue:
         if high - low == 1:
             return f.value(pieces[low][0], pieces[low][1].index)

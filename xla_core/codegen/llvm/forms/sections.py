@@ -114,11 +114,12 @@ def _sections_of(
         yield root, Section(update.shape.without_layout(), shape, [(update, leaves)], update=root)
         return
     if root.opcode == Opcode.CONCATENATE and row_major and parts and len(root.operands) <= _MOST_PARTS:
-        zero = (IndexExpr.of(0),) * shape.rank
-        for number, access in enumerate(operand_accesses(root, zero)):
-            operand = root.operand(number)
-            start = tuple(-expr.constant for expr in access.index)
-            yield (root, number), Section(operand.shape.without_layout(), shape, [(operand, leaves)], start=start)
+        (axis,) = root.attribute("dimensions")
+        start = [0] * shape.rank
+        for number, operand in enumerate(root.operands):
+            section = Section(operand.shape.without_layout(), shape, [(operand, leaves)], start=tuple(start))
+            yield (root, number), section
+            start[axis] += operand.shape.dimensions[axis]
         return
     yield (shape.dimensions, tuple(shape.minor_to_major())), Section(shape, shape, [(root, leaves)])
 

@@ -128,6 +128,34 @@ def test_concatenation_of_many() -> None:
     )
 
 
+def _cross_products(count: int):
+    """A chain of cross products of vectors that are rows: each element of one needs two others of the one before."""
+
+    def build(c, x, y):
+        for _ in range(count):
+            pick = [
+                [c.add("slice", v, slice=(SliceDimension(0, 9), SliceDimension(k, k + 1))) for k in range(3)]
+                for v in (x, y)
+            ]
+            parts = [
+                c.add(
+                    "subtract",
+                    c.add("multiply", pick[0][(k + 1) % 3], pick[1][(k + 2) % 3]),
+                    c.add("multiply", pick[0][(k + 2) % 3], pick[1][(k + 1) % 3]),
+                )
+                for k in range(3)
+            ]
+            x = c.add("concatenate", *parts, dimensions=(1,))
+        return x
+
+    return build
+
+
+def test_the_parts_of_a_concatenation_share_what_they_compute() -> None:
+    lines = [check(_cross_products(n), f32(9, 3), f32(9, 3)).text.count("\n") for n in (2, 4, 8)]
+    assert lines[2] - lines[1] < 2.5 * (lines[1] - lines[0])
+
+
 def test_iota_and_constants() -> None:
     table = np.arange(30, dtype=np.float32).reshape(5, 6)
     for t in (T.S8, T.S64, T.F32, T.BF16, T.C64):
