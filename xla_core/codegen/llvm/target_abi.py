@@ -194,6 +194,11 @@ class LoopAbi(TargetAbi):
         self.vector_width, self.has_fma, self.native_floats = vector_width, has_fma, native_floats
         self.allocating: set[str] = set()  # names of kernels whose allocation may fail
 
+    def may_divide(self, kernel: str) -> bool:
+        """Whether several threads may run units of work of the kernel of this name at the same time."""
+        del kernel
+        return True
+
     def allocate(self, builder: IrBuilder, size: int) -> Value:
         """Allocates up to 16 KiB on the stack, and more by the C library's malloc.
 

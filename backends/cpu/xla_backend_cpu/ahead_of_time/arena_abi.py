@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 from xla_backend_cpu.calling_convention import ContextField
@@ -19,16 +20,18 @@ _ALIGNMENT = 64
 
 
 class ArenaAbi(LoopAbi):
-    """The calling convention of `LoopAbi`, where the word before the table points into a context in an arena.
-
-    `scratch` has the bytes of scratch memory that a kernel uses by its name; those kernels run on one thread each.
-    """
+    """The calling convention of `LoopAbi`, where the word before the table points into a context in an arena."""
 
     alignment = 16  # of constants
 
-    def __init__(self, *arguments: object, **named: object) -> None:
-        super().__init__(*arguments, **named)  # type: ignore[arg-type]
-        self.scratch: dict[str, int] = {}
+    @functools.cached_property
+    def scratch(self) -> dict[str, int]:
+        """The bytes of scratch memory that kernels use, by the kernel's name."""
+        return {}
+
+    def may_divide(self, kernel: str) -> bool:
+        """All units of work of a kernel use the same scratch memory, so that one thread runs them."""
+        return kernel not in self.scratch
 
     def allocate(self, builder: IrBuilder, size: int) -> Value:
         """Takes up to 1 KiB from the stack, and more from the scratch memory after the context."""

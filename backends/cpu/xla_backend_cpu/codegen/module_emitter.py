@@ -304,7 +304,8 @@ class ModuleEmitter:
         fallible = kernel.name in self.abi.allocating
         before = self._failures(sequence) if fallible else None
         parallel = self.abi.parallel
-        if kernel.size > kernel.grain and self.threads > 1 and kernel.nanoseconds > parallel.kernel_nanoseconds:
+        divisible = self.threads > 1 and kernel.size > kernel.grain and self.abi.may_divide(kernel.name)
+        if divisible and kernel.nanoseconds > parallel.kernel_nanoseconds:
             parts = max(self.threads, min(8 * self.threads, int(kernel.nanoseconds / parallel.chunk_nanoseconds)))
             grains = -(-kernel.size // kernel.grain)
             chunk = -(-grains // parts) * kernel.grain

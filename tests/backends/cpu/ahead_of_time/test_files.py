@@ -113,6 +113,14 @@ ENTRY main {
     np.testing.assert_allclose(alone, np.tanh(x), rtol=1e-6)
 
 
+@needs_host
+def test_threads_do_not_share_scratch_memory(tmp_path: Path) -> None:
+    text = SORTED.replace("f32[70000]", "f32[60,9000]").replace("dimensions={0}", "dimensions={1}")
+    x = np.random.default_rng(0).standard_normal((60, 9000), np.float32)
+    (ordered,) = HOST.results(xla.parse(text), [x], tmp_path, threads=4)
+    np.testing.assert_array_equal(ordered, np.sort(x, axis=1))
+
+
 def test_small_code_is_smaller() -> None:
     product = """HloModule product
 ENTRY main {
