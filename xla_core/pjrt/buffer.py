@@ -88,7 +88,7 @@ def pool_of(shape: Shape, memory: PjrtMemory) -> BufferPool:
     if pool is None:
         slots = Slots(PjrtBuffer.kind)
         slots.set(**_describe(memory, shape))
-        pool = memory.pools.add(BufferPool(memory, shape, slots))
+        pool = memory.pools.add(BufferPool(memory, shape, slots, PjrtBuffer))
     return pool
 
 

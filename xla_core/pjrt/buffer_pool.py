@@ -22,8 +22,8 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import weakref
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
 
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.stream_executor import Allocator
@@ -34,13 +34,10 @@ from xla_core.pjrt.handles import Handle, Slots, keep_for_ever, native_handles
 from xla_core.pjrt.native import libc
 from xla_core.pjrt.native_text import POOL
 from xla_core.pjrt.pool_code import HASH_FACTOR, UPLOADS, code
-from xla_core.runtime import Buffer
+from xla_core.runtime import Buffer, Device
 from xla_core.runtime.host_event import ready_event
 from xla_core.runtime.memory_stats import MemoryHolder
 from xla_core.runtime.shape_cache import row_major_bytes
-
-if TYPE_CHECKING:
-    from xla_core.pjrt.client import PjrtMemory
 
 _POOLED_BYTES = 16 << 20  # a pool keeps this much in its free list at most, or `_FEW` handles
 _FEW = 4
@@ -56,10 +53,24 @@ def strides_of(shape: Shape, minor_to_major: Sequence[int] | None = None) -> tup
     return tuple(strides)
 
 
+class Place(Protocol):
+    """A memory whose buffers are pooled."""
+
+    is_host_addressable: bool
+
+    @property
+    def storage(self) -> Device:
+        """The device of the runtime that has the memory."""
+
+
+MakeHandle = Callable[[Buffer, Any, Slots], Handle]
+"""(buffer, its memory, its slots) -> the object of a buffer that native code made."""
+
+
 class NativeBuffer(MemoryHolder):
     """A handle that native code gives to hosts, with memory of the device's allocator."""
 
-    def __init__(self, pool: BufferPool, place: PjrtMemory, memory: DeviceMemory) -> None:
+    def __init__(self, pool: BufferPool, place: Place, memory: DeviceMemory) -> None:
         self.pool, self._place, self.memory = pool, place, memory
         common = pool.description.words
         address = libc.malloc(ctypes.sizeof(common))  # outlives the interpreter, as hosts call until the process ends
@@ -83,10 +94,10 @@ class NativeBuffer(MemoryHolder):
         return self.pool.bytes, str(self.pool.shape.without_layout())
 
     def make_object(self) -> Handle:
-        from xla_core.pjrt.buffer import PjrtBuffer  # which imports this module
-
         code().set(self.slots.address_of("is_native"), 0)
-        made = PjrtBuffer(Buffer(self._place.storage, self.memory, self.pool.shape, None), self._place, self.slots)
+        made = self.pool.make_handle(
+            Buffer(self._place.storage, self.memory, self.pool.shape, None), self._place, self.slots
+        )
         weakref.finalize(made, libc.free, self.address).atexit = False
         return made
 
@@ -96,13 +107,15 @@ class BufferPool:
 
     Args:
         description: the slots that are the same in all its buffers.
+        make_handle: makes the object of a buffer where Python needs one.
 
     Attributes:
         owners: the number of those who have its address besides its handles.
     """
 
-    def __init__(self, place: PjrtMemory, shape: Shape, description: Slots) -> None:
+    def __init__(self, place: Place, shape: Shape, description: Slots, make_handle: MakeHandle) -> None:
         self.shape, self.description, self.owners = shape, description, 0
+        self.make_handle = make_handle
         self.bytes = self._memory_bytes = place.storage.byte_size(shape)
         self._place = weakref.ref(place)
         self.is_host_addressable = place.is_host_addressable
