@@ -6,6 +6,8 @@ reference evaluator computes such values, and only results of other types remain
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from xla_core.errors import XlaError
 from xla_core.hlo.builder import Builder
 from xla_core.hlo.element_type import ElementType
@@ -20,6 +22,7 @@ from xla_core.passes.legalization.carriers.conversions import CARRIERS
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.rewriter import remove_dead
 from xla_core.target import Capabilities
+from xla_core.traversal import post_order
 
 _MOST_ELEMENTS = 1 << 16
 
@@ -56,21 +59,27 @@ class ConstantsOfLackingTypes(HloPass):
 
     def _value(self, i: HloInstruction, known: dict[HloInstruction, Value | None]) -> Value | None:
         """The value of an instruction that depends on constants only, or None."""
-        if i not in known:
-            known[i] = self._computed(i, known)
+        # A chain of instructions may be thousands long, too long for recursion.
+        for j in post_order([i], lambda j: j.operands if _is_folded(j) else (), known=known):
+            known[j] = _computed(j, known)
         return known[i]
 
-    def _computed(self, i: HloInstruction, known: dict[HloInstruction, Value | None]) -> Value | None:
-        if i.opcode == Opcode.CONSTANT:
-            return i.literal.value
-        moves = i.is_elementwise or Trait.DATA_MOVEMENT in i.op.traits
-        if not moves or i.called_computations or not i.shape.is_array or i.shape.num_elements > _MOST_ELEMENTS:
-            return None
-        operands = [self._value(o, known) for o in i.operands]
-        found = [value for value in operands if value is not None]
-        if len(found) < len(operands):
-            return None
-        try:
-            return EvaluationContext().evaluate(i, found)
-        except XlaError:
-            return None
+
+def _is_folded(i: HloInstruction) -> bool:
+    if i.called_computations or not i.shape.is_array or i.shape.num_elements > _MOST_ELEMENTS:
+        return False
+    return i.is_elementwise or Trait.DATA_MOVEMENT in i.op.traits
+
+
+def _computed(i: HloInstruction, known: Mapping[HloInstruction, Value | None]) -> Value | None:
+    if i.opcode == Opcode.CONSTANT:
+        return i.literal.value
+    if not _is_folded(i):
+        return None
+    found = [value for o in i.operands if (value := known[o]) is not None]
+    if len(found) < len(i.operands):
+        return None
+    try:
+        return EvaluationContext().evaluate(i, found)
+    except XlaError:
+        return None

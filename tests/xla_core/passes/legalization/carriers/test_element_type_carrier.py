@@ -244,3 +244,17 @@ ENTRY e {
     assert ConstantsOfLackingTypes(FEW).run(module)
     assert [i.opcode for i in module.entry.instructions] == ["constant"]
     np.testing.assert_array_equal(xla.evaluate(module)[0], before)
+
+
+def test_a_long_chain_of_a_lacking_type_is_computed() -> None:
+    lines = "\n".join(f"  c{n + 1} = u64[2] add(c{n}, one)" for n in range(3000))
+    text = f"""HloModule chain
+ENTRY e {{
+  one = u64[2] constant({{1, 1}})
+  c0 = u64[2] iota(), iota_dimension=0
+{lines}
+  ROOT r = s32[2] convert(c3000)
+}}"""
+    module = xla.parse(text)
+    assert ConstantsOfLackingTypes(FEW).run(module)
+    np.testing.assert_array_equal(module.entry.root.literal.array, [3000, 3001])
