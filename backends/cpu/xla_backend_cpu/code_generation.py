@@ -16,6 +16,7 @@ from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.custom_calls import why_unknown
 from xla_backend_cpu.executable import CpuExecutable
 from xla_backend_cpu.executor import ALIGNMENT
+from xla_backend_cpu.machine_code import CodeGenerator
 from xla_backend_cpu.native_program import NativeProgram, ResultPlace
 from xla_backend_cpu.passes.dot_operand_transposer import DotOperandTransposer
 from xla_backend_cpu.passes.integer_dot_upcaster import IntegerDotUpcaster
@@ -25,8 +26,6 @@ from xla_core.backend import CompilationReport
 from xla_core.codegen.llvm import (
     IrPart,
     LoopAbi,
-    compile_ir,
-    compile_objects,
     emitter_capabilities,
     may_share_buffer,
 )
@@ -107,6 +106,7 @@ def compile_module(
     module: HloModule,
     abi: LoopAbi,
     config: TargetConfig,
+    generator: CodeGenerator,
     *,
     threads: int,
     blas: bool,
@@ -114,9 +114,9 @@ def compile_module(
     collective_timeout: float,
     keep_artifacts: bool,
 ) -> CpuExecutable:
-    """Assigns buffers, emits LLVM IR for the whole module, and compiles it to machine code.
+    """Assigns buffers, emits LLVM IR for the whole module, and lets `generator` make machine code of it.
 
-    `blas` allows calls of OpenBLAS, `level` is LLVM's optimization level; see `CpuOptions` for the others.
+    `blas` allows calls of OpenBLAS, `level` is the generator's optimization level; see `CpuOptions` for the others.
     """
     assignment = assign_buffers(module, alignment=ALIGNMENT, can_share=can_share)
     emitter = ModuleEmitter(module, assignment, abi, processor_of(config), threads, blas)
@@ -125,18 +125,12 @@ def compile_module(
         ir = emitter.emit()
         parts = [IrPart(ir.to_text())] if keep else ir.split(_LINES_OF_A_PART)
     artifacts: dict[str, str | bytes] = {"buffer-assignment": assignment.to_text()}
-    with profiler.span("LLVM", category="compile"):
+    with profiler.span("generate code", category="compile"):
         if keep:  # compile one module, so that its IR can be kept as a whole
-            compiled = compile_ir(parts[0].text, abi, level, jit=True, what=module.name)
-            objects: tuple[bytes, ...] = (compiled.object(),)
-            artifacts |= {
-                "plan": emitter.plan_text(),
-                "llvm-unoptimized": parts[0].text,
-                "llvm": compiled.ir(),
-                "asm": compiled.assembly(),
-            }
+            objects, shown = generator.compile_with_artifacts(parts[0].text, abi, level, what=module.name)
+            artifacts |= {"plan": emitter.plan_text(), "llvm-unoptimized": parts[0].text, **shown}
         else:
-            objects = compile_objects(parts, abi, level, jit=True, what=module.name, threads=threads)
+            objects = generator.compile(parts, abi, level, what=module.name, threads=threads)
     program = _program(assignment, emitter, objects, collective_timeout)
     report = CompilationReport(
         kernels=emitter.kernel_count,
@@ -144,7 +138,7 @@ def compile_module(
         temp_bytes=assignment.temp_bytes,
         temp_bytes_without_reuse=assignment.temp_bytes_without_reuse,
     )
-    return CpuExecutable(module, program, report, artifacts)
+    return CpuExecutable(module, program, report, artifacts, generator)
 
 
 def can_share(instruction: HloInstruction, operand: int, leaf: int) -> bool:

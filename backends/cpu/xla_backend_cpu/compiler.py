@@ -1,4 +1,4 @@
-"""CpuCompiler: runs the core's pipeline with the CPU's own passes, then LLVM.
+"""CpuCompiler: runs the core's pipeline with the CPU's own passes, then a code generator: LLVM, or another.
 
 The compilation itself is in `code_generation`, which is imported at the first compilation.
 """
@@ -14,6 +14,7 @@ from pydantic import Field
 from xla_backend_cpu.executable import CpuExecutable
 from xla_backend_cpu.executor import ALIGNMENT, describe_host, worker_threads
 from xla_backend_cpu.host import architecture, host_cpu, host_feature_names, host_features, host_triple
+from xla_backend_cpu.machine_code import CodeGenerator, LlvmCodeGenerator
 from xla_core.backend import AheadOfTimeOptions, BackendOptions, CompileOptions, Compiler, Executable, StreamExecutor
 from xla_core.target import AlignmentRules, FusionCosts, FusionPreferences, ParallelModel, TargetConfig
 
@@ -54,6 +55,11 @@ class CpuCompiler(Compiler):
     def features(self) -> frozenset[str]:
         """LLVM's names of the features that the processor has."""
         return host_features()
+
+    @functools.cached_property
+    def code_generator(self) -> CodeGenerator:
+        """The step from LLVM IR to machine code: LLVM's own. Override it for a processor without an LLVM target."""
+        return LlvmCodeGenerator()
 
     @functools.cached_property
     def target_config(self) -> TargetConfig:
@@ -98,7 +104,7 @@ class CpuCompiler(Compiler):
     def run_backend(
         self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None
     ) -> Executable:
-        """Assigns buffers, emits LLVM IR for the whole module, compiles it, and links it into the process."""
+        """Assigns buffers, emits LLVM IR for the whole module, generates code, and links it into the process."""
         from xla_backend_cpu import code_generation
 
         own = CpuOptions.model_validate(options.backend) if isinstance(options.backend, dict) else options.backend
@@ -107,6 +113,7 @@ class CpuCompiler(Compiler):
             module,
             self.abi(),
             self.target_config,
+            self.code_generator,
             threads=own.threads or worker_threads(),
             blas=self.has_blas,
             level=level if level is not None else 2 if options.optimization_level else 0,
@@ -125,7 +132,8 @@ class CpuCompiler(Compiler):
     def deserialize(
         self, data: bytes, options: CompileOptions | None = None, executor: StreamExecutor | None = None
     ) -> Executable:
-        return CpuExecutable.deserialize(data)
+        return CpuExecutable.deserialize(data, self.code_generator)
 
     def fingerprint(self) -> str:
-        return f"{self.cpu} {','.join(sorted(self.features))} without {','.join(sorted(self._absent))}"
+        processor = f"{self.cpu} {','.join(sorted(self.features))} without {','.join(sorted(self._absent))}"
+        return f"{processor} by {self.code_generator.fingerprint()}"

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 from xla_backend_cpu.blas import reserve, symbol_address
 from xla_backend_cpu.calling_convention import ENTRY, HOST_CALL, Status
 from xla_backend_cpu.executor import ALIGNMENT
-from xla_backend_cpu.host import architecture, host_triple, load_objects, runtime_symbols, start_workers
+from xla_backend_cpu.host import architecture, host_triple
+from xla_backend_cpu.machine_code import CodeGenerator, LlvmCodeGenerator
 from xla_backend_cpu.native_program import NativeProgram, check_program
+from xla_backend_cpu.native_runtime import runtime_symbols, start_workers
 from xla_core import profiler
 from xla_core.backend import (
     CompilationReport,
@@ -40,7 +42,10 @@ __all__ = ["CpuExecutable"]
 
 
 class CpuExecutable(Executable):
-    """A compiled program that is linked into the process. `artifacts` are the texts to show besides HLO and code."""
+    """A compiled program that is linked into the process.
+
+    `generator` made its code; the default is LLVM's. `artifacts` are the texts to show besides HLO and code.
+    """
 
     def __init__(
         self,
@@ -48,7 +53,9 @@ class CpuExecutable(Executable):
         program: NativeProgram,
         report: CompilationReport | None = None,
         artifacts: Mapping[str, str | bytes] | None = None,
+        generator: CodeGenerator | None = None,
     ) -> None:
+        generator = generator or LlvmCodeGenerator()
         super().__init__(module, report)
         self._program = program
         self._artifacts = dict(artifacts or {})
@@ -63,10 +70,10 @@ class CpuExecutable(Executable):
             imports[HOST_CALL] = host_call_address()
         self._runs_here = architecture(program.triple) == architecture(host_triple())
         if self._runs_here:
-            self._library = load_objects(program.objects, [ENTRY], imports | runtime_symbols())
+            self._library = generator.load(program.objects, [ENTRY], imports | runtime_symbols(generator))
             self._entry = self._library.function(ENTRY, ctypes.c_int32, ctypes.c_void_p)
             if program.threads > 1:
-                start_workers(program.threads)
+                start_workers(program.threads, generator)
         storage = ctypes.create_string_buffer(len(program.constants) + ALIGNMENT)
         base = -(-ctypes.addressof(storage) // ALIGNMENT) * ALIGNMENT
         ctypes.memmove(base, program.constants, len(program.constants))
@@ -182,7 +189,7 @@ class CpuExecutable(Executable):
         return self._program.to_bytes(self.module.to_text())
 
     @staticmethod
-    def deserialize(data: bytes) -> CpuExecutable:
+    def deserialize(data: bytes, generator: CodeGenerator | None = None) -> CpuExecutable:
         """Restores an executable from the bytes that `serialize` returned.
 
         The bytes contain native code, which cannot be checked. Pass only bytes from a source that you trust.
@@ -194,7 +201,7 @@ class CpuExecutable(Executable):
         module = parse_hlo(text)
         check_program(program, module)
         try:
-            return CpuExecutable(module, program)
+            return CpuExecutable(module, program, generator=generator)
         except AttributeError as error:  # OpenBLAS has no routine of that name
             raise InvalidArgumentError(f"the serialized CPU program is damaged: {error}") from error
 

@@ -1,10 +1,8 @@
-"""Properties of the host processor, and the process's LLVM just-in-time linker and native runtime."""
+"""Properties of the host processor, and LLVM's linker in the process."""
 
 from __future__ import annotations
 
-import ctypes
 import functools
-import importlib.resources
 import itertools
 import os
 import threading
@@ -14,16 +12,14 @@ from typing import Any, TypeVar
 from xla_core.errors import InternalError, UnavailableError
 
 __all__ = [
-    "NativeLibrary",
     "architecture",
     "host_cpu",
     "host_feature_names",
     "host_features",
     "host_triple",
-    "load_objects",
+    "link_objects",
+    "locked",
     "once",
-    "runtime_symbols",
-    "start_workers",
 ]
 
 _lock = threading.RLock()  # guards LLVM's linker and the results of `once`
@@ -46,6 +42,11 @@ def once(make: Callable[[], T]) -> Callable[[], T]:
         return made[0]
 
     return get
+
+
+def locked() -> threading.RLock:
+    """The lock of the process's native code: its linker and its runtime."""
+    return _lock
 
 
 def _after_fork() -> None:
@@ -118,28 +119,11 @@ def _linker() -> Any:
     return binding.create_lljit_compiler(machine)
 
 
-class NativeLibrary:
-    """Linked machine code. Its functions are valid as long as this object exists.
+def link_objects(objects: Sequence[bytes], exports: Sequence[str], imports: Mapping[str, int]) -> Any:
+    """Links object files into the process; returns LLVM's tracker, by which the addresses of `exports` are found.
 
-    LLVM keeps an empty library of about 9 kB for each until the process ends: llvmlite has no call that removes it.
-    """
-
-    def __init__(self, tracker: Any, names: Sequence[str]) -> None:
-        self._tracker = tracker
-        self._addresses = {name: int(tracker[name]) for name in names}
-
-    def address(self, name: str) -> int:
-        return self._addresses[name]
-
-    def function(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
-        """A ctypes function that releases the GIL while it runs. The caller must keep the library alive."""
-        return ctypes.CFUNCTYPE(result, *arguments)(self._addresses[name])
-
-
-def load_objects(objects: Sequence[bytes], exports: Sequence[str], imports: Mapping[str, int]) -> NativeLibrary:
-    """Links object files into the process.
-
-    `imports` gives the addresses of the symbols that the object files use and don't define.
+    `imports` gives the addresses of the symbols that the object files use and don't define. LLVM keeps an empty library
+    of about 9 kB for each call until the process ends: llvmlite has no call that removes it.
 
     Raises:
         InternalError: LLVM could not link them.
@@ -154,39 +138,9 @@ def load_objects(objects: Sequence[bytes], exports: Sequence[str], imports: Mapp
         for name in exports:
             builder.export_symbol(name)
         try:
-            return NativeLibrary(builder.link(_linker(), f"program{next(_counter)}"), exports)
+            return builder.link(_linker(), f"program{next(_counter)}")
         except RuntimeError as error:
             raise InternalError(
                 f"the program could not be linked: {str(error)[:200]}",
                 hint="LLVM's own message, on stderr, names what is missing; this is a defect of the backend",
             ) from error
-
-
-_CALLED = ("xla_cpu_parallel_for", "__truncdfhf2", "__truncdfbf2")
-_RUNTIME = (*_CALLED, "xla_cpu_start_workers", "xla_cpu_forget_workers")
-
-
-@once
-def _runtime() -> NativeLibrary:
-    native = importlib.resources.files("xla_backend_cpu").joinpath("native")
-    builder = _binding().JITLibraryBuilder()
-    for name in ("thread_pool.ll", "conversions.ll"):
-        builder.add_ir(native.joinpath(name).read_text())
-    builder.add_current_process()
-    for name in _RUNTIME:
-        builder.export_symbol(name)
-    library = NativeLibrary(builder.link(_linker(), f"runtime{next(_counter)}"), _RUNTIME)
-    os.register_at_fork(after_in_child=library.function("xla_cpu_forget_workers", None))
-    return library
-
-
-def runtime_symbols() -> dict[str, int]:
-    """The addresses of the native runtime's functions that compiled programs call."""
-    return {name: _runtime().address(name) for name in _CALLED}
-
-
-def start_workers(threads: int) -> int:
-    """Grows the process's thread pool to `threads` threads, including the caller. Returns the number it has."""
-    start = _runtime().function("xla_cpu_start_workers", ctypes.c_int32, ctypes.c_int32)
-    with _lock:
-        return 1 + int(start(threads - 1))

@@ -10,9 +10,11 @@ import threading
 
 import numpy as np
 import pytest
-from xla_backend_cpu import host
+from xla_backend_cpu import native_runtime
+from xla_backend_cpu.host import host_triple
+from xla_backend_cpu.machine_code import LlvmCodeGenerator
 
-from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, LoopAbi, compile_ir
+from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, IrPart, LoopAbi
 
 
 @pytest.fixture(scope="module")
@@ -27,11 +29,13 @@ def increment():
     b.store(b.add(b.load("i64", place, align=8), b.int_(1)), place, align=8)
     b.close_loop(loop)
     b.ret()
-    library = host.load_objects([compile_ir(module.to_text(), LoopAbi(host.host_triple())).object()], ["k"], {})
+    generator = LlvmCodeGenerator()
+    code = generator.compile([IrPart(module.to_text())], LoopAbi(host_triple()), 2, what="increment", threads=1)
+    library = generator.load(code, ["k"], {})
     run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(
-        host.runtime_symbols()["xla_cpu_parallel_for"]
+        native_runtime.runtime_symbols(generator)["xla_cpu_parallel_for"]
     )
-    host.start_workers(4)
+    native_runtime.start_workers(4, LlvmCodeGenerator())
 
     def call(array: np.ndarray, size: int, chunk: int) -> None:
         run(library.address("k"), array.ctypes.data, size, chunk)
@@ -85,7 +89,7 @@ def test_a_child_forked_in_the_middle_of_a_job_is_right(increment):
         for _ in range(10):
             pid = os.fork()
             if pid == 0:
-                host.start_workers(4)
+                native_runtime.start_workers(4, LlvmCodeGenerator())
                 array = np.zeros(1000, np.int64)
                 for _ in range(50):
                     increment(array, 1000, 10)
@@ -99,11 +103,13 @@ def test_a_child_forked_in_the_middle_of_a_job_is_right(increment):
 def test_threads_that_come_first_together_share_one_runtime():
     code = (
         "import threading, ctypes\n"
-        "from xla_backend_cpu import host, blas\n"
+        "from xla_backend_cpu import blas, native_runtime\n"
+        "from xla_backend_cpu.machine_code import LlvmCodeGenerator\n"
         "found, errors = [], []\n"
         "def use():\n"
         "    try:\n"
-        "        found.append((host.runtime_symbols()['xla_cpu_parallel_for'], blas.symbol_address('cblas_sgemm')))\n"
+        "        symbols = native_runtime.runtime_symbols(LlvmCodeGenerator())\n"
+        "        found.append((symbols['xla_cpu_parallel_for'], blas.symbol_address('cblas_sgemm')))\n"
         "    except Exception as error:\n"
         "        errors.append(error)\n"
         "threads = [threading.Thread(target=use) for _ in range(8)]\n"

@@ -10,7 +10,6 @@ from xla_backend_cpu import code_generation
 from xla_backend_cpu.ahead_of_time.entry import Places, emit_entry
 from xla_backend_cpu.ahead_of_time.header import example_text, header_text
 from xla_backend_cpu.ahead_of_time.interface import Interface
-from xla_backend_cpu.ahead_of_time.object_code import object_code
 from xla_backend_cpu.ahead_of_time.target import AheadOfTimeTarget
 from xla_backend_cpu.codegen.module_emitter import ModuleEmitter
 from xla_backend_cpu.executor import ALIGNMENT
@@ -68,7 +67,7 @@ def compile_files(
     level = 2 if compile_options.optimization_level else 0
     shared = importlib.resources.files("xla_backend_cpu.ahead_of_time").joinpath("files")
     return {
-        f"{options.name}.o": object_code(ir.to_text(), abi, level, module.name),
+        f"{options.name}.o": compiler.code_generator.object_file(ir.to_text(), abi, level, what=module.name),
         f"{options.name}.h": header_text(interface),
         f"{options.name}_example.c": example_text(interface),
         **{name: shared.joinpath(name).read_text() for name in _FILES},

@@ -1,0 +1,82 @@
+"""CodeGenerator: the step from LLVM IR to machine code, and to functions of this process."""
+
+from __future__ import annotations
+
+import abc
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from xla_core.codegen.llvm import IrPart, LoopAbi
+
+__all__ = ["CodeGenerator", "NativeLibrary"]
+
+
+class NativeLibrary:
+    """Linked machine code: the addresses of its functions, which are valid as long as this object exists.
+
+    `owner` is what keeps the code in memory.
+    """
+
+    def __init__(self, owner: object, addresses: Mapping[str, int]) -> None:
+        self._owner = owner
+        self._addresses = dict(addresses)
+
+    def address(self, name: str) -> int:
+        return self._addresses[name]
+
+    def function(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
+        """A ctypes function that releases the GIL while it runs. The caller must keep the library alive."""
+        return ctypes.CFUNCTYPE(result, *arguments)(self._addresses[name])
+
+
+class CodeGenerator(abc.ABC):
+    """Makes machine code of the LLVM IR of a program. Its methods may be called from several threads at once.
+
+    The IR is text in the form that `xla_core.codegen.llvm` writes. Code that `compile` returns is only ever given to
+    `load` of an equal generator, in this process or in another one, so that its format is the generator's own.
+    """
+
+    @abc.abstractmethod
+    def compile(
+        self, parts: Sequence[IrPart], abi: LoopAbi, level: int, *, what: str, threads: int
+    ) -> tuple[bytes, ...]:
+        """Compiles the parts of a program, which will be loaded together, for this process.
+
+        Args:
+            parts: the modules of the program; a function of one part may call those of another.
+            abi: the processor.
+            level: the optimization level, 0 to 3.
+            what: the program's name, for messages.
+            threads: how many threads may compile.
+
+        Raises:
+            UnimplementedError: the generator has no code for something in the IR.
+            InternalError: the compiler behind it failed.
+        """
+
+    @abc.abstractmethod
+    def compile_with_artifacts(
+        self, ir_text: str, abi: LoopAbi, level: int, *, what: str
+    ) -> tuple[tuple[bytes, ...], Mapping[str, str | bytes]]:
+        """Compiles a program that is one module; returns its code, and texts that show it, such as "asm"."""
+
+    @abc.abstractmethod
+    def object_file(self, ir_text: str, abi: LoopAbi, level: int, *, what: str) -> bytes:
+        """Compiles a module to an object file for the linker of the processor."""
+
+    @abc.abstractmethod
+    def load(self, code: Sequence[bytes], exports: Sequence[str], imports: Mapping[str, int]) -> NativeLibrary:
+        """Loads code that `compile` returned into the process.
+
+        `imports` gives the addresses of functions that the code calls and doesn't define; others are those of the
+        process, such as the C library's.
+
+        Raises:
+            InternalError: the code could not be linked.
+        """
+
+    def fingerprint(self) -> str:
+        """Identifies what the code depends on besides the processor, such as the version of a compiler."""
+        return type(self).__name__
