@@ -37,7 +37,7 @@ _TARGET_PASSES = (
     "fft-decomposer",
     "float-upcaster",
     "dot-decomposer",
-    "reduce-window-rewriter",
+    "scan-expander",
     "dot-strength-reduction",
 )
 
@@ -79,6 +79,8 @@ class AssemblyCompiler(Compiler):
         passes = [create_pass(name) for name in _TARGET_PASSES]
         if self.abi.parallel.has_blocks:
             passes.insert(0, create_pass("scatter-sorter", parallel=self.abi.parallel))
+        else:
+            passes.append(create_pass("reduce-window-rewriter"))  # blocks scan rows
         return {"target": HloPassPipeline("target", passes)}
 
     def run_backend(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.op_table import OpDef, Trait
 
-_IN_ANY_ORDER = frozenset((Trait.COMMUTATIVE, Trait.ASSOCIATIVE))
+IN_ANY_ORDER = frozenset((Trait.COMMUTATIVE, Trait.ASSOCIATIVE))
+"""The traits of an op that may combine elements in any order."""
 
 
 def combiner(computation: HloComputation) -> OpDef | None:
@@ -15,6 +16,6 @@ def combiner(computation: HloComputation) -> OpDef | None:
     """
     root, parameters = computation.root, computation.parameters
     op = root.op
-    if len(parameters) != 2 or not op.traits >= _IN_ANY_ORDER or set(root.operands) != set(parameters):
+    if len(parameters) != 2 or not op.traits >= IN_ANY_ORDER or set(root.operands) != set(parameters):
         return None
     return op

@@ -50,6 +50,7 @@ _TARGET_PASSES = (
     "fft-decomposer",
     "float-upcaster",
     "dot-decomposer",
+    "scan-expander",
     "reduce-window-rewriter",
 )
 

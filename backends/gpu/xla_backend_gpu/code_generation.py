@@ -39,7 +39,7 @@ _TARGET_PASSES = (
     "while-loop-unroller",
     "async-to-sync",
     "fft-decomposer",
-    "reduce-window-rewriter",
+    "scan-expander",
     "dot-strength-reduction",
 )
 

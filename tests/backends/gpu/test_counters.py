@@ -34,6 +34,7 @@ LAUNCHES = {
     "reduce_rows": (1, "one fusion of two results"),
     "reduce_columns": (2, "TreeReductionRewriter splits it in two, or the columns use atomics after a fill"),
     "argmax_rows": (1, "one variadic reduction"),
+    "cumsum": (3, "ReduceWindowRewriter makes scans of blocks, of their totals, and their sum"),
     "random_uniform": (1, "one loop fusion of the unrolled rounds"),
     "softmax": (1, "SoftmaxRewriterTriton makes one fusion"),
     "layer_norm": (1, "SoftmaxRewriterTriton makes one fusion"),

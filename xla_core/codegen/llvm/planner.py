@@ -13,6 +13,7 @@ from xla_core.codegen.llvm.forms.loop import LOOP
 from xla_core.codegen.llvm.forms.products import PRODUCT
 from xla_core.codegen.llvm.forms.row_groups import ROW_GROUPS
 from xla_core.codegen.llvm.forms.row_teams import ROW_TEAMS
+from xla_core.codegen.llvm.forms.scans import SCANS
 from xla_core.codegen.llvm.forms.scatter import SCATTER
 from xla_core.codegen.llvm.forms.scatter_blocks import SCATTER_BLOCKS
 from xla_core.codegen.llvm.forms.select_and_scatter import SELECT_AND_SCATTER
@@ -36,6 +37,7 @@ FORMS: Sequence[KernelForm[Any]] = (
     SCATTER,
     SELECT_AND_SCATTER_BLOCKS,
     SELECT_AND_SCATTER,
+    SCANS,
     ROW_TEAMS,
     PRODUCT,
     TRANSPOSES,

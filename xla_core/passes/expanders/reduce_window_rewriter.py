@@ -7,71 +7,31 @@ This takes about log2(16) + 1 ops per element. (XLA: xla/service/reduce_window_r
 
 from __future__ import annotations
 
-import numpy as np
-
+from xla_core.analysis.indexing import SHORT_SCAN, scanned_rows
 from xla_core.hlo.builder import Builder
 from xla_core.hlo.combiner import combiner
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import OpDef, Trait
+from xla_core.hlo.op_table import OpDef
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expanders.expander import OpExpander
-from xla_core.passes.patterns import uniform_value
-
-
-def scanned_dimension(instruction: HloInstruction) -> tuple[int, bool] | None:
-    """The dimension along which a reduce-window is a scan, and whether it scans backwards; None if it is no scan."""
-    found: tuple[int, bool] | None = None
-    if instruction.opcode != Opcode.REDUCE_WINDOW or len(instruction.operands) != 2:
-        return None
-    for d, (w, size) in enumerate(
-        zip(instruction.attribute("window"), instruction.operands[0].shape.dimensions, strict=True)
-    ):
-        if w.stride != 1 or w.window_dilation != 1 or w.base_dilation != 1:
-            return None
-        if w.size == 1 and not w.padding_low and not w.padding_high:
-            continue
-        if found is not None or w.size != size or {w.padding_low, w.padding_high} != {0, size - 1}:
-            return None
-        found = d, w.padding_high > 0
-    return found
 
 
 class ReduceWindowRewriter(OpExpander):
-    """Rewrites scans whose computation is one op with an identity.
-
-    Each padding element counts as one initial value, and the rewrite applies the initial value once. The initial value
-    must therefore be the identity, or the op must be idempotent.
-    """
+    """Rewrites the scans that `scanned_rows` finds. The rewrite applies the initial value once."""
 
     name = "reduce-window-rewriter"
     opcodes = frozenset({Opcode.REDUCE_WINDOW})
-    block = 16
 
     def matches(self, instruction: HloInstruction) -> bool:
-        op = combiner(instruction.attribute("to_apply"))
-        found = scanned_dimension(instruction)
-        element_type = instruction.shape.element_type
-        identity = None if op is None else op.identity(element_type)
-        if op is None or identity is None:
-            return False
-        initial = uniform_value(instruction.operands[1])
-        neutral = np.asarray(identity).astype(element_type.dtype)
-        return (
-            (Trait.IDEMPOTENT in op.traits or (initial is not None and bool(initial == neutral)))
-            and instruction.operands[0].shape.element_type is element_type
-            and found is not None
-            and instruction.shape.dimensions[found[0]] > self.block  # short scans are as fast without the rewrite
-        )
+        return scanned_rows(instruction) is not None
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
-        found = scanned_dimension(instruction)
-        op = combiner(instruction.attribute("to_apply"))
+        found, op = scanned_rows(instruction), combiner(instruction.attribute("to_apply"))
         assert found is not None
         assert op is not None
-        dimension, backwards = found
-        scan = _Scan(b, op, self.block)
+        scan = _Scan(b, op, SHORT_SCAN)
         x = instruction.operands[0]
-        result = scan.run(x, dimension, backwards)
+        result = scan.run(x, found.dimension, found.backwards)
         return b.add(op.opcode, b.broadcast(instruction.operands[1], x.shape.dimensions), result)
 
 

@@ -23,6 +23,7 @@ from xla_core.analysis.indexing import (
     placed,
     product_space,
     reduced_rows,
+    scanned_rows,
 )
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -44,7 +45,7 @@ class IndexSpace:
 
     The work of a kernel without blocks of threads is divided into `parallel.units` units. Each unit computes values
     that depend on no loop. With blocks of threads, each element is computed by a thread, which computes everything that
-    it needs, but for the reductions of `rows`, which a block computes together.
+    it needs, but for the reductions of `rows` and for scans, which a block computes together.
 
     Args:
         root: what the kernel computes.
@@ -95,6 +96,8 @@ class IndexSpace:
         operand = user.operands[number]
         if is_elementwise_use(user, operand):
             return Access(index)
+        if self._has_blocks and scanned_rows(user) is not None:  # a block computes each element of a row once
+            return Access(() if number else index)
         known = self._accesses.get((user, index))
         if known is None:
             known = self._accesses[user, index] = self._in_place(user, operand_accesses(user, index))

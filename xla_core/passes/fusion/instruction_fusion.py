@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xla_core.analysis.control_flow import reachable_sequences
-from xla_core.analysis.indexing import Index, ReducedRows, is_of_row, is_product, reduced_rows
+from xla_core.analysis.indexing import (
+    Index,
+    ReducedRows,
+    accumulates,
+    is_of_row,
+    is_product,
+    reduced_rows,
+    scanned_rows,
+)
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
@@ -61,6 +69,11 @@ class _Kernel:
     @property
     def has_product(self) -> bool:
         return any(is_product(i) for i in self.indices)
+
+    @property
+    def has_scan(self) -> bool:
+        """Whether a block scans rows."""
+        return self.policy.parallel.has_blocks and any(scanned_rows(i) is not None for i in self.indices)
 
     @property
     def is_elementwise(self) -> bool:
@@ -212,17 +225,22 @@ class _Partition:
         new = sum(1 for o in dict.fromkeys(producer.operands) if o not in kernel.operands and o not in kernel.indices)
         if new > 1 and len(kernel.operands) - 1 + new > preferences.max_operands:
             return None
-        accumulates = Trait.ACCUMULATES in producer.op.traits
-        if (accumulates or is_product(producer)) and kernel.has_product:
+        combines = Trait.ACCUMULATES in producer.op.traits
+        if accumulates(producer) and (kernel.has_product or kernel.has_scan):
             return None
-        divided = kernel.by_rows(producer) if accumulates and policy.parallel.has_blocks else None
+        if policy.parallel.has_blocks and scanned_rows(producer) is not None:
+            indices, root = kernel.indices_of(producer, users), kernel.root
+            is_whole = root.shape.num_elements == producer.shape.num_elements  # not a slice
+            fits = kernel.is_elementwise and is_whole and list(indices) == [kernel.space.root]
+            return (kernel, indices) if fits and root.opcode != Opcode.DYNAMIC_UPDATE_SLICE else None
+        divided = kernel.by_rows(producer) if combines and policy.parallel.has_blocks else None
         kernel = divided or kernel
         indices = kernel.indices_of(producer, users)
         if len(indices) > policy.copies_allowed(producer):
             return None
         if kernel.size_with(producer, indices) > preferences.max_instructions:
             return None
-        if accumulates and list(indices) != [kernel.space.root]:
+        if combines and list(indices) != [kernel.space.root]:
             # A reduction over columns is fast only at the root, where the emitter keeps a tile of accumulators. With
             # blocks of threads, every thread would compute what isn't computed once a row.
             rows = reduced_rows(producer)

@@ -22,6 +22,7 @@ from xla_core.analysis.indexing import (
     is_product,
     memory_index,
     reduced_rows,
+    scanned_rows,
 )
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
@@ -145,6 +146,8 @@ class _Joiner:
             return False
         accumulating = list(_accumulating(first, second)) if self._blocks else []
         if len(accumulating) > 1 and any(is_product(i) for i in accumulating):
+            return False
+        if any(scanned_rows(i) is not None for i in accumulating):  # a block scans the rows of one instruction
             return False
         accumulated = {reduced_rows(i) for i in accumulating}
         if len(accumulated) > 1:  # a block of threads reduces rows of one kind

@@ -99,6 +99,45 @@ def test_scan(length: int, reverse: str) -> None:
     agree(text, decompose_scan, np.arange(3 * length, dtype=np.int32).reshape(length, 3), np.arange(3, dtype=np.int32))
 
 
+@pytest.mark.parametrize("reverse", ["false", "true"])
+def test_scans_that_combine_elements_are_reduce_windows(reverse: str) -> None:
+    helper = """step { x = s32[] parameter(0)
+      y = s32[] parameter(1)
+      c = s32[] parameter(2)
+      e = s32[] parameter(3)
+      d = s32[] add(c, y)
+      f = s32[] multiply(x, e)
+      ROOT t = (s32[], s32[], s32[], s32[]) tuple(f, d, d, f) }"""
+    text = entry(
+        "x = s32[7] parameter(0)",
+        "y = s32[7] parameter(1)",
+        "c = s32[] constant(3)",
+        "e = s32[] constant(-2)",
+        "ROOT r = (s32[7], s32[7], s32[], s32[]) scan(x, y, c, e), "
+        f"dimensions={{0}}, is_reverse={reverse}, num_carries=2, to_apply=step",
+        helper=helper,
+    )
+    opcodes = [i.opcode for i in decomposed(text, decompose_scan).entry.instructions]
+    assert (opcodes.count("reduce-window"), opcodes.count("while")) == (2, 0)
+    agree(text, decompose_scan, np.arange(7, dtype=np.int32) + 1, np.arange(7, dtype=np.int32) * 3)
+
+
+@pytest.mark.parametrize("step", ["subtract(c, x)", "add(c, c)", "add(x, c)"])
+def test_other_scans_are_loops(step: str) -> None:
+    """A sum of floats depends on the order, unless the program says that it doesn't matter."""
+    helper = f"""step {{ x = f32[] parameter(0)
+      c = f32[] parameter(1)
+      d = f32[] {step}
+      ROOT t = (f32[], f32[]) tuple(d, d) }}"""
+    line = "ROOT r = (f32[7], f32[]) scan(x, c), dimensions={0}, num_carries=1, to_apply=step"
+    text = entry("x = f32[7] parameter(0)", "c = f32[] constant(3)", line, helper=helper)
+    assert any(i.opcode == "while" for i in decomposed(text, decompose_scan).entry.instructions)
+    agree(text, decompose_scan, np.arange(7, dtype=np.float32))
+    text = text.replace("num_carries=1", "is_associative=true, num_carries=1")
+    is_sum = step.startswith("add(x")
+    assert is_sum != any(i.opcode == "while" for i in decomposed(text, decompose_scan).entry.instructions)
+
+
 def test_ragged_dot() -> None:
     text = entry(
         "x = s32[5,4] parameter(0)",

@@ -88,17 +88,8 @@ class Team:
         memory = self._arrays([v.type for v in values])
         if memory is None:
             return values
-        b, abi, groups = self._context.builder, self._context.abi, layout.size // together
-        group = b.udiv(self.member, b.int_(together))
-
-        def place(group: Value) -> Value:
-            if layout.stride == 1:
-                return b.add(b.mul(self.number, b.int_(groups)), group)
-            return b.add(b.mul(group, b.int_(layout.teams)), self.number)  # neighbours use different banks
-
-        leads = b.icmp("eq", b.urem(self.member, b.int_(together)), b.int_(0))
-        self._context.when(leads, lambda: memory.store(place(group), values))
-        abi.barrier(b)
+        b, abi, groups, place = self._context.builder, self._context.abi, layout.size // together, self._place
+        group, leads = self._share(memory, values)
         if groups <= together:  # the members that exchange registers combine the results of all groups
             found = memory.load(place(b.urem(self.member, b.int_(groups))))
             return self._exchanged(found, combine, groups, commutes)
@@ -114,6 +105,65 @@ class Team:
             abi.barrier(b)
             distance *= 2
         return memory.load(place(b.int_(0)))
+
+    def scan(
+        self, registers: Sequence[Value], neutral: Sequence[Value], combine: Combine
+    ) -> tuple[list[Value], list[Value]]:
+        """Returns the combination of the registers of all threads before this one, and that of the whole team.
+
+        All threads of the block call it together. The order of the operands is that of the threads. If this is done
+        again in a loop, the threads must wait for each other at its end.
+
+        Args:
+            registers: those of this thread.
+            neutral: registers that combine with others without changing them.
+            combine: see `Combine`.
+        """
+        b, layout, distance = self._context.builder, self._layout, 1
+        before, total = list(neutral), list(registers)
+        while distance < layout.together:
+            others = [self._exchange(value, distance * layout.stride) for value in total]
+            is_left = b.icmp("eq", b.and_(self.member, b.int_(distance)), b.int_(0))
+            left = [b.select(is_left, x, y) for x, y in zip(total, others, strict=True)]
+            right = [b.select(is_left, y, x) for x, y in zip(total, others, strict=True)]
+            longer = combine(others, before)
+            before = [b.select(is_left, x, y) for x, y in zip(before, longer, strict=True)]
+            total = combine(left, right)
+            distance *= 2
+        memory = self._arrays([v.type for v in total])
+        if memory is None:
+            return before, total
+        group, _ = self._share(memory, total)
+
+        def one(number: Value, carried: Sequence[Value]) -> list[Value]:
+            """Combines the groups up to `number`, and those of them that are before this thread's."""
+            found = memory.load(self._place(number))
+            ahead, whole = carried[: len(found)], carried[len(found) :]
+            longer, is_before = combine(ahead, found), b.icmp("ult", number, group)
+            ahead = [b.select(is_before, x, y) for x, y in zip(longer, ahead, strict=True)]
+            return [*ahead, *combine(whole, found)]
+
+        groups = b.int_(layout.size // layout.together)
+        found = self._context.loop(b.int_(0), groups, one, [*neutral, *neutral], name="groups")
+        return combine(found[: len(before)], before), found[len(before) :]
+
+    def _share(self, memory: RegisterArrays, values: Sequence[Value]) -> tuple[Value, Value]:
+        """Stores the registers of each group, which its first thread writes.
+
+        Returns the number of this thread's group, and whether the thread is its first.
+        """
+        b, together = self._context.builder, self._context.builder.int_(self._layout.together)
+        group, leads = b.udiv(self.member, together), b.icmp("eq", b.urem(self.member, together), b.int_(0))
+        self._context.when(leads, lambda: memory.store(self._place(group), values))
+        self._context.abi.barrier(b)
+        return group, leads
+
+    def _place(self, group: Value) -> Value:
+        """Returns where a group of this team is in shared memory."""
+        b, layout = self._context.builder, self._layout
+        if layout.stride == 1:
+            return b.add(b.mul(self.number, b.int_(layout.size // layout.together)), group)
+        return b.add(b.mul(group, b.int_(layout.teams)), self.number)  # neighbours use different banks
 
     def _arrays(self, types: Sequence[str]) -> RegisterArrays | None:
         """Arrays of an element for each group of the block, in shared memory; None where no team needs memory."""

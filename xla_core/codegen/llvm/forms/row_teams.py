@@ -30,6 +30,7 @@ from xla_core.codegen.llvm.elements.accumulators import Reducer, accumulated_reg
 from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, KernelPlan
 from xla_core.codegen.llvm.forms.sections import Section, sections
+from xla_core.codegen.llvm.forms.team_sizes import BLOCK, MOST_CODE, most_threads, rows_at_once, vector_width
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
@@ -39,10 +40,6 @@ from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.codegen.sizes import ceil_div, power_below
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.target import ParallelModel
-
-_BLOCK = 256  # threads; a block has more if a row is too long for their registers, or fewer if there are few rows
-_MOST_CODE = 1024  # HLO instructions in all copies of the body, at most, where elements are kept in registers
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -121,25 +118,23 @@ def _plan(body: KernelBody) -> _TeamsPlan | None:
         return None
     rows = kernel.rows
     bytes_ = max(leaf.element_type.byte_width for i in [*body.bound, *body.roots] for leaf in i.shape.leaves())
-    width = _width(rows, model, bytes_, body.size)
+    width = vector_width(rows, model, bytes_, MOST_CODE // body.size)
     groups, words = rows.elements // width, max(1, -(-bytes_ // 4)) * width
     stride = 1 if rows.inner == 1 else min(power_below(2 * rows.count - 1), model.lanes)
     registers = [accumulated_registers(reduction) for reduction, _ in kernel.reductions]
-    most = _most_threads(registers, stride, model)
+    most = most_threads(registers, stride, model)
     # Every thread has an element in the first step. A block is larger if its threads can't keep the elements.
     largest = power_below(max(1, min(groups, most // stride)))
-    team = min(largest, max(1, _BLOCK // stride))
+    team = min(largest, max(1, BLOCK // stride))
     while team < largest and ceil_div(groups, team) * words > model.registers:
         team *= 2
     steps, at_once = ceil_div(groups, team), stride
     if stride == 1:  # several rows a block, if there are blocks enough
-        at_once = max(team, min(most, _BLOCK)) // team
-        while at_once // 2 * team >= model.lanes and ceil_div(rows.count, at_once) < model.units and at_once > 1:
-            at_once //= 2
+        at_once = rows_at_once(rows, team, most, model)
     if at_once * team == 1:
         return None  # the elements of blocks of one thread are those of other forms
     layout = TeamLayout(team, at_once * team, stride, model.lanes)
-    is_kept = steps * words <= model.registers and steps * width * body.size <= _MOST_CODE
+    is_kept = steps * words <= model.registers and steps * width * body.size <= MOST_CODE
     return _TeamsPlan(
         ceil_div(rows.count, at_once),
         threads=layout.threads,
@@ -150,27 +145,6 @@ def _plan(body: KernelBody) -> _TeamsPlan | None:
         steps=steps,
         is_kept=is_kept,
     )
-
-
-def _most_threads(registers: Sequence[Sequence[str]], stride: int, model: ParallelModel) -> int:
-    """Returns how many threads a block may have, so that its shared memory has room for each reduction alone."""
-    threads = power_below(model.threads)
-    while threads > 1:
-        layout = TeamLayout(threads // stride, threads, stride, model.lanes)
-        if max(map(layout.shared_bytes, registers)) <= model.shared_bytes:
-            break
-        threads //= 2
-    return threads
-
-
-def _width(rows: ReducedRows, model: ParallelModel, bytes_: int, size: int) -> int:
-    """Returns how many neighbouring elements of a row a thread takes at once."""
-    if rows.inner > 1 or not rows.is_regular:
-        return 1
-    width, least = max(1, model.vector_bytes // bytes_), max(model.lanes, 2)
-    while width > 1 and (rows.elements % width or width * size > _MOST_CODE or rows.elements < width * least):
-        width //= 2
-    return width
 
 
 def _emit(body: KernelBody, plan: _TeamsPlan, frame: KernelFrame, context: EmissionContext) -> None:

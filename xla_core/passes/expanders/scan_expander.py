@@ -1,0 +1,25 @@
+"""scan_expander: expands scans that are cumulative sums and the like to reduce-windows.
+
+Legalization expands other scans to loops. (XLA: xla/service/scan_expander.h.)
+"""
+
+from __future__ import annotations
+
+from xla_core.hlo.builder import Builder
+from xla_core.hlo.decompositions.scan import decompose_scan, is_cumulative
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
+from xla_core.passes.expanders.expander import OpExpander
+
+
+class ScanExpander(OpExpander):
+    """Rewrites the scans that are `is_cumulative`."""
+
+    name = "scan-expander"
+    opcodes = frozenset({Opcode.SCAN})
+
+    def matches(self, instruction: HloInstruction) -> bool:
+        return is_cumulative(instruction)
+
+    def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
+        return decompose_scan(instruction, b)
