@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
+import shutil
 import subprocess
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import xla_core as xla
 from xla_core.analysis import assign_buffers, plot_memory_map
@@ -48,8 +52,22 @@ def accuracy_chart(path: Path) -> None:
     pyplot.close(figure)
 
 
+def kernel_forms(folder: Path) -> None:
+    """Draws the programs of the page of kernel forms, as its own function does: form-NAME.png for NAME.hlo."""
+    page = (DOCS / "kernel-forms.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as scratch, contextlib.chdir(scratch):
+        exec(next(block for block in blocks if "def draw" in block), names)
+        for name, text in re.findall(r'title="(\w+).hlo"\n(.*?)```', page, re.DOTALL):
+            Path(f"{name}.hlo").write_text(text)
+            names["draw"](name)
+            shutil.copy(f"{name}.png", folder / f"form-{name}.png")
+
+
 def main() -> None:
     """Writes all pictures."""
+    kernel_forms(IMAGES)
     accuracy_chart(IMAGES / "accuracy-f32.png")
     page = (DOCS / "how-a-program-becomes-a-run.md").read_text()
     program = re.search(r'title="predict.mlir"\n(.*?)```', page, re.DOTALL)

@@ -17,9 +17,12 @@ from xla_core.runtime import HostEvent, HostStream
 from xla_core.target import DeviceDescription
 
 if TYPE_CHECKING:
-    from xla_backend_gpu.emulator import Module
+    from xla_backend_gpu.emulator import Access, Module
 
-__all__ = ["EmulatedDriver"]
+__all__ = ["EmulatedDriver", "LaunchObserver"]
+
+LaunchObserver = Callable[[str, LaunchArguments], "Callable[[Access], None]"]
+"""Is called before a launch with the kernel's name, and returns the function to call with each access of memory."""
 
 _ALIGNMENT = 256
 
@@ -31,12 +34,14 @@ class EmulatedDriver(Driver):
 
     Attributes:
         counters: the counts of all launches with the checked engine.
+        observer: observes the launches with the checked engine.
     """
 
     def __init__(self, memory_bytes: int) -> None:
         super().__init__()
         self.memory = Memory(memory_bytes)
         self.counters = Counters()
+        self.observer: LaunchObserver | None = None
         self._counting = threading.Lock()
         self._description = DeviceDescription(
             name="emulated GPU",
@@ -108,6 +113,7 @@ class EmulatedDriver(Driver):
 
         def run() -> None:
             module: Module = function.handle
+            observer = self.observer if module.engine == "checked" else None
             try:
                 counters = module.launch(
                     function.name,
@@ -116,6 +122,7 @@ class EmulatedDriver(Driver):
                     arguments=list(arguments.addresses),
                     memory=self.memory,
                     dynamic_shared=arguments.shared_bytes,
+                    observe=observer(function.name, arguments) if observer is not None else None,
                 )
             except EmulatorFault as fault:
                 raise _with_instruction(fault, instruction) if instruction is not None else fault from None

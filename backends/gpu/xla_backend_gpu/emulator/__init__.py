@@ -19,9 +19,20 @@ from xla_backend_gpu.emulator.faults import EmulatorFault, FaultKind
 from xla_backend_gpu.emulator.memory import Memory
 
 if TYPE_CHECKING:
+    from xla_backend_gpu.emulator.launch import Access
     from xla_backend_gpu.emulator.module import KernelInfo, Module, Parameter
 
-__all__ = ["SECTOR_BYTES", "Counters", "EmulatorFault", "FaultKind", "KernelInfo", "Memory", "Module", "Parameter"]
+__all__ = [
+    "SECTOR_BYTES",
+    "Access",
+    "Counters",
+    "EmulatorFault",
+    "FaultKind",
+    "KernelInfo",
+    "Memory",
+    "Module",
+    "Parameter",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import dataclasses
 import math
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from xla_backend_gpu.emulator.faults import EmulatorFault, FaultKind
 from xla_backend_gpu.emulator.memory import Memory
 from xla_backend_gpu.emulator.ptx.program import Instruction, Kernel, Symbol, Variable
 from xla_core.errors import InvalidArgumentError, ResourceExhaustedError
 
-__all__ = ["Argument", "GlobalVariables", "Launch", "launch_of"]
+__all__ = ["Access", "Argument", "GlobalVariables", "Launch", "launch_of"]
 
 Argument = int | float | bytes | np.generic
 
@@ -28,6 +29,25 @@ Triple = tuple[int, int, int]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Access:
+    """One instruction by which threads use global memory at the same time.
+
+    Attributes:
+        line: the instruction's line in the PTX.
+        store: whether it stores. An atomic does.
+        size: how many bytes each thread uses.
+        threads: the threads, numbered through the grid, block by block.
+        addresses: the address that each of these threads uses.
+    """
+
+    line: int
+    store: bool
+    size: int
+    threads: npt.NDArray[np.int64]
+    addresses: npt.NDArray[np.uint64]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Launch:
     """A launch of a kernel.
 
@@ -36,6 +56,7 @@ class Launch:
         addresses: the addresses of variables in global and constant memory.
         shared_bytes: shared memory of a block, including its dynamic part.
         limit: how many instructions a thread may execute before it counts as endless.
+        observe: is called with each access of global memory, by the checked engine.
     """
 
     kernel: Kernel
@@ -46,6 +67,7 @@ class Launch:
     addresses: Mapping[Variable, int]
     dynamic_shared: int
     limit: int
+    observe: Callable[[Access], None] | None = None
 
     @property
     def threads(self) -> int:
@@ -123,6 +145,7 @@ def launch_of(
     variables: GlobalVariables,
     dynamic_shared: int,
     limit: int,
+    observe: Callable[[Access], None] | None = None,
 ) -> Launch:
     """Checks a launch as a driver does, and packs its arguments."""
     g, b = _triple("grid", grid), _triple("block", block)
@@ -153,7 +176,9 @@ def launch_of(
     for parameter, argument in zip(kernel.parameters, arguments, strict=True):
         data = _packed(argument, parameter)
         packed[parameter.address : parameter.address + parameter.size] = data
-    return Launch(kernel, g, b, bytes(packed), memory, variables.addresses(kernel, memory), dynamic_shared, limit)
+    return Launch(
+        kernel, g, b, bytes(packed), memory, variables.addresses(kernel, memory), dynamic_shared, limit, observe
+    )
 
 
 def _triple(what: str, sizes: Sequence[int]) -> Triple:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from xla_backend_gpu.emulator.checked import run_checked
 from xla_backend_gpu.emulator.counters import Counters
 from xla_backend_gpu.emulator.fast import run_fast
-from xla_backend_gpu.emulator.launch import Argument, GlobalVariables, launch_of
+from xla_backend_gpu.emulator.launch import Access, Argument, GlobalVariables, launch_of
 from xla_backend_gpu.emulator.memory import Memory
 from xla_backend_gpu.emulator.ptx.linker import link
 from xla_backend_gpu.emulator.ptx.program import Kernel
 from xla_backend_gpu.emulator.ptx.reader import read
 from xla_core.errors import InvalidArgumentError, NotFoundError
 
-__all__ = ["KernelInfo", "Module", "Parameter"]
+__all__ = ["Access", "KernelInfo", "Module", "Parameter"]
 
 _LIMITS = {"checked": 1 << 24, "fast": 1 << 32}
 """Instructions of a thread, unless a launch says otherwise."""
@@ -84,6 +84,7 @@ class Module:
         memory: Memory,
         dynamic_shared: int = 0,
         limit: int | None = None,
+        observe: Callable[[Access], None] | None = None,
     ) -> Counters:
         """Runs a kernel to its end.
 
@@ -94,18 +95,20 @@ class Module:
             memory: the device's global memory.
             dynamic_shared: bytes of shared memory beyond those that the kernel declares.
             limit: how many instructions a thread may execute.
+            observe: is called with each access of global memory. Only the checked engine can do that.
 
         Raises:
             EmulatorFault: the kernel has an error.
             NotFoundError: the module has no such kernel.
-            InvalidArgumentError: the sizes or the arguments don't fit the kernel.
+            InvalidArgumentError: the sizes or the arguments don't fit the kernel, or the engine can't be observed.
         """
+        if observe is not None and self.engine != "checked":
+            raise InvalidArgumentError(f"engine={self.engine!r} can't be observed", hint='use engine="checked"')
         kernel = self._kernels.get(name)
         if kernel is None:
             raise NotFoundError(f"the module has no kernel {name}; it has {', '.join(self._kernels) or 'none'}")
-        launch = launch_of(
-            kernel, grid, block, arguments, memory, self._variables, dynamic_shared, limit or _LIMITS[self.engine]
-        )
+        limit = limit or _LIMITS[self.engine]
+        launch = launch_of(kernel, grid, block, arguments, memory, self._variables, dynamic_shared, limit, observe)
         return run_checked(launch) if self.engine == "checked" else run_fast(launch)
 
 

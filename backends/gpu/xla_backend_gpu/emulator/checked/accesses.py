@@ -12,7 +12,7 @@ from xla_backend_gpu.emulator.checked.races import Race, RaceDetector
 from xla_backend_gpu.emulator.checked.state import Array, Indices, Threads
 from xla_backend_gpu.emulator.checked.undefined import UndefinedValues
 from xla_backend_gpu.emulator.faults import EmulatorFault, FaultKind
-from xla_backend_gpu.emulator.launch import Launch
+from xla_backend_gpu.emulator.launch import Access, Launch
 from xla_backend_gpu.emulator.ptx.program import Address, Instruction, Operand, Register, Symbol, Vector
 from xla_backend_gpu.emulator.spaces import WINDOW_BYTES, window
 from xla_backend_gpu.emulator.table import Effect
@@ -115,6 +115,9 @@ class Accesses:
         if name == "global":
             offsets = self._global_offsets(instruction, where, size, indices)
             self.tally.global_access(self.threads, indices, where, size, store=store)
+            if self.launch.observe is not None:
+                numbers = self.threads.first_block * self.launch.threads + indices
+                self.launch.observe(Access(instruction.line, store, size, numbers, where.copy()))
         else:
             limit = self.sizes[name]
             outside = where > np.uint64(limit - size) if limit >= size else np.ones(where.shape, np.bool_)
