@@ -7,7 +7,7 @@ import random
 
 import pytest
 from xla_conformance.ops import generate
-from xla_conformance.ops.choices import Choice, Group, choose_each, choose_pairs
+from xla_conformance.ops.choices import Choice, Group, choose_each, choose_pairs, has
 from xla_conformance.ops.coverage import met, uncovered, unmet_pairs
 from xla_conformance.ops.domain import DOMAINS, USUAL
 from xla_conformance.ops.elementwise import value_cases
@@ -33,6 +33,16 @@ def test_every_pair_meets() -> None:
 
 def _group(value: object) -> object:
     return "4 or 5" if value in (4, 5) else value
+
+
+def test_wanted_combinations_are_there() -> None:
+    wanted = [{"a": (2,), "b": ("x",), "c": (4,), "d": (d,)} for d in (True, False)]
+    wanted += [{"a": (3,), "c": (4, 5)}, {"a": (3,), "b": ("y",)}]
+    rows = choose_pairs(AXES, 3, "op", wanted)
+    assert all(any(has(row, w) for row in rows) for w in wanted)
+    before = choose_pairs(AXES, 3, "op")
+    assert rows[: len(before)] == before
+    assert len(rows) <= len(before) + 3
 
 
 def test_members_of_a_group_take_turns() -> None:
@@ -84,7 +94,7 @@ def test_the_quick_profile_meets_every_value_of_every_attribute(seed: int) -> No
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_quick_profile_meets_every_pair(seed: int) -> None:
-    """Types with values of attributes, sizes and ranks, and values of two axes."""
+    """Types with values of attributes, sizes and ranks; values of two axes; values with places of a large dimension."""
     assert [line for opcode in DOMAINS for line in unmet_pairs(opcode, seed)] == []
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from allpairspy import AllPairs
 
-__all__ = ["Axes", "Choice", "Group", "choose_each", "choose_pairs"]
+__all__ = ["Axes", "Choice", "Group", "Wanted", "choose_each", "choose_pairs", "has", "members"]
 
 
 class Group(tuple[Any, ...]):
@@ -29,6 +29,9 @@ class Group(tuple[Any, ...]):
 
 
 Axes = Mapping[str, Sequence[Any]]
+
+Wanted = Mapping[str, Sequence[Any]]
+"""What some row has to have: for each of a few axes, the values of which it has one."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,14 +58,15 @@ def _text(value: Any) -> str:
     return re.sub(r"[^\w.+-]", "_", str(value))
 
 
-def choose_pairs(axes: Axes, seed: int, name: str) -> list[Choice]:
-    """Returns choices in which all pairs of values of two axes meet."""
+def choose_pairs(axes: Axes, seed: int, name: str, wanted: Sequence[Wanted] = ()) -> list[Choice]:
+    """Returns choices in which all pairs of values of two axes meet, and each combination that is wanted."""
     order = sorted((a for a in axes if len(axes[a]) > 1), key=lambda a: -len(axes[a]))
     if len(order) < 2:
         return choose_each(axes, seed, name)
     turns = _turns(axes, seed, name)
     rows = AllPairs([range(len(axes[a])) for a in order])
-    return [_chosen(axes, turns, dict(zip(order, row, strict=True))) for row in rows]
+    chosen = [_chosen(axes, turns, dict(zip(order, row, strict=True))) for row in rows]
+    return chosen + _completed(axes, chosen, wanted, np.random.default_rng([seed, zlib.crc32(name.encode())]))
 
 
 def choose_each(axes: Axes, seed: int, name: str) -> list[Choice]:
@@ -70,6 +74,37 @@ def choose_each(axes: Axes, seed: int, name: str) -> list[Choice]:
     turns = _turns(axes, seed, name)
     count = max((len(values) for values in axes.values()), default=1)
     return [_chosen(axes, turns, {a: i % len(axes[a]) for a in axes}) for i in range(count)]
+
+
+def _completed(
+    axes: Axes, chosen: Sequence[Choice], wanted: Sequence[Wanted], random: np.random.Generator
+) -> list[Choice]:
+    """Returns further choices, which have the wanted combinations that no choice has. Each has as many as fit."""
+    missing = [w for w in wanted if not any(has(choice, w) for choice in chosen)]
+    added = []
+    while missing:
+        allowed: dict[str, list[Any]] = {}
+        left = []
+        for combination in missing:
+            both = {a: [v for v in allowed.get(a, values) if v in values] for a, values in combination.items()}
+            if all(both.values()):
+                allowed.update(both)
+            else:
+                left.append(combination)
+        missing = left
+        every = {axis: allowed.get(axis) or members(values) for axis, values in axes.items()}
+        added.append(Choice({axis: values[random.integers(len(values))] for axis, values in every.items()}))
+    return added
+
+
+def has(choice: Choice, combination: Wanted) -> bool:
+    """Whether a choice has a wanted combination of values."""
+    return all(choice.values.get(axis) in values for axis, values in combination.items())
+
+
+def members(values: Sequence[Any]) -> list[Any]:
+    """Returns the values of an axis without groups."""
+    return [member for value in values for member in (value if isinstance(value, Group) else (value,))]
 
 
 _Turns = Mapping[str, Sequence[Iterator[Any]]]

@@ -10,8 +10,10 @@ from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
 from xla_conformance.ops.cases import OpCase
+from xla_conformance.ops.choices import has
 from xla_conformance.ops.domain import DOMAINS, USUAL
 from xla_conformance.ops.features import (
+    FEW_OPERANDS,
     MANY,
     SIZE_GROUPS,
     Feature,
@@ -78,14 +80,14 @@ def _operand_counts(op: OpDef) -> list[str]:
     if isinstance(op.arity, int):
         return []
     least, most = op.arity
-    return list(dict.fromkeys(count_name(n) for n in range(least, 1 + (most or max(3, least + 3)))))
+    return list(dict.fromkeys(count_name(n) for n in range(least, 1 + (most or FEW_OPERANDS + 1))))
 
 
 def unmet_pairs(opcode: Opcode, seed: int) -> list[Line]:
     """Returns (domain, what, type or value) that no case of the quick profile meets, but for `NO_PAIR`.
 
     That is: what a domain shows in some type (values of attributes, sizes, ranks) but not in another usual one, and
-    values of two axes that are in no case together.
+    values of two axes that are in no case together, or of one with a place and a size (`Domain.wanted`).
     """
     unmet: list[Line] = []
     for domain in DOMAINS.get(opcode, ()):
@@ -101,6 +103,8 @@ def unmet_pairs(opcode: Opcode, seed: int) -> list[Line]:
         met = {pair for choice in choices for pair in itertools.combinations(domain.places_of(choice), 2)}
         wanted = itertools.combinations(domain.axis_values(), 2)
         unmet += [(domain.name, str(a), str(b)) for a, b in wanted if a[0] != b[0] and (a, b) not in met]
+        missing = [w for w in domain.wanted() if not any(has(choice, w) for choice in choices)]
+        unmet += [(domain.name, "three values", str(w)) for w in missing]
     return sorted(unmet)
 
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from xla_conformance.ops.choices import Axes, Choice, Group, choose_each, choose_pairs
+from xla_conformance.ops.choices import Axes, Choice, Group, Wanted, choose_each, choose_pairs, members
 from xla_conformance.ops.comparison import BITS, Rule
 from xla_conformance.ops.features import Feature, shown_features
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.selection import select_rows
-from xla_conformance.ops.sizes import EMPTY, PLACES, SIZES
+from xla_conformance.ops.sizes import EMPTY, LARGEST_TILE, PLACES, SIZES, position
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import OPS, ElementType, HloInstruction, Opcode, verify
 
@@ -111,10 +112,11 @@ class Domain:
             if sizes is self.empty and self.scalar and "rank" in axes:
                 sized = {**sized, "rank": (0, *axes["rank"])}
             if every_type and not is_paired:
-                sized = {axis: _members(values) for axis, values in sized.items()}
+                sized = {axis: members(values) for axis, values in sized.items()}
             if sizes is self.sizes and not is_paired:  # what makes all dimensions alike changes the size
                 sized = {a: [v for v in values if v != "every"] or values for a, values in sized.items()}
-            chosen = (choose_pairs if is_paired else choose_each)(sized, seed, f"{self.name}-{number}")
+            array = f"{self.name}-{number}"
+            chosen = choose_pairs(sized, seed, array, self.wanted()) if is_paired else choose_each(sized, seed, array)
             for choice in _with_single(chosen) if sizes is self.empty and "every" in places else chosen:
                 if str(choice) not in seen:
                     seen.add(str(choice))
@@ -155,10 +157,30 @@ class Domain:
         """Returns where each value or group of values is on its axis."""
         return [(axis, number) for axis, values in self.axes.items() for number in range(len(values))]
 
+    def wanted(self) -> list[Wanted]:
+        """Returns the combinations of three values that some choice has: each value of each axis meets each place of
+        the chosen dimension, which is small in one case and larger than a tile in another.
+        """
+        sizes = members(self.sizes)
+        halves = [n for n in sizes if n <= LARGEST_TILE], [n for n in sizes if n > LARGEST_TILE]
+        if not all(halves):
+            return []
+        ranks = [r for r in members(self.axes.get("rank", ())) if r]
+        found: list[Wanted] = []
+        for half, place in itertools.product(halves, (place for place in self.places if place != "every")):
+            apart = [r for r in ranks if position(place, r) not in _places_before(self.places, place, r)]
+            within = {"rank": apart} if apart else {}
+            for axis, values in self.axes.items():
+                for value in values:
+                    of_axis = [v for v in members([value]) if axis != "rank" or v in apart]
+                    if of_axis:
+                        found.append({**within, "size": half, "place": (place,), axis: of_axis})
+        return found
+
     def _of_types(self, types: Sequence[ElementType], seed: int) -> Iterator[Choice]:
         """Yields a choice for each of the types, in which the other values take turns."""
         sized = {"size": self.sizes, "place": self.places} if self.sizes else {}
-        rest = {axis: [Group(*_members(values))] for axis, values in {**self.axes, **sized}.items()}
+        rest = {axis: [Group(*members(values))] for axis, values in {**self.axes, **sized}.items()}
         if types:
             yield from choose_each({"type": types, **rest}, seed, f"{self.name}-types")
 
@@ -177,7 +199,7 @@ class Domain:
     def builds(self, element_type: ElementType) -> bool:
         """Whether programs of the element type have the op, by its shape rule and the verifier."""
         values = {**self.axes, "size": self.sizes, "place": self.places}
-        first = {axis: _members(v)[0] for axis, v in values.items() if v}
+        first = {axis: members(v)[0] for axis, v in values.items() if v}
         try:
             module = self.program(Choice(first), element_type).module
             verify(module)
@@ -201,15 +223,15 @@ def _with_single(choices: Sequence[Choice]) -> Iterator[Choice]:
         yield choice
 
 
+def _places_before(places: Sequence[str], place: str, rank: int) -> list[int]:
+    """Returns the dimensions that the places before one are, of which that one may be none in an array of few."""
+    return [position(other, rank) for other in places[: places.index(place)] if other != "every"]
+
+
 def _place(values: Sequence[Any], member: Any) -> int:
     """Returns where a value, or the group that has it, is on an axis; scalars' rank 0 is on none."""
     found = (n for n, v in enumerate(values) if member in (v if isinstance(v, Group) else (v,)))
     return next(found, -1)
-
-
-def _members(values: Sequence[Any]) -> list[Any]:
-    """Returns the values of an axis without groups."""
-    return [member for value in values for member in (value if isinstance(value, Group) else (value,))]
 
 
 DOMAINS: dict[Opcode, list[Domain]] = {}

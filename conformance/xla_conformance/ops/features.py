@@ -15,7 +15,17 @@ from xla_core.hlo import (
     WindowDimension,
 )
 
-__all__ = ["MANY", "SIZE_GROUPS", "Feature", "count_name", "features_of", "group_name", "shown_features", "value_names"]
+__all__ = [
+    "FEW_OPERANDS",
+    "MANY",
+    "SIZE_GROUPS",
+    "Feature",
+    "count_name",
+    "features_of",
+    "group_name",
+    "shown_features",
+    "value_names",
+]
 
 Feature = tuple[str, str]
 """(attribute or "size", "operands", "rank" or "elements", value)."""
@@ -25,6 +35,7 @@ _COUNTS = ("none", "one", "several")
 _SIGNS = ("negative", "zero", "positive")
 _ENDS = ("first", "between", "last")
 MANY = "above 65536 elements"
+FEW_OPERANDS = 16
 SIZE_GROUPS = [tuple(group) for group in SIZES[:-1]]
 _ELEMENTS = (256, 4096, 65536)
 
@@ -75,7 +86,7 @@ def group_name(sizes: Sequence[int]) -> str:
 
 
 def count_name(number: int) -> str:
-    return str(number) if number < 3 else "many"
+    return str(number) if number < 3 else "many" if number <= FEW_OPERANDS else f"more than {FEW_OPERANDS}"
 
 
 # -- what values an attribute of a kind has ---------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from xla_conformance.ops.features import FEW_OPERANDS
 from xla_core.hlo import OPS, ElementType, Opcode, Trait
 
 __all__ = ["LARGEST_SIZE", "NO_CASE", "NO_PAIR", "NO_VALUE"]
@@ -64,6 +65,8 @@ _NO_TYPES: dict[str, tuple[Iterable[str], Iterable[ElementType]]] = {
     "it has one type": (("rng-get-and-update-state",), [t for t in _T if t.is_array and t is not _T.U64]),
 }
 
+_PER_DIMENSION = ("dynamic-reshape", "dynamic-slice", "dynamic-update-slice")
+
 NO_VALUE: dict[tuple[str, str, str], str] = {
     **{(op, "type", t.value): reason for reason, (ops, types) in _NO_TYPES.items() for op in ops for t in types},
     **{("rng", "type", t): "random numbers are real" for t in ("c64", "c128")},
@@ -77,6 +80,7 @@ NO_VALUE: dict[tuple[str, str, str], str] = {
     ("fft", "fft_length", "none"): "it has one to three sizes",
     ("reduce-window", "window", "reversal True"): "a reduction has no order",
     ("select-and-scatter", "window", "reversal True"): "the elements of a window have no order",
+    **{(op, "operands", f"more than {FEW_OPERANDS}"): "arrays have six dimensions at most" for op in _PER_DIMENSION},
     ("dynamic-reshape", "operands", "1"): "a scalar has no size to choose",
     ("bitcast", "result_layout", "given"): "the shape has the layout",
     ("async-start", "output_to_operand_aliasing", "given"): "compilers assign buffers",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,7 +13,7 @@ from xla_conformance.ops.program import Program
 from xla_conformance.ops.values import patterns
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode
 
-__all__ = ["NAMES", "REDUCERS", "fill_of", "known_reducer", "reducer", "several", "wider"]
+__all__ = ["NAMES", "REDUCERS", "fill_of", "known_reducer", "reducer", "several", "several_types", "wider"]
 
 NAMES = ("add", "maximum", "minimum", "multiply", "and", "or", "xor")
 REDUCERS = (*NAMES[:4], Group(*NAMES[4:]), "clamped")
@@ -64,6 +65,12 @@ def fill_of(name: str, element_type: ElementType, count: int, *, ends: bool = Fa
         }.get(name, patterns)
     fill = {"add": terms(count, element_type), "multiply": units}.get(name, numbers)
     return with_ends(fill) if ends else fill
+
+
+def several_types(p: Program, count: int) -> list[ElementType]:
+    """Returns the types of several accumulators, of which the case's own type is the first."""
+    types = (p.type, ElementType.S32, ElementType.F32, p.type, ElementType.U8)
+    return list(itertools.islice(itertools.cycle(types), count))
 
 
 def several(p: Program, types: Sequence[ElementType]) -> HloComputation:

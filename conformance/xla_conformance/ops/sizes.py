@@ -6,7 +6,7 @@ import math
 
 from xla_conformance.ops.choices import Group
 
-__all__ = ["EMPTY", "MEDIUM", "PLACES", "SIZES", "SMALL", "dimensions", "equal_size", "position"]
+__all__ = ["EMPTY", "LARGEST_TILE", "MEDIUM", "PLACES", "SIZES", "SMALL", "dimensions", "equal_size", "position"]
 
 EMPTY = (0, 1)
 """Sizes at which many faults don't show. They have cases of their own, so that they hide no other choice."""
@@ -16,6 +16,9 @@ MEDIUM = (*SMALL, Group(63, 64, 65, 127, 128, 129))
 _LARGE = (Group(255, 256, 257, 511, 512, 513), Group(1023, 1024, 1025, 2047, 2048, 2049), Group(4095, 4096, 4097))
 SIZES = (*MEDIUM, *_LARGE, Group(65537, 66001, 69999))
 """Around each power of two up to 4,096, and above 65,536."""
+
+LARGEST_TILE = 129
+"""Dimensions above this size go beyond a tile."""
 
 PLACES = ("major", "middle", "minor", "every")
 """Where among an array's dimensions the one is that has the chosen size.

@@ -15,8 +15,8 @@ from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.movement import INDEX_TYPES, far_indices
 from xla_conformance.ops.fills import Fill
 from xla_conformance.ops.program import Program
-from xla_conformance.ops.reducers import NAMES, REDUCERS, fill_of, known_reducer, reducer, several, wider
-from xla_conformance.ops.sizes import SIZES, dimensions, position
+from xla_conformance.ops.reducers import NAMES, REDUCERS, fill_of, known_reducer, reducer, several, several_types, wider
+from xla_conformance.ops.sizes import SIZES, SMALL, dimensions, position
 from xla_conformance.ops.values import patterns
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Shape
 
@@ -295,7 +295,7 @@ def _scatter(p: Program, c: Choice) -> HloInstruction:
     }
     name = known_reducer(c.reducer if c.reducer != "replace" else "add", total)
     if count > 1:
-        types = [p.type, ElementType.S32, ElementType.F32][:count]
+        types = several_types(p, count)
         made = _replacing(p, types) if n.is_unique else several(p, types)
         fills = [fill_of("maximum", t, 1) if not t.is_complex else patterns for t in types]
     else:
@@ -324,6 +324,25 @@ def _scatter(p: Program, c: Choice) -> HloInstruction:
     **_SQUARE,
 )
 def _square_scatter(p: Program, c: Choice) -> HloInstruction:
+    return _scatter(p, c)
+
+
+@domain(
+    Opcode.SCATTER,
+    variant="wide",
+    alike=True,
+    pairs=False,
+    rule=EQUAL,
+    types=[ElementType.F32, ElementType.S64],
+    sizes=SMALL,
+    empty=(),
+    count=(9, 17),
+    reducer=("add",),
+    accumulator=("same",),
+    ends=(False,),
+    **_SQUARE,
+)
+def _wide_scatter(p: Program, c: Choice) -> HloInstruction:
     return _scatter(p, c)
 
 

@@ -18,7 +18,7 @@ __all__ = ["INDEX_TYPES", "RANKS", "START_ROLES", "far_indices", "start"]
 
 RANKS = (3, 1, 2, 4, 5, 6)
 _T = ElementType
-INDEX_TYPES = (_T.S32, Group(_T.S64, _T.U64), Group(_T.U32, _T.S16, _T.U16), Group(_T.S8, _T.U8))
+INDEX_TYPES = (_T.S32, _T.S64, _T.U64, _T.U32, _T.S16, _T.U16, _T.S8, _T.U8)
 PERMUTATIONS = ("reversed", "left", "right", "swap last", "swap first", "swap ends", "identity")
 START_ROLES = ("within", "zero", "last", "below", "above", "far below", "far above")
 
@@ -206,7 +206,7 @@ def reshaped(sizes: Sequence[int], form: str) -> tuple[int, ...]:
     Opcode.CONCATENATE,
     scalar=False,
     rank=RANKS,
-    count=(2, 1, 3, 9),
+    count=(2, 1, 3, 9, 33),
     along=("chosen", "first", "last"),
     largest=("first", "last"),
     hollow=(False, True),

@@ -13,8 +13,8 @@ from xla_conformance.ops.domains.movement import RANKS, subset
 from xla_conformance.ops.fills import exactly, terms, with_ends
 from xla_conformance.ops.kinds import KINDS, beside_identity, identity, rows
 from xla_conformance.ops.program import Program
-from xla_conformance.ops.reducers import NAMES, REDUCERS, fill_of, known_reducer, reducer, several, wider
-from xla_conformance.ops.sizes import MEDIUM, SIZES, dimensions, position
+from xla_conformance.ops.reducers import NAMES, REDUCERS, fill_of, known_reducer, reducer, several, several_types, wider
+from xla_conformance.ops.sizes import MEDIUM, SIZES, SMALL, dimensions, position
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Shape
 
 __all__: list[str] = []
@@ -101,7 +101,7 @@ def _start(p: Program, c: Choice) -> HloInstruction:
 )
 def _variadic_reduce(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place)
-    types = [p.type, ElementType.S32, ElementType.F32, p.type, ElementType.U8][: c.count]
+    types = several_types(p, c.count)
     fills = [fill_of("maximum", t, 1) for t in types]
     operands = [p.parameter(sizes, t, f) for t, f in zip(types, fills, strict=True)]
     starts = [p.parameter((), t, f) for t, f in zip(types, fills, strict=True)]
@@ -109,7 +109,24 @@ def _variadic_reduce(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.REDUCE, *operands, *starts, dimensions=axes, to_apply=several(p, types))
 
 
-@domain(Opcode.MAP, rule=EQUAL, rank=RANKS, count=(2, 1, 3, 5), result=("same", "pred"), ends=(True, False))
+@domain(
+    Opcode.REDUCE,
+    variant="wide",
+    rule=EQUAL,
+    pairs=False,
+    alike=True,
+    types=[ElementType.F32, ElementType.S64, ElementType.BF16],
+    sizes=MEDIUM,
+    empty=(),
+    rank=RANKS[:3],
+    reduced=REDUCED[:3],
+    count=(9, 17),
+)
+def _wide_reduce(p: Program, c: Choice) -> HloInstruction:
+    return _variadic_reduce(p, c)
+
+
+@domain(Opcode.MAP, rule=EQUAL, rank=RANKS, count=(2, 1, 3, 17), result=("same", "pred"), ends=(True, False))
 def _map(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place)
     fill = with_ends(terms(8)) if c.ends else terms(8)
@@ -168,3 +185,24 @@ def _scan(p: Program, c: Choice) -> HloInstruction:
         is_associative=c.associative,
         to_apply=body,
     )
+
+
+@domain(
+    Opcode.SCAN,
+    variant="wide",
+    rule=EQUAL,
+    pairs=False,
+    alike=True,
+    types=[ElementType.F32, ElementType.S64],
+    sizes=SMALL,
+    empty=(),
+    rank=(2, 1),
+    along=("minor", "middle"),
+    inputs=(9, 2),
+    carries=(9, 17),
+    reverse=(False, True),
+    associative=(False,),
+    ends=(False,),
+)
+def _wide_scan(p: Program, c: Choice) -> HloInstruction:
+    return _scan(p, c)

@@ -11,7 +11,8 @@ from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.movement import RANKS
 from xla_conformance.ops.fills import Fill, halves, numbers
 from xla_conformance.ops.program import Program, unsigned_type
-from xla_conformance.ops.sizes import SIZES, dimensions, position
+from xla_conformance.ops.reducers import several_types
+from xla_conformance.ops.sizes import MEDIUM, SIZES, dimensions, position
 from xla_conformance.ops.values import patterns, special
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Shape
 
@@ -71,7 +72,7 @@ def _sort(p: Program, c: Choice) -> HloInstruction:
     """Without a stable order, an operand of distinct numbers decides between equal keys."""
     sizes = dimensions(c.rank, c.size, c.place, 1 << 14)
     axis = {"chosen": position(c.place, c.rank), "first": 0, "last": c.rank - 1}[c.along]
-    types = [p.type, ElementType.S32, ElementType.F32, ElementType.U8, p.type][: c.count]
+    types = several_types(p, c.count)
     keys = {"first": [0], "last": [c.count - 1], "two": [0, c.count - 1]}[c.key]
     fills = [_KEYS[c.keys] if number in keys else patterns for number in range(c.count)]
     if not c.stable:
@@ -82,6 +83,26 @@ def _sort(p: Program, c: Choice) -> HloInstruction:
     total = "TOTALORDER" if c.keys == "numbers" and p.type.is_floating else None
     order = _order(p, types, list(dict.fromkeys(keys)), c.direction, total)
     return p.add(Opcode.SORT, *operands, dimensions=(axis,), is_stable=c.stable, to_apply=order)
+
+
+@domain(
+    Opcode.SORT,
+    variant="wide",
+    pairs=False,
+    alike=True,
+    types=[ElementType.F32, ElementType.S64, ElementType.BF16],
+    sizes=MEDIUM,
+    empty=(),
+    rank=RANKS[:3],
+    along=("chosen", "first"),
+    direction=("LT", "GT"),
+    count=(17, 33),
+    key=("first", "last"),
+    keys=("ties",),
+    stable=(True,),
+)
+def _wide_sort(p: Program, c: Choice) -> HloInstruction:
+    return _sort(p, c)
 
 
 def _distinct(shape: Shape, random: np.random.Generator) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -20,14 +21,14 @@ from xla_core.hlo import ElementType, HloComputation, HloInstruction, Literal, O
 __all__: list[str] = []
 
 _T = ElementType
-_COUNTS = (2, 0, 1, 3, 9)
+_COUNTS = (2, 0, 1, 3, 9, 33)
 
 
 def _parts(p: Program, c: Choice, count: int) -> list[HloInstruction]:
     """Adds parameters of different shapes and types."""
     sizes = dimensions(c.rank, c.size, c.place, 1 << 16)
     others = [(p.type, sizes), (_T.S32, (3,)), (p.type, (2, 5)), (_T.PRED, ()), (_T.F32, sizes), (p.type, sizes)]
-    return [p.parameter(s, t) for t, s in (others * 2)[:count]]
+    return [p.parameter(s, t) for t, s in itertools.islice(itertools.cycle(others), count)]
 
 
 @domain(Opcode.CONSTANT, alike=True, rank=RANKS[:4], pairs=False)
@@ -42,7 +43,7 @@ def _empty_tuple(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.TUPLE)
 
 
-@domain(Opcode.TUPLE, alike=True, rank=RANKS[:4], count=(2, 1, 3, 9), nested=(False, True), pairs=False)
+@domain(Opcode.TUPLE, alike=True, rank=RANKS[:4], count=(2, 1, 3, 9, 33), nested=(False, True), pairs=False)
 def _tuple(p: Program, c: Choice) -> HloInstruction:
     parts = _parts(p, c, c.count)
     if not c.nested or len(parts) < 2:

@@ -12,8 +12,8 @@ from xla_conformance.ops.domain import domain
 from xla_conformance.ops.fills import exactly, with_ends
 from xla_conformance.ops.kinds import KINDS, beside_identity, identity, of_kind, rows
 from xla_conformance.ops.program import Program
-from xla_conformance.ops.reducers import NAMES, REDUCERS, fill_of, known_reducer, reducer, several, wider
-from xla_conformance.ops.sizes import SIZES, dimensions, position
+from xla_conformance.ops.reducers import NAMES, REDUCERS, fill_of, known_reducer, reducer, several, several_types, wider
+from xla_conformance.ops.sizes import SIZES, SMALL, dimensions, position
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, WindowDimension
 
 __all__ = ["WINDOW_AXES", "window_of"]
@@ -133,11 +133,33 @@ def _start(p: Program, c: Choice) -> HloInstruction:
 def _variadic_reduce_window(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place, 1 << 14)
     window = _windows(c, sizes)
-    types = [p.type, ElementType.S32, ElementType.F32, p.type, ElementType.U8][: c.count]
+    types = several_types(p, c.count)
     fills = [fill_of("maximum", t, 1) for t in types]
     operands = [p.parameter(sizes, t, f) for t, f in zip(types, fills, strict=True)]
     starts = [p.parameter((), t, f) for t, f in zip(types, fills, strict=True)]
     return p.add(Opcode.REDUCE_WINDOW, *operands, *starts, window=window, to_apply=several(p, types))
+
+
+@domain(
+    Opcode.REDUCE_WINDOW,
+    variant="wide",
+    rule=EQUAL,
+    pairs=False,
+    alike=True,
+    types=[ElementType.F32, ElementType.S64],
+    sizes=SMALL,
+    empty=(),
+    rank=(2, 1),
+    count=(9, 17),
+    window=(2, 3),
+    stride=(1, 2),
+    low=(1, 0),
+    high=(0, 1),
+    base=(1,),
+    dilation=(1,),
+)
+def _wide_reduce_window(p: Program, c: Choice) -> HloInstruction:
+    return _variadic_reduce_window(p, c)
 
 
 @domain(
