@@ -18,7 +18,8 @@
     buffer_pool         pools of buffers that need no Python; pool_code has their native functions
     ready_events        native functions for events that are ready
     functions           enters what Python implements in a table, and makes entries of it
-    native              native code behind the function pointers
+    python_entries      the native functions that call Python, from whichever thread
+    native              the native functions that need no Python
     handles             what pointers of a host stand for
     abi, abi_table      C structures, and their description as data
 

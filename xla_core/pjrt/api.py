@@ -17,6 +17,7 @@ from xla_core.pjrt import (
     ffi_extension,
     native,
     profiler_extension,
+    python_entries,
     ready_events,
     warm_path,
 )
@@ -33,7 +34,7 @@ def _shared_entries() -> native.NativeCode:
     """Compiles the functions that are the same for all platforms, once a process."""
     make_error = native.common().error
     functions = [name for name in abi_table.FUNCTIONS if name not in (*GETTERS, *native.ERROR_FUNCTIONS)]
-    return native.compile_entries(
+    return python_entries.compile_entries(
         {
             name: entry_of(abi.STRUCTS[f"{name}_Args"], IMPLEMENTED.get(name) or unimplemented(name), make_error)
             for name in functions
@@ -73,7 +74,7 @@ def make_api(platform: str, name: str | None = None) -> int:
         args.client = client.PjrtClient(Client(platform), name or platform).address
 
     make_error = native.common().error
-    create_entry = native.compile_entries(
+    create_entry = python_entries.compile_entries(
         {"Client_Create": entry_of(abi.STRUCTS["Client_Create_Args"], create, make_error)}
     )
     version = abi.STRUCTS["Api_Version"]

@@ -13,7 +13,7 @@ from xla_core.c_structures import read_structures
 from xla_core.errors import UnimplementedError
 from xla_core.ffi import register_ffi_handler
 from xla_core.ffi.objects import register_type
-from xla_core.pjrt import abi, native
+from xla_core.pjrt import abi, native, python_entries
 from xla_core.pjrt.functions import entry_of
 from xla_core.pjrt.handles import keep_for_ever
 
@@ -63,7 +63,7 @@ def extension_address(following: int) -> int:
     """
     error = native.common().error
     entries = {name: entry_of(STRUCTS[args], function, error) for name, (args, function) in _FUNCTIONS.items()}
-    code = native.compile_entries(entries)
+    code = python_entries.compile_entries(entries)
     extension = keep_for_ever(STRUCTS["Extension"]())
     base = extension.base
     base.struct_size, base.type, base.next = type(extension).full_size, TYPE, following

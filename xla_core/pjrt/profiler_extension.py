@@ -16,7 +16,7 @@ from typing import Any
 from xla_core import profiler
 from xla_core.c_structures import read_structures
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError
-from xla_core.pjrt import abi, native
+from xla_core.pjrt import abi, native, python_entries
 from xla_core.pjrt.functions import entry_of
 from xla_core.pjrt.handles import keep_for_ever
 from xla_core.pjrt.xspace import write_xspace
@@ -127,7 +127,7 @@ def extension_address() -> int:
         name: entry_of(STRUCTS[args], function, common.error, is_sized=False)
         for name, (args, function) in _FUNCTIONS.items()
     }
-    code = native.compile_entries(entries)
+    code = python_entries.compile_entries(entries)
     api = keep_for_ever(STRUCTS["Api"]())
     api.struct_size = type(api).full_size
     for name, of_pjrt in (  # its errors are PJRT's, and so are the arguments of these functions
