@@ -11,6 +11,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import xla_core as xla
 from xla_core.analysis import assign_buffers, plot_memory_map
 from xla_core.hlo import HloModule, to_dot
@@ -65,9 +67,27 @@ def kernel_forms(folder: Path) -> None:
             shutil.copy(f"{name}.png", folder / f"form-{name}.png")
 
 
+def timeline(path: Path) -> None:
+    """Draws the run of the program of two branches in the page of the GPU backend, after a run that warms it up."""
+    block = next(
+        b for b in re.findall(r"```python\n(.*?)```", (DOCS / "gpu.md").read_text(), re.DOTALL) if "dot_b" in b
+    )
+    program = re.search(r'compile\("""(.*?)"""', block, re.DOTALL)
+    assert program is not None
+    client = xla.Client("gpu")
+    branches = client.compile(program[1])
+    operands = np.ones((300, 256), np.float32), np.ones((256, 300), np.float32)
+    branches(*operands)
+    client.synchronize()
+    with xla.trace(path):
+        branches(*operands)
+        client.synchronize()
+
+
 def main() -> None:
     """Writes all pictures."""
     kernel_forms(IMAGES)
+    timeline(IMAGES / "timeline-branches.png")
     accuracy_chart(IMAGES / "accuracy-f32.png")
     page = (DOCS / "how-a-program-becomes-a-run.md").read_text()
     program = re.search(r'title="predict.mlir"\n(.*?)```', page, re.DOTALL)

@@ -73,7 +73,13 @@ class Profiler:
         return {"traceEvents": names + events, "displayTimeUnit": "ms"}
 
     def write(self, path: str | Path) -> None:
-        Path(path).write_text(json.dumps(self.to_chrome_trace(), default=str))
+        """Writes the Chrome trace, or a picture of the spans where `path` ends with .png, .svg or .pdf."""
+        from xla_core.timeline import PICTURE_SUFFIXES, plot_timeline  # deferred: a profile is rarely drawn
+
+        if Path(path).suffix.lower() in PICTURE_SUFFIXES:
+            plot_timeline(self.spans, path)
+        else:
+            Path(path).write_text(json.dumps(self.to_chrome_trace(), default=str))
 
 
 active: Profiler | None = None
@@ -113,10 +119,12 @@ def _set_active(profiler: Profiler | None) -> None:
 def trace(path: str | Path | None = None) -> Iterator[Profiler]:
     """Profiles the block, and writes the Chrome trace to `path` at the end if given.
 
-    A nested `trace` adds its spans to the outer one's profiler.
+    Where `path` ends with .png, .svg or .pdf, it becomes a picture of the timeline. A nested `trace` adds its spans to
+    the outer one's profiler.
 
     Raises:
         NotFoundError: where the directory of `path` doesn't exist.
+        UnavailableError: a picture is wanted, and matplotlib is not installed.
     """
     if path is not None:
         require("path", path, (str, os.PathLike), "a file's path or None")

@@ -41,7 +41,10 @@ def run(
         ),
     ] = None,
     trace: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a Chrome trace of compilation and runs to FILE.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write a Chrome trace of compilation and runs to FILE, or a picture (.png, .svg)."
+        ),
     ] = None,
     repeat: Annotated[int, typer.Option(min=1, metavar="N", help="Run N times and print the median time.")] = 1,
     dump: Annotated[
