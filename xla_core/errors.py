@@ -23,6 +23,7 @@ __all__ = [
     "UnavailableError",
     "UnimplementedError",
     "XlaError",
+    "as_xla_error",
     "error_of_status",
     "snippet",
 ]
@@ -164,6 +165,15 @@ class InternalError(XlaError):
 
 class UnavailableError(XlaError):
     code = StatusCode.UNAVAILABLE
+
+
+def as_xla_error(error: BaseException, what: str) -> XlaError:
+    """Returns `error` itself if it is an XlaError, else an InternalError with `error` as its cause."""
+    if isinstance(error, XlaError):
+        return error
+    wrapped = InternalError(f"{what} failed with {type(error).__name__}: {error}")
+    wrapped.__cause__ = error
+    return wrapped
 
 
 def error_of_status(code: int, message: str) -> XlaError:

@@ -14,7 +14,8 @@ from string import Template
 from xla_core.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, XlaError
 
 SCAFFOLDS_GROUP = "xla_core.scaffolds"
-"""Entry points of this group refer to a `Scaffold`. Their name is the scenario's number, with "-grid" for grids."""
+"""Entry points of this group refer to a `Scaffold`. Their name is the scenario's number, then "-grid" for
+grids of threads, then "-c" for a driver in C."""
 
 SUFFIX = ".tmpl"
 PACKAGE_DIRECTORY = "package"
@@ -36,6 +37,7 @@ class Scaffold:
         copy_dependencies: what a copy depends on instead, as requirements.
         copy_into: where the copy goes in the new package, which then subclasses it; "" makes the copy the package.
         renames: (regular expression, template of its replacement) for the sources of a copy, in order.
+        build: the end of pyproject.toml, as TOML, for a package that is more than Python.
     """
 
     description: str
@@ -45,14 +47,15 @@ class Scaffold:
     copy_dependencies: tuple[str, ...] = ()
     copy_into: str = ""
     renames: tuple[tuple[str, str], ...] = ()
+    build: str = ""
 
 
-def load_scaffold(scenario: int, kind: str = "loop") -> Scaffold:
-    """The scaffold of a scenario and a kind of kernels ("loop" or "grid").
+def load_scaffold(scenario: int, kind: str = "loop", driver: str = "") -> Scaffold:
+    """The scaffold of a scenario, a kind of kernels ("loop" or "grid") and a driver's language ("c", or "" for none).
 
     Raises NotFoundError if no installed distribution provides it.
     """
-    name = str(scenario) if kind == "loop" else f"{scenario}-{kind}"
+    name = "-".join([str(scenario), *([] if kind == "loop" else [kind]), *([driver] if driver else [])])
     points = importlib.metadata.entry_points(group=SCAFFOLDS_GROUP)
     for point in points:
         if point.name == name:
@@ -95,6 +98,7 @@ def create(scaffold: Scaffold, name: str, directory: Path, *, copy: bool = False
         "module": f"xla_backend_{name}",
         "distribution": root.name,
         "base": f"xla_backend_{name}.{scaffold.copy_into}" if copy else scaffold.package,
+        "build": scaffold.build,
         "dependencies": "".join(f', "{d}"' for d in (scaffold.copy_dependencies if copy else (scaffold.distribution,))),
     }
     package = importlib.resources.files(importlib.import_module(scaffold.package))

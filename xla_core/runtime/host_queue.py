@@ -20,7 +20,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from xla_core import profiler
-from xla_core.errors import CancelledError, FailedPreconditionError, InternalError, ResourceExhaustedError, XlaError
+from xla_core.errors import CancelledError, FailedPreconditionError, ResourceExhaustedError, XlaError, as_xla_error
 from xla_core.interruptible import start_thread
 from xla_core.runtime import host_event
 from xla_core.runtime.host_event import RecordedPoint
@@ -30,15 +30,6 @@ _EXIT_SECONDS = 10.0
 _IDLE_SECONDS = 2.0  # an idle worker ends after this; later work starts another
 
 Work = Callable[[], None]
-
-
-def as_xla_error(error: BaseException, what: str) -> XlaError:
-    """Returns `error` itself if it is an XlaError, else an InternalError with `error` as its cause."""
-    if isinstance(error, XlaError):
-        return error
-    wrapped = InternalError(f"{what} failed with {type(error).__name__}: {error}")
-    wrapped.__cause__ = error
-    return wrapped
 
 
 def raiser(error: Exception) -> Callable[..., Any]:

@@ -13,7 +13,7 @@ from xla_core.backend.event import Event
 from xla_core.backend.executable import Executable
 from xla_core.backend.stream_executor import RunOptions
 from xla_core.compile_options import CompileOptions
-from xla_core.errors import FailedPreconditionError
+from xla_core.errors import FailedPreconditionError, as_xla_error
 from xla_core.hlo.dynamic_results import dynamic_results
 from xla_core.hlo.entry import donated_parameters
 from xla_core.hlo.opcode import Opcode
@@ -23,7 +23,7 @@ from xla_core.runtime.buffer import Buffer
 from xla_core.runtime.device import Device, DeviceSet
 from xla_core.runtime.device_program import DeviceProgram
 from xla_core.runtime.host_array import as_argument
-from xla_core.runtime.host_queue import as_xla_error, raiser
+from xla_core.runtime.host_queue import raiser
 from xla_core.runtime.in_process_communicator import report_failure
 from xla_core.runtime.loaded_executable import LoadedExecutable
 from xla_core.runtime.shape_cache import intern_shape

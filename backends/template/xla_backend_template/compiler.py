@@ -10,7 +10,8 @@ from xla_backend_template.executable import TemplateExecutable
 from xla_backend_template.kernel import HloKernel
 from xla_core.analysis import BufferSlice, assign_buffers
 from xla_core.backend import CompilationReport, CompileOptions, Compiler, Executable, Kernel, StreamExecutor
-from xla_core.hlo import Environment, HloInstruction, HloModule
+from xla_core.errors import UnimplementedError
+from xla_core.hlo import Environment, HloInstruction, HloModule, Opcode
 from xla_core.schedule import KernelThunk, Thunk, ThunkProgram, emit_thunks, walk
 from xla_core.target import Capabilities, FusionPreferences, LayoutRules, TargetConfig
 
@@ -18,15 +19,23 @@ __all__ = ["TemplateCompiler"]
 
 
 class TemplateCompiler(Compiler):
-    """Each instruction becomes a kernel. Fusion is off, since the evaluator gains nothing from it; int4 is packed."""
+    """Each instruction becomes a kernel. Fusion is off, since the evaluator gains nothing from it; int4 is packed.
+
+    Attributes:
+        own_ops: what the device computes by kernels of its own, which `make_own_kernel` makes. At first nothing.
+        simulates_others: whether the target also has all other ops, which the reference evaluator computes on the host
+            between two copies. Without it, the core rewrites programs into `own_ops`.
+    """
 
     host_fallback = True
+    own_ops: Capabilities = Capabilities()
+    simulates_others: bool = True
 
     @cached_property
     def target_config(self) -> TargetConfig:
         return TargetConfig(
             name="template",
-            capabilities=Capabilities.all_of(),
+            capabilities=Capabilities.all_of() if self.simulates_others else self.own_ops,
             layouts=LayoutRules(packed=True),
             fusion=FusionPreferences(enabled=False),
         )
@@ -53,20 +62,30 @@ class TemplateCompiler(Compiler):
         )
         artifacts = {
             "buffer-assignment": assignment.to_text(),
-            "thunks": "\n".join(f"{type(thunk).__name__} {thunk.name}" for thunk in walk(program.thunks)) + "\n",
+            "thunks": "".join(f"{_describe(thunk)}\n" for thunk in walk(program.thunks)),
         }
         if options.keep_artifacts:
             artifacts |= self.code_artifacts(computed)
         return self.make_executable(module, program, report, artifacts)
 
     def make_kernel(self, instruction: HloInstruction, environment: Environment) -> Kernel:
-        """Makes the kernel that computes one instruction.
+        """Makes the kernel that computes one instruction: the device's own, or a simulated one.
 
         Args:
             instruction: the instruction, which the target supports.
             environment: the state of random numbers, which the kernels of a program share; for simulated kernels.
         """
+        named = instruction.opcode in self.own_ops.ops or instruction.opcode == Opcode.CUSTOM_CALL
+        if named and self.own_ops.supports(instruction):  # it also supports what the core does, such as copies
+            return self.make_own_kernel(instruction)
         return HloKernel(instruction, environment)
+
+    def make_own_kernel(self, instruction: HloInstruction) -> Kernel:
+        """Makes a kernel of the device for an instruction that `own_ops` supports."""
+        raise UnimplementedError(
+            f"{type(self).__name__}.own_ops has {instruction.opcode}, but make_own_kernel makes no kernel of it",
+            hint="override make_own_kernel, or take the op out of own_ops",
+        )
 
     def make_executable(
         self, module: HloModule, program: ThunkProgram, report: CompilationReport, artifacts: Mapping[str, str]
@@ -77,3 +96,9 @@ class TemplateCompiler(Compiler):
     def code_artifacts(self, instructions: Sequence[HloInstruction]) -> Mapping[str, str]:
         """Returns the code of the kernels by the artifact's name ("llvm", "asm", ...). The simulation has none."""
         return {}
+
+
+def _describe(thunk: Thunk) -> str:
+    """The thunk's kind and name, and the class of its kernel, which says whether it is simulated."""
+    kernel = f" ({type(thunk.kernel).__name__})" if isinstance(thunk, KernelThunk) else ""
+    return f"{type(thunk).__name__} {thunk.name}{kernel}"

@@ -1,4 +1,7 @@
-"""A kernel: one HLO instruction, which the reference evaluator computes on bytes of device memory."""
+"""A simulated kernel: one HLO instruction, which the reference evaluator computes on the host.
+
+It runs on any stream, so a backend may have a stream of its own before it has kernels of its own.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from xla_core.backend import DeviceMemory, Kernel, Stream
-from xla_core.errors import InternalError
 from xla_core.hlo import (
     Environment,
     EvaluationContext,
@@ -45,9 +47,27 @@ class HloKernel(Kernel):
         self.context = EvaluationContext(environment)  # it caches the plan of the computation between runs
 
     def launch(self, stream: Stream, arguments: Sequence[DeviceMemory], dimensions: LaunchDimensions) -> None:
-        if not isinstance(stream, HostStream):
-            raise InternalError(f"{self.name} runs on a HostStream, not on {type(stream).__name__}")
-        stream.enqueue(functools.partial(self._run, stream, arguments))
+        if isinstance(stream, HostStream):  # its work reads and writes the device's memory at once
+            stream.enqueue(functools.partial(self._run, stream, arguments))
+        else:
+            self._launch_between_copies(stream, arguments)
+
+    def _launch_between_copies(self, stream: Stream, arguments: Sequence[DeviceMemory]) -> None:
+        """Enqueues copies of the operands to the host, the computation there, and copies of the results back."""
+        operands = [np.empty(array_size_bytes(shape), np.uint8) for shape in self.operand_shapes]
+        results = [np.empty(array_size_bytes(shape), np.uint8) for shape in self.result_shapes]
+
+        def compute() -> None:
+            arrays = [from_device_layout(data, s) for data, s in zip(operands, self.operand_shapes, strict=True)]
+            values = evaluate_computation(self.computation, arrays, self.context)
+            for data, shape, value in zip(results, self.result_shapes, values, strict=True):
+                data[:] = to_device_layout(value, shape)
+
+        for data, memory in zip(operands, arguments[: len(operands)], strict=True):
+            stream.memcpy_d2h(data, memory)
+        stream.host_callback(compute)
+        for data, memory in zip(results, arguments[len(operands) :], strict=True):
+            stream.memcpy_h2d(memory, data)
 
     def _run(self, stream: HostStream, arguments: Sequence[DeviceMemory]) -> None:
         operands = arguments[: len(self.operand_shapes)]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.metadata
 import py_compile
+import shutil
+import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
@@ -28,6 +30,10 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Path
     """Puts a new package and its entry points on sys.path, as an editable installation does."""
 
     def put(root: Path) -> None:
+        if (root / "hatch_build.py").exists():  # a driver in C
+            if not shutil.which("cc"):
+                pytest.skip("there is no C compiler (cc)")
+            _build(root)
         project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
         info = root / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
         info.mkdir()
@@ -42,14 +48,32 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Path
     return put
 
 
+def _build(root: Path) -> None:
+    """Builds the package in its own folder, as `pip install -e` does."""
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "-q",
+        "--no-deps",
+        "--no-build-isolation",
+        "-w",
+        str(root / "dist"),
+    ]
+    subprocess.run([*command, str(root)], check=True)
+
+
 @pytest.mark.parametrize("copy", [False, True], ids=["subclass", "copy"])
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_a_new_package_works(
     xla: Callable[..., Any], installed: Callable[[Path], None], tmp_path: Path, scenario: str, copy: bool
 ) -> None:
     name = f"chip{scenario.replace('-', '_')}{'c' if copy else 's'}"
-    number, _, kind = scenario.partition("-")
-    chosen = ["--scenario", number, *(["--kind", kind] if kind else []), *(["--copy"] if copy else [])]
+    number, *rest = scenario.split("-")
+    chosen = ["--scenario", number, *(["--copy"] if copy else [])]
+    chosen += ["--kind", "grid"] if "grid" in rest else []
+    chosen += ["--driver", "c"] if "c" in rest else []
     made = xla("new", name, "--directory", tmp_path, *chosen)
     assert made.code == 0, made.err
     assert f"xla conform --backend {name}" in made.out
@@ -71,11 +95,11 @@ def test_a_new_package_works(
     assert f"the {name} " in spec.description
     emitted = xla("compile", program, "--backend", name, "--emit", "hlo")
     assert emitted.code == 0, emitted.err
-    if scenario != "3":
+    if number != "3":
         asm = xla("compile", program, "--backend", name, "--emit", "asm")
         assert asm.code == 0, asm.err
         assert "mul" in asm.out
-        assert (kind == "grid") == ("amdhsa_system_sgpr_workgroup_id_x" in asm.out)
+        assert ("grid" in rest) == ("amdhsa_system_sgpr_workgroup_id_x" in asm.out)
     if number == "2":
         _runs_in_part_on_the_host(name)
     with xla_core.Client(name) as client:
@@ -135,6 +159,9 @@ def test_a_grid_has_an_llvm_target(xla: Callable[..., Any], tmp_path: Path) -> N
     result = xla("new", "chip", "--scenario", "3", "--kind", "grid", "--directory", tmp_path)
     assert result.code == 2
     assert "no installed distribution provides a scaffold for scenario 3-grid; installed: " in result.err
+    result = xla("new", "chip", "--scenario", "1", "--driver", "c", "--directory", tmp_path)
+    assert result.code == 2
+    assert "no installed distribution provides a scaffold for scenario 1-c; installed: " in result.err
 
 
 def test_no_scaffold_installed(xla: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

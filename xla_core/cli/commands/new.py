@@ -12,6 +12,12 @@ from xla_core.cli import output
 from xla_core.cli.scaffold import create, load_scaffold
 
 
+class Driver(enum.StrEnum):
+    """The language of a device's driver."""
+
+    C = "c"
+
+
 class Kind(enum.StrEnum):
     """How the kernels of a device run."""
 
@@ -31,6 +37,10 @@ def new(
         Kind,
         typer.Option(help="How kernels run, in scenario 2. loop: over their part of the work. grid: by many threads."),
     ] = Kind.LOOP,
+    driver: Annotated[
+        Driver | None,
+        typer.Option(help="Make a driver too, in scenario 3: memory, queues, events and kernels in C."),
+    ] = None,
     copy: Annotated[
         bool, typer.Option("--copy", help="Copy the sources of the base backend instead of subclassing it.")
     ] = False,
@@ -39,7 +49,7 @@ def new(
     ] = Path(),
 ) -> None:
     """Make an installable backend package that passes the conformance suite from the start."""
-    scaffold = load_scaffold(scenario, kind)
+    scaffold = load_scaffold(scenario, kind, driver or "")
     root = create(scaffold, name, directory, copy=copy)
     out = output.console()
     out.print(f"[bold]{root}[/]: {scaffold.description}", soft_wrap=True)

@@ -6,7 +6,7 @@ import dataclasses
 
 from xla_core.cli import Scaffold
 
-__all__ = ["GRID_WITH_LLVM", "NO_LLVM", "WITH_LLVM"]
+__all__ = ["DRIVER_IN_C", "GRID_WITH_LLVM", "NO_LLVM", "WITH_LLVM"]
 
 _DESCRIPTION = (r'description="a simulated accelerator[^"]*"', 'description="the $name device, simulated"')
 
@@ -38,4 +38,11 @@ GRID_WITH_LLVM = dataclasses.replace(
     WITH_LLVM,
     description="a grid of threads with an LLVM target: kernels by the shared emitter, simulated until you launch them",
     templates=(*WITH_LLVM.templates, "scaffold/grid"),
+)
+
+DRIVER_IN_C = dataclasses.replace(
+    WITH_LLVM,
+    description="a device with a driver in C: memory, queues and events, and kernels to add to one by one",
+    templates=("scaffold/driver",),
+    build="\n[tool.hatch.build.hooks.custom]\n",
 )

@@ -1,0 +1,136 @@
+"""A package of `xla new --driver c`: its driver is built by its own pyproject, and runs simulated and own kernels."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from xla_conformance.results import State
+from xla_conformance.runner import run_suite
+
+import xla_core as xla
+from xla_core.backend import registry
+from xla_core.cli import main
+from xla_core.hlo import ElementType
+
+pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler (cc)")
+
+ADD = """HloModule m
+
+ENTRY main {
+  x = f32[3,5] parameter(0)
+  n = s32[3,5] parameter(1)
+  y = f32[3,5] add(x, x)
+  z = f32[3,5] multiply(y, x)
+  m = s32[3,5] add(n, n)
+  ROOT r = (f32[3,5], s32[3,5]) tuple(z, m)
+}
+"""
+
+
+def pip(root: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", *arguments, str(root)]
+    environment = {**os.environ, **variables}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("new")
+    assert main(["new", "cdriver", "--scenario", "3", "--driver", "c", "--directory", str(folder)]) == 0
+    return folder / "xla-backend-cdriver"
+
+
+@pytest.fixture(scope="module")
+def installed(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    library = tmp_path_factory.mktemp("lib")
+    done = pip(package, "--target", str(library))
+    assert done.returncode == 0, done.stderr
+    return library
+
+
+@pytest.fixture
+def cdriver(installed: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of the installed backend."""
+    monkeypatch.syspath_prepend(str(installed))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(installed), os.environ.get("PYTHONPATH", "")]))
+    registry.clear_cache()
+    return "cdriver"
+
+
+def test_own_kernels_and_simulated_ones_run_on_its_stream(cdriver: str) -> None:
+    x, n = np.random.default_rng(0).random((3, 5), np.float32), np.arange(15, dtype=np.int32).reshape(3, 5)
+    with xla.Client(cdriver) as client:
+        executable = client.compile(ADD)
+        results = [np.asarray(result) for result in executable(x, n)]
+        thunks = str(executable.artifacts()["thunks"]).splitlines()
+    np.testing.assert_array_equal(results[0], (x + x) * x)
+    np.testing.assert_array_equal(results[1], n + n)
+    kernels = {line.split()[1]: line.split()[2] for line in thunks}
+    assert kernels == {"y": "(CdriverKernel)", "z": "(HloKernel)", "m": "(HloKernel)"}
+
+
+def test_the_core_rewrites_programs_once_nothing_is_simulated(cdriver: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from xla_backend_cdriver.compiler import CdriverCompiler  # type: ignore[import-not-found]
+
+    monkeypatch.setattr(CdriverCompiler, "simulates_others", False)
+    with xla.Client(cdriver) as client, pytest.raises(xla.UnimplementedError, match="there is no multiply"):
+        client.compile(ADD)
+
+
+def test_an_op_without_a_kernel_is_an_error_that_names_it(cdriver: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from xla_backend_cdriver.compiler import CdriverCompiler  # type: ignore[import-not-found]
+
+    more = CdriverCompiler.own_ops.with_ops(["multiply"], [ElementType.F32])
+    monkeypatch.setattr(CdriverCompiler, "own_ops", more)
+    with xla.Client(cdriver) as client, pytest.raises(xla.XlaError, match="the driver has no kernel 'multiply_f32'"):
+        client.compile(ADD)
+
+
+@pytest.mark.parametrize("selection", ["test_events", "test_failures", "test_op[sort or test_op[convert-bf16"])
+def test_it_passes(cdriver: str, selection: str) -> None:
+    run = run_suite(cdriver, expression=selection)
+    bad = [(r.name, r.message[-300:]) for r in run.results if r.state not in (State.PASS, State.NOT_SUPPORTED)]
+    assert bad == []
+    assert run.count(State.PASS)
+
+
+@pytest.mark.slow
+def test_it_conforms(cdriver: str) -> None:
+    run = run_suite(cdriver)
+    bad = [(r.name, r.message[-300:]) for r in run.results if r.state not in (State.PASS, State.NOT_SUPPORTED)]
+    assert bad == []
+    assert run.conforms
+
+
+def test_a_missing_compiler_is_named(package: Path, tmp_path: Path) -> None:
+    done = pip(package, "--target", str(tmp_path), CC="/no/such/cc")
+    assert done.returncode != 0
+    assert "xla-backend-cdriver needs a C compiler: /no/such/cc is not on the PATH." in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_compilers_messages_are_shown(package: Path, tmp_path: Path) -> None:
+    copied = tmp_path / "package"
+    shutil.copytree(package, copied)
+    (copied / "driver" / "kernels.c").write_text("int wrong = ;\n")
+    done = pip(copied, "--target", str(tmp_path / "lib"))
+    assert done.returncode != 0
+    assert "kernels.c:1" in done.stderr
+    assert "cc could not compile the driver" in done.stderr
+
+
+def test_a_package_that_was_not_built_says_what_to_do(
+    package: Path, cdriver: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from xla_backend_cdriver import driver  # type: ignore[import-not-found]
+
+    monkeypatch.setattr(driver, "LIBRARY", package / "nowhere.so")
+    with pytest.raises(xla.XlaError, match=r"nowhere.so is missing") as raised:
+        xla.Client(cdriver)
+    assert "pip install -e ." in str(raised.value)
