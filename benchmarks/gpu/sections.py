@@ -24,12 +24,14 @@ from benchmarks.gpu.row import Row
 from benchmarks.gpu.timing import DeviceTimer, copy_program
 from benchmarks.measure import geometric_mean, measure
 from benchmarks.suite import Benchmark, load
-from xla_core.backend import load_backend
 
 __all__ = ["SECTIONS", "Choice", "failed", "run_once"]
 
 MEMORY_BOUND = frozenset({"elementwise", "reduction", "norm", "movement"})
 """Groups of programs whose time is that of reading the arguments and writing the results once."""
+
+STEPS = 32
+"""Kernels of the program whose launches are timed with and without a graph."""
 
 COUNTED = ("elementwise_chain", "reduce_rows", "softmax", "transpose")
 
@@ -80,8 +82,7 @@ def conform(choice: Choice, seconds: float) -> Iterator[Row]:
 def bandwidth(choice: Choice, seconds: float) -> Iterator[Row]:
     """Bytes of arguments and results a second, against a kernel that copies as many bytes."""
     client = xla_core.Client("gpu")
-    simulated = client.devices[0].description.simulated
-    timer = DeviceTimer(client, 1 << 12 if simulated else 1 << 28)
+    timer = DeviceTimer(client, 1 << 12 if is_small(client) else 1 << 28)
     programs = [b for b in choice.programs if b.group in MEMORY_BOUND]
     for benchmark, budget in shared(programs, seconds):
         try:
@@ -104,9 +105,9 @@ def bandwidth(choice: Choice, seconds: float) -> Iterator[Row]:
 def products(choice: Choice, seconds: float) -> Iterator[Row]:
     """Our matrix products against cuBLAS's."""
     client = xla_core.Client("gpu")
-    simulated = client.devices[0].description.simulated
-    timer = DeviceTimer(client, 1 << 12 if simulated else 1 << 28)
-    sizes = (32,) if simulated else (1024, 4096)
+    small = is_small(client)
+    timer = DeviceTimer(client, 1 << 12 if small else 1 << 28)
+    sizes = (32,) if small else (1024, 4096)
     cases = [(element_type, size) for element_type in ("bf16", "f32") for size in sizes]
     for (element_type, size), budget in shared(cases, seconds):
         what = f"{element_type} {size}x{size}x{size}"
@@ -173,13 +174,13 @@ def launch(choice: Choice, seconds: float) -> Iterator[Row]:
     alone, whole = call_micros(lambda: executable.execute(arguments), wait, seconds / 4)
     yield Row("launch", "call to result", f"{whole:.1f} us")
     yield Row("launch", "call alone", f"{alone:.1f} us")
-    graphs = [name for name in load_backend("gpu").options.model_fields if "graph" in name]
-    if not graphs:
-        yield Row("launch", "with a graph", note="the backend has no option for CUDA graphs")
-    for name in graphs:
-        captured = client.compile(benchmark.text, xla_core.CompileOptions(backend={name: True}))
-        _, whole = call_micros(lambda e=captured: e.execute(arguments), wait, seconds / 4)
-        yield Row("launch", f"with {name}", f"{whole:.1f} us")
+    for graphs in (False, True):
+        options = xla_core.CompileOptions(optimization_level=1, backend={"graphs": graphs})  # no fusion
+        steps = client.compile(chain_program(STEPS), options)
+        argument = [client.buffer_from_host(np.zeros(4, np.float32))]
+        alone, whole = call_micros(lambda e=steps, a=argument: e.execute(a), wait, seconds / 8)
+        what = f"{STEPS} kernels, {'as a graph' if graphs else 'one by one'}"
+        yield Row("launch", what, f"{whole:.1f} us", note=f"call alone {alone:.1f} us")
     jax = Jax("gpu")
     prepared = jax.prepare_jitted(lambda x: x + 1.0, inputs)
     yield Row(
@@ -236,6 +237,19 @@ def run_once(path: Path, **options: Any) -> xla_core.Client:
     for result in executable.execute([client.buffer_from_host(array) for array in benchmark.inputs()]):
         result.block_until_ready()
     return client
+
+
+def is_small(client: xla_core.Client) -> bool:
+    """Whether the device is emulated, or has so little memory that it can only show that the script works."""
+    description = client.devices[0].description
+    return description.simulated or description.memory_bytes < 1 << 30
+
+
+def chain_program(steps: int) -> str:
+    """A program of elementwise steps, each of which needs the one before it."""
+    lines = "".join(f"  x{n + 1} = f32[4] sine(x{n})\n" for n in range(steps - 1))
+    root = f"  ROOT y = f32[4] sine(x{steps - 1})"
+    return f"HloModule chain\n\nENTRY main {{\n  x0 = f32[4] parameter(0)\n{lines}{root}\n}}\n"
 
 
 def shared(items: Sequence[Any], seconds: float) -> Iterator[tuple[Any, float]]:

@@ -105,7 +105,7 @@ class ThunkExecutor:
                     memories[parameter.index, 0, parameter.size] = argument
             communicator = self._communicator(options)
             run = ThunkRun(options, options.stream, memories, communicator)
-            self._enqueue_all(run)
+            self.enqueue_program(run)
             results = run.memories(self.program.results)
             if communicator is not None:
                 event = options.stream.create_event()
@@ -127,8 +127,16 @@ class ThunkExecutor:
         options = dataclasses.replace(options, collective_timeout=self._timeout)
         return options.executor.create_communicator(options) or InProcessCommunicator(options, _TIMEOUT_NAME)
 
-    def _enqueue_all(self, run: ThunkRun) -> None:
-        """Enqueues the whole program, on several streams if it has independent branches and the device has streams."""
+    @property
+    def has_branches(self) -> bool:
+        """Whether independent branches of the program run on streams of their own."""
+        return bool(self._placements)
+
+    def enqueue_program(self, run: ThunkRun) -> None:
+        """Enqueues the whole program, on several streams if it has independent branches and the device has streams.
+
+        A backend may override it to enqueue the same work in another way.
+        """
         further, awaited = run.options.further_stream, self._awaited
         if not self._placements or further is None:
             for thunk in self.program.thunks:

@@ -70,6 +70,7 @@ def compile_module(
     abi: PtxAbi,
     *,
     engine: Engine,
+    graphs: bool,
     level: int,
     supports: Callable[[HloInstruction], object] | None = None,
     tuner: Autotuner | None = None,
@@ -80,7 +81,7 @@ def compile_module(
     Args:
         module: the scheduled module.
         abi: the processor and how its code is written; of this compilation alone.
-        engine: see `GpuOptions`.
+        engine, graphs: see `GpuOptions`.
         level: LLVM's optimization level.
         supports: the host runs the instructions that it refuses.
         tuner: chooses the plans of kernels, if given.
@@ -104,7 +105,7 @@ def compile_module(
             "llvm": compiled.ir(),
             "ptxas": ptxas_report(ptx, abi.cpu),
         }
-    program = GpuProgram(processor=abi.cpu, ptx=ptx, launches=kernels.launches, engine=engine)
+    program = GpuProgram(processor=abi.cpu, ptx=ptx, launches=kernels.launches, engine=engine, graphs=graphs)
     report = CompilationReport(
         kernels=kernels.count,
         temp_bytes=assignment.temp_bytes,

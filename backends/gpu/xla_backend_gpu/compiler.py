@@ -39,6 +39,7 @@ class GpuOptions(BackendOptions):
         math: "strict" rounds each operation, "contract" allows fused multiply-add in place of a product and a sum.
         deterministic: whether a program gives the same result in each run. If not, the updates of a scatter of floats
             are combined in any order, by atomics.
+        graphs: whether a GPU runs a program of several steps as one graph, when its buffers are where they were before.
         autotune: whether the plans of kernels are chosen by what they take on the device, or by what an emulated
             device counts, while the program is compiled.
         autotune_cache: a file that keeps the chosen plans for later compilations, also those of other processes.
@@ -48,6 +49,7 @@ class GpuOptions(BackendOptions):
     engine: Engine = "fast"
     math: Literal["strict", "contract"] = "strict"
     deterministic: bool = True
+    graphs: bool = True
     autotune: bool = False
     autotune_cache: str = ""
 
@@ -101,6 +103,7 @@ class GpuCompiler(Compiler):
             module,
             abi,
             engine=own.engine,
+            graphs=own.graphs,
             level=2 if options.optimization_level else 0,
             supports=self.target_config.supports if options.fallback == "host" else None,
             tuner=tuner,

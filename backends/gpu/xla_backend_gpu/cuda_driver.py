@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import dataclasses
 import functools
 import threading
 import time
+import weakref
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,7 @@ from xla_backend_gpu.ptx import entry_names, processor_of_ptx
 from xla_backend_gpu.ptxas import ptxas_report
 from xla_backend_gpu.statuses import STICKY, status_error
 from xla_core.backend import HostBytes, StreamExecutor
-from xla_core.errors import XlaError
+from xla_core.errors import UnimplementedError, XlaError
 from xla_core.target import CacheLevel, DeviceDescription
 
 __all__ = ["CudaDriver", "count_devices", "processor_of"]
@@ -45,9 +47,24 @@ def check(call: str, result: tuple[Any, ...], *, kernel: str = "", recent: tuple
     return values[0] if len(values) == 1 else tuple(values)
 
 
+def invoke(name: str, *arguments: Any) -> tuple[Any, ...]:
+    """Calls a function of the driver; returns its status and its results.
+
+    Raises:
+        UnimplementedError: the driver lacks the function.
+    """
+    try:
+        result: tuple[Any, ...] = getattr(cuda, name)(*arguments)
+    except RuntimeError as error:
+        raise UnimplementedError(
+            f"NVIDIA's driver has no {name}: {error}", hint="install a newer NVIDIA driver, or an older cuda-bindings"
+        ) from error
+    return result
+
+
 def call(name: str, *arguments: Any, kernel: str = "", recent: tuple[str, ...] = ()) -> Any:
     """Calls a function of the driver; see `check`."""
-    return check(name, getattr(cuda, name)(*arguments), kernel=kernel, recent=recent)
+    return check(name, invoke(name, *arguments), kernel=kernel, recent=recent)
 
 
 @functools.cache
@@ -60,7 +77,7 @@ def count_devices() -> int:
     try:
         _initialize()
         return int(call("cuDeviceGetCount"))
-    except (XlaError, RuntimeError):
+    except XlaError:
         return 0
 
 
@@ -90,6 +107,42 @@ class CudaEvent:
             cuda.cuEventDestroy(self.handle)
 
 
+class CudaGraph:
+    """An executable graph, and the names of its last kernels. It is destroyed when its last reference is dropped."""
+
+    __slots__ = ("handle", "names")
+
+    def __init__(self, handle: Any, names: tuple[str, ...]) -> None:
+        self.handle, self.names = handle, names
+
+    def __del__(self) -> None:
+        with contextlib.suppress(Exception):  # the driver is gone
+            cuda.cuGraphExecDestroy(self.handle)
+
+
+class CudaModule:
+    """A module that a device has loaded. It is unloaded when its last kernel is dropped."""
+
+    __slots__ = ("_driver", "handle")
+
+    def __init__(self, driver: CudaDriver, handle: Any) -> None:
+        self._driver = weakref.ref(driver)
+        self.handle = handle
+
+    def __del__(self) -> None:
+        driver = self._driver()
+        if driver is not None:
+            driver.unload(self.handle)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CudaFunction:
+    """The driver's handle of a kernel, and the kernel's module."""
+
+    handle: Any
+    module: CudaModule
+
+
 class _Chunk:
     """A piece of pinned host memory, with the event of the last copy that used it."""
 
@@ -102,6 +155,8 @@ class _Chunk:
 class CudaDriver(Driver):
     """One GPU. Calls make its primary context current and restore the caller's context."""
 
+    has_graphs = True
+
     def __init__(self, ordinal: int) -> None:
         super().__init__()
         _initialize()
@@ -112,14 +167,35 @@ class CudaDriver(Driver):
         self._chunks: deque[_Chunk] = deque()
         self._chunk_count = 0
         self._lock = threading.Lock()
+        self._capturing = threading.Lock()
         self._pooled = bool(_attribute(self._device, "MEMORY_POOLS_SUPPORTED"))
         with self._current():
             self._memory_stream = call("cuStreamCreate", cuda.CUstream_flags.CU_STREAM_NON_BLOCKING)
+            self._capture_stream = call("cuStreamCreate", cuda.CUstream_flags.CU_STREAM_NON_BLOCKING)
             if self._pooled:
                 pool = call("cuDeviceGetDefaultMemPool", self._device)
                 threshold = cuda.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
                 call("cuMemPoolSetAttribute", pool, threshold, cuda.cuuint64_t((1 << 64) - 1))
+                self.has_peers = self._open_pool(pool, ordinal)
             self._description = self._describe()
+
+    def _open_pool(self, pool: Any, ordinal: int) -> bool:
+        """Lets the other devices access this one's memory; returns whether there are others, and all of them can."""
+        others = [call("cuDeviceGet", number) for number in range(count_devices()) if number != ordinal]
+        grants = []
+        for other in others:
+            if not call("cuDeviceCanAccessPeer", self._device, other) or not _attribute(
+                other, "MEMORY_POOLS_SUPPORTED"
+            ):
+                return False
+            grant = cuda.CUmemAccessDesc()
+            grant.location.type = cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+            grant.location.id = int(other)
+            grant.flags = cuda.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+            grants.append(grant)
+        if grants:
+            call("cuMemPoolSetAccess", pool, grants, len(grants))
+        return bool(grants)
 
     def _describe(self) -> DeviceDescription:
         device = self._device
@@ -155,7 +231,7 @@ class CudaDriver(Driver):
             cuda.cuCtxPopCurrent()
 
     def _call(self, name: str, *arguments: Any, kernel: str = "") -> Any:
-        result = getattr(cuda, name)(*arguments)
+        result = invoke(name, *arguments)
         try:
             return check(name, result, kernel=kernel, recent=tuple(self._recent))
         except XlaError as error:
@@ -265,7 +341,7 @@ class CudaDriver(Driver):
             self._recent.append(function.name)
             self._call(
                 "cuLaunchKernel",
-                function.handle,
+                function.handle.handle,
                 *arguments.blocks,
                 *arguments.threads,
                 arguments.shared_bytes,
@@ -275,6 +351,31 @@ class CudaDriver(Driver):
                 kernel=function.name,
             )
         del values  # the driver copied them
+
+    # -- graphs ------------------------------------------------------------------------------------------------------
+
+    def capture(self, work: Sequence[Callable[[Any], None]]) -> CudaGraph:
+        stream, mode = self._capture_stream, cuda.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+        with self._capturing, self._current():
+            self._call("cuStreamBeginCapture", stream, mode)
+            try:
+                for enqueue in work:
+                    enqueue(stream)
+            except BaseException:
+                status, graph = cuda.cuStreamEndCapture(stream)
+                if status == cuda.CUresult.CUDA_SUCCESS:
+                    cuda.cuGraphDestroy(graph)
+                raise
+            graph = self._call("cuStreamEndCapture", stream)
+            try:
+                return CudaGraph(self._call("cuGraphInstantiate", graph, 0), tuple(self._recent))
+            finally:
+                cuda.cuGraphDestroy(graph)
+
+    def launch_graph(self, stream: Any, graph: CudaGraph) -> None:
+        with self._current():
+            self._recent.extend(graph.names)
+            self._call("cuGraphLaunch", graph.handle, stream)
 
     # -- events ------------------------------------------------------------------------------------------------------
 
@@ -323,7 +424,15 @@ class CudaDriver(Driver):
                 error.hint = f"the PTX is for {processor}; ptxas says: {ptxas_report(ptx, processor).strip()}"
                 raise
             names = entry_names(ptx)
-            return {n: Function(n, self._call("cuModuleGetFunction", module, n.encode(), kernel=n)) for n in names}
+            owner = CudaModule(self, module)
+            found = {n: self._call("cuModuleGetFunction", module, n.encode(), kernel=n) for n in names}
+            return {n: Function(n, CudaFunction(handle, owner)) for n, handle in found.items()}
+
+    def unload(self, module: Any) -> None:
+        """Frees a module, of which no kernel is enqueued any more."""
+        if not self._closed and self.lost is None:  # else it went with the context
+            with contextlib.suppress(XlaError), self._current():
+                self._call("cuModuleUnload", module)
 
     def close(self) -> None:
         if not self._closed:
@@ -331,7 +440,8 @@ class CudaDriver(Driver):
             with contextlib.suppress(XlaError), self._current():
                 while self._chunks:
                     self._call("cuMemFreeHost", self._chunks.popleft().address)
-                self._call("cuStreamDestroy", self._memory_stream)
+                for stream in (self._memory_stream, self._capture_stream):
+                    self._call("cuStreamDestroy", stream)
             cuda.cuDevicePrimaryCtxRelease(self._device)
 
 

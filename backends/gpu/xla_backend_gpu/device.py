@@ -21,7 +21,7 @@ from xla_core.target import DeviceDescription
 if TYPE_CHECKING:
     from xla_backend_gpu.kernel import GpuKernel
 
-__all__ = ["GpuEvent", "GpuExecutor", "GpuStream"]
+__all__ = ["GpuEvent", "GpuExecutor", "GpuStream", "GraphRecorder"]
 
 _COPY_MICROSECONDS_PER_BYTE = 1e-4  # 10 GB/s
 _SIGNAL_SECONDS = 0.05  # waits are split, so that Ctrl-C gets through
@@ -165,6 +165,10 @@ class GpuStream(Stream):
             0.0 if loaded else float("inf"),
         )
 
+    def launch_graph(self, graph: Callable[[], Any]) -> None:
+        """Enqueues a graph of the driver, which `graph` returns or captures when it is this work's turn."""
+        self._enqueue(lambda queue: self.driver.launch_graph(queue, graph()))
+
     def host_callback(self, callback: Callable[[], None]) -> None:
         def call(queue: Any) -> None:
             self._drain()
@@ -231,14 +235,31 @@ class GpuStream(Stream):
             self.driver.close_stream(queue)
 
 
+class GraphRecorder(GpuStream):
+    """A stream that keeps the work that is enqueued on it, for a graph.
+
+    Attributes:
+        work: functions that enqueue it on a stream of the driver.
+    """
+
+    def __init__(self, driver: Driver) -> None:
+        self.driver = driver
+        self.work: list[Callable[[Any], None]] = []
+
+    def _enqueue(self, work: Callable[[Any], None], microseconds: float = 0.0) -> None:
+        self.work.append(work)
+
+    def close(self) -> None:
+        self.work.clear()
+
+
 class GpuExecutor(StreamExecutor):
     """One GPU. The handle of device memory is its address."""
-
-    features = DeviceFeatures(memory_slices=True, callbacks_may_enqueue=True)
 
     def __init__(self, ordinal: int, driver: Driver) -> None:
         super().__init__(ordinal)
         self.driver = driver
+        self.features = DeviceFeatures(memory_slices=True, callbacks_may_enqueue=True, peer_copies=driver.has_peers)
 
     @property
     def description(self) -> DeviceDescription:

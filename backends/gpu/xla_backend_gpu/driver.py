@@ -6,7 +6,7 @@ import abc
 import dataclasses
 import os
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from xla_backend_gpu.program import Engine
@@ -47,7 +47,14 @@ class Driver(abc.ABC):
     called from any thread. A method raises an XlaError for its own failure, and for an earlier one that the device has
     reported since. After a failure that the device doesn't recover from, `lost` is that failure, and every method but
     `free` raises it.
+
+    Attributes:
+        has_graphs: whether `launch_graph` is faster than to enqueue the work of the graph again.
+        has_peers: whether `copy` takes memory of the platform's other devices.
     """
+
+    has_graphs = False
+    has_peers = False
 
     def __init__(self) -> None:
         self.lost: XlaError | None = None
@@ -100,6 +107,18 @@ class Driver(abc.ABC):
     @abc.abstractmethod
     def launch(self, stream: Any, function: Function, arguments: LaunchArguments) -> None:
         """Enqueues a kernel."""
+
+    def capture(self, work: Sequence[Callable[[Any], None]]) -> Any:
+        """Returns a graph of kernels, copies and fills, which each function enqueues on the stream that it takes.
+
+        The kernels are loaded. The graph is freed when its last reference is dropped.
+        """
+        return tuple(work)
+
+    def launch_graph(self, stream: Any, graph: Any) -> None:
+        """Enqueues the work of a graph."""
+        for enqueue in graph:
+            enqueue(stream)
 
     # -- events ------------------------------------------------------------------------------------------------------
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 
+from xla_backend_gpu.graphs import GraphExecutor
 from xla_backend_gpu.kernel import DeviceCode, GpuKernel
 from xla_backend_gpu.program import GpuProgram, Launch, place_of
 from xla_core.analysis import AllocationKind, BufferAllocation, BufferAssignment, BufferSlice
 from xla_core.backend import CompilationReport, DeviceMemory, Executable, ExecutableMemoryStats, RunOptions
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import Environment, HloInstruction
-from xla_core.runtime import ThunkExecutor
 from xla_core.schedule import KernelThunk, LaunchDimensions, Thunk, ThunkProgram, emit_thunks, host_thunk, walk
 
 __all__ = ["GpuExecutable", "make_thunks"]
@@ -36,7 +36,7 @@ class GpuExecutable(Executable):
         self._program = program
         self._artifacts = dict(artifacts or {})
         self._thunks = make_thunks(program, assignment)
-        self._executor = ThunkExecutor(self._thunks, streams=_STREAMS)
+        self._executor = GraphExecutor(self._thunks, streams=_STREAMS, graphs=program.graphs)
 
     def execute_async_on_stream(
         self, run_options: RunOptions, arguments: Sequence[DeviceMemory]

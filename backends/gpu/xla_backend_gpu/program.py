@@ -39,6 +39,7 @@ class GpuProgram(BaseModel):
         ptx: one module of PTX.
         launches: the launches of each instruction that has a kernel, in order, by `place_of`. The host runs the others.
         engine: how an emulated device runs the kernels.
+        graphs: whether a GPU runs the program as a graph where it can.
         hlo: the optimized module as HLO text; "" before the program is serialized, because constants are long.
     """
 
@@ -48,6 +49,7 @@ class GpuProgram(BaseModel):
     ptx: str
     launches: dict[str, tuple[Launch, ...]]
     engine: Engine = "fast"
+    graphs: bool = True
     hlo: str = ""
 
     def to_bytes(self, module: HloModule) -> bytes:

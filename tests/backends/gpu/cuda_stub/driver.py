@@ -1,0 +1,556 @@
+"""The functions of CUDA's driver that the backend calls, over emulated devices.
+
+They check what the real driver checks: that a context is current, that handles are alive, that memory is allocated,
+that a captured stream isn't waited for. A function that isn't here is one that the driver lacks, which cuda-bindings
+reports. Statuses are those of CUresult.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import itertools
+import os
+import threading
+import traceback
+import types
+from collections.abc import Callable
+from ctypes import POINTER, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
+from typing import Any
+
+import numpy as np
+from xla_backend_gpu.driver import Function, LaunchArguments
+from xla_backend_gpu.emulated_driver import EmulatedDriver
+from xla_backend_gpu.emulator import EmulatorFault, Memory, Module
+
+from xla_core.errors import XlaError
+
+MEMORY = int(os.environ.get("XLA_TEST_CUDA_MEMORY", 1 << 28))
+OK, INVALID_VALUE, OUT_OF_MEMORY, INVALID_DEVICE, INVALID_CONTEXT = 0, 1, 2, 101, 201
+INVALID_PTX, INVALID_HANDLE, NOT_FOUND, NOT_READY, ILLEGAL_ADDRESS, LAUNCH_FAILED = 218, 400, 500, 600, 700, 719
+CAPTURE_UNSUPPORTED, CAPTURE_INVALIDATED, CAPTURE_UNJOINED = 900, 901, 904
+CAPTURED_EVENT, UNKNOWN = 907, 999
+
+TEXTS = {INVALID_VALUE: "invalid argument", OUT_OF_MEMORY: "out of memory", INVALID_CONTEXT: "invalid device context"}
+TEXTS |= {INVALID_PTX: "a PTX JIT compilation failed", INVALID_HANDLE: "invalid resource handle"}
+TEXTS |= {ILLEGAL_ADDRESS: "an illegal memory access was encountered", NOT_READY: "device not ready"}
+
+ATTRIBUTES = {
+    13: 1_000_000,
+    16: 132,
+    75: 9,
+    76: 0,
+    36: 2_619_000,
+    37: 5120,
+    38: 50 << 20,
+    10: 32,
+    97: 227 << 10,
+    115: 1,
+}
+"""CU_DEVICE_ATTRIBUTE_...: the clock rate, multiprocessors, the compute capability, and so on."""
+
+
+class Failure(Exception):
+    """What a function returns instead of CUDA_SUCCESS."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+def require(condition: object, status: int = INVALID_VALUE) -> None:
+    if not condition:
+        raise Failure(status)
+
+
+class Device:
+    """A device and its primary context, whose handle is a number."""
+
+    def __init__(self, ordinal: int) -> None:
+        self.ordinal, self.handle, self.retained = ordinal, 0xC0DE00 + ordinal, 0
+        self.peers: set[int] = set()  # the other devices that may access this one's memory
+        self.open()
+
+    def open(self) -> None:
+        self.emulated = EmulatedDriver(MEMORY)
+        self.emulated.memory.base += self.ordinal << 40
+        self.executor: Any = types.SimpleNamespace(device_name=f"stub:{self.ordinal}")  # as far as a stream asks
+
+    def check(self) -> None:
+        """Fails as every call does after a sticky status."""
+        lost = self.emulated.lost
+        if lost is not None:
+            raise Failure(ILLEGAL_ADDRESS if isinstance(lost, EmulatorFault) else LAUNCH_FAILED)
+
+
+class Capture:
+    """What is captured: functions of the queue that runs them. Streams join it by waiting for its events."""
+
+    def __init__(self, origin: Stream) -> None:
+        self.origin, self.nodes, self.open = origin, list[Callable[[Any], None]](), {origin}
+
+
+class Stream:
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.queue = device.emulated.create_stream(device.executor)
+        self.capture: Capture | None = None
+
+    def enqueue(self, work: Callable[[Any], None]) -> None:
+        """Runs a function of the device's queue, which enqueues work; or keeps it for a graph."""
+        if self.capture is not None:
+            self.capture.nodes.append(work)
+        else:
+            work(self.queue)
+
+
+class Event:
+    def __init__(self) -> None:
+        self.recorded: Any = None
+        self.device: Device | None = None
+        self.capture: tuple[Capture, Stream] | None = None
+
+
+class Graph:
+    def __init__(self, nodes: list[Callable[[Any], None]]) -> None:
+        self.nodes = nodes
+
+
+class State(threading.local):
+    """The contexts of a thread; the last one is current."""
+
+    def __init__(self) -> None:
+        self.contexts: list[Device] = []
+
+
+devices = [Device(n) for n in range(int(os.environ.get("XLA_TEST_CUDA_DEVICES", "1")))]
+state = State()
+handles: dict[int, Any] = {}
+host_memory: dict[int, Any] = {}
+functions: dict[str, tuple[Callable[..., None], tuple[Any, ...], bool]] = {}
+calls: dict[str, int] = {}
+"""How often each function was called."""
+_numbers = itertools.count(0x10, 0x10)
+_made: dict[str, Any] = {}
+
+
+def function(*signature: Any, context: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Registers a function of the driver, which raises its status. With `context`, one must be current and alive."""
+
+    def register(implementation: Callable[..., None]) -> Callable[..., None]:
+        functions[implementation.__name__] = implementation, signature, context
+        return implementation
+
+    return register
+
+
+def address_of(name: str) -> int | None:
+    """Returns the address of a function as C calls it, or None."""
+    if name not in functions:
+        return None
+    if name not in _made:
+        implementation, signature, context = functions[name]
+        _made[name] = ctypes.CFUNCTYPE(c_int, *signature)(functools.partial(_called, implementation, context))
+    return ctypes.cast(_made[name], c_void_p).value
+
+
+def _called(implementation: Callable[..., None], context: bool, *arguments: Any) -> int:
+    calls[implementation.__name__] = calls.get(implementation.__name__, 0) + 1
+    try:
+        if context:
+            require(state.contexts, INVALID_CONTEXT)
+            current().check()
+        implementation(*arguments)
+    except Failure as failure:
+        return failure.status
+    except XlaError:  # the emulated memory refuses an address
+        return INVALID_VALUE
+    except Exception:
+        traceback.print_exc()
+        return UNKNOWN
+    return OK
+
+
+def current() -> Device:
+    return state.contexts[-1]
+
+
+def new(value: Any) -> int:
+    handle = next(_numbers)
+    handles[handle] = value
+    return handle
+
+
+def take(handle: int | None, kind: type) -> Any:
+    """Returns what a handle stands for, which is alive and of a kind."""
+    found = handles.get(handle or 0)
+    require(isinstance(found, kind), INVALID_HANDLE)
+    return found
+
+
+def device(number: int) -> Device:
+    require(0 <= number < len(devices), INVALID_DEVICE)
+    return devices[number]
+
+
+# -- devices and contexts ----------------------------------------------------------------------------------------------
+
+
+@function(c_uint, context=False)
+def cuInit(flags):
+    require(not flags)
+
+
+@function(POINTER(c_int), context=False)
+def cuDriverGetVersion(version):
+    version[0] = 13000
+
+
+@function(POINTER(c_int), context=False)
+def cuDeviceGetCount(count):
+    count[0] = len(devices)
+
+
+@function(POINTER(c_int), c_int, context=False)
+def cuDeviceGet(found, ordinal):
+    found[0] = device(ordinal).ordinal
+
+
+@function(c_void_p, c_int, c_int, context=False)
+def cuDeviceGetName(name, length, number):
+    text = f"stub of CUDA's driver, device {device(number).ordinal}".encode()[: length - 1] + b"\0"
+    ctypes.memmove(name, text, len(text))
+
+
+@function(POINTER(c_int), c_int, c_int, context=False)
+def cuDeviceGetAttribute(value, attribute, number):
+    device(number)
+    require(attribute in ATTRIBUTES)
+    value[0] = ATTRIBUTES[attribute]
+
+
+@function(POINTER(c_void_p), c_int, context=False)
+def cuDevicePrimaryCtxRetain(context, number):
+    found = device(number)
+    found.retained += 1
+    context[0] = found.handle
+
+
+@function(c_int, context=False)
+def cuDevicePrimaryCtxRelease(number):
+    found = device(number)
+    require(found.retained, INVALID_CONTEXT)
+    found.retained -= 1
+    if not found.retained:
+        found.open()  # the next context is a new one
+
+
+@function(c_void_p, context=False)
+def cuCtxPushCurrent(context):
+    found = next((d for d in devices if d.handle == context and d.retained), None)
+    require(found is not None, INVALID_CONTEXT)
+    state.contexts.append(found)
+
+
+@function(POINTER(c_void_p), context=False)
+def cuCtxPopCurrent(context):
+    require(state.contexts, INVALID_CONTEXT)
+    context[0] = state.contexts.pop().handle
+
+
+@function(c_int, POINTER(c_char_p), context=False)
+def cuGetErrorString(status, text):
+    text[0] = TEXTS.get(status, "an error").encode()
+
+
+@function(c_int, POINTER(c_char_p), context=False)
+def cuGetErrorName(status, text):
+    text[0] = f"CUDA_ERROR_{status}".encode()
+
+
+@function(POINTER(c_int), c_int, c_int, context=False)
+def cuDeviceCanAccessPeer(can, one, other):
+    can[0] = int(device(one) is not device(other))
+
+
+# -- memory ------------------------------------------------------------------------------------------------------------
+
+
+@function(POINTER(c_size_t), POINTER(c_size_t))
+def cuMemGetInfo(free, total):
+    free[0] = MEMORY - sum(size for _, size in current().emulated.memory.blocks())
+    total[0] = MEMORY
+
+
+def _allocate(address: Any, size: int) -> None:
+    require(size)
+    found = current().emulated.allocate(size)
+    require(found is not None, OUT_OF_MEMORY)
+    address[0] = found
+
+
+@function(POINTER(c_uint64), c_size_t)
+def cuMemAlloc(address, size):
+    _allocate(address, size)
+
+
+@function(POINTER(c_uint64), c_size_t, c_void_p)
+def cuMemAllocAsync(address, size, stream):
+    require(take(stream, Stream).capture is None, CAPTURE_UNSUPPORTED)
+    _allocate(address, size)
+
+
+@function(c_uint64)
+def cuMemFree(address):
+    current().emulated.free(address)
+
+
+@function(c_uint64, c_void_p)
+def cuMemFreeAsync(address, stream):
+    """Frees the memory at once: a copy or a kernel that still uses it fails."""
+    take(stream, Stream)
+    current().emulated.free(address)
+
+
+@function(POINTER(c_void_p), c_int, context=False)
+def cuDeviceGetDefaultMemPool(pool, number):
+    pool[0] = new(("pool", device(number)))
+
+
+@function(c_void_p, c_int, c_void_p, context=False)
+def cuMemPoolSetAttribute(pool, attribute, value):
+    take(pool, tuple)
+    require(attribute == 4 and value)  # the release threshold
+
+
+@function(POINTER(c_void_p), c_size_t, c_uint)
+def cuMemHostAlloc(address, size, flags):
+    require(size and not flags & ~7)
+    memory = (ctypes.c_uint8 * size)()
+    host_memory[ctypes.addressof(memory)] = memory
+    address[0] = ctypes.addressof(memory)
+
+
+@function(c_void_p)
+def cuMemFreeHost(address):
+    require(host_memory.pop(address, None) is not None)
+
+
+def _pinned(address: int, size: int) -> Any:
+    """Returns pinned memory, which asynchronous copies need."""
+    start = next((s for s, m in host_memory.items() if s <= address and address + size <= s + len(m)), None)
+    require(start is not None)
+    return np.frombuffer(host_memory[start], np.uint8)[address - start : address - start + size]
+
+
+@function(c_uint64, c_void_p, c_size_t, c_void_p)
+def cuMemcpyHtoDAsync(target, source, size, stream):
+    own, data = take(stream, Stream), _pinned(source, size)
+    memory = own.device.emulated.memory
+    memory.view(target, size)
+    own.enqueue(lambda queue: own.device.emulated._enqueue(queue, lambda: memory.write(target, data), "HtoD"))
+
+
+@function(c_void_p, c_uint64, c_size_t, c_void_p)
+def cuMemcpyDtoHAsync(target, source, size, stream):
+    own, data = take(stream, Stream), _pinned(target, size)
+    memory = own.device.emulated.memory
+    memory.view(source, size)
+
+    def copy() -> None:
+        data[...] = memory.view(source, size)
+
+    own.enqueue(lambda queue: own.device.emulated._enqueue(queue, copy, "DtoH"))
+
+
+@function(c_uint64, c_uint64, c_size_t, c_void_p)
+def cuMemcpyDtoDAsync(target, source, size, stream):
+    """Addresses say which device has the memory; another device's must be accessible."""
+    own = take(stream, Stream)
+    to, at = (owner(own.device, address) for address in (target, source))
+    to.view(target, size)
+    at.view(source, size)
+    own.enqueue(lambda queue: own.device.emulated._enqueue(queue, lambda: to.write(target, at.view(source, size)), "D"))
+
+
+def owner(mine: Device, address: int) -> Memory:
+    """Returns the memory that has an address, which a device can access."""
+    found = next((d for d in devices if d.emulated.memory.base <= address < d.emulated.memory.base + MEMORY), None)
+    require(found is not None and (found is mine or mine.ordinal in found.peers))
+    assert found is not None
+    return found.emulated.memory
+
+
+class AccessDescription(ctypes.Structure):
+    """CUmemAccessDesc."""
+
+    _fields_ = (("type", c_int), ("device", c_int), ("flags", c_int))
+
+
+@function(c_void_p, POINTER(AccessDescription), c_size_t, context=False)
+def cuMemPoolSetAccess(pool, grants, count):
+    _, own = take(pool, tuple)
+    for grant in grants[:count]:
+        require(grant.type == 1 and grant.flags == 3)  # a device, to read and write
+        own.peers.add(device(grant.device).ordinal)
+
+
+@function(c_uint64, ctypes.c_ubyte, c_size_t, c_void_p)
+def cuMemsetD8Async(target, value, size, stream):
+    own = take(stream, Stream)
+    own.device.emulated.memory.view(target, size)
+    own.enqueue(lambda queue: own.device.emulated.fill(queue, target, value, size))
+
+
+# -- streams and events ------------------------------------------------------------------------------------------------
+
+
+@function(POINTER(c_void_p), c_uint)
+def cuStreamCreate(stream, flags):
+    require(flags in (0, 1))
+    stream[0] = new(Stream(current()))
+
+
+@function(c_void_p)
+def cuStreamDestroy(stream):
+    take(stream, Stream).queue.close()
+    del handles[stream]
+
+
+@function(c_void_p)
+def cuStreamSynchronize(stream):
+    own = take(stream, Stream)
+    require(own.capture is None, CAPTURE_UNSUPPORTED)
+    own.queue.synchronize()
+    own.device.check()
+
+
+@function(c_void_p, c_void_p, c_uint)
+def cuStreamWaitEvent(stream, event, flags):
+    own, awaited = take(stream, Stream), take(event, Event)
+    require(not flags)
+    if awaited.capture is not None:
+        capture, _ = awaited.capture
+        require(own.capture in (None, capture), CAPTURE_INVALIDATED)
+        own.capture = capture
+        capture.open.add(own)
+        return
+    require(own.capture is None, CAPTURE_INVALIDATED)
+    if awaited.recorded is not None:
+        own.queue.wait(awaited.recorded)
+
+
+@function(POINTER(c_void_p), c_uint)
+def cuEventCreate(event, flags):
+    require(not flags & ~7)
+    event[0] = new(Event())
+
+
+@function(c_void_p, context=False)
+def cuEventDestroy(event):
+    take(event, Event)
+    del handles[event]
+
+
+@function(c_void_p, c_void_p)
+def cuEventRecord(event, stream):
+    mark, own = take(event, Event), take(stream, Stream)
+    mark.device = own.device
+    mark.capture = None if own.capture is None else (own.capture, own)
+    if own.capture is None:
+        mark.recorded = own.device.emulated.record(own.queue)
+
+
+@function(c_void_p)
+def cuEventQuery(event):
+    mark = take(event, Event)
+    require(mark.capture is None, CAPTURED_EVENT)
+    if mark.recorded is None:
+        return
+    require(mark.recorded.ready, NOT_READY)
+    mark.device.check()
+
+
+# -- code --------------------------------------------------------------------------------------------------------------
+
+
+@function(POINTER(c_void_p), c_void_p)
+def cuModuleLoadData(module, image):
+    try:
+        loaded = Module(ctypes.string_at(image).decode(), engine="fast")
+    except XlaError:
+        raise Failure(INVALID_PTX) from None
+    module[0] = new(loaded)
+
+
+@function(c_void_p)
+def cuModuleUnload(module):
+    """The module's kernels go with it. Those that are enqueued already run all the same."""
+    loaded = take(module, Module)
+    for handle in [h for h, value in handles.items() if isinstance(value, Function) and value.handle is loaded]:
+        del handles[handle]
+    del handles[module]
+
+
+@function(POINTER(c_void_p), c_void_p, c_char_p)
+def cuModuleGetFunction(found, module, name):
+    loaded = take(module, Module)
+    require(name.decode() in loaded.kernels, NOT_FOUND)
+    found[0] = new(Function(name.decode(), loaded))
+
+
+@function(c_void_p, *[c_uint] * 7, c_void_p, POINTER(c_void_p), POINTER(c_void_p))
+def cuLaunchKernel(kernel, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra):
+    own, chosen = take(stream, Stream), take(kernel, Function)
+    require(not extra and 0 < bx * by * bz <= 1024 and 0 < gx < 1 << 31 and 0 < gy * gz < 1 << 32)
+    sizes = [parameter.size for parameter in chosen.handle.kernels[chosen.name].parameters]
+    require(set(sizes) <= {8})
+    values = tuple(ctypes.cast(parameters[n], POINTER(c_uint64))[0] for n in range(len(sizes)))
+    launch = LaunchArguments((gx, gy, gz), (bx, by, bz), shared, values)
+    own.enqueue(lambda queue: own.device.emulated.launch(queue, chosen, launch))
+
+
+# -- graphs ------------------------------------------------------------------------------------------------------------
+
+
+@function(c_void_p, c_int)
+def cuStreamBeginCapture(stream, mode):
+    own = take(stream, Stream)
+    require(mode in (0, 1, 2) and own.capture is None, CAPTURE_UNSUPPORTED)
+    own.capture = Capture(own)
+
+
+@function(c_void_p, POINTER(c_void_p))
+def cuStreamEndCapture(stream, graph):
+    own = take(stream, Stream)
+    capture = own.capture
+    require(capture is not None and capture.origin is own, CAPTURE_UNSUPPORTED)
+    unjoined = capture.open - {own}
+    for joined in capture.open:
+        joined.capture = None
+    require(not unjoined, CAPTURE_UNJOINED)
+    graph[0] = new(Graph(capture.nodes))
+
+
+@function(POINTER(c_void_p), c_void_p, c_uint64)
+def cuGraphInstantiateWithFlags(executable, graph, flags):
+    require(not flags)
+    executable[0] = new(Graph(list(take(graph, Graph).nodes)))
+
+
+@function(c_void_p, c_void_p)
+def cuGraphLaunch(executable, stream):
+    own = take(stream, Stream)
+    for node in take(executable, Graph).nodes:
+        own.enqueue(node)
+
+
+@function(c_void_p, context=False)
+def cuGraphDestroy(graph):
+    take(graph, Graph)
+    del handles[graph]
+
+
+@function(c_void_p, context=False)
+def cuGraphExecDestroy(executable):
+    cuGraphDestroy(executable)

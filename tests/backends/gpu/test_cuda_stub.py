@@ -1,0 +1,176 @@
+"""The backend over cuda-bindings, whose driver is a stub that runs kernels on emulated devices, in other processes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("xla_backend_gpu", reason="xla-backend-gpu is not installed")
+pytest.importorskip("cuda.bindings.driver", reason="cuda-bindings is not installed")
+
+from tests.backends.gpu import cuda_stub
+
+if cuda_stub.compiler() is None:
+    pytest.skip("there is no C compiler", allow_module_level=True)
+
+Run = Callable[..., subprocess.CompletedProcess]
+
+START = """
+import gc
+import json
+import numpy as np
+import xla_core as xla
+from tests.backends.gpu.cuda_stub import driver
+
+client = xla.Client("gpu")
+STEPS = "".join(f"  y{n + 1} = f32[300] add(y{n}, x)\\n" for n in range(5))
+CHAIN = "HloModule m\\nENTRY main {\\n  x = f32[300] parameter(0)\\n  y0 = f32[300] multiply(x, x)\\n" + STEPS
+CHAIN += "  ROOT z = f32[300] add(y5, x)\\n}"
+ONE_BY_ONE = dict(optimization_level=1)  # no fusion
+X = np.arange(300, dtype=np.float32)
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory) -> Run:
+    """Runs a program of Python, or a command, where there are GPUs, as far as cuda-bindings can tell."""
+    folder = tmp_path_factory.mktemp("libcuda")
+
+    def run(program: str = "", *command: str, devices: int = 1) -> subprocess.CompletedProcess:
+        command = command or (sys.executable, "-c", START + program)
+        environment = cuda_stub.environment(folder, devices)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done
+
+    return run
+
+
+def result(done: subprocess.CompletedProcess):
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_a_program_and_what_it_leaves(run: Run) -> None:
+    """Nothing is left when the client is closed: no memory, no stream, no event, no module."""
+    program = """
+assert not client.devices[0].description.simulated
+executable = client.compile(CHAIN)
+(y,) = executable(X)
+np.testing.assert_array_equal(np.asarray(y), X * X + 6 * X)
+large = np.random.default_rng(0).integers(0, 256, 9 << 20, np.uint8)  # several pieces of pinned memory
+np.testing.assert_array_equal(np.asarray(client.buffer_from_host(large)), large)
+memory = driver.devices[0].emulated.memory
+del y, executable
+gc.collect()
+client.close()
+kinds = sorted({type(handle).__name__ for handle in driver.handles.values()} - {"tuple"})  # the pool is the device's
+print(json.dumps([memory.blocks(), len(driver.host_memory), kinds, driver.devices[0].retained]))
+"""
+    assert result(run(program)) == [[], 0, [], 0]
+
+
+GRAPHS = """
+executable = client.compile(CHAIN, xla.CompileOptions(**ONE_BY_ONE, backend=dict(graphs=GRAPHS)))
+x = client.buffer_from_host(X)
+for _ in range(5):
+    (y,) = executable.execute([x])
+    np.testing.assert_array_equal(np.asarray(y), X * X + 6 * X)
+    del y
+other = client.buffer_from_host(-X)  # at another address
+for _ in range(3):
+    (y,) = executable.execute([other])
+    np.testing.assert_array_equal(np.asarray(y), X * X - 6 * X)
+    del y
+names = ("cuLaunchKernel", "cuStreamBeginCapture", "cuGraphInstantiateWithFlags", "cuGraphDestroy", "cuGraphLaunch")
+print(json.dumps([driver.calls.get(name, 0) for name in names]))
+"""
+
+
+def test_a_program_with_its_buffers_where_they_were_is_a_graph(run: Run) -> None:
+    """The first run of a buffer launches 7 kernels, the second one captures as many."""
+    assert result(run(GRAPHS.replace("GRAPHS", "True"))) == [4 * 7, 2, 2, 2, 4 + 2]
+
+
+def test_a_program_without_graphs(run: Run) -> None:
+    assert result(run(GRAPHS.replace("GRAPHS", "False"))) == [8 * 7, 0, 0, 0, 0]
+
+
+def test_devices_copy_to_each_other(run: Run) -> None:
+    program = """
+x = client.buffer_from_host(X, device=client.devices[0])
+y = x.copy_to_device(client.devices[1])
+np.testing.assert_array_equal(np.asarray(y), X)
+print(json.dumps([str(y.device), driver.calls.get("cuMemcpyDtoDAsync", 0), driver.calls["cuMemcpyDtoHAsync"]]))
+"""
+    assert result(run(program, devices=2)) == ["<Device gpu:1>", 1, 1]
+
+
+def test_a_fault_is_an_error_and_a_new_client_goes_on(run: Run) -> None:
+    program = """
+executable = client.compile(CHAIN, xla.CompileOptions(**ONE_BY_ONE))
+x = client.buffer_from_host(X)
+launch = driver.LaunchArguments
+driver.LaunchArguments = lambda blocks, threads, shared, addresses: launch(blocks, threads, shared, (16,) * len(addresses))
+try:
+    (y,) = executable.execute([x])
+    y.block_until_ready()
+    said = "nothing"
+except xla.XlaError as error:
+    said = str(error)
+driver.LaunchArguments = launch
+del x
+client.close()
+with xla.Client("gpu") as again:
+    (y,) = again.compile(CHAIN)(X)
+    np.testing.assert_array_equal(np.asarray(y), X * X + 6 * X)
+print(json.dumps(said))
+"""
+    said = result(run(program))
+    assert "CUDA_ERROR_ILLEGAL_ADDRESS" in said
+    assert "the kernels launched last are" in said
+
+
+def test_memory_that_is_not_there(run: Run) -> None:
+    program = """
+try:
+    client.buffer_from_host(np.zeros(1 << 29, np.uint8))
+except xla.ResourceExhaustedError as error:
+    print(json.dumps(error.message))
+"""
+    assert "512.0 MiB" in result(run(program))
+
+
+def test_a_function_that_the_driver_lacks(run: Run) -> None:
+    program = """
+from xla_backend_gpu.cuda_driver import call
+try:
+    call("cuProfilerStart")
+except xla.UnimplementedError as error:
+    print(json.dumps(error.message))
+"""
+    assert result(run(program)).startswith("NVIDIA's driver has no cuProfilerStart")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("group", ["streams", "events", "transfers", "loading"])
+def test_conformance(run: Run, group: str) -> None:
+    xla_command = Path(sys.executable).with_name("xla")
+    run("", str(xla_command), "conform", "--backend", "gpu", "-k", group)
+
+
+@pytest.mark.slow
+def test_the_report_for_a_gpu(run: Run, tmp_path: Path) -> None:
+    """A dry run: what needs JAX with CUDA, cuBLAS or the profiler says that it is missing."""
+    file = tmp_path / "rows.json"
+    sections = ("bandwidth", "products", "launch")
+    command = f"import sys; from benchmarks.gpu_report import main; main({['--section', *sections, '--only', 'softmax', '--seconds', '0.5', '--json', str(file)]!r})"
+    run("", sys.executable, "-c", command)
+    rows = json.loads(file.read_text())
+    assert rows[0]["what"].startswith("stub of CUDA's driver")
+    measured = {(row["section"], row["what"]) for row in rows if row["value"]}
+    assert {("bandwidth", "softmax"), ("launch", "32 kernels, as a graph")} <= measured
