@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from xla_backend_cpu.codegen.dot import dot_kernel
+from xla_backend_cpu.codegen.dot import dot_kernel, keeps_matrix_vector
 from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.host import host_triple
 
@@ -216,7 +216,19 @@ def test_choice_of_kernels(types, size, left_t, right_t, kernel):
 
 
 @pytest.mark.parametrize(
-    ("matrix", "is_dot"), [("a", True), ("abs", False), ("few", False)], ids=["argument", "computed", "few rows"]
+    ("rows", "taps", "is_kept"),
+    [(2, 500, True), (10, 50000, True), (1, 50000, False), (10, 5_000_000, False), (100, 500_000, True)],
+    ids=str,
+)
+def test_which_matrix_vector_products_are_row_products(rows, taps, is_kept):
+    """A reduction is divided along the rows, so it takes those that few threads could share and memory bounds."""
+    module = xla.parse(program(TYPES["f32"], (rows, taps, 1), False, False)[0])
+    processor = Processor.of({"avx512f"}, "x86_64-linux")
+    assert keeps_matrix_vector(module.entry.root, processor, blas=True) == is_kept
+
+
+@pytest.mark.parametrize(
+    ("matrix", "is_dot"), [("a", True), ("abs", False), ("few", True)], ids=["argument", "computed", "few rows"]
 )
 def test_matrix_vector_products_of_computed_matrices_are_reductions(client, matrix, is_dot):
     rows = 4 if matrix == "few" else 70

@@ -227,7 +227,8 @@ class _Body:
         lanes = [min(v.lanes, plan.stored - first) for first in range(0, plan.stored, v.lanes)]
         # Hide the addresses' origin from LLVM's loop strength reduction, which else takes half of the compile time.
         left, right, out = (b.intrinsic("launder.invariant.group", q) for q in (left, right, out))
-        sums = [v.zero] * (len(points) * len(lanes))
+        sizes = [v.enough_for(count) for count in lanes]
+        sums = [size.zero for size in sizes] * len(points)
         offset, tap = b.int_(0), b.int_(0)
         loops = []
         for count, step in p.taps:
@@ -239,7 +240,7 @@ class _Body:
         here = b.gep(v.scalar, left, offset)
         there = b.gep(v.scalar, right, b.mul(tap, b.int_(p.right_row)))
         places = [b.gep(v.scalar, there, b.int_(i * v.lanes)) for i in range(len(lanes))]
-        weights = [v.load(place, count) for place, count in zip(places, lanes, strict=True)]
+        weights = [size.load(place, count) for size, place, count in zip(sizes, places, lanes, strict=True)]
         if plan.large:
             for place in places:
                 v.prefetch(b.gep(v.scalar, place, b.int_(_PREFETCHED_TAPS * p.right_row)))
@@ -247,11 +248,12 @@ class _Body:
             v.prefetch_next(left, tap, plan.block.rows, p.tap_count)
         new = []
         for position, (r, c) in enumerate(points):
-            value = v.splat(b.gep(v.scalar, here, b.int_(r * p.rows[1] + c * p.columns[1])))
-            for i, weight in enumerate(weights):
+            values = v.splats(b.gep(v.scalar, here, b.int_(r * p.rows[1] + c * p.columns[1])), sizes)
+            for i, (value, weight) in enumerate(zip(values, weights, strict=True)):
                 new.append(v.multiply_add(value, weight, sums[position * len(lanes) + i]))
         for loop in reversed(loops):
             new = b.close_loop(loop, new)
+        new = [v.resized(total) for total in new]
         if p.out_feature != 1:
             for i, count in enumerate(lanes):
                 place = b.gep(v.scalar, out, b.int_(i * v.lanes * p.out_feature))

@@ -35,7 +35,8 @@ _TAPS_PER_ROW = 2  # with fewer taps, transposing costs less than summing the la
 _VERY_FEW_COLUMNS = 12  # with no more columns, most of a vector register would be unused
 _TAPS_PER_COLUMN = 8  # with fewer taps, summing the lanes for each element costs too much
 _FEWEST_FEATURES = 4  # with fewer features, most of a vector register would be unused
-_FEWEST_ELEMENTS = 16  # of a vector that a row product computes: it needs several sums at a time
+_FEWEST_ELEMENTS = 2  # of a vector that a row product computes: it needs several sums at a time
+_FEWEST_UNITS = 16  # elements that enough threads can share; a reduction is divided along the row, too
 _STORED = (Opcode.PARAMETER, Opcode.CONSTANT, Opcode.GET_TUPLE_ELEMENT)  # whose values no fusion computes
 _SMALL_FLOPS = 2 * 8 * 8 * 8  # for smaller products, the call costs more than the product
 
@@ -117,11 +118,16 @@ def dot_kernel(dot: HloInstruction, processor: Processor, blas: bool) -> Product
 def keeps_matrix_vector(dot: HloInstruction, processor: Processor, blas: bool) -> bool:
     """Whether a product of a matrix and a vector stays a dot, rather than become a reduction.
 
-    A row product reads the matrix faster. A reduction fuses with what computes the matrix.
+    A row product reads the matrix faster. A reduction fuses with what computes the matrix, and more threads can share
+    one of few long rows.
     """
     kernel = dot_kernel(dot, processor, blas)
-    is_row_product = isinstance(kernel, RowProduct) and kernel.columns[0] >= _FEWEST_ELEMENTS
-    return is_row_product and all(o.opcode in _STORED or len(o.users) > 1 for o in dot.operands)
+    if not isinstance(kernel, RowProduct) or kernel.columns[0] < _FEWEST_ELEMENTS:
+        return False
+    matrix_bytes = kernel.taps * kernel.columns[0] * dot.shape.element_type.byte_width
+    if kernel.columns[0] < _FEWEST_UNITS and matrix_bytes > processor.last_cache_bytes:
+        return False
+    return all(o.opcode in _STORED or len(o.users) > 1 for o in dot.operands)
 
 
 def has_few_columns(rows: int, taps: int, columns: int) -> bool:

@@ -25,6 +25,7 @@ from xla_backend_cpu.codegen.blocked_product import (
 )
 from xla_backend_cpu.codegen.panels import PanelFormat, PanelOps, TapBlock
 from xla_backend_cpu.codegen.processor import Processor
+from xla_backend_cpu.codegen.vectors import LINE_BYTES
 from xla_core.codegen.llvm import IrBuilder, KernelFrame, Value
 
 __all__ = ["MOST_TAPS", "PackedEmitter", "PackedProduct"]
@@ -114,6 +115,10 @@ class PackedEmitter:
                 row_parts = min(wanted, self.row_blocks)
             else:
                 panel_parts = min(-(-wanted // row_parts), self.panels)
+        if not self.packs_left and self.tap_blocks == 1 and p.rows[0] >= p.taps[0]:
+            # Writing the results takes long beside few taps, and packing little beside many rows: keep the panels.
+            all_bytes = self.panels * self.width * self.words * p.format.word_bytes
+            panel_parts = max(panel_parts, -(-all_bytes // half_cache))
         self.part_rows, self.part_panels = -(-self.row_blocks // row_parts), -(-self.panels // panel_parts)
         self.row_parts, self.panel_parts = -(-self.row_blocks // self.part_rows), -(-self.panels // self.part_panels)
         self.pieces = p.batch * self.row_parts * self.panel_parts
@@ -188,9 +193,38 @@ class PackedEmitter:
             b.sub(b.mul(row_block, b.int_(self.block.rows)), row),
             b.sub(b.mul(panel, b.int_(self.stored)), feature),
         )
-        self._tile(ops, here, steps, right_panel, words, starts, result)
+        ahead = self._lines_ahead(ops, source, b.sub(row_block, first_row))
+        self._tile(ops, here, steps, right_panel, words, starts, result, ahead)
         for inner in (*reversed(loops), loop):
             b.close_loop(inner)
+
+    def _lines_ahead(self, ops: PanelOps, source: Value, tile: Value) -> tuple[list[Value], int]:
+        """The lines of memory that register block number `tile` prefetches in its first step, and the elements from
+        there to those of the next step.
+
+        They are a part of what is packed next: all register blocks that read a panel prefetch the panel after it, so
+        that packing doesn't wait for memory. `source` is where the panel is packed from.
+        """
+        b, p, f = ops.b, self.product, self.product.format
+        in_order = p.taps[2] == 1  # a panel's elements are contiguous, if its points are
+        if self.keeps_panels or (in_order and (self.tap_blocks > 1 or p.features[1] != p.taps[0])):
+            return [], 0
+        taps, points, step = (
+            (1, self.stored * f.depth, self.stored * f.depth)
+            if in_order
+            else (f.depth, self.stored, f.depth * p.taps[2])
+        )
+        next_block = self.tap_blocks > 1 and not self.packs_left
+        distance = self.taps * p.taps[2] if next_block else self.stored * p.features[1]
+        lines = -(-points * f.right.bytes // LINE_BYTES)
+        each = -(-taps * lines // self.part_rows)
+        first = b.mul(b.urem(tile, b.int_(-(-taps * lines // each))), b.int_(each))
+        ahead = []
+        for i in range(each):
+            tap, line = split_index(b, b.add(first, b.int_(i)), lines)
+            place = b.gep(f.right.scalar, source, b.add(b.int_(distance), b.mul(tap, b.int_(p.taps[2]))))
+            ahead.append(b.gep("i8", place, b.mul(line, b.int_(LINE_BYTES))))
+        return ahead, step
 
     def _tile(
         self,
@@ -201,6 +235,7 @@ class PackedEmitter:
         words: Value,
         starts: Sequence[Value],
         result: _Result,
+        ahead: tuple[list[Value], int],
     ) -> None:
         """Computes one register block. `steps` are the strides of a row and of a word on the left."""
         b, p, rows, vectors = ops.b, self.product, self.block.rows, self.block.vectors
@@ -212,18 +247,24 @@ class PackedEmitter:
             for i in range(vectors)
         ]
         ends = [min(self.stored - i * self.lanes, self.lanes) for i in range(vectors)]
-        sums = [starts[i] for _, i, _ in places]
+        sizes = [ops.enough_for(end) for end in ends]
+        sums = [sizes[i].resized(starts[i]) for _, i, _ in places]
         loop, sums = b.open_loop(b.int_(0), words, carried=sums, name="tap")
         here = b.gep(p.format.word, left, b.mul(loop.index, b.int_(steps[1])))
         there = b.gep(ops.type, right, b.mul(loop.index, b.int_(vectors)))
-        weights = [ops.load(b.gep(ops.type, there, b.int_(i)), self.lanes) for i in range(vectors)]
+        weights = [size.load(b.gep(ops.type, there, b.int_(i)), size.lanes) for i, size in enumerate(sizes)]
         if not self.packs_left and p.taps[1] == 1 and p.rows[1] == p.taps[0]:
             ops.prefetch_next(left, loop.index, rows, p.taps[0])
+        for place in ahead[0]:
+            ops.prefetch(b.gep(p.format.right.scalar, place, b.mul(loop.index, b.int_(ahead[1]))))
         new = []
         for row in range(rows):
-            value = ops.splat(b.gep(p.format.word, here, b.int_(row * steps[0])))
-            new += [ops.multiply_add(value, weight, sums[row * vectors + i]) for i, weight in enumerate(weights)]
-        sums = b.close_loop(loop, new)
+            values = ops.splats(b.gep(p.format.word, here, b.int_(row * steps[0])), sizes)
+            new += [
+                ops.multiply_add(value, weight, sums[row * vectors + i])
+                for i, (value, weight) in enumerate(zip(values, weights, strict=True))
+            ]
+        sums = [ops.resized(total) for total in b.close_loop(loop, new)]
         if p.features[2] != 1:
             for i, end in enumerate(ends):
                 place = b.gep(p.format.word, out, b.int_(i * self.lanes * p.features[2]))

@@ -35,6 +35,11 @@ class PackedOperand:
     extension: str = ""
     flipped: bool = False
 
+    @property
+    def bytes(self) -> int:
+        """The size of an element."""
+        return _SCALAR_BYTES[self.scalar]
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class PanelFormat:
@@ -132,6 +137,9 @@ class PanelOps(VectorOps):
         self.processor = processor
 
     # -- arithmetic --------------------------------------------------------------------------------------------------
+
+    def enough_for(self, lanes: int) -> VectorOps:
+        return super().enough_for(lanes) if self.format.depth == 1 else self
 
     def multiply_add(self, left: Value, right: Value, total: Value) -> Value:
         """`total` plus the products of the taps of `left` and `right` in each lane."""
@@ -231,7 +239,7 @@ class PanelOps(VectorOps):
         """
         b, lanes, square = self.b, self.lanes, self.lanes * self.format.depth
         source, stride, points, taps, panel = b.function.parameters
-        element_bytes = _SCALAR_BYTES[operand.scalar]
+        element_bytes = operand.bytes
         rows, last_rows = (b.alloca("ptr", lanes, align=8) for _ in range(2))
         last = b.alloca(operand.scalar, lanes * square, align=64)
         bytes_ = b.int_(lanes * square * element_bytes)
@@ -272,7 +280,7 @@ class PanelOps(VectorOps):
         """A vector of words of one point, whose taps are contiguous."""
         b, f = self.b, self.format
         count = self.lanes * f.depth
-        values = b.load(f"<{count} x {operand.scalar}>", source, align=_SCALAR_BYTES[operand.scalar])
+        values = b.load(f"<{count} x {operand.scalar}>", source, align=operand.bytes)
         if operand.extension:
             values = b.cast(operand.extension, values, f"<{count} x i{f.tap_bits}>")
         words = b.bitcast(values, self.type)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 
 from xla_backend_cpu.codegen.processor import Processor
 from xla_core.codegen.llvm import IrBuilder, Value
 
-__all__ = ["VectorOps", "splat", "transpose"]
+__all__ = ["LINE_BYTES", "VectorOps", "splat", "transpose"]
 
-_LINE_BYTES = 64
+LINE_BYTES = 64
+_SPLIT_BYTES = 64
 _BYTES = {"float": 4, "double": 8, "i32": 4}
 
 
@@ -55,9 +57,38 @@ class VectorOps:
         self.zero = Value(self.type, "zeroinitializer")
         self._multiply_add = "fma" if processor.has_fma else "fmuladd"
 
+    def enough_for(self, lanes: int) -> VectorOps:
+        """The operations on half registers if these have room for `lanes`, else `self`.
+
+        Many processors with registers of 64 bytes compute each half of a register by itself.
+        """
+        if 2 * lanes > self.lanes or self.lanes * self.scalar_bytes < _SPLIT_BYTES:
+            return self
+        half = copy.copy(self)
+        half.lanes = self.lanes // 2
+        half.type = f"<{half.lanes} x {self.scalar}>"
+        half.zero = Value(half.type, "zeroinitializer")
+        return half
+
+    def resized(self, vector: Value) -> Value:
+        """The first lanes of a vector of another size; the lanes that it lacks have any values."""
+        if vector.type == self.type:
+            return vector
+        given = int(vector.type[1:].split()[0])
+        mask = ", ".join(f"i32 {i}" if i < given else "i32 poison" for i in range(self.lanes))
+        return self.b.emit(self.type, f"shufflevector {vector}, {vector.type} poison, <{self.lanes} x i32> <{mask}>")
+
     def splat(self, pointer: Value) -> Value:
         """Loads one scalar and copies it to every lane."""
         return splat(self.b, self.b.load(self.scalar, pointer, align=self.scalar_bytes), self.lanes)
+
+    def splats(self, pointer: Value, sizes: Sequence[VectorOps]) -> list[Value]:
+        """Loads one scalar and copies it to every lane of a vector of each size."""
+        value = self.splat(pointer)
+        if any(size.lanes != self.lanes for size in sizes):
+            # Without the fence LLVM would copy the scalar again, instead of taking half of the register.
+            value = self.b.intrinsic("arithmetic.fence", value)
+        return [size.resized(value) for size in sizes]
 
     def load(self, pointer: Value, lanes: int) -> Value:
         """Loads the first `lanes` lanes; the other ones are zero, and their memory is not accessed."""
@@ -119,7 +150,7 @@ class VectorOps:
         """
         b, size = self.b, count * self.scalar_bytes
         part = b.gep("i8", points, b.mul(b.add(tap, b.int_(taps)), b.int_(size)))
-        for first in range(0, size, _LINE_BYTES):
+        for first in range(0, size, LINE_BYTES):
             self.prefetch(b.gep("i8", part, b.int_(first)))
 
     def sums(self, vectors: Sequence[Value]) -> list[Value]:
