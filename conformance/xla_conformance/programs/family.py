@@ -13,10 +13,20 @@ from collections.abc import Sequence
 import ml_dtypes  # noqa: F401  (registers bfloat16 and its like with numpy)
 import numpy as np
 
+from xla_conformance.programs.composed import composed_programs
 from xla_core import HloModule, Shape, parse
 from xla_core.hlo import evaluate, evaluate_replicas
 
-__all__ = ["FAMILY", "SHARDED", "FamilyProgram", "large_constants", "siblings", "small_integers", "wide_program"]
+__all__ = [
+    "FAMILY",
+    "SHARDED",
+    "WRITTEN",
+    "FamilyProgram",
+    "large_constants",
+    "siblings",
+    "small_integers",
+    "wide_program",
+]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,7 +127,10 @@ def _files(folder_name: str) -> list[FamilyProgram]:
     return [FamilyProgram(f.name.removesuffix(".hlo"), f.read_text(encoding="utf-8")) for f in files]
 
 
-FAMILY: tuple[FamilyProgram, ...] = (*_files("family"), large_constants(), wide_program())
+WRITTEN: tuple[FamilyProgram, ...] = (*_files("family"), large_constants(), wide_program())
+"""Programs that each have something of their own."""
+
+FAMILY: tuple[FamilyProgram, ...] = (*WRITTEN, *(FamilyProgram(n, text) for n, text in composed_programs().items()))
 """All programs that run on one device without infeed and outfeed."""
 
 SHARDED = tuple(_files("family_sharded"))

@@ -14,7 +14,7 @@ from xla_conformance.claims import held_types, not_supported
 from xla_conformance.clients import SettingsClient
 from xla_conformance.ops import OpCase, generate
 from xla_conformance.ops.comparison import check
-from xla_conformance.programs.family import FAMILY, FamilyProgram
+from xla_conformance.programs.family import WRITTEN, FamilyProgram
 from xla_conformance.refusals import Refuse, refusing
 from xla_conformance.subjects import claims
 from xla_core import Client, CompileOptions, LoadedExecutable, UnimplementedError, XlaError, evaluate, parse
@@ -180,7 +180,7 @@ def _ops_of(program: FamilyProgram) -> list[Opcode]:
 
 @pytest.mark.promise("compiler.host-fallback")
 @pytest.mark.parametrize("part", ["all", "half", "other half", "add", "compare"])
-@pytest.mark.parametrize("program", [p for p in FAMILY if _ops_of(p)], ids=str)
+@pytest.mark.parametrize("program", [p for p in WRITTEN if _ops_of(p)], ids=str)
 def test_programs_that_run_in_part_on_the_host(
     refuse: Refuse, program: FamilyProgram, part: str, seed: int, random: np.random.Generator
 ) -> None:

@@ -61,6 +61,7 @@ def entry_of(bench: ExecutableBench) -> NativeEntry:
     "native-entry.results",
     "native-entry.temporaries",
     "native-entry.without-python",
+    "native-entry.microseconds",
 )
 @pytest.mark.parametrize("program", FAMILY, ids=str)
 def test_a_native_entry_runs_the_program(client: Client, program: FamilyProgram, random: np.random.Generator) -> None:
@@ -69,6 +70,7 @@ def test_a_native_entry_runs_the_program(client: Client, program: FamilyProgram,
         assert not bench.donated, "A program with donated parameters has no native entry."
         numbers = [*entry.parameters, *entry.results, *(number for number, _ in entry.temporaries)]
         assert all(entry.table[number] == 0 for number in numbers), "What the caller sets is 0 in `table`."
+        assert entry.microseconds > 0, f"`microseconds` estimates the time of a call, but it is {entry.microseconds}."
         temporaries = [bench.allocator.allocate(size) for _, size in entry.temporaries]
         for function in (ctypes.CFUNCTYPE, ctypes.PYFUNCTYPE, ctypes.PYFUNCTYPE):  # without and with Python's lock
             arrays = program.arguments(random)

@@ -221,7 +221,7 @@ def test_bytes_at_an_offset(
 def test_slices(
     executor: StreamExecutor, stream: Stream, memories: list[DeviceMemory], random: np.random.Generator
 ) -> None:
-    """All kinds of copies between random ranges of two allocations, and slices of slices."""
+    """All kinds of copies between random ranges of two allocations, some of no bytes, and slices of slices."""
     if not executor.features.memory_slices:
         not_supported("it declares no memory_slices")
     size = 100_000
@@ -231,7 +231,7 @@ def test_slices(
     for memory, data in zip(blocks, expected, strict=True):
         stream.memcpy_h2d(memory, data)
     for number in range(300):
-        start, length = int(random.integers(size)), int(np.exp(random.uniform(0, 10)))
+        start, length = int(random.integers(size + 1)), int(np.exp(random.uniform(0, 10))) if number % 9 else 0
         length = min(length, size - start)
         into, other = (0, 1) if number % 2 else (1, 0)
         outer = blocks[into].slice(start - start % 100, size - start + start % 100)

@@ -1,0 +1,145 @@
+"""Programs that are composed of choices: how many parameters, how large, which are donated, what the results are, ...
+
+A covering array chooses them, so that each two values of two axes meet in a program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from xla_conformance.ops.choices import Axes, Choice, choose_pairs
+
+__all__ = ["composed_programs"]
+
+_AXES: Axes = {
+    "parameters": (1, 3, 0, 40),
+    "size": (5, 1, 4099, 70001),
+    "type": ("s32", "f32", "u8", "bf16"),
+    "donated": ("none", "first", "all", "scratch"),
+    "constant": ("none", "scalar", "large"),
+    "flow": ("straight", "loop", "data loop", "branch"),
+    "steps": (0, 1, 5),
+    "results": ("one", "all", "twice", "passed on"),
+}
+"""What programs vary: the size is that of the first parameter and of the first result; `steps` make temporaries."""
+
+_LARGE = 70001
+_TRIPS = 3
+
+
+def composed_programs() -> dict[str, str]:
+    """Returns programs as HLO text by name. Their results are exact for small integers."""
+    return {f"composed{n}": _Text(choice).program() for n, choice in enumerate(choose_pairs(_AXES, 0, "composed"))}
+
+
+class _Text:
+    """Writes the program of a choice."""
+
+    def __init__(self, choice: Choice) -> None:
+        self.choice = choice
+        self.shape = f"{choice.type}[{choice.size}]"
+        self.lines: list[str] = []
+        self.computations: list[str] = []
+
+    def program(self) -> str:
+        c = self.choice
+        shapes = [self.shape, *(f"{c.type}[{n + 1}]" for n in range(1, c.parameters))][: c.parameters]
+        for number, shape in enumerate(shapes):
+            self.lines.append(f"p{number} = {shape} parameter({number})")
+        value = self._flow(self._steps(self._start()))
+        results = {value: self.shape}
+        if c.results != "one":
+            for number, shape in enumerate(shapes[1:], 1):
+                results[self._add(f"n{number}", shape, f"negate(p{number})")] = shape
+            if c.constant == "large":
+                results[self._add("bytes", f"s8[{_LARGE}]", f"constant({_numbers()})")] = f"s8[{_LARGE}]"
+        names = list(results)
+        names += {"twice": [value], "passed on": ["p0"] if c.parameters else []}.get(c.results, [])
+        kinds = [results.get(name, self.shape) for name in names]
+        is_tuple = c.results != "one"
+        if is_tuple:
+            self.lines.append(f"ROOT root = ({', '.join(kinds)}) tuple({', '.join(names)})")
+        else:
+            self.lines.append(f"ROOT root = {self.shape} copy({value})")
+        header = self._header(len(shapes), is_tuple)
+        entry = "ENTRY entry {\n" + "".join(f"  {line}\n" for line in self.lines) + "}\n"
+        return f"HloModule composed{header}\n\n" + "".join(self.computations) + entry
+
+    def _add(self, name: str, shape: str, op: str) -> str:
+        self.lines.append(f"{name} = {shape} {op}")
+        return name
+
+    def _header(self, parameters: int, is_tuple: bool) -> str:
+        """The donations. The results of donated parameters have their shapes."""
+        if not parameters or self.choice.donated == "none":
+            return ""
+        if self.choice.donated == "scratch":
+            return ", buffer_donor={ (0, {}) }"
+        count = parameters if self.choice.donated == "all" and is_tuple else 1
+        index = [f"{{{n}}}" if is_tuple else "{}" for n in range(count)]
+        return f", input_output_alias={{ {', '.join(f'{i}: ({n}, {{}})' for n, i in enumerate(index))} }}"
+
+    def _start(self) -> str:
+        c = self.choice
+        if c.constant == "none" and c.parameters:
+            return "p0"
+        self._add("two", f"{c.type}[]", "constant(2)")
+        twos = self._add("twos", self.shape, "broadcast(two), dimensions={}")
+        if c.constant == "large" and c.size == _LARGE:
+            twos = self._add("many", self.shape, f"constant({_numbers(0)})")
+        return self._add("start", self.shape, f"add(p0, {twos})") if c.parameters else twos
+
+    def _steps(self, value: str) -> str:
+        first = value
+        for number in range(self.choice.steps):
+            turned = self._add(f"turned{number}", self.shape, f"reverse({value}), dimensions={{0}}")
+            value = self._add(f"step{number}", self.shape, f"subtract({turned}, {first})")
+        return value
+
+    def _flow(self, value: str) -> str:
+        flow = self.choice.flow
+        if flow == "straight":
+            return self._add("result", self.shape, f"negate({value})")
+        self._add("zero", "s32[]", "constant(0)")
+        if flow == "branch":
+            return self._branch(value)
+        limit = self._data(value, _TRIPS) if flow == "data loop" else self._add("limit", "s32[]", f"constant({_TRIPS})")
+        state = f"(s32[], s32[], {self.shape})"
+        self.computations.append(
+            f"condition {{\n  s = {state} parameter(0)\n  i = s32[] get-tuple-element(s), index=0\n"
+            "  n = s32[] get-tuple-element(s), index=1\n  ROOT less = pred[] compare(i, n), direction=LT\n}\n\n"
+            f"body {{\n  s = {state} parameter(0)\n  i = s32[] get-tuple-element(s), index=0\n"
+            f"  n = s32[] get-tuple-element(s), index=1\n  x = {self.shape} get-tuple-element(s), index=2\n"
+            f"  one = s32[] constant(1)\n  j = s32[] add(i, one)\n  y = {self.shape} reverse(x), dimensions={{0}}\n"
+            f"  z = {self.shape} negate(y)\n  ROOT t = {state} tuple(j, n, z)\n}}\n\n"
+        )
+        self._add("before", state, f"tuple(zero, {limit}, {value})")
+        self._add("after", state, "while(before), condition=condition, body=body")
+        return self._add("result", self.shape, "get-tuple-element(after), index=2")
+
+    def _branch(self, value: str) -> str:
+        for name, op in (("kept", "copy(x)"), ("turned", "negate(x)"), ("reversed", "reverse(x), dimensions={0}")):
+            self.computations.append(
+                f"{name} {{\n  x = {self.shape} parameter(0)\n  ROOT r = {self.shape} {op}\n}}\n\n"
+            )
+        chosen = self._data(value, 2)
+        operands = ", ".join([value] * 3)
+        branches = "branch_computations={kept, turned, reversed}"
+        return self._add("result", self.shape, f"conditional({chosen}, {operands}), {branches}")
+
+    def _data(self, value: str, most: int) -> str:
+        """An s32 between 0 and `most` that depends on the first element."""
+        element = f"{self.choice.type}[1]"
+        self._add("first", element, f"slice({value}), slice={{[0:1]}}")
+        self._add("scalar", f"{self.choice.type}[]", "reshape(first)")
+        self._add("number", "s32[]", "convert(scalar)")
+        self._add("most", "s32[]", f"constant({most})")
+        return self._add("within", "s32[]", "clamp(zero, number, most)")
+
+
+def _numbers(least: int = -3) -> str:
+    """A large constant's elements, small integers that don't repeat soon."""
+    values: Sequence[int] = np.random.default_rng(7).integers(least, 4, _LARGE).tolist()
+    return "{" + ", ".join(map(str, values)) + "}"

@@ -1,0 +1,36 @@
+"""The family of programs that the suite runs executables of."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from xla_conformance.programs.composed import composed_programs
+from xla_conformance.programs.family import FAMILY, FamilyProgram
+
+from xla_core.hlo import verify
+
+COMPOSED = [FamilyProgram(name, text) for name, text in composed_programs().items()]
+
+
+@pytest.mark.parametrize("program", COMPOSED, ids=str)
+def test_a_composed_program_is_valid(program: FamilyProgram) -> None:
+    verify(program.module)
+    results = program.results(program.arguments(np.random.default_rng(0)))
+    floats = [r.astype(np.float64) for r in results if r.dtype.name in ("float32", "bfloat16")]
+    assert all(np.abs(r).max(initial=0) < 256 for r in floats), "every type holds these numbers exactly"
+
+
+def test_composed_programs_have_what_executables_may_have() -> None:
+    modules = [program.module for program in COMPOSED]
+    parameters = [len(module.parameter_shapes) for module in modules]
+    assert min(parameters) == 0
+    assert max(parameters) > 32
+    assert max(len(module.input_output_aliases) for module in modules) > 32
+    assert any(module.buffer_donors for module in modules)
+    constants = [i for m in modules for c in m.computations for i in c.instructions if i.opcode == "constant"]
+    assert max(i.shape.num_elements for i in constants) > 65536
+    assert max(leaf.byte_size for module in modules for leaf in module.result_shape.leaves()) > 1 << 18
+
+
+def test_programs_have_names_of_their_own() -> None:
+    assert len({program.name for program in FAMILY}) == len(FAMILY)
