@@ -14,6 +14,7 @@ from xla_conformance.claims import held_types, not_supported
 from xla_conformance.clients import SettingsClient
 from xla_conformance.ops import OpCase, generate
 from xla_conformance.ops.comparison import check
+from xla_conformance.placements import require_placement
 from xla_conformance.programs.family import WRITTEN, FamilyProgram
 from xla_conformance.refusals import Refuse, refusing
 from xla_conformance.subjects import claims
@@ -178,7 +179,7 @@ def _ops_of(program: FamilyProgram) -> list[Opcode]:
     return sorted(o for o in found if o not in GIVEN and OPS[o].traits.isdisjoint(NOT_ALONE))
 
 
-@pytest.mark.promise("compiler.host-fallback")
+@pytest.mark.promise("compiler.host-fallback", "executable.placement")
 @pytest.mark.parametrize("part", ["all", "half", "other half", "add", "compare"])
 @pytest.mark.parametrize("program", [p for p in WRITTEN if _ops_of(p)], ids=str)
 def test_programs_that_run_in_part_on_the_host(
@@ -194,6 +195,7 @@ def test_programs_that_run_in_part_on_the_host(
     for index in sorted({0, len(client.devices) - 1}):
         options = CompileOptions(fallback="host", device_assignment=((index,),))
         executable = compile_unclaimed(client, program.module, options)
+        require_placement(executable.executable, client.platform.compiler.target_config)
         for _ in range(2):
             values = program.arguments(random)
             buffers = [client.buffer_from_host(v, index) for v in values]

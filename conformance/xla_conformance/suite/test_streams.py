@@ -70,21 +70,30 @@ def test_callbacks_are_called_in_order(stream: Stream, gate: Gate) -> None:
 def test_enqueueing_never_blocks(
     stream: Stream, work: Workpiece, launcher: Launcher | None, gate: Gate, kind: str
 ) -> None:
-    """Each kind of work behind work that doesn't end."""
+    """Each kind of work behind work that doesn't end, also while other threads wait for the stream."""
     if kind == "launch" and launcher is None:
         not_supported("it adds neither s32 nor f32")
     gate.hold(stream)
+    event = stream.create_event()
+    stream.record(event)
+    waiting = [threading.Thread(target=wait, daemon=True) for wait in (stream.synchronize, event.synchronize)]
     done = []
-    for _ in range(20):
+    for number in range(20):
+        if number == 10:
+            for thread in waiting:
+                thread.start()
+            time.sleep(0.01)
         if kind in OTHERS:
             OTHERS[kind](stream)
         else:
             done.append(work.enqueue(kind, stream))
-        gate.require_closed(f"`{kind}`")
+        gate.require_closed(f"`{kind}`" if number < 10 else f"`{kind}`, while another thread synchronizes the stream,")
     if kind in ("callback", "d2h", "read_at") and any(seen() for seen in done):
         raise Failure(f"A stream is an in-order queue, but {kind} was done before the work in front of it.")
     gate.open()
     stream.synchronize()
+    for thread in waiting:
+        thread.join(PATIENCE)
     if not all(seen() for seen in done):
         raise Failure(f"`synchronize` blocks until all enqueued work is done, but {kind} wasn't.")
 

@@ -1,11 +1,14 @@
-"""Mutants of executables that are right for small programs: few arguments, small constants, short results."""
+"""Mutants that are right for small programs, for the first instruction, or where one thread uses a stream."""
 
 from __future__ import annotations
+
+import dataclasses
+import threading
 
 import numpy as np
 
 from tests.conformance.zoo.mutant import Mutant
-from tests.conformance.zoo.parts import Compiler, TemplateExecutable, broken
+from tests.conformance.zoo.parts import Compiler, Stream, TemplateExecutable, broken
 from xla_core import CompileOptions
 from xla_core.hlo import Literal, parse_hlo
 
@@ -57,3 +60,30 @@ class ReturnsFewDonations(TemplateExecutable):
             results[number] = run_options.allocator.allocate(arguments[last].size)
             run_options.stream.memcpy_d2d(results[number], arguments[last])
         return results
+
+
+@_breaks("executable.placement", "The placement has the first instruction only.")
+class PlacesOneInstruction(TemplateExecutable):
+    def placement(self):
+        return super().placement()[:1]
+
+
+@_breaks("executable.placement", "The bytes that cross to the host are counted twice.", select="claims")
+class CountsCrossingsTwice(TemplateExecutable):
+    def placement(self):
+        return [dataclasses.replace(p, bytes_to_host=2 * p.bytes_to_host) for p in super().placement()]
+
+
+@broken("streams", "streams", MUTANTS)("stream.enqueue-never-blocks", "`synchronize` holds a lock that `memset` needs.")
+class SynchronizesUnderALock(Stream):
+    def __init__(self, executor):
+        super().__init__(executor)
+        self._lock = threading.Lock()
+
+    def synchronize(self):
+        with self._lock:
+            super().synchronize()
+
+    def memset(self, destination, value):
+        with self._lock:
+            super().memset(destination, value)
