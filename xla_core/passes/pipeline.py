@@ -21,6 +21,7 @@ from xla_core.passes.expanders.bitcast_expander import BitcastExpander
 from xla_core.passes.expanders.composite_rewriter import CompositeRewriter
 from xla_core.passes.expanders.concatenate_splitter import ConcatenateSplitter
 from xla_core.passes.expanders.dynamic_index_splitter import DynamicIndexSplitter
+from xla_core.passes.expanders.lapack_expander import LapackExpander
 from xla_core.passes.expanders.operand_converter import OperandConverter
 from xla_core.passes.expanders.reduction_splitter import ReductionSplitter
 from xla_core.passes.fusion.instruction_fusion import InstructionFusion
@@ -62,7 +63,9 @@ def _target(target: TargetConfig, options: CompileOptions) -> HloPass:
 
 def _legalization(target: TargetConfig, options: CompileOptions) -> HloPass:
     rewrite = Legalization(target.supports, refuse=options.fallback != "host")
-    return HloPassPipeline("legalization", [*carrier_passes(target.capabilities), rewrite])
+    # The host calls LAPACK, which is faster than loops of a device.
+    lapack = [] if options.fallback == "host" else [LapackExpander(lambda call: not target.supports(call))]
+    return HloPassPipeline("legalization", [*lapack, *carrier_passes(target.capabilities), rewrite])
 
 
 def _simplification_after_legalization(target: TargetConfig, options: CompileOptions) -> HloPass:

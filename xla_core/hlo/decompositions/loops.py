@@ -23,22 +23,28 @@ def counted_loop(
     changing: Sequence[HloInstruction],
     constant: Sequence[HloInstruction],
     body: Body,
+    goes_on: Callable[[Builder, Values], HloInstruction] | None = None,
 ) -> list[HloInstruction]:
     """Adds a while loop that runs `body` for 0, 1, ..., count - 1; returns the loop-carried values after it.
 
-    `source` is the instruction that is being decomposed; module, names and metadata come from it.
+    The loop ends sooner where `goes_on`, a pred[] of the loop-carried values, doesn't hold. `source` is the instruction
+    that is being decomposed; module, names and metadata come from it.
     """
     module = source.parent.module if source.parent is not None else None
     assert module is not None
     index = Shape(ElementType.S32)
     state = Shape.tuple([index, *(v.shape.without_layout() for v in (*changing, *constant))])
 
-    condition = HloComputation(f"{source.opcode}_condition")
+    condition = module.add_computation(HloComputation(f"{source.opcode}_condition"))
     parameter = condition.parameter(0, state)
     turn = condition.add(Opcode.GET_TUPLE_ELEMENT, parameter, index=0)
-    condition.set_root(condition.add(Opcode.COMPARE, turn, condition.constant(count, index), direction="LT"))
+    below = condition.add(Opcode.COMPARE, turn, condition.constant(count, index), direction="LT")
+    if goes_on is not None:
+        state_now = [condition.add(Opcode.GET_TUPLE_ELEMENT, parameter, index=1 + n) for n in range(len(changing))]
+        below = condition.add(Opcode.AND, below, goes_on(Builder(condition, source.metadata), state_now))
+    condition.set_root(below)
 
-    loop = HloComputation(f"{source.opcode}_body")
+    loop = module.add_computation(HloComputation(f"{source.opcode}_body"))
     inner = Builder(loop, source.metadata)
     parameter = loop.parameter(0, state)
     parts = [loop.add(Opcode.GET_TUPLE_ELEMENT, parameter, index=n) for n in range(len(state.tuple_shapes))]
@@ -47,8 +53,6 @@ def counted_loop(
     following = inner.add(Opcode.ADD, turn, inner.constant(1, index))
     loop.set_root(inner.add(Opcode.TUPLE, following, *after, *fixed))
 
-    module.add_computation(condition)
-    module.add_computation(loop)
     start = b.add(Opcode.TUPLE, b.constant(0, index), *changing, *constant)
     result = b.add(Opcode.WHILE, start, condition=condition, body=loop)
     return [b.add(Opcode.GET_TUPLE_ELEMENT, result, index=1 + n) for n in range(len(changing))]

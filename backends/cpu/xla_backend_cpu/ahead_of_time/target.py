@@ -160,8 +160,7 @@ def _capabilities() -> Capabilities:
 
 def _why_not_called(call: HloInstruction) -> str:
     target = call.attribute("custom_call_target")
-    library = "LAPACK" if target.startswith("lapack_") else "Python"
-    return f"{target} needs {library}, which code that is compiled ahead of time doesn't have"
+    return f"{target} needs Python, which code that is compiled ahead of time doesn't have"
 
 
 def _normalized(triple: str) -> str:

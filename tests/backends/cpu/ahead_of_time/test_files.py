@@ -187,12 +187,11 @@ def test_wrong_options_are_refused(options: dict[str, object], said: str) -> Non
         files_of(SCALED, **options)
 
 
-def test_calls_of_lapack_are_refused_with_their_place() -> None:
-    text = """HloModule factor
+def test_calls_of_python_are_refused_with_their_place() -> None:
+    text = """HloModule log
 ENTRY main {
-  x = f32[4,4]{0,1} parameter(0)
-  ROOT y = (f32[4,4]{0,1}, s32[]) custom-call(x), custom_call_target="lapack_spotrf_ffi",
-    backend_config={uplo = 76 : ui8}, metadata={source_file="model.py" source_line=7}
+  x = f32[4,4] parameter(0)
+  ROOT y = f32[4,4] custom-call(x), custom_call_target="acme_log", metadata={source_file="model.py" source_line=7}
 }"""
-    with pytest.raises(UnimplementedError, match=r"(?s)lapack_spotrf_ffi needs LAPACK.*model\.py:7"):
+    with pytest.raises(UnimplementedError, match=r"(?s)acme_log needs Python.*model\.py:7"):
         files_of(text)

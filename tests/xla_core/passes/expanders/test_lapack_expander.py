@@ -1,0 +1,100 @@
+"""LAPACK's routines as loops: their residuals on matrices of several shapes, in the units of `xla accuracy`."""
+
+from __future__ import annotations
+
+import functools
+import zlib
+
+import numpy as np
+import pytest
+from xla_conformance.accuracy.linear_algebra.cases import PROBLEMS
+
+import xla_core as xla
+from xla_core.hlo import ElementType, HloModule, Opcode
+from xla_core.passes import create_pass
+
+TYPES = (ElementType.F32, ElementType.F64, ElementType.C64, ElementType.C128)
+BOUND = 10.0  # n eps, the bound of backends
+ROUTINES = [name for name in PROBLEMS if name not in ("cholesky", "triangular-solve")]
+
+
+def _cases() -> list[object]:
+    """All routines in all types. One in ten is not slow."""
+    cases = []
+    for name in ROUTINES:
+        for t in TYPES:
+            marks = [] if zlib.crc32(f"{name} {t}".encode()) % 10 == 0 else [pytest.mark.slow]
+            cases.append(pytest.param(name, t, id=f"{name}-{t}", marks=marks))
+    return cases
+
+
+@functools.cache
+def _client() -> xla.Client:
+    return xla.Client("cpu")
+
+
+def _expanded(text: str) -> HloModule:
+    module = xla.parse(text)
+    create_pass("lapack-expander").run(module)
+    assert not [i for c in module.computations for i in c.instructions if i.opcode == Opcode.CUSTOM_CALL]
+    return module
+
+
+@pytest.mark.parametrize(("routine", "element_type"), _cases())
+def test_residuals_are_within_the_bound(routine: str, element_type: ElementType) -> None:
+    eps = float(np.finfo(element_type.dtype).eps)
+    for n in (0, 1, 2, 5):
+        for trial in PROBLEMS[routine](element_type, n):
+            results = [np.asarray(r) for r in _client().compile(_expanded(trial.program))(*trial.arguments)]
+            for what, residual in trial.residuals(*results).items():
+                assert residual <= BOUND * max(n, 1) * eps, (what, n)
+            for what, (found, expected) in trial.facts(*results).items():
+                assert found == expected, (what, n)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("routine", ROUTINES)
+def test_large_matrices_are_within_the_bound(routine: str) -> None:
+    t, n = ElementType.F32, 60
+    for trial in PROBLEMS[routine](t, n):
+        results = [np.asarray(r) for r in _client().compile(_expanded(trial.program))(*trial.arguments)]
+        for what, residual in trial.residuals(*results).items():
+            assert residual <= BOUND * n * float(np.finfo(t.dtype).eps), what
+
+
+@pytest.mark.parametrize("target", ["Eigh", "Qr"])
+def test_calls_of_accelerators_are_expanded_too(target: str) -> None:
+    a = np.random.default_rng(3).standard_normal((3, 4, 4)).astype(np.float32)
+    a = a + a.swapaxes(1, 2)
+    second = "f32[3,4]"
+    text = f"""HloModule m
+ENTRY main {{
+  a = f32[3,4,4] parameter(0)
+  ROOT r = (f32[3,4,4], {second}) custom-call(a), custom_call_target="{target}"
+}}"""
+    found = [np.asarray(r) for r in _client().compile(_expanded(text))(a)]
+    wanted = [np.asarray(r) for r in xla.evaluate(xla.parse(text), a)]
+    np.testing.assert_allclose(found[1], wanted[1], atol=1e-5)
+    np.testing.assert_allclose(np.abs(found[0]), np.abs(wanted[0]), atol=1e-5)
+
+
+def test_other_calls_stay() -> None:
+    text = """HloModule m
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT r = f32[4] custom-call(x), custom_call_target="acme_scale"
+}"""
+    assert not create_pass("lapack-expander").run(xla.parse(text))
+
+
+def test_a_target_without_lapack_runs_its_calls() -> None:
+    text = """HloModule m
+ENTRY main {
+  a = f32[5,3] parameter(0)
+  f = (f32[5,3], f32[3]) custom-call(a), custom_call_target="lapack_sgeqrf_ffi"
+  ROOT r = f32[5,3] get-tuple-element(f), index=0
+}"""
+    a = np.random.default_rng(4).standard_normal((5, 3)).astype(np.float32)
+    (got,) = xla.Client("template").compile(text)(a)
+    (wanted,) = xla.evaluate(xla.parse(text), a)
+    np.testing.assert_allclose(np.asarray(got), wanted, atol=1e-5)
