@@ -212,6 +212,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "ops": lambda: str(_beside("op_pages").index()),
     "passes": passes,
     "pipeline": pipeline,
+    "pjrt-functions": lambda: str(_beside("pjrt_tables").functions()),
     "status-codes": status_codes,
     "support-grid": lambda: str(_beside("support_tables").grid()),
     "support-reasons": lambda: str(_beside("support_tables").reasons()),

@@ -6,6 +6,7 @@
     executable          programs: PJRT_Executable, PJRT_LoadedExecutable; compile_options reads their options
     execution           Execute in Python
     program             the code and the signature of a program
+    transfers           arrays that the host writes in parts or lends the memory of
     buffer              arrays: PJRT_Buffer
     client              PJRT_Client, its devices, their memories and the topology
     event               PJRT_Event

@@ -19,13 +19,14 @@ from xla_core.pjrt import (
     profiler_extension,
     python_entries,
     ready_events,
+    transfers,
     warm_path,
 )
 from xla_core.pjrt.functions import IMPLEMENTED, entry_of, unimplemented
 from xla_core.pjrt.handles import GETTERS, keep_for_ever
 from xla_core.runtime import Client
 
-_modules = (buffer, client, event, executable, execution)  # importing them fills IMPLEMENTED
+_modules = (buffer, client, event, executable, execution, transfers)  # importing them fills IMPLEMENTED
 _alive: list[abi.Api] = keep_for_ever([])
 
 

@@ -115,9 +115,7 @@ def element_type_of(number: int) -> ElementType:
 # -- from the host -----------------------------------------------------------------------------------------------------
 
 
-def _host_array(
-    address: int, element_type: ElementType, sizes: tuple[int, ...], strides: tuple[int, ...]
-) -> np.ndarray:
+def host_array(address: int, element_type: ElementType, sizes: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
     """Makes an array over a host's memory, with strides in bytes."""
     dtype = element_type.dtype
     if 0 in sizes:
@@ -130,7 +128,7 @@ def _host_array(
     return np.ndarray(sizes, dtype, memoryview(memory), -first, strides)
 
 
-def _shape_in(memory: PjrtMemory, shape: Shape, layout: int | None) -> Shape:
+def shape_in(memory: PjrtMemory, shape: Shape, layout: int | None) -> Shape:
     """Returns a shape with a layout: the one at an address, or the memory's default."""
     if layout:
         shape = shape.with_layout(_layout_at(layout, shape))
@@ -170,9 +168,9 @@ def _buffer_from_host_buffer(args: Any) -> None:
     sizes = abi.integers_at(args.dims, args.num_dims)
     shape = Shape(element_type, sizes)
     strides = abi.integers_at(args.byte_strides, args.num_byte_strides) or strides_of(shape)
-    array = _host_array(args.data or 0, element_type, sizes, strides)
+    array = host_array(args.data or 0, element_type, sizes, strides)
     immutable = args.host_buffer_semantics == _ZERO_COPY
-    on_device = _shape_in(memory, shape, args.device_layout)
+    on_device = shape_in(memory, shape, args.device_layout)
     buffer = Buffer.from_host(array, memory.storage, on_device, immutable=immutable)
     done: Event | None = None
     if buffer.is_foreign:
@@ -191,7 +189,7 @@ def _buffer_from_host_buffer(args: Any) -> None:
 def _create_uninitialized_buffer(args: Any) -> None:
     memory = memory_at(args.device, args.memory)
     shape = Shape(element_type_of(args.shape_element_type), abi.integers_at(args.shape_dims, args.shape_num_dims))
-    shape = _shape_in(memory, shape, args.shape_layout)
+    shape = shape_in(memory, shape, args.shape_layout)
     args.buffer = PjrtBuffer(Buffer.of_undefined(memory.storage, shape), memory).address
 
 
@@ -200,7 +198,7 @@ def _create_error_buffer(args: Any) -> None:
     memory = memory_at(None, args.memory)
     shape = Shape(element_type_of(args.shape_element_type), abi.integers_at(args.shape_dims, args.shape_num_dims))
     error = error_of_status(args.error_code, abi.text_at(args.error_message, args.error_message_size))
-    shape = _shape_in(memory, shape, args.shape_layout)
+    shape = shape_in(memory, shape, args.shape_layout)
     args.buffer = PjrtBuffer(Buffer.of_error(error, memory.storage, shape), memory).address
 
 
@@ -219,14 +217,14 @@ def _to_host_buffer(args: Any) -> None:
         raise InvalidArgumentError(f"{shape.without_layout()} needs {size} bytes, and {args.dst_size} are given")
     layout = _layout_at(args.host_layout, shape) if args.host_layout else _untiled_layout(shape)
     strides = strides_of(shape, layout.minor_to_major)
-    destination = _host_array(args.dst, shape.element_type, shape.dimensions, strides)
+    destination = host_array(args.dst, shape.element_type, shape.dimensions, strides)
     args.event = event_address(buffer.copy_to_host(destination))
 
 
 @implements("Buffer_CopyRawToHost")
 def _copy_raw_to_host(args: Any) -> None:
     buffer = handle_at(args.buffer, PjrtBuffer).buffer
-    destination = _host_array(args.dst or 0, ElementType.U8, (args.transfer_size,), (1,))
+    destination = host_array(args.dst or 0, ElementType.U8, (args.transfer_size,), (1,))
     args.event = event_address(buffer.copy_raw_to_host(destination, args.offset))
 
 

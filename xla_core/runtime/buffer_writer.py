@@ -4,20 +4,37 @@ from __future__ import annotations
 
 import numpy as np
 
-from xla_core.errors import FailedPreconditionError
+from xla_core.backend.event import Event
+from xla_core.errors import CancelledError, FailedPreconditionError, XlaError
 from xla_core.hlo.shape import Shape
 from xla_core.runtime.buffer import Buffer, check_raw_bytes
-from xla_core.runtime.device import Device
+from xla_core.runtime.device import Device, wait_for
+from xla_core.runtime.host_event import HostEvent, RecordedPoint, ready_event
 
 
 class BufferWriter:
-    """An array on a device before it is a Buffer; see `Client.buffer_writer`.
+    """An array on a device whose bytes are being written; see `Client.buffer_writer`.
 
     Bytes that no `write` has set are undefined.
     """
 
     def __init__(self, device: Device, shape: Shape) -> None:
-        self._buffer: Buffer | None = Buffer.of_undefined(device, shape)
+        self._buffer = Buffer.of_undefined(device, shape)
+        self._memory = self._buffer.require_memory()
+        self._is_finished = False
+        self._end: RecordedPoint | None = None
+        self._writes: list[Event] = []
+
+    @property
+    def buffer(self) -> Buffer:
+        """The buffer. Work that reads it may be enqueued at once: its value is defined once `finish` was called and the
+        parts are written.
+        """
+        if self._end is None and not self._is_finished:
+            finished = HostEvent()
+            self._end = finished.arm()
+            self._buffer.define(_after(finished, self._buffer.device))
+        return self._buffer
 
     def write(self, source: np.ndarray, offset: int = 0) -> None:
         """Writes bytes in the device's layout, from byte `offset` of the array on.
@@ -26,23 +43,52 @@ class BufferWriter:
 
         Raises:
             InvalidArgumentError: for another array, and for bytes outside of the array on the device.
+            FailedPreconditionError: after `finish`.
         """
-        buffer = self._unfinished()
-        check_raw_bytes("source", source, offset, buffer.byte_size)
-        device, stream = buffer.device, buffer.device.h2d_stream
+        self._require_unfinished()
+        check_raw_bytes("source", source, offset, self._buffer.byte_size)
+        device, stream = self._buffer.device, self._buffer.device.h2d_stream
         with device.lock:
-            memory = buffer.acquire(stream)
             try:
-                device.executor.write_at(stream, memory, source.copy(), offset)
+                device.executor.write_at(stream, self._memory, source.copy(), offset)
             finally:
-                buffer.define(stream.finish())
+                self._written(stream.finish())
 
-    def finish(self) -> Buffer:
-        """Returns the Buffer, whose value is defined once all parts are written. Later calls raise."""
-        buffer, self._buffer = self._unfinished(), None
+    def finish(self, error: XlaError | None = None) -> Buffer:
+        """Ends the writing, and returns the buffer. Its value is defined once all parts are written.
+
+        Args:
+            error: what every use of the value fails with, where it could not be made.
+        """
+        buffer = self.buffer if error is not None else self._buffer
+        self._require_unfinished()
+        self._is_finished = True
+        if (end := self._end) is not None:
+            writes = self._writes or [ready_event()]
+            writes[-1].when_ready(lambda _: end.complete(error or next(filter(None, (w.error for w in writes)), None)))
         return buffer
 
-    def _unfinished(self) -> Buffer:
-        if self._buffer is None:
+    def __del__(self) -> None:
+        if (end := getattr(self, "_end", None)) is not None and not self._is_finished:
+            end.complete(CancelledError("the writer of this buffer is gone before it was finished"))
+
+    def _written(self, event: Event) -> None:
+        self._writes = [*(write for write in self._writes if not write.ready or write.error), event]
+        if self._end is None:
+            self._buffer.define(event)
+        else:
+            self._buffer.add_usage(event)
+
+    def _require_unfinished(self) -> None:
+        if self._is_finished:
             raise FailedPreconditionError("this buffer is finished, and buffers are immutable", hint="make a new one")
-        return self._buffer
+
+
+def _after(event: HostEvent, device: Device) -> Event:
+    """Makes an event of a device that is ready after an event of the host, and has its error."""
+    stream = device.executor.create_stream()
+    stream.name = f"{device.platform.name}:{device.id} written by the host"
+    stream.host_callback(lambda: wait_for(event, device))
+    after = stream.finish()
+    after.when_ready(lambda _: stream.close())
+    return after

@@ -14,7 +14,7 @@ import pytest
 
 import xla_core
 from xla_core.backend import DeviceFeatures
-from xla_core.errors import FailedPreconditionError, InternalError, InvalidArgumentError
+from xla_core.errors import CancelledError, FailedPreconditionError, InternalError, InvalidArgumentError
 from xla_core.hlo import ElementType, Layout, Shape
 from xla_core.runtime import Buffer, HostEvent
 
@@ -112,6 +112,36 @@ def test_a_buffer_is_written_in_parts(on: xla_core.Client) -> None:
     for call in (writer.finish, lambda: writer.write(data)):
         with pytest.raises(FailedPreconditionError, match="finished"):
             call()
+
+
+def test_a_buffer_may_be_used_before_it_is_written(on: xla_core.Client) -> None:
+    writer = on.buffer_writer(Shape(ElementType.F32, (64,)))
+    buffer, data = writer.buffer, A.view(np.uint8)
+    copy = buffer.copy_to_device(1)
+    (twice,) = on.compile(STEP.replace(", input_output_alias={{}: (0, {}, may-alias)}", ""))(buffer, buffer)
+    writer.write(data[:128])
+    assert not buffer.is_ready()
+    writer.write(data[128:], 128)
+    assert writer.finish() is buffer
+    for array, expected in ((buffer, A), (copy, A), (twice, A + A)):
+        assert np.array_equal(np.asarray(array), expected)
+
+
+def test_a_buffer_whose_writer_is_dropped_has_an_error(on: xla_core.Client) -> None:
+    buffer = on.buffer_writer(Shape(ElementType.F32, (64,))).buffer
+    with pytest.raises(CancelledError, match="before it was finished"):
+        np.asarray(buffer)
+
+
+def test_a_buffer_that_could_not_be_written_has_the_error(on: xla_core.Client) -> None:
+    for is_early in (True, False):
+        writer = on.buffer_writer(Shape(ElementType.F32, (64,)))
+        copy = writer.buffer.copy_to_device(1) if is_early else None
+        writer.write(A.view(np.uint8)[:128])
+        for array in (writer.finish(InvalidArgumentError("the file is damaged")), copy):
+            if array is not None:
+                with pytest.raises(InvalidArgumentError, match="the file is damaged"):
+                    np.asarray(array)
 
 
 def test_copies_to_another_device_wait_behind_the_callers_back(on: xla_core.Client, gate: threading.Event) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from xla_core.pjrt.jax_plugin import callbacks
+from xla_core.pjrt.jax_plugin.dlpack import export_arrays
 
 _REPLACED = """
     geqrf householder_product lu ormqr svd tridiagonal_solve csr_spmm csr_spmv spsolve
@@ -48,6 +49,8 @@ def register_platform(name: str) -> None:
         mlir.register_lowering(primitive, rule, platform=name, inline=entry.inline)
     run_export = functools.partial(_lower_exported, name, mlir._lowerings[exports.call_exported_p].rule)
     mlir.register_lowering(exports.call_exported_p, run_export, platform=name)
+    if not _platforms:
+        export_arrays(_platforms)
     if name not in _platforms:
         _platforms.add(name)
         _route_callbacks()
