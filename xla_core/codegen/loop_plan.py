@@ -161,7 +161,7 @@ def _is_tileable(source: HloInstruction, most_bits: int) -> bool:
 
 
 def _changes(factor: int, low: int, high: int) -> list[int]:
-    """The i at which low <= factor * i <= high begins and ceases to hold."""
+    """Returns the first i for which low <= factor * i <= high, and the first i after them for which it is false."""
     if factor > 0:
         return [-(-low // factor), high // factor + 1]
     return [-(high // -factor), -low // -factor + 1]

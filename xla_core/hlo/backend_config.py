@@ -171,7 +171,7 @@ class _Reader:
         return value
 
     def _as_text(self, attribute: str) -> Any:
-        """Returns what stands for an attribute that has no value in Python."""
+        """Returns the value of an attribute that Python has no type for: its text."""
         return attribute
 
     def _type(self) -> str:
@@ -267,7 +267,7 @@ class _Reader:
 
 
 class _TypedReader(_Reader):
-    """Reads numbers as numpy's, which have the types of the text."""
+    """Reads a number as a numpy scalar of the type that the text gives it."""
 
     def _number(self, text: str, type: str) -> Any:
         value = super()._number(text, type)

@@ -112,7 +112,7 @@ def groups_along(axes: MeshAxes, ids: np.ndarray | None, along: Iterable[AxisRef
             if first < done:
                 raise InvalidArgumentError(f"parts of the axis {name!r} of a mesh overlap")
             if first % done:
-                raise InvalidArgumentError(f"sub-axes of a mesh do not divide it: those of {name!r}")
+                raise InvalidArgumentError(f"the sub-axes of {name!r} do not divide that axis of the mesh")
             if first > done:
                 split.append(first // done)
             picked[len(split)] = order

@@ -186,7 +186,7 @@ class TrackedBuffer(MemoryHolder, Handle):
     def writable_memory(self, stream: Stream, *, keep: bool = False) -> tuple[DeviceMemory, bool]:
         """Returns memory with the value that work on `stream` may overwrite, and whether it is a copy.
 
-        It is a copy, which the caller must free, with `keep` or if the buffer's own memory is shared.
+        With `keep`, or if the buffer's own memory is shared, it is a copy. The caller must free a copy.
         """
         memory = self.require_memory()
         if keep or self._hold is not None:

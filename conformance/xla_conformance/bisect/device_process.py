@@ -31,7 +31,9 @@ Step = Callable[[str, str, HloModule], None]
 
 
 class DeviceProcess:
-    """A client of a backend in another process. If that dies or hangs, the call raises; the next one starts another.
+    """A client of a backend in another process.
+
+    If the process dies or hangs during a call, the call raises an error, and the next call starts a new process.
 
     Args:
         backend: the backend's name; None for the default one.

@@ -516,7 +516,10 @@ def _cases_of(op: OpDef, seed: int, every_type: bool) -> Iterator[ValueCase]:
 
 
 def _plain(some: Sequence[Form], turned: int | None) -> Iterator[Form]:
-    """Yields the forms of whole arrays with the first attributes. With `turned`, types of results take turns."""
+    """Yields the forms of whole arrays that have the first form's attributes.
+
+    With `turned`, each result type is used by some of the cases only.
+    """
     arrays = [form for form in some if form.constant is None and not form.scalars]
     for form in arrays:
         if form.attributes != arrays[0].attributes:

@@ -63,7 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def record_property(request: pytest.FixtureRequest) -> Callable[[str, Any], None]:
-    """As pytest's, but the parent has each property at once, so that it knows them of a test that crashes."""
+    """Does what pytest's fixture does, and sends each property to the parent at once, in case the test crashes."""
     worker = request.config.pluginmanager.get_plugin(_NAME)
     assert isinstance(worker, _Worker)
 

@@ -132,7 +132,7 @@ def test_every_allocation_may_fail(client: Client, program: FamilyProgram, rando
 
 
 def distinct(places: Sequence[object]) -> list[object]:
-    """Handles may be objects without a hash, so they are compared one by one."""
+    """Returns each place once. They are compared one by one, because handles may be objects without a hash."""
     found: list[object] = []
     for place in places:
         if place not in found:

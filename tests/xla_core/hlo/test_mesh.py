@@ -84,7 +84,7 @@ def test_groups_along_axes(text: str, groups: str) -> None:
         (f"{EIGHT} {{'b':(1)-2}}", "there is no sub-axis (1)-2", "{'b'"),
         (f"{EIGHT} {{'b','b'}}", "parts of the axis 'b' of a mesh overlap", "{'b'"),
         (f"{EIGHT} {{'b':(2)2,'b'}}", "parts of the axis 'b' of a mesh overlap", "{'b'"),
-        ("mesh['a'=12] {'a':(1)2,'a':(3)2}", "sub-axes of a mesh do not divide it: those of 'a'", "{'a'"),
+        ("mesh['a'=12] {'a':(1)2,'a':(3)2}", "the sub-axes of 'a' do not divide that axis of the mesh", "{'a'"),
         ("mesh['a'=2,'a'=4] {'a'}", "a mesh has two axes 'a'", "mesh"),
         ("mesh['a'=0] {'a'}", "the axis 'a' of a mesh has size 0, but must be at least 1", "mesh"),
         ("mesh['a'=-2] {'a'}", "the axis 'a' of a mesh has size -2", "mesh"),

@@ -85,7 +85,7 @@ class IndexExpr:
     def __init__(self, terms: Mapping[Atom, int], constant: int = 0) -> None:
         self.terms = terms
         self.constant = constant
-        # Most expressions are parts of others, whose bounds and variables nobody asks for.
+        # Computed on first use: most expressions are only parts of others, and these figures of them are never read.
         self._bounds: tuple[int, int] | None = None
         self._hash: int | None = None
         self._variables: frozenset[Variable] | None = None

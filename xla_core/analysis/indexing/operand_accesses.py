@@ -17,7 +17,7 @@ _RULES = {**MOVEMENTS, **CONTRACTIONS}
 def is_product(instruction: HloInstruction) -> bool:
     """Whether elements are sums of products of operand elements whose indices are known when a program is compiled.
 
-    Those of a ragged dot depend on the sizes of its groups.
+    A ragged dot is no such product, because its indices depend on the sizes of its groups.
     """
     return Trait.PRODUCT in instruction.op.traits and instruction.opcode in CONTRACTIONS
 

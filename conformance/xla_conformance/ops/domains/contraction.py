@@ -144,7 +144,7 @@ def other_type(name: str, element_type: ElementType) -> ElementType:
     terms=("whole",),
 )
 def _square_dot(p: Program, c: Choice) -> HloInstruction:
-    """Dimensions of one size, so that each can be taken for another."""
+    """All dimensions have one size, so that a backend that confuses two of them gets a result of the right shape."""
     return _dot(p, c)
 
 

@@ -80,9 +80,9 @@ class Section:
 
 
 def sections(body: KernelBody, *, parts: bool) -> list[Section]:
-    """The kernel's roots: those of one shape together, in-place updates alone.
+    """Divides the kernel's roots into sections. Roots of one shape share a section; each in-place update has its own.
 
-    With `parts`, concatenations are computed operand by operand.
+    With `parts`, each operand of a concatenation is a section, too.
     """
     found: dict[Hashable, Section] = {}
     leaf = 0

@@ -16,8 +16,9 @@ from xla_core.hlo.opcode import Opcode
 
 
 def add_debug_locations(b: IrBuilder, fusion: HloInstruction) -> None:
-    """Lets the builder's function have debug locations. Those of a fusion's instructions are in `b.locations`, and the
-    root's is the location of what belongs to no other instruction.
+    """Adds debug locations to the builder's function: one for each instruction of the fusion, in `b.locations`.
+
+    Code that belongs to no instruction has the root's location.
     """
     module = b.module
     file = module.metadata(f'!DIFile(filename: "{_quoted(fusion.name)}", directory: "")')

@@ -99,13 +99,13 @@ class _PhaseCode(FftCode):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _FftPlan(KernelPlan):
-    """One phase.
+    """The plan of one phase of an FFT.
 
     Attributes:
-        rows: how many there are.
+        rows: the number of rows.
         loop: the number of the loop that is this phase; -1 if blocks transform rows in shared memory.
-        iterations: of the loop over one row, or of a loop for all rows.
-        row_elements, once_elements: real numbers of scratch or shared memory for a row, and for all rows.
+        iterations: the iterations of the loop over one row, or of a loop over all rows.
+        row_elements, once_elements: the real numbers of scratch or shared memory for each row, and for all rows.
         team: the threads of a row in a block.
     """
 
