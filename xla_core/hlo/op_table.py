@@ -39,36 +39,71 @@ Evaluate = Callable[["EvaluationContext", "HloInstruction", "list[Value]"], "Val
 
 
 class AttributeKind(enum.Enum):
-    """The kinds of attributes: their Python types, and the spelling of each in HLO text."""
+    """The kinds of attributes; `form` says the Python type and the spelling of each in HLO text."""
 
     __hash__ = object.__hash__  # as in `Trait`
 
-    BOOL = "bool"  # bool
-    INT = "int"  # int
-    FLOAT = "float"  # float
-    INTS = "ints"  # tuple[int, ...]: {0,1}
-    BOOLS = "bools"  # tuple[bool, ...]
-    STRING = "string"  # str, quoted
-    ENUM = "enum"  # str, bare: LT, kLoop, rng_three_fry
-    ENUMS = "enums"  # tuple[str, ...], bare in braces
-    COMPUTATION = "computation"  # HloComputation: %name
-    COMPUTATIONS = "computations"  # tuple[HloComputation, ...]
-    WINDOW = "window"  # Window: {size=3x3 stride=2x2 pad=0_1x0_1 ...}
-    DIM_LABELS = "dim_labels"  # ConvolutionDimensionNumbers: b01f_01io->b01f
-    SLICE = "slice"  # tuple[SliceDimension, ...]: {[0:4], [1:8:2]}
-    PADDING = "padding"  # tuple[PaddingDimension, ...]: 0_1x2_2_1
-    REPLICA_GROUPS = "replica_groups"  # ReplicaGroups: {{0,1},{2,3}}
-    SOURCE_TARGET_PAIRS = "source_target_pairs"  # tuple[tuple[int, int], ...]
-    SHAPE = "shape"  # Shape
-    SHAPES = "shapes"  # tuple[Shape, ...] (layout constraints)
-    DICT = "dict"  # tuple[tuple[str, str], ...], sorted: frontend_attributes={a="b"}
-    SHARDING = "sharding"  # str, kept as written: {replicated}
-    BACKEND_CONFIG = "backend_config"  # str: a dictionary is kept as it is, other text is quoted: {"a":1}, "a"
-    BRACED = "braced"  # str, kept as written: domain={kind="sharding", ...}
-    INT_LISTS = "int_lists"  # tuple[tuple[int, ...], ...]: {{1,2},{3}}
-    OUTPUT_TO_OPERAND_ALIASING = "output_to_operand_aliasing"  # tuple[OutputToOperandAlias, ...]: {{0}: (1, {})}
-    LITERAL = "literal"  # Literal: the payload in constant(...)
-    OPERAND_TEXT = "operand_text"  # int: what stands between the op's parentheses, as in parameter(0)
+    BOOL = "bool"
+    INT = "int"
+    FLOAT = "float"
+    INTS = "ints"
+    BOOLS = "bools"
+    STRING = "string"
+    ENUM = "enum"
+    ENUMS = "enums"
+    COMPUTATION = "computation"
+    COMPUTATIONS = "computations"
+    WINDOW = "window"
+    DIM_LABELS = "dim_labels"
+    SLICE = "slice"
+    PADDING = "padding"
+    REPLICA_GROUPS = "replica_groups"
+    SOURCE_TARGET_PAIRS = "source_target_pairs"
+    SHAPE = "shape"
+    SHAPES = "shapes"
+    DICT = "dict"
+    SHARDING = "sharding"
+    BACKEND_CONFIG = "backend_config"
+    BRACED = "braced"
+    INT_LISTS = "int_lists"
+    OUTPUT_TO_OPERAND_ALIASING = "output_to_operand_aliasing"
+    LITERAL = "literal"
+    OPERAND_TEXT = "operand_text"
+
+    @property
+    def form(self) -> str:
+        """The Python type of an attribute's value, and how HLO text spells it."""
+        return _FORMS[self]
+
+
+_FORMS = {
+    AttributeKind.BOOL: "bool",
+    AttributeKind.INT: "int",
+    AttributeKind.FLOAT: "float",
+    AttributeKind.INTS: "tuple of int, in text {0,1}",
+    AttributeKind.BOOLS: "tuple of bool",
+    AttributeKind.STRING: "str, in text quoted",
+    AttributeKind.ENUM: "str, in text without quotes",
+    AttributeKind.ENUMS: "tuple of str, in text {a,b}",
+    AttributeKind.COMPUTATION: "HloComputation, in text %name",
+    AttributeKind.COMPUTATIONS: "tuple of HloComputation, in text {%a, %b}",
+    AttributeKind.WINDOW: "Window, in text {size=3x3 stride=2x2 pad=0_1x0_1 ...}",
+    AttributeKind.DIM_LABELS: "ConvolutionDimensionNumbers, in text b01f_01io->b01f",
+    AttributeKind.SLICE: "tuple of SliceDimension(start, limit, stride), in text {[0:4], [1:8:2]}",
+    AttributeKind.PADDING: "tuple of PaddingDimension(low, high, interior), in text 0_1x2_2_1",
+    AttributeKind.REPLICA_GROUPS: "ReplicaGroups, in text {{0,1},{2,3}}",
+    AttributeKind.SOURCE_TARGET_PAIRS: "tuple of (int, int), in text {{0,1},{1,0}}",
+    AttributeKind.SHAPE: "Shape",
+    AttributeKind.SHAPES: "tuple of Shape (layout constraints)",
+    AttributeKind.DICT: 'tuple of (str, str), sorted, in text {a="b"}',
+    AttributeKind.SHARDING: "str, as written in the text: {replicated}",
+    AttributeKind.BACKEND_CONFIG: 'str, in text a dictionary as it is, or quoted: {"a":1}, "a"',
+    AttributeKind.BRACED: 'str, as written in the text: {kind="sharding", ...}',
+    AttributeKind.INT_LISTS: "tuple of tuples of int, in text {{1,2},{3}}",
+    AttributeKind.OUTPUT_TO_OPERAND_ALIASING: "tuple of OutputToOperandAlias, in text {{0}: (1, {})}",
+    AttributeKind.LITERAL: "Literal, in text the payload in constant(...)",
+    AttributeKind.OPERAND_TEXT: "int, in text between the op's parentheses: parameter(0)",
+}
 
 
 REQUIRED: Any = object()
@@ -79,13 +114,15 @@ class Attribute:
     """One attribute of an op.
 
     `default` is the value where the text leaves the attribute out; a REQUIRED attribute has no default. XLA prints a
-    `shown` attribute even where it has its default. An enum has one of `values`, if they are given.
+    `shown` attribute even where it has its default. An enum has one of `values`, if they are given. `doc` says what the
+    attribute means to its op.
     """
 
     kind: AttributeKind
     default: Any = REQUIRED
     shown: bool = False
     values: tuple[str, ...] = ()
+    doc: str = ""
 
 
 class Trait(enum.Enum):

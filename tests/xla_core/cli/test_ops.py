@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from xla_core import hlo, stablehlo
+from xla_core.hlo import Trait
 
 
 def test_it_lists_every_op(xla: Callable[..., Any]) -> None:
@@ -22,7 +23,10 @@ def test_it_lists_every_op(xla: Callable[..., Any]) -> None:
     ("name", "shown"),
     [
         ("stablehlo.slice", ["start_indices", "type traits:", "becomes HLO `slice`", "func.func @main"]),
-        ("slice", ["stablehlo.slice", "slice (HLO)"]),
+        (
+            "slice",
+            ["stablehlo.slice", "slice (HLO)", "the first index, the end and the step", "SliceDimension(start, limit"],
+        ),
         ("dynamic_slice", ["stablehlo.dynamic_slice", "dynamic-slice (HLO)", "dynamic_slice_sizes"]),
         ("top_k", ["chlo.top_k", "default true"]),
         ("all-reduce", ["all-reduce (HLO)", "1 or more", "traits: collective"]),
@@ -61,3 +65,19 @@ def test_piped_tables_keep_their_rows(xla: Callable[..., Any], monkeypatch: pyte
     monkeypatch.delenv("COLUMNS")
     line = next(line for line in xla("ops").out.splitlines() if "stablehlo.transpose" in line)
     assert "permutation[i]" in line
+
+
+def test_the_attributes_of_primitive_ops_say_what_they_mean(xla: Callable[..., Any]) -> None:
+    primitive = [op for op in hlo.OPS.values() if Trait.PRIMITIVE in op.traits]
+    assert len(primitive) > 15
+    for op in [*primitive, hlo.lookup("dot")]:
+        out = xla("ops", op.opcode).out
+        for name, attribute in op.attributes.items():
+            if name not in ("operand_precision", "algorithm"):
+                assert attribute.doc.endswith("."), f"{op.opcode} {name}"
+                assert f"{name} " in out
+                assert attribute.doc in out
+
+
+def test_each_kind_of_attribute_says_its_form() -> None:
+    assert all(attribute.kind.form for op in hlo.OPS.values() for attribute in op.attributes.values())

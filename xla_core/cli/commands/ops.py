@@ -83,20 +83,31 @@ def _dialect_op(op: OpReference) -> str:
 
 
 def _hlo_op(op: OpDef) -> str:
-    from xla_core.hlo.op_table import REQUIRED
-
     arity = str(op.arity) if isinstance(op.arity, int) else f"{op.arity[0]} or more"
     if not isinstance(op.arity, int) and op.arity[1] is not None:
         arity = f"{op.arity[0]} to {op.arity[1]}"
-    rows = [
-        (name, attribute.kind.value, "required" if attribute.default is REQUIRED else "optional")
-        for name, attribute in op.attributes.items()
-    ]
-    lines = [f"{op.opcode} (HLO)", "", *_wrapped(op.doc), "", f"operands: {arity}", *_section("attributes", rows)]
+    lines = [f"{op.opcode} (HLO)", "", *_wrapped(op.doc), "", f"operands: {arity}", *_hlo_attributes(op)]
     traits = sorted(t.name.lower().replace("_", " ") for t in op.traits)
     if traits:
         lines += ["", f"traits: {', '.join(traits)}"]
     return "\n".join(lines)
+
+
+def _hlo_attributes(op: OpDef) -> list[str]:
+    """Of each attribute a line with its meaning, then one with its form."""
+    from xla_core.hlo.op_table import REQUIRED
+
+    lines = ["", "attributes:"] if op.attributes else []
+    width = max(map(len, op.attributes), default=0)
+    for name, attribute in op.attributes.items():
+        if attribute.default is REQUIRED:
+            presence = "required"
+        else:
+            presence = "optional" if attribute.default in (None, ()) else f"default {attribute.default}"
+        form = " | ".join(attribute.values) if attribute.values else attribute.kind.form
+        said = [attribute.doc, f"{presence}; {form}"] if attribute.doc else [f"{presence}; {form}"]
+        lines += [f"  {head:<{width}}  {text}" for head, text in zip((name, ""), said, strict=False)]
+    return lines
 
 
 def _section(title: str, rows: Iterable[tuple[str, str, str]]) -> list[str]:

@@ -151,8 +151,13 @@ entry(
     _EXACT,
     doc="Whether the direction (EQ, NE, GE, GT, LE, LT) holds, in the order of type (FLOAT, TOTALORDER, SIGNED, ...).",
     predicate_result=True,
-    direction=attr("enum", values="EQ NE GE GT LE LT"),
-    type=attr("enum", None, values="FLOAT TOTALORDER SIGNED UNSIGNED"),
+    direction=attr("enum", values="EQ NE GE GT LE LT", doc="Which comparison: lhs LT rhs is lhs < rhs."),
+    type=attr(
+        "enum",
+        None,
+        values="FLOAT TOTALORDER SIGNED UNSIGNED",
+        doc="The order. By default that of the element type; TOTALORDER orders floats by their bits, from -NaN to NaN.",
+    ),
 )
 _op(
     Opcode.SELECT,

@@ -281,7 +281,9 @@ entry(
     *_MOVES,
     Trait.CHEAP,
     doc="Operand dimension i becomes result dimension dimensions[i]; the others repeat.",
-    dimensions=attr("ints", (), shown=True),
+    dimensions=attr(
+        "ints", (), shown=True, doc="For each dimension of the operand, the dimension of the result that it becomes."
+    ),
 )
 entry(
     Opcode.IOTA,
@@ -291,7 +293,7 @@ entry(
     *_MOVES,
     Trait.CHEAP,
     doc="0, 1, 2, ... along one dimension.",
-    iota_dimension=attr("int"),
+    iota_dimension=attr("int", doc="The dimension along which the numbers count."),
 )
 entry(
     Opcode.RESHAPE,
@@ -301,7 +303,9 @@ entry(
     *_MOVES,
     Trait.CHEAP,
     doc="The elements in row-major order under other dimensions.",
-    inferred_dimension=attr("int", None),
+    inferred_dimension=attr(
+        "int", None, doc="The dimension whose size was inferred from a dynamic operand; it changes nothing else."
+    ),
 )
 entry(
     Opcode.DYNAMIC_RESHAPE,
@@ -321,7 +325,7 @@ entry(
     *_MOVES,
     Trait.CHEAP,
     doc="Result dimension i is operand dimension dimensions[i].",
-    dimensions=attr("ints"),
+    dimensions=attr("ints", doc="For each dimension of the result, the dimension of the operand that it is."),
 )
 entry(
     Opcode.REVERSE,
@@ -332,7 +336,7 @@ entry(
     Trait.INDEX_MAP,
     Trait.EXACT_IN_WIDER_INTEGERS,
     doc="The elements in reverse order along dimensions.",
-    dimensions=attr("ints"),
+    dimensions=attr("ints", doc="The dimensions that are reversed."),
 )
 entry(
     Opcode.SLICE,
@@ -343,7 +347,7 @@ entry(
     Trait.READS_PART,
     Trait.CHEAP,
     doc="[start:limit:stride] of every dimension.",
-    slice=attr("slice"),
+    slice=attr("slice", doc="For each dimension, the first index, the end and the step of the elements that are kept."),
 )
 entry(
     Opcode.PAD,
@@ -351,8 +355,11 @@ entry(
     _pad_shape,
     _pad,
     *_MOVES,
-    doc="Padding before, after and between elements; negative edges remove.",
-    padding=attr("padding"),
+    doc="The second operand, a scalar, before, after and between the elements of the first; negative edges remove.",
+    padding=attr(
+        "padding",
+        doc="For each dimension, the elements that are added before, after, and between two neighbours.",
+    ),
 )
 entry(
     Opcode.CONCATENATE,
@@ -362,7 +369,7 @@ entry(
     *_MOVES,
     doc="The operands one after another along a dimension.",
     same_sizes=lambda attributes, ranks: alike(ranks, apart=attributes["dimensions"]),
-    dimensions=attr("ints"),
+    dimensions=attr("ints", doc="The one dimension along which the operands follow each other."),
 )
 entry(
     Opcode.DYNAMIC_SLICE,
@@ -371,9 +378,12 @@ entry(
     _dynamic_slice,
     *_MOVES,
     Trait.READS_PART,
-    doc="A slice of fixed size at start indices, which are clamped so that it lies within the operand.",
+    doc="A slice of fixed size at start indices, which are clamped so that it lies within the operand. The operands "
+    "are the array, then a scalar for each of its dimensions.",
     index_operands=lambda count: range(1, count),
-    dynamic_slice_sizes=attr("ints"),
+    dynamic_slice_sizes=attr(
+        "ints", doc="The sizes of the result; the start of each dimension is an operand, a scalar integer."
+    ),
 )
 entry(
     Opcode.DYNAMIC_UPDATE_SLICE,

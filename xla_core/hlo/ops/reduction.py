@@ -127,10 +127,13 @@ entry(
     Trait.PRIMITIVE,
     Trait.EXACT_IN_WIDER_INTEGERS,
     Trait.ACCUMULATES,
-    doc="Combines the elements along dimensions by to_apply, from the initial values, in an order of its own.",
+    doc="Combines the elements along dimensions by to_apply, in an order of its own. The operands are arrays, then as "
+    "many scalars, from which the results begin.",
     same_sizes=lambda attributes, ranks: alike(ranks[: len(ranks) // 2]),
-    dimensions=attr("ints"),
-    to_apply=attr("computation"),
+    dimensions=attr("ints", doc="The dimensions that the result no longer has."),
+    to_apply=attr(
+        "computation", doc="Combines two values, of each operand, into one. It takes them in any order and grouping."
+    ),
 )
 entry(
     Opcode.MAP,

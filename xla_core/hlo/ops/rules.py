@@ -32,9 +32,9 @@ from xla_core.hlo.shape import Shape
 _KINDS = {kind.value: kind for kind in AttributeKind}
 
 
-def attr(kind: str, default: Any = REQUIRED, *, shown: bool = False, values: str = "") -> Attribute:
+def attr(kind: str, default: Any = REQUIRED, *, shown: bool = False, values: str = "", doc: str = "") -> Attribute:
     """Makes an attribute. `attr("ints")` is required; `attr("ints", ())` has a default; "A B" are values of an enum."""
-    return Attribute(_KINDS[kind], default, shown, tuple(values.split()))
+    return Attribute(_KINDS[kind], default, shown, tuple(values.split()), doc)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
