@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.xla_core.codegen.llvm.kernels import emit
 from tests.xla_core.passes.random_graphs import random_arguments, random_graph
 from xla_core.analysis import assign_buffers, check_buffer_assignment
 from xla_core.hlo.evaluator import evaluate
@@ -17,7 +19,7 @@ from xla_core.hlo.verifier import verify
 from xla_core.passes.fusion import FusionPolicy, InstructionFusion, MultiOutputFusion, create_fusion, fuse_into
 from xla_core.passes.scheduling.copy_insertion import insert_copies
 from xla_core.passes.scheduling.memory_scheduler import schedule_module
-from xla_core.target import FusionDecision, FusionPreferences, ParallelModel
+from xla_core.target import FusionCosts, FusionDecision, FusionPreferences, ParallelModel
 
 BLOCKS = FusionPolicy(parallel=ParallelModel(threads=256, lanes=32))
 
@@ -360,3 +362,15 @@ def test_the_condition_of_a_loop_stays_as_it_is_for_blocks_of_threads():
     """The number of trips is read off it."""
     condition = " i = s32[] parameter(0)\n ten = s32[] constant(10)\n ROOT r = pred[] compare(i, ten), direction=LT"
     assert _kernels(condition, BLOCKS) == [["compare"]]
+
+
+def test_the_code_of_nested_concatenations_is_bounded() -> None:
+    """Each operand of a concatenation has code of its own. In one kernel, this network's 7 steps have 4^7 compares."""
+    module = parse_hlo(Path(__file__).with_name("sorting_network.txt").read_text())
+    dear = FusionPreferences(costs=FusionCosts(byte=8.0, kernel=1e7))  # launches
+    InstructionFusion(FusionPolicy(dear, ParallelModel(threads=1024, lanes=32))).run(module)
+    fusions = [i for i in module.entry.instructions if i.opcode == "fusion"]
+    assert len(fusions) > 1
+    for fusion in fusions:
+        _, emitted = emit(fusion)
+        assert emitted.count("\n") < 20_000

@@ -51,11 +51,17 @@ class InstructionFusion(HloPass):
 Indices = dict[Index, float]
 """The indices at which a kernel computes an instruction, each with the part of its evaluations that are needed."""
 
+Scope = tuple[tuple[HloInstruction, int, Index], ...]
+"""A block of code: the concatenations around it, with the operands that it computes and the indices."""
+
+Copies = frozenset[tuple[Scope, Index]]
+"""The code that is emitted for an instruction: once for each index in each block. Blocks of operands share nothing."""
+
 
 class _Kernel:
     """The instructions that one kernel computes, and the indices at which it computes each of them."""
 
-    __slots__ = ("indices", "operands", "policy", "root", "rows", "size", "space")
+    __slots__ = ("copies", "indices", "operands", "policy", "root", "rows", "size", "space")
 
     def __init__(self, root: HloInstruction, policy: FusionPolicy, rows: ReducedRows | None = None) -> None:
         self.policy = policy
@@ -64,6 +70,7 @@ class _Kernel:
         self.rows = rows or (reduced_rows(root) if policy.parallel.has_blocks else None)
         self.space = IndexSpace(root, policy.parallel, self.rows)
         self.indices: dict[HloInstruction, Indices] = {root: {self.space.root: 1.0}}
+        self.copies: dict[HloInstruction, Copies] = {root: frozenset({((), self.space.root)})}
         self.operands: dict[HloInstruction, None] = dict.fromkeys(root.operands)
 
     @property
@@ -108,25 +115,40 @@ class _Kernel:
         for member in list(self.indices)[1:]:  # users first
             users = [user for user in dict.fromkeys(member.users) if user in kernel.indices]
             kernel.indices[member] = kernel.indices_of(member, users)
+            kernel.copies[member] = kernel._copies_of(member)
         kernel.operands = self.operands
-        kernel.size = sum(kernel._code_size(member, indices) for member, indices in kernel.indices.items())
+        kernel.size = sum(map(kernel._code_size, kernel.indices))
         return kernel
 
     def become(self, other: _Kernel) -> None:
         """Takes the division into rows of another form of this kernel."""
-        self.rows, self.space, self.indices, self.size = other.rows, other.space, other.indices, other.size
+        self.rows, self.space, self.size = other.rows, other.space, other.size
+        self.indices, self.copies = other.indices, other.copies
 
-    def size_with(self, producer: HloInstruction, indices: Indices) -> int:
-        """Returns the size of the kernel's code if it computed `producer` at `indices` too."""
-        return self.size + self._code_size(producer, indices)
+    def size_with(self, producer: HloInstruction) -> int:
+        """Returns the size of the kernel's code if it computed `producer` too."""
+        return self.size + self.policy.code_size(producer) * len(self._copies_of(producer))
 
-    def _code_size(self, instruction: HloInstruction, indices: Indices) -> int:
-        """Returns the size of the code of an instruction, which is emitted for each index."""
-        return self.policy.code_size(instruction) * len(indices)
+    def _copies_of(self, producer: HloInstruction) -> Copies:
+        """Returns the code of `producer` that the kernel's instructions need, as far as a kernel can have so much."""
+        found: set[tuple[Scope, Index]] = set()
+        for user in dict.fromkeys(producer.users):
+            branches = user.opcode == Opcode.CONCATENATE and len(user.operands) > 1
+            for number, operand in enumerate(user.operands if user in self.copies else ()):
+                if operand is not producer or len(found) > self.policy.preferences.max_instructions:
+                    continue
+                for scope, index in self.copies[user]:
+                    inner = (*scope, (user, number, index)) if branches else scope
+                    found.add((inner, self.space.access(user, number, index).index))
+        return frozenset(found)
+
+    def _code_size(self, member: HloInstruction) -> int:
+        return self.policy.code_size(member) * len(self.copies[member])
 
     def add(self, producer: HloInstruction, indices: Indices) -> None:
-        self.size = self.size_with(producer, indices)
         self.indices[producer] = indices
+        self.copies[producer] = self._copies_of(producer)
+        self.size += self._code_size(producer)
         self.operands.pop(producer, None)
         for operand in producer.operands:
             if operand not in self.indices:
@@ -134,7 +156,8 @@ class _Kernel:
 
     def remove(self, producer: HloInstruction) -> None:
         """Removes an instruction from the kernel; its operands must not be in the kernel."""
-        self.size -= self._code_size(producer, self.indices.pop(producer))
+        self.size -= self._code_size(producer)
+        del self.indices[producer], self.copies[producer]
         self.operands = dict.fromkeys(o for i in self.indices for o in i.operands if o not in self.indices)
 
 
@@ -238,7 +261,7 @@ class _Partition:
         indices = kernel.indices_of(producer, users)
         if len(indices) > policy.copies_allowed(producer):
             return None
-        if kernel.size_with(producer, indices) > preferences.max_instructions:
+        if kernel.size_with(producer) > preferences.max_instructions:
             return None
         if combines and list(indices) != [kernel.space.root]:
             # A reduction over columns is fast only at the root, where the emitter keeps a tile of accumulators. With
