@@ -34,7 +34,7 @@ def read_program(path: Path) -> bytes:
 def parse(program: bytes, file: str, given: Sequence[str]) -> HloModule:
     """`xla_core.parse`, with the shapes that --shape gives."""
     from xla_core.hlo import HloModule, Shape
-    from xla_core.runtime.program import lower, read
+    from xla_core.runtime.programs.program import lower, read
     from xla_core.stablehlo import PolymorphicProgram
 
     found = read(program, file=file)

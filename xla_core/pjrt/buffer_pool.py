@@ -35,8 +35,8 @@ from xla_core.pjrt.native import libc
 from xla_core.pjrt.native_text import POOL
 from xla_core.pjrt.pool_code import HASH_FACTOR, UPLOADS, code
 from xla_core.runtime import Buffer, Device
-from xla_core.runtime.host_event import ready_event
-from xla_core.runtime.memory_stats import MemoryHolder
+from xla_core.runtime.host.event import ready_event
+from xla_core.runtime.memory.memory_stats import MemoryHolder
 from xla_core.runtime.shape_cache import row_major_bytes
 
 _POOLED_BYTES = 16 << 20  # a pool keeps this much in its free list at most, or `_FEW` handles

@@ -23,7 +23,7 @@ from xla_core.pjrt.handles import Handle, handle_at
 from xla_core.pjrt.native_execute import NativeProgram, is_suitable
 from xla_core.pjrt.program import TOKEN_TEXT, Program, Signature, outline
 from xla_core.runtime import StaticExecutable
-from xla_core.runtime.program import lower, read
+from xla_core.runtime.programs.program import lower, read
 from xla_core.traversal import reachable
 
 _PROGRAM = abi.STRUCTS["Program"]

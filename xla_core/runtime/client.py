@@ -15,17 +15,17 @@ from xla_core.compile_options import CompileOptions
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, XlaError
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
-from xla_core.runtime import compilation
-from xla_core.runtime.buffer import Buffer
+from xla_core.runtime.buffers.buffer import Buffer
 from xla_core.runtime.device import Device
+from xla_core.runtime.executables import compilation
+from xla_core.runtime.executables.loaded_executable import LoadedExecutable
 from xla_core.runtime.handle import Handle
 from xla_core.runtime.host_array import as_host_array
-from xla_core.runtime.loaded_executable import LoadedExecutable
 from xla_core.runtime.platform_choice import open_devices
 from xla_core.runtime.shape_cache import intern_shape
 
 if TYPE_CHECKING:
-    from xla_core.runtime.buffer_writer import BufferWriter
+    from xla_core.runtime.buffers.buffer_writer import BufferWriter
 
 _SHAPES = 8192  # of arrays, whose shapes on the device a client knows
 
@@ -153,7 +153,7 @@ class Client(Handle):
                 the target's alignment, or is a read-only numpy array. `buffer_from_host` copies such a tensor if it is
                 on the host.
         """
-        from xla_core.runtime import dlpack  # imported here because it loads ctypes
+        from xla_core.runtime.buffers import dlpack  # imported here because it loads ctypes
 
         self._devices.require_alive()
         device = self._devices.find(device)
@@ -186,7 +186,7 @@ class Client(Handle):
 
     def buffer_writer(self, shape: Shape, device: Device | int | str | None = None) -> BufferWriter:
         """Makes a writer for an array on a device whose bytes the caller has in parts."""
-        from xla_core.runtime.buffer_writer import BufferWriter  # few callers need it
+        from xla_core.runtime.buffers.buffer_writer import BufferWriter  # few callers need it
 
         self._devices.require_alive()
         return BufferWriter(self._devices.find(device), self.platform.transfer_manager.device_shape(shape))

@@ -21,12 +21,12 @@ from xla_core.config import flag_variable
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, XlaError
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.shape import Shape
-from xla_core.runtime import idle_memory
-from xla_core.runtime.allocator import PoolAllocator
 from xla_core.runtime.handle import Handle
+from xla_core.runtime.host.queue import finish_at_exit, forked_error
 from xla_core.runtime.host_array import as_host_array
-from xla_core.runtime.host_queue import finish_at_exit, forked_error
-from xla_core.runtime.memory_stats import MemoryStats
+from xla_core.runtime.memory import idle_memory
+from xla_core.runtime.memory.allocator import PoolAllocator
+from xla_core.runtime.memory.memory_stats import MemoryStats
 
 if TYPE_CHECKING:
     from xla_core.target import DeviceDescription  # loading a device needs no compiler's data
@@ -212,7 +212,7 @@ class HostMemory(Device):
     """
 
     def __init__(self, device: Device) -> None:
-        from xla_core.runtime.host_memory import HostMemoryPlatform  # few programs need it
+        from xla_core.runtime.host.memory import HostMemoryPlatform  # few programs need it
 
         platform = HostMemoryPlatform(device.platform.name, device.local_ordinal)
         super().__init__(device._set, platform, device.id, device.local_ordinal)

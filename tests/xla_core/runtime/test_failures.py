@@ -17,7 +17,7 @@ from xla_core.errors import CancelledError, InternalError, ResourceExhaustedErro
 from xla_core.interruptible import _Interrupted
 from xla_core.runtime import HostEvent, HostStream
 from xla_core.runtime.in_process_communicator import report_failure
-from xla_core.runtime.thunk_executor import ThunkExecutor
+from xla_core.runtime.thunks.thunk_executor import ThunkExecutor
 from xla_core.schedule import FillThunk, ThunkProgram, WhileThunk
 
 A = np.arange(4, dtype=np.float32)
@@ -159,7 +159,8 @@ def test_stuck_streams_share_one_deadline_at_exit() -> None:
     program = """
         import threading
         from types import SimpleNamespace
-        from xla_core.runtime import HostStream, host_queue
+        from xla_core.runtime import HostStream
+        from xla_core.runtime.host import queue as host_queue
         host_queue._EXIT_SECONDS = 1.0
         never = threading.Event()
         streams = [HostStream(SimpleNamespace(ordinal=0, device_name="device 0")) for _ in range(20)]
@@ -177,7 +178,7 @@ def test_the_process_ends_in_order_while_a_product_runs(status: int) -> None:
         import sys
         import numpy as np
         import xla_core
-        from xla_core.runtime import host_queue
+        from xla_core.runtime.host import queue as host_queue
         host_queue._EXIT_SECONDS = 0.2
         n = 9000
         exe = xla_core.Client("cpu").compile(

@@ -7,7 +7,7 @@ import pytest
 
 import xla_core
 from xla_core.errors import InvalidArgumentError
-from xla_core.runtime.program import is_hlo_text
+from xla_core.runtime.programs.program import is_hlo_text
 from xla_core.stablehlo import PolymorphicProgram, lower, parse_text, write_portable_artifact
 
 STABLEHLO = "func.func @main(%a: tensor<f32>) -> tensor<f32> { return %a : tensor<f32> }\n"

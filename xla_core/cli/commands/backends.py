@@ -126,7 +126,7 @@ def _show_jax(out: Console, backends: list[str]) -> None:
 def _open(info: BackendInfo) -> _Finding:
     import xla_core as xla
     from xla_core.errors import XlaError
-    from xla_core.runtime.memory_stats import format_bytes
+    from xla_core.runtime.memory.memory_stats import format_bytes
 
     if not info.usable:
         return _Finding(info, "", info.cause)

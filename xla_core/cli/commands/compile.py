@@ -100,7 +100,7 @@ def _compile(
 def _list(artifacts: Mapping[str, str | bytes]) -> None:
     from rich.table import Table
 
-    from xla_core.runtime.memory_stats import format_bytes
+    from xla_core.runtime.memory.memory_stats import format_bytes
 
     table = Table("--emit", "what", "size", box=None, pad_edge=False)
     table.add_row(INPUT_STAGE, "the program as HLO, before any pass", "")

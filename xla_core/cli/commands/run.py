@@ -57,7 +57,7 @@ def run(
     import xla_core as xla
     from xla_core import profiler
     from xla_core.analysis import host_summary
-    from xla_core.runtime.program import module_for
+    from xla_core.runtime.programs.program import module_for
 
     text = programs.read_program(file)
     if trace is not None:

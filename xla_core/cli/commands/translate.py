@@ -68,7 +68,7 @@ def translate(
 def _stablehlo(text: bytes, name: str, shape: list[str] | None) -> Module:
     """The program as StableHLO: as it was read, or raised from HLO."""
     from xla_core.hlo import HloModule
-    from xla_core.runtime.program import read
+    from xla_core.runtime.programs.program import read
     from xla_core.stablehlo import from_hlo
 
     if shape:

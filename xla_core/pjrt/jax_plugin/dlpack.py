@@ -9,7 +9,7 @@ import numpy as np
 
 from xla_core.errors import XlaError
 from xla_core.hlo.element_type import ElementType
-from xla_core.runtime import dlpack
+from xla_core.runtime.buffers import dlpack
 
 _HOST = (dlpack.CPU, 0)
 

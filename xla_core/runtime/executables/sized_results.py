@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from xla_core.hlo.shape import Shape
-from xla_core.runtime.buffer import Buffer
+from xla_core.runtime.buffers.buffer import Buffer
 from xla_core.runtime.device import Device
 
 

@@ -15,11 +15,11 @@ from xla_core.compile_options import CompileOptions
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError
 from xla_core.hlo.argument_checks import wrong_count
 from xla_core.hlo.shape import Shape
-from xla_core.runtime import serialization
-from xla_core.runtime.buffer import Buffer
+from xla_core.runtime.buffers.buffer import Buffer
 from xla_core.runtime.device import Device, DeviceSet
+from xla_core.runtime.executables import serialization
 from xla_core.runtime.handle import Handle
-from xla_core.runtime.signature import Signature, shape_of
+from xla_core.runtime.programs.signature import Signature, shape_of
 
 if TYPE_CHECKING:
     from xla_core.analysis import InstructionPlacement

@@ -16,7 +16,7 @@ from xla_core.backend.stream import Stream
 from xla_core.backend.stream_executor import Allocator, StreamExecutor
 from xla_core.checks import require_limit
 from xla_core.errors import InternalError
-from xla_core.runtime.memory_stats import MemoryStats, exhausted_error
+from xla_core.runtime.memory.memory_stats import MemoryStats, exhausted_error
 
 _GRAIN = 256  # sizes are rounded up to a multiple of this; sizes of at least _LARGE to one of _LARGE_GRAIN
 _LARGE = 1 << 20

@@ -17,14 +17,16 @@ from xla_core.hlo.entry import flatten_entry, set_donation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.interruptible import run_interruptible
-from xla_core.runtime import serialization
 from xla_core.runtime.device import DeviceSet
-from xla_core.runtime.loaded_executable import LoadedExecutable
-from xla_core.runtime.program import lower, read
-from xla_core.runtime.static_executable import StaticExecutable
+from xla_core.runtime.executables import serialization
+from xla_core.runtime.executables.loaded_executable import LoadedExecutable
+from xla_core.runtime.executables.static_executable import StaticExecutable
+from xla_core.runtime.programs.program import lower, read
 
 if TYPE_CHECKING:
-    from xla_core.runtime.dynamic_executable import DynamicExecutable  # loaded only for programs with dynamic shapes
+    from xla_core.runtime.executables.dynamic_executable import (
+        DynamicExecutable,  # loaded only for programs with dynamic shapes
+    )
     from xla_core.stablehlo import Module  # HLO programs don't need it
 
 
@@ -64,8 +66,8 @@ class Compilation:
 
     def of_dynamic_shapes(self, module: Module | HloModule, source: str | bytes) -> DynamicExecutable:
         """Makes an executable that compiles the program for each signature of its calls."""
-        from xla_core.runtime.bounded_module import BoundedModule
-        from xla_core.runtime.dynamic_executable import DynamicExecutable
+        from xla_core.runtime.executables.dynamic_executable import DynamicExecutable
+        from xla_core.runtime.programs.bounded_module import BoundedModule
         from xla_core.stablehlo import PolymorphicProgram
 
         program = BoundedModule(module) if isinstance(module, HloModule) else PolymorphicProgram(module)

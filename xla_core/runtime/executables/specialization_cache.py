@@ -10,8 +10,8 @@ from concurrent.futures import CancelledError, Future
 from typing import Any
 
 from xla_core.errors import XlaError
-from xla_core.runtime.signature import Signature
-from xla_core.runtime.static_executable import StaticExecutable
+from xla_core.runtime.executables.static_executable import StaticExecutable
+from xla_core.runtime.programs.signature import Signature
 
 
 @dataclasses.dataclass(slots=True, eq=False)

@@ -15,7 +15,7 @@ from xla_core.backend.stream import Stream
 from xla_core.backend.stream_executor import DeviceFeatures, StreamExecutor
 from xla_core.backend.transfer_manager import TransferManager
 from xla_core.errors import UnimplementedError
-from xla_core.runtime.host_stream import HostStream
+from xla_core.runtime.host.stream import HostStream
 from xla_core.target import DeviceDescription, TargetConfig
 
 _ALIGNMENT = 64

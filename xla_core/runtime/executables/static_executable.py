@@ -18,16 +18,16 @@ from xla_core.hlo.dynamic_results import dynamic_results
 from xla_core.hlo.entry import donated_parameters
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
-from xla_core.runtime import serialization
-from xla_core.runtime.buffer import Buffer
+from xla_core.runtime.buffers.buffer import Buffer
 from xla_core.runtime.device import Device, DeviceSet
-from xla_core.runtime.device_program import DeviceProgram
+from xla_core.runtime.executables import serialization
+from xla_core.runtime.executables.device_program import DeviceProgram
+from xla_core.runtime.executables.loaded_executable import LoadedExecutable
+from xla_core.runtime.host.queue import raiser
 from xla_core.runtime.host_array import as_argument
-from xla_core.runtime.host_queue import raiser
 from xla_core.runtime.in_process_communicator import report_failure
-from xla_core.runtime.loaded_executable import LoadedExecutable
+from xla_core.runtime.programs.signature import Signature
 from xla_core.runtime.shape_cache import intern_shape
-from xla_core.runtime.signature import Signature
 
 _run_ids = itertools.count(1)
 
@@ -149,7 +149,7 @@ class StaticExecutable(LoadedExecutable):
         """Slices the results with dynamic dimensions to their sizes."""
         if not self._dynamic:
             return made
-        from xla_core.runtime.sized_results import slice_results  # few programs have such results
+        from xla_core.runtime.executables.sized_results import slice_results  # few programs have such results
 
         return slice_results(made, len(self._results), self._dynamic, program.device)
 

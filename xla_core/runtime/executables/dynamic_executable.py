@@ -15,15 +15,15 @@ from xla_core.errors import FailedPreconditionError, InvalidArgumentError
 from xla_core.hlo.dynamic_shape_program import DynamicShapeProgram
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
-from xla_core.runtime import serialization
-from xla_core.runtime.buffer import Buffer
+from xla_core.runtime.buffers.buffer import Buffer
 from xla_core.runtime.device import DeviceSet
+from xla_core.runtime.executables import serialization
+from xla_core.runtime.executables.loaded_executable import LoadedExecutable
+from xla_core.runtime.executables.specialization_cache import Specialization, SpecializationCache
+from xla_core.runtime.executables.static_executable import StaticExecutable
 from xla_core.runtime.host_array import as_argument
-from xla_core.runtime.loaded_executable import LoadedExecutable
-from xla_core.runtime.program import MAX_KNOWN_ELEMENTS
-from xla_core.runtime.signature import Signature
-from xla_core.runtime.specialization_cache import Specialization, SpecializationCache
-from xla_core.runtime.static_executable import StaticExecutable
+from xla_core.runtime.programs.program import MAX_KNOWN_ELEMENTS
+from xla_core.runtime.programs.signature import Signature
 
 
 class DynamicExecutable(LoadedExecutable):

@@ -21,8 +21,8 @@ from xla_core.errors import FailedPreconditionError, InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Shape
 from xla_core.runtime.device import DeviceSet
-from xla_core.runtime.program import EXECUTABLE_MAGIC
-from xla_core.runtime.signature import Signature
+from xla_core.runtime.programs.program import EXECUTABLE_MAGIC
+from xla_core.runtime.programs.signature import Signature
 
 _LENGTH = 8  # bytes of the header's length, little-endian
 _HINT = "pass what serialize() returned"

@@ -16,7 +16,7 @@ from xla_core.errors import (
     InvalidArgumentError,
 )
 from xla_core.runtime import StaticExecutable
-from xla_core.runtime.program import EXECUTABLE_MAGIC
+from xla_core.runtime.programs.program import EXECUTABLE_MAGIC
 
 A = np.arange(4, dtype=np.float32)
 B = np.ones(4, np.float32)

@@ -12,7 +12,7 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.evaluation_context import flatten_value, unflatten_value
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.shape import Shape
-from xla_core.runtime.thunk_run import ThunkRun, drive_from_host
+from xla_core.runtime.thunks.thunk_run import ThunkRun, drive_from_host
 from xla_core.schedule import HostCallbackThunk, InfeedThunk, OutfeedThunk, Thunk
 
 

@@ -11,8 +11,8 @@ from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.event import Event
 from xla_core.backend.stream import HostBytes, Stream
 from xla_core.errors import InternalError
-from xla_core.runtime.host_event import HostEvent, ready_event
-from xla_core.runtime.host_queue import HostQueue, Work
+from xla_core.runtime.host.event import HostEvent, ready_event
+from xla_core.runtime.host.queue import HostQueue, Work
 
 if TYPE_CHECKING:
     from xla_core.backend.stream_executor import StreamExecutor

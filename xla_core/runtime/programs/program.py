@@ -15,7 +15,7 @@ from xla_core.errors import InvalidArgumentError, SourceLocation, XlaError, snip
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
 from xla_core.runtime.host_array import as_host_array
-from xla_core.runtime.signature import sizes_of
+from xla_core.runtime.programs.signature import sizes_of
 
 if TYPE_CHECKING:
     from xla_core.hlo.environment import Environment

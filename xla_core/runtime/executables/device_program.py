@@ -14,9 +14,9 @@ from xla_core.checks import wrong_argument
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, ResourceExhaustedError
 from xla_core.hlo.argument_checks import conversion_hint, wrong_count
 from xla_core.hlo.shape import Shape
-from xla_core.runtime.buffer import Buffer
+from xla_core.runtime.buffers.buffer import Buffer
 from xla_core.runtime.device import Device
-from xla_core.runtime.host_event import ready_event
+from xla_core.runtime.host.event import ready_event
 
 _READY = ready_event()
 

@@ -15,10 +15,10 @@ from xla_core.backend.event import Event
 from xla_core.backend.stream import Stream
 from xla_core.backend.stream_executor import RunOptions
 from xla_core.errors import CancelledError, UnimplementedError, as_xla_error
-from xla_core.runtime.device_constants import DeviceConstants
-from xla_core.runtime.host_thunks import HOST_HANDLERS, read
 from xla_core.runtime.in_process_communicator import InProcessCommunicator
-from xla_core.runtime.thunk_run import Place, ThunkHandler, ThunkRun, drive_from_host
+from xla_core.runtime.thunks.device_constants import DeviceConstants
+from xla_core.runtime.thunks.host_thunks import HOST_HANDLERS, read
+from xla_core.runtime.thunks.thunk_run import Place, ThunkHandler, ThunkRun, drive_from_host
 from xla_core.schedule import (
     START,
     CallThunk,

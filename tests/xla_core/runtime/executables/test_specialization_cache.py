@@ -10,9 +10,9 @@ import pytest
 import xla_core
 from xla_core.errors import FailedPreconditionError, InternalError
 from xla_core.hlo import ElementType, Shape
-from xla_core.runtime.signature import Signature
-from xla_core.runtime.specialization_cache import SpecializationCache
-from xla_core.runtime.static_executable import StaticExecutable
+from xla_core.runtime.executables.specialization_cache import SpecializationCache
+from xla_core.runtime.executables.static_executable import StaticExecutable
+from xla_core.runtime.programs.signature import Signature
 
 
 def signature(n: int) -> Signature:

@@ -22,8 +22,8 @@ from typing import Any, NoReturn
 from xla_core import profiler
 from xla_core.errors import CancelledError, FailedPreconditionError, ResourceExhaustedError, XlaError, as_xla_error
 from xla_core.interruptible import start_thread
-from xla_core.runtime import host_event
-from xla_core.runtime.host_event import RecordedPoint
+from xla_core.runtime.host import event
+from xla_core.runtime.host.event import RecordedPoint
 
 INLINE_MICROSECONDS = 40.0
 _EXIT_SECONDS = 10.0
@@ -272,7 +272,7 @@ def _close(queues: list[HostQueue], seconds: float) -> list[HostQueue]:
 
 
 def _after_fork() -> None:
-    host_event.reset_after_fork()
+    event.reset_after_fork()
     for queue in list(_queues):
         queue.reset_after_fork()
 

@@ -16,11 +16,11 @@ from xla_core.checks import wrong_argument
 from xla_core.errors import InvalidArgumentError, XlaError
 from xla_core.event_callbacks import EventCallback
 from xla_core.hlo.shape import Shape
+from xla_core.runtime.buffers.tracked_buffer import TrackedBuffer
 from xla_core.runtime.device import Device, wait_for
-from xla_core.runtime.host_event import ready_event
-from xla_core.runtime.host_queue import raiser
+from xla_core.runtime.host.event import ready_event
+from xla_core.runtime.host.queue import raiser
 from xla_core.runtime.shape_cache import intern_shape, row_major_bytes
-from xla_core.runtime.tracked_buffer import TrackedBuffer
 
 _READY = ready_event()
 
@@ -239,7 +239,7 @@ class Buffer(TrackedBuffer):
         copy: bool | None = None,
     ) -> Any:
         """Exports a DLPack capsule of the device's memory if other libraries can address it, else of a host copy."""
-        from xla_core.runtime import dlpack  # imported here because it loads ctypes
+        from xla_core.runtime.buffers import dlpack  # imported here because it loads ctypes
 
         for what, pair in (("max_version", max_version), ("dl_device", dl_device)):
             if pair is not None and not (isinstance(pair, (tuple, list)) and len(pair) == 2):
@@ -274,7 +274,7 @@ class Buffer(TrackedBuffer):
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Returns DLPack's (device type, device id): the host if other libraries can't address the device's memory."""
-        from xla_core.runtime import dlpack
+        from xla_core.runtime.buffers import dlpack
 
         executor = self.device.executor
         kind = executor.dlpack_device_type

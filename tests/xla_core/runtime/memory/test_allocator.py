@@ -11,8 +11,9 @@ import pytest
 
 from xla_core.backend import DeviceMemory
 from xla_core.errors import InternalError, ResourceExhaustedError
-from xla_core.runtime import HostEvent, idle_memory
-from xla_core.runtime.allocator import PoolAllocator
+from xla_core.runtime import HostEvent
+from xla_core.runtime.memory import idle_memory
+from xla_core.runtime.memory.allocator import PoolAllocator
 
 
 class Executor:
