@@ -159,8 +159,9 @@ except xla.UnimplementedError as error:
 @pytest.mark.slow
 @pytest.mark.parametrize("group", ["streams", "events", "transfers", "loading"])
 def test_conformance(run: Run, group: str) -> None:
+    """Tests of leaks measure this process's memory, where the stub has its devices."""
     xla_command = Path(sys.executable).with_name("xla")
-    run("", str(xla_command), "conform", "--backend", "gpu", "-k", group)
+    run("", str(xla_command), "conform", "--backend", "gpu", "-k", f"{group} and not leave_nothing")
 
 
 @pytest.mark.slow
