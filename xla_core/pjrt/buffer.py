@@ -42,7 +42,7 @@ class PjrtBuffer(Handle):
     kind = "Buffer"
 
     def __init__(self, buffer: Buffer, memory: PjrtMemory, slots: Slots | None = None) -> None:
-        self.buffer, self.memory = buffer, memory
+        self._buffer, self.memory = buffer, memory
         self.holds: list[object] = []
         self.pool = pool_of(buffer.shape, memory)
         if slots is not None:
@@ -51,6 +51,12 @@ class PjrtBuffer(Handle):
         super().__init__(self.pool.description.copy())
         self.slots.set(pool=self.pool.address)
         self.publish()
+
+    @property
+    def buffer(self) -> Buffer:
+        if self.slots["is_deleted"] and not self._buffer.is_deleted():
+            self._buffer.donate_to("a program")  # which ran in native code
+        return self._buffer
 
     def publish(self) -> None:
         """Tells native code that the value is computed, once it is."""

@@ -86,7 +86,7 @@ class NativeBuffer(MemoryHolder):
         code().add(address)
 
     def is_live(self) -> bool:
-        return self.slots["data"] != 0
+        return bool(self.slots["data"] or self.slots["is_deleted"])
 
     def held(self, allocator: Allocator) -> tuple[int, str] | None:
         if not self.is_live() or self._place.storage.allocator is not allocator:

@@ -21,7 +21,7 @@ from xla_core.pjrt.compile_options import read_compile_options, write_device_ass
 from xla_core.pjrt.functions import implements
 from xla_core.pjrt.handles import Handle, handle_at
 from xla_core.pjrt.native_execute import NativeProgram, is_suitable
-from xla_core.pjrt.program import TOKEN_TEXT, Program, Signature, outline
+from xla_core.pjrt.program import TOKEN_TEXT, Program, Signature, outline, take_small_donations
 from xla_core.runtime import StaticExecutable
 from xla_core.runtime.programs.program import lower, read
 from xla_core.traversal import reachable
@@ -106,6 +106,7 @@ class PjrtLoadedExecutable(Handle):
             device.address,
             [pool_of(shape, device.memory_of(shape)) for shape in executable.parameter_shapes],
             [pool_of(shape, device.memory_of(shape)) for shape in (*executable.result_shapes, *temporaries)],
+            self.program.released,
         )
 
     def leave_to_python(self) -> None:
@@ -136,11 +137,13 @@ def _compile(args: Any) -> None:
     signature = Signature.of(module)  # before lowering, which drops the tokens
     is_sharded = options.num_partitions != 1
     hlo = module if isinstance(module, HloModule) else lower(module, entry_shards=is_sharded)
+    released: tuple[int, ...] = ()
     if is_sharded:
         _warn_of_gathers(hlo)
-    args.executable = PjrtLoadedExecutable(
-        Program(client.client.compile(hlo, options), signature, data), client
-    ).address
+    elif client.devices[0].memories[0].is_host_addressable:
+        released = take_small_donations(hlo)
+    executable = client.client.compile(hlo, options)
+    args.executable = PjrtLoadedExecutable(Program(executable, signature, data, released), client).address
 
 
 def _warn_of_gathers(hlo: HloModule) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from xla_core.backend.event import Event
@@ -39,13 +39,20 @@ def _execute(args: Any) -> None:
     ]
     devices = _devices(loaded, args.execute_device, len(rows))
     ends: list[Event] = []
-    donated = set(loaded.executable.donated_parameters).difference(loaded.program.signature.array_numbers(kept))
+    kept_arrays = loaded.program.signature.array_numbers(kept)
+    released = set(loaded.program.released).difference(kept_arrays)
+    donated = set(loaded.executable.donated_parameters).difference(kept_arrays) | released
     for row in rows:
         arguments = loaded.program.signature.arguments(row)
+        _check_released_once(arguments, released)
         for index in donated.intersection(range(len(arguments))):
             arguments[index].withdraw()
     try:
         results = _run(loaded, [[handle.buffer for handle in row] for row in rows], kept, ends)
+        for row in rows:
+            arguments = loaded.program.signature.arguments(row)
+            for index in released:
+                arguments[index].buffer.donate_to(loaded.executable.name)
     finally:
         for handle in itertools.chain(*rows):
             handle.publish()
@@ -61,6 +68,14 @@ def _execute(args: Any) -> None:
     if args.device_complete_events:
         events: list[Any] = [event_address(end) for end in ends]
         (ctypes.c_size_t * len(rows)).from_address(args.device_complete_events)[:] = events
+
+
+def _check_released_once(arguments: Sequence[PjrtBuffer], released: Collection[int]) -> None:
+    for index in released:
+        if sum(argument is arguments[index] for argument in arguments) > 1:
+            raise InvalidArgumentError(
+                f"the donated argument {index} is passed more than once", hint="donate it only once, or pass a copy"
+            )
 
 
 def _run(

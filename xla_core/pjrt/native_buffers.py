@@ -156,7 +156,9 @@ def destroy(struct: Any) -> str:
   %used = or i64 %users, %holds
   %is_unused = icmp eq i64 %used, 0
   %without_object = icmp ne i64 %is_native, 0
-  %is_live = icmp ne i64 %data, 0
+{slot("is_deleted", "handle", "is_deleted")}
+  %data_or_end = or i64 %data, %is_deleted
+  %is_live = icmp ne i64 %data_or_end, 0
   %c1 = and i1 %is_unused, %without_object
   %c2 = and i1 %c1, %is_live
   br i1 %c2, label %look, label %leave

@@ -10,17 +10,20 @@ from typing import Any
 from xla_core.backend.native_entry import NativeEntry
 from xla_core.pjrt import abi
 from xla_core.pjrt.buffer_pool import BufferPool
-from xla_core.pjrt.native_text import LEAVE, add_to_slot, field, indices, item, loop, slot
+from xla_core.pjrt.native_text import LEAVE, add_to_slot, field, indices, item, loop, set_slot, slot
 from xla_core.pjrt.ready_events import READY_EVENT
 from xla_core.runtime import INLINE_MICROSECONDS
 
 _PROGRAM_WORDS = (
-    "entry device table table_words parameters parameter_pools parameter_slots results taken taken_pools taken_slots"
+    "entry device table table_words parameters parameter_pools parameter_slots results taken taken_pools taken_slots "
+    "released releases"
 )
 PROGRAM = {name: index for index, name in enumerate(_PROGRAM_WORDS.split())}
 """The words of a native program: the fields of its NativeEntry, and for each argument and each block of memory that a
-call takes (results, then temporaries) its pool and its entry in the table."""
+call takes (results, then temporaries) its pool and its entry in the table. At last the parameters that the host loses,
+and their number."""
 
+_COUNTS = ("table_words", "parameters", "results", "taken", "releases")
 _MOST_WORDS = 2048  # the longest table that a call makes on the stack
 
 
@@ -29,10 +32,16 @@ class NativeProgram:
 
     Args:
         parameters, taken: the pools of the arguments, and of the results and then temporaries.
+        released: the parameters that the host loses.
     """
 
     def __init__(
-        self, entry: NativeEntry, device: int, parameters: Sequence[BufferPool], taken: Sequence[BufferPool]
+        self,
+        entry: NativeEntry,
+        device: int,
+        parameters: Sequence[BufferPool],
+        taken: Sequence[BufferPool],
+        released: Sequence[int] = (),
     ) -> None:
         self._needed = collections.Counter(taken)
         self._pools = [*parameters, *taken]
@@ -45,6 +54,7 @@ class NativeProgram:
             "parameter_slots": abi.int64s(entry.parameters),
             "taken_pools": abi.pointers(pool.address for pool in taken),
             "taken_slots": abi.int64s(slots),
+            "released": abi.int64s(released),
         }
         self._words = (ctypes.c_uint64 * len(PROGRAM))()
         self.address = ctypes.addressof(self._words)
@@ -55,6 +65,7 @@ class NativeProgram:
             "parameters": len(parameters),
             "results": len(entry.results),
             "taken": len(slots),
+            "releases": len(released),
         }
         for name, value in (numbers | {name: abi.address_of(array) for name, array in self._arrays.items()}).items():
             self._words[PROGRAM[name]] = value
@@ -79,7 +90,7 @@ def execute(struct: Any) -> str:
     program = "".join(
         f"""
   %{name}_field = getelementptr i64, ptr %program, i64 {index}
-  %{name} = load {"i64" if name in ("table_words", "parameters", "results", "taken") else "ptr"}, ptr %{name}_field"""
+  %{name} = load {"i64" if name in _COUNTS else "ptr"}, ptr %{name}_field"""
         for name, index in PROGRAM.items()
     )
 
@@ -93,6 +104,22 @@ def execute(struct: Any) -> str:
 {item(f"{name}_handle", "own_handles", name)}
   call void @push(ptr %{name}_handle)"""
 
+    # In use by nothing but this argument of this call, else Python knows what to do.
+    check_released = f"""
+{item("checked_number", "released", "checking", "i64")}
+{item("checked_handle", "row", "checked_number")}
+{slot("checked_users", "checked_handle", "users")}
+{slot("checked_holds", "checked_handle", "holds")}
+  %is_single_user = icmp eq i64 %checked_users, 1
+  %is_unheld = icmp eq i64 %checked_holds, 0
+  %may_release = and i1 %is_single_user, %is_unheld
+  br i1 %may_release, label %releasable, label %undo_use
+releasable:"""
+    release = f"""
+{item("released_number", "released", "releasing", "i64")}
+{item("released_handle", "row", "released_number")}
+{set_slot("released_handle", "data", "0")}
+{set_slot("released_handle", "is_deleted", "1")}"""
     set_argument = f"""
 {item("buffer", "row", "argument")}
   %is_buffer = icmp ne ptr %buffer, null
@@ -147,11 +174,17 @@ read:
   %is_enabled = call i1 @is_enabled()
   %c1 = and i1 %is_pure, %is_single
   %c2 = and i1 %counts, %place
+{field("kept", options, "num_non_donatable_input_indices", "i64", "options")}
+  %keeps_none = icmp eq i64 %kept, 0
+  %releases_none = icmp eq i64 %releases, 0
+  %loses = or i1 %keeps_none, %releases_none
   %c3 = and i1 %c1, %c2
   %c4 = and i1 %c3, %is_enabled
-  br i1 %c4, label %run, label %python
+  %c5 = and i1 %c4, %loses
+  br i1 %c5, label %run, label %python
 run:
-{indices("argument", "taking", "using", "leaving", "giving", "returning", "undoing")}
+{indices("argument", "taking", "using", "checking", "leaving", "releasing", "giving", "returning")}
+{indices("unusing", "undoing")}
   %own_table = alloca i64, i64 %table_words, align 64
   %own_handles = alloca i64, i64 %taken
   %table_bytes = mul i64 %table_words, 8
@@ -168,6 +201,7 @@ begin:
 {loop("argument", "%count", set_argument)}
 {loop("taking", "%taken", take_memory)}
 {loop("using", "%count", count_user("using", 1))}
+{loop("checking", "%releases", check_released)}
   call void @unlock()
   %status = call i32 %entry(ptr %own_table)
   call void @lock()
@@ -175,6 +209,7 @@ begin:
   %has_failed = icmp ne i32 %status, 0
   br i1 %has_failed, label %undo_all, label %give
 give:
+{loop("releasing", "%releases", release)}
 {loop("giving", "%taken", give_back("giving"), "%results")}
   call void @unlock()
   %has_results = icmp ne i64 %results, 0
@@ -193,6 +228,9 @@ complete:
   br label %done
 done:
   ret ptr null
+undo_use:
+{loop("unusing", "%count", count_user("unusing", -1))}
+  br label %undo_all
 undo_all:
   store i64 %taken, ptr %taking_at
   br label %undo

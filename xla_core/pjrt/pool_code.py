@@ -56,6 +56,7 @@ done:
 ; Puts a handle in its pool's free list. The caller has the mutex.
 define void @push(ptr %handle) {{
 {set_slot("handle", "data", "0")}
+{set_slot("handle", "is_deleted", "0")}
 {slot("pool", "handle", "pool", "ptr")}
 {pool_word("first", "pool", "first_free", "ptr")}
 {set_slot("handle", "next_free", "%first", "ptr")}

@@ -15,6 +15,7 @@ from xla_core.hlo.shape import Shape
 from xla_core.pjrt.client import MAIN_MEMORY
 from xla_core.pjrt.compile_options import read_compile_options
 from xla_core.runtime import Client, LoadedExecutable
+from xla_core.runtime.shape_cache import row_major_bytes
 from xla_core.stablehlo import Module, TokenType
 from xla_core.stablehlo.ir import Op
 from xla_core.stablehlo.sharding.entry_shardings import entry_shardings, sharding_text
@@ -101,14 +102,17 @@ class Program:
 
     Attributes:
         options: the host's CompileOptionsProto.
+        released: the donated parameters whose memory no result takes (`take_small_donations`).
     """
 
     executable: LoadedExecutable
     signature: Signature
     options: bytes
+    released: tuple[int, ...] = ()
 
     def serialize(self) -> bytes:
-        parts = [json.dumps(dataclasses.asdict(self.signature)).encode(), self.options, self.executable.serialize()]
+        header = dataclasses.asdict(self.signature) | {"released": self.released}
+        parts = [json.dumps(header).encode(), self.options, self.executable.serialize()]
         return b"".join(len(part).to_bytes(8, "little") + part for part in parts)
 
     @staticmethod
@@ -129,12 +133,30 @@ class Program:
                 data = data[end:]
             header = json.loads(parts[0])
             signature = Signature(*(tuple(map(str, header[field.name])) for field in dataclasses.fields(Signature)))
+            released = tuple(map(int, header["released"]))
             options, code = parts[1:]
         except (ValueError, TypeError, KeyError, IndexError) as error:
             raise InvalidArgumentError("these bytes are not a serialized executable of xla-core") from error
         assignment = read_compile_options(overriding).device_assignment if overriding else None
         executable = client.deserialize(code, device_assignment=assignment)
-        return Program(executable, signature, overriding or options)
+        return Program(executable, signature, overriding or options, released)
+
+
+_IN_PLACE_BYTES = 1 << 16  # less is not worth a call of Python, which gives a donated parameter's memory to a result
+
+
+def take_small_donations(hlo: HloModule) -> tuple[int, ...]:
+    """Removes the aliases of results with donated parameters if these are small, and returns the parameters' numbers.
+
+    The program then runs in native code. Hosts lose the arguments all the same.
+    """
+    numbers = tuple(sorted({alias.parameter_number for alias in hlo.input_output_aliases}))
+    size = sum(row_major_bytes(hlo.parameter_shapes[number]) or _IN_PLACE_BYTES for number in numbers)
+    must = any(alias.must_alias for alias in hlo.input_output_aliases)
+    if must or hlo.buffer_donors or size > _IN_PLACE_BYTES:
+        return ()
+    hlo.input_output_aliases.clear()
+    return numbers
 
 
 def outline(program: Program) -> str:

@@ -156,6 +156,92 @@ def test_memory_with_an_external_reference_keeps_its_value(host: Host) -> None:
     destroy(host, *many, *results)
 
 
+def is_deleted(host: Host, buffer: int) -> bool:
+    return bool(host.call("Buffer_IsDeleted", buffer=buffer).is_deleted)
+
+
+def test_a_loop_that_donates_its_state_is_native(host: Host) -> None:
+    donating, state = host.compile(DONATE), host.upload(X)
+    for number in range(16):
+        (following,) = host.execute(donating, [state], 1)
+        assert following in native_handles or number <= 6
+        assert is_deleted(host, state)
+        assert not is_deleted(host, following)
+        if number == 10:
+            handles, memory = live_handles(), bytes_in_use(host)
+        destroy(host, state)
+        state = following
+    assert np.array_equal(host.download(state, np.float32), X * 2.0**16)
+    assert (live_handles() - 1, bytes_in_use(host)) == (handles - 2, memory - 256)
+
+
+def test_a_donated_argument_is_of_no_further_use(host: Host) -> None:
+    program, donating, x = host.compile(DOUBLE), host.compile(DONATE), host.upload(X)
+    for given in (native_result(host, program, x), host.upload(X)):
+        for _ in range(4):
+            destroy(host, *host.execute(donating, [host.upload(X)], 1))
+        (result,) = host.execute(donating, [given], 1)
+        assert result in native_handles
+        for use in (
+            lambda: host.execute(program, [given], 1),  # noqa: B023
+            lambda: host.execute(donating, [given], 1),  # noqa: B023
+            lambda: host.download(given, np.float32),  # noqa: B023
+        ):
+            with pytest.raises(HostError, match="was donated to"):
+                use()
+        assert is_deleted(host, given)
+        destroy(host, given, result)
+
+
+def test_an_argument_is_not_donated_twice_in_one_call(host: Host) -> None:
+    donating = host.compile(DONATE.replace("%x: ", "%y: tensor<4xf32>, %x: "))
+    for _ in range(4):
+        x = host.upload(X)
+        with pytest.raises(HostError, match="argument 1 is passed more than once"):
+            host.execute(donating, [x, x], 1)
+        (result,) = host.execute(donating, [host.upload(X), x], 1)
+        assert np.array_equal(host.download(result, np.float32), X * 2)
+
+
+def test_threads_donate_one_buffer(host: Host) -> None:
+    donating = host.compile(DONATE)
+    for _ in range(4):
+        destroy(host, *host.execute(donating, [host.upload(X)], 1))
+    before = live_handles()
+    for _ in range(50):
+        x, results, failures = host.upload(X), list[int](), list[str]()
+        start = threading.Barrier(4)
+
+        def run() -> None:
+            start.wait()  # noqa: B023
+            try:
+                results.extend(host.execute(donating, [x], 1))  # noqa: B023
+            except HostError as error:
+                failures.append(str(error))  # noqa: B023
+
+        threads = [threading.Thread(target=run) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert results
+        assert len(results) + len(failures) == 4
+        assert all("donated" in failure for failure in failures)
+        assert all(np.array_equal(view(host, result), X * 2) for result in results)
+        assert is_deleted(host, x)
+        destroy(host, x, *results)
+    assert live_handles() == before
+
+
+def test_a_large_donated_argument_lends_its_memory_to_the_result(host: Host) -> None:
+    donating = host.compile(DONATE.replace("4xf32", "100000xf32"))
+    for _ in range(4):
+        x = host.upload(np.ones(100_000, np.float32))
+        address = host.call("Buffer_UnsafePointer", buffer=x).buffer_pointer
+        (result,) = host.execute(donating, [x], 1)
+        assert host.call("Buffer_UnsafePointer", buffer=result).buffer_pointer == address
+
+
 def test_a_native_result_is_donated(host: Host) -> None:
     program, donating, x = host.compile(DOUBLE), host.compile(DONATE), host.upload(X)
     given = native_result(host, program, x)

@@ -183,6 +183,11 @@ class TrackedBuffer(MemoryHolder, Handle):
         with self.device.lock:
             self.give_up("deleted")
 
+    def donate_to(self, program: str) -> None:
+        """Ends the buffer as an argument that a program got and doesn't write to."""
+        with self.device.lock:
+            self.give_up(f"donated to {program}")
+
     def writable_memory(self, stream: Stream, *, keep: bool = False) -> tuple[DeviceMemory, bool]:
         """Returns memory with the value that work on `stream` may overwrite, and whether it is a copy.
 
@@ -203,12 +208,12 @@ class TrackedBuffer(MemoryHolder, Handle):
 
         Its memory is freed once it has no users, unless the caller took it (`memory_taken`).
         """
+        if self.memory is None:
+            return
+        self._gone = gone  # first, because other threads that find no memory say why
         memory, self.memory = self.memory, None
         usage, self._usage = self._usage, None
         hold, self._hold = self._hold, None
-        if memory is None:
-            return
-        self._gone = gone
         if memory_taken:
             _usages.discard(usage)
         elif hold is None:
