@@ -10,12 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from xla_conformance.ops.choices import Axes, Choice, Group, Wanted, choose_each, choose_pairs, members
+from xla_conformance.ops.choices import (
+    Axes,
+    Choice,
+    Group,
+    Wanted,
+    choose_each,
+    choose_pairs,
+    members,
+)
 from xla_conformance.ops.comparison import BITS, Rule
 from xla_conformance.ops.features import Feature, shown_features
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.selection import select_rows
-from xla_conformance.ops.sizes import EMPTY, LARGEST_TILE, PLACES, SIZES, position
+from xla_conformance.ops.sizes import EMPTY, LARGEST_TILE, PLACES, SIZES
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import OPS, ElementType, HloInstruction, Opcode, verify
 
@@ -158,23 +166,24 @@ class Domain:
         return [(axis, number) for axis, values in self.axes.items() for number in range(len(values))]
 
     def wanted(self) -> list[Wanted]:
-        """Returns the combinations of three values that some choice has: each value of each axis meets each place of
-        the chosen dimension, which is small in one case and larger than a tile in another.
+        """Returns the combinations of three values that some choice has.
+
+        Each value of each axis meets each place of the chosen dimension, which is small in one case and larger than a
+        tile in another. The array has two more dimensions where the domain has such ranks, so that the places differ.
+        The axis `large` says which operand has the dimension, so that it is a part of the place.
         """
         sizes = members(self.sizes)
         halves = [n for n in sizes if n <= LARGEST_TILE], [n for n in sizes if n > LARGEST_TILE]
         if not all(halves):
             return []
-        ranks = [r for r in members(self.axes.get("rank", ())) if r]
+        ranks = [rank for rank in members(self.axes.get("rank", ())) if rank > 2]
+        axes = {**self.axes, "rank": ranks} if ranks else self.axes
+        places = [place for place in self.places if place != "every"]
         found: list[Wanted] = []
-        for half, place in itertools.product(halves, (place for place in self.places if place != "every")):
-            apart = [r for r in ranks if position(place, r) not in _places_before(self.places, place, r)]
-            within = {"rank": apart} if apart else {}
-            for axis, values in self.axes.items():
-                for value in values:
-                    of_axis = [v for v in members([value]) if axis != "rank" or v in apart]
-                    if of_axis:
-                        found.append({**within, "size": half, "place": (place,), axis: of_axis})
+        for half, place, large in itertools.product(halves, places, self.axes.get("large", (None,))):
+            within = {"size": half, "place": (place,), **({"rank": ranks} if ranks else {})}
+            within |= {} if large is None else {"large": (large,)}
+            found += [{**within, axis: members([value])} for axis, values in axes.items() for value in values]
         return found
 
     def _of_types(self, types: Sequence[ElementType], seed: int) -> Iterator[Choice]:
@@ -221,11 +230,6 @@ def _with_single(choices: Sequence[Choice]) -> Iterator[Choice]:
             found = True
             choice = Choice({**choice.values, "place": "every"})
         yield choice
-
-
-def _places_before(places: Sequence[str], place: str, rank: int) -> list[int]:
-    """Returns the dimensions that the places before one are, of which that one may be none in an array of few."""
-    return [position(other, rank) for other in places[: places.index(place)] if other != "every"]
 
 
 def _place(values: Sequence[Any], member: Any) -> int:

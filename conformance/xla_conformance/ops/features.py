@@ -67,6 +67,8 @@ def shown_features(instruction: HloInstruction) -> Iterator[Feature]:
         if shape.num_elements < 2 and shape.rank:
             yield "elements", str(shape.num_elements)
     for shape in _arrays(instruction):
+        if shape.num_elements > _ELEMENTS[-1]:
+            yield "size", MANY
         for size in shape.dimensions:
             yield from (("size", group_name(group)) for group in SIZE_GROUPS if size in group)
 

@@ -111,6 +111,7 @@ NO_PAIR: dict[tuple[str, str], tuple[frozenset[ElementType], str]] = {
     ("bitcast-convert", "elements *"): (_ALL, "the widths of the two types decide it"),
     ("bitcast-convert", "size *"): (_ALL, "the widths of the two types decide it"),
     ("iota-long", "elements *"): (frozenset({_T.S8, _T.U8}), "they have fewer numbers"),
+    ("iota-long", "size *"): (frozenset({_T.S8, _T.U8}), "they have fewer numbers"),
     ("fft-long", "fft_type *"): (_ALL, "real and complex signals have transforms of their own"),
     ("fft-long", "size *"): (_COMPLEX, "half of a size is only in the spectrum of a real signal"),
 }

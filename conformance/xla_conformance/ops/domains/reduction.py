@@ -19,7 +19,7 @@ from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Sh
 
 __all__: list[str] = []
 
-LENGTHS = (Group(*SIZES[0], *SIZES[1]), SIZES[2], Group(*SIZES[3], *SIZES[4]), Group(*SIZES[5], *SIZES[6]))
+LENGTHS = (Group(*SIZES[0], *SIZES[1]), SIZES[2], Group(*SIZES[3], *SIZES[4]), *SIZES[5:])
 _MANY, _LARGE = 1000, 5000
 REDUCED = ("chosen", "others", "all", "first", "last", "ends", "none")
 
@@ -64,7 +64,7 @@ def _rows(p: Program, c: Choice) -> HloInstruction:
     names = NAMES if c.size < _LARGE else NAMES[:3]
     for name in dict.fromkeys(known_reducer(name, p.type) for name in names):
         to_apply, first = reducer(p, name, p.type), identity(name, p.type)
-        for axis in (1, 0) if c.size < _LARGE else (len(results) % 2,):
+        for axis in (1, 0) if c.size < _LARGE or not results else (len(results) % 2,):
             operand = p.parameter((many, c.size) if axis else (c.size, many), fill=rows(name, p.type, p.type, (axis,)))
             if c.start == "constant":
                 start = p.entry.constant(exactly(first)(p.shape(), np.random.default_rng(0)))

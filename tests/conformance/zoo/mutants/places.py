@@ -57,7 +57,6 @@ _FAULTS: list[tuple[str, str, str, _Where]] = [
     ("dynamic-update-slice", "major", "u64 indices", lambda i: i.operand(2).shape.element_type.value == "u64"),
     ("reduce", "middle", "all dimensions", lambda i: len(i.attributes["dimensions"]) == i.operand(0).shape.rank),
     ("sort", "middle", "five operands", lambda i: len(i.operands) >= 5),
-    ("reshape", "minor", "one dimension", lambda i: i.shape.rank == 1),
 ]
 
 
