@@ -50,3 +50,21 @@ def test_a_target_that_has_the_algorithm_keeps_it():
     dot = xla.parse(f"HloModule m\nENTRY e {{ {text('dot_bf16_bf16_f32')} }}").entry.root
     assert not Capabilities.all_of().supports(dot)
     assert Capabilities.all_of().model_copy(update={"dot_algorithms": frozenset({"dot_bf16_bf16_f32"})}).supports(dot)
+
+
+@pytest.mark.parametrize("backend", ["cpu", "template"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16])
+def test_backends_accumulate_in_f64(backend, dtype):
+    """Two large terms cancel, beside which a narrower sum loses the others."""
+    kind = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}[np.dtype(dtype).name]
+    large = 2.0**15 if dtype is np.float16 else 2.0**24
+    x = np.array([[large, 1, 1, -large]]).astype(dtype)
+    y = np.array([[large], [1], [1], [large]]).astype(dtype)
+    with xla.Client(backend) as client:
+        program = client.compile(
+            f"HloModule m\nENTRY e {{ x = {kind}[1,4] parameter(0)\n y = {kind}[4,1] parameter(1)\n"
+            f"ROOT r = {kind}[1,1] dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}, "
+            "algorithm=dot_f64_f64_f64 }"
+        )
+        (result,) = program(x, y)
+        assert np.asarray(result).astype(np.float64).tolist() == [[2.0]]

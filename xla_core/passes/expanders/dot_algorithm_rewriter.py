@@ -10,11 +10,15 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.contraction import algorithm_format
+from xla_core.hlo.shape import Shape
 from xla_core.passes.expanders.expander import OpExpander
 
 
 class DotAlgorithmRewriter(OpExpander):
     """Rounds the operands to the type that the algorithm prescribes.
+
+    If it accumulates in f64, and the operands are narrower, they are converted to f64: a plain dot of narrower types
+    accumulates in f32.
 
     Algorithms that add several products of parts of an operand (`_x3`, ...) ask for at most the precision of the
     operand, which a plain dot has, so their operands are not rounded.
@@ -30,7 +34,19 @@ class DotAlgorithmRewriter(OpExpander):
         algorithm: str = instruction.attribute("algorithm")
         plain = {k: v for k, v in instruction.attributes.items() if k != "algorithm"}
         operands = [_rounded(o, algorithm, b) for o in instruction.operands]
-        return b.add(Opcode.DOT, *operands, shape=instruction.shape.without_layout(), **plain)
+        shape = instruction.shape.without_layout()
+        if not _accumulates_in_f64(algorithm) or not all(_is_narrow_float(o.shape) for o in (*operands, instruction)):
+            return b.add(Opcode.DOT, *operands, shape=shape, **plain)
+        wide = [b.convert(o, o.shape.with_element_type(ElementType.F64)) for o in operands]
+        return b.convert(b.add(Opcode.DOT, *wide, shape=shape.with_element_type(ElementType.F64), **plain), shape)
+
+
+def _accumulates_in_f64(algorithm: str) -> bool:
+    return algorithm.split("_")[3:4] == ["f64"]
+
+
+def _is_narrow_float(shape: Shape) -> bool:
+    return shape.element_type.is_floating and shape.element_type is not ElementType.F64
 
 
 def _rounded(operand: HloInstruction, algorithm: str, b: Builder) -> HloInstruction:
