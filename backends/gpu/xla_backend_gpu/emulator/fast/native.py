@@ -44,7 +44,8 @@ class _Native:
     def __init__(self, text: str, name: str, opt_level: int) -> None:
         import llvmlite.binding as llvm
 
-        compiled = compile_ir(text, _host(), opt_level, jit=True, what=f"kernel {name} in the emulator")
+        what = f"kernel {name} in the emulator"
+        compiled = compile_ir(text, _host(), opt_level, jit=True, what=what, optimized=not opt_level)
         self._compiled = compiled
         self._engine = llvm.create_mcjit_compiler(compiled.module, compiled.machine)
         self._engine.finalize_object()
