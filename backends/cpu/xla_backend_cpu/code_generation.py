@@ -193,7 +193,7 @@ def _program(
         constant_slots=constant_slots,
         routines=tuple(emitter.library_calls),
         threads=emitter.threads,
-        microseconds=float("inf") if emitter.has_loops or emitter.host_calls else emitter.nanoseconds / 1000,
+        microseconds=float("inf") if emitter.host_calls else emitter.nanoseconds / 1000,
         host_calls=tuple(emitter.host_calls),
         collective_timeout=collective_timeout,
     )

@@ -40,7 +40,7 @@ class NativeProgram:
         constant_slots: slot -> offset of its constant in `constants`.
         routines: names of the BLAS and LAPACK routines that the code calls.
         threads: the number of threads among which kernels may be divided.
-        microseconds: an estimate of a run's time; infinite for a program with loops or host calls.
+        microseconds: an estimate of a run's time; infinite where it calls the host or has a loop of unknown length.
         host_calls: (computation, instruction) names of the instructions that run on the host.
         collective_timeout: the most seconds that a device waits for the others in a collective.
     """

@@ -8,6 +8,7 @@ import uuid
 import numpy as np
 import pytest
 import xla_backend_cpu
+from xla_backend_cpu.compiler import CpuCompiler
 
 import xla_core as xla
 from xla_core.errors import UnimplementedError, XlaError
@@ -100,3 +101,41 @@ def test_threads_take_whole_groups_of_rows(client):
         assert all(int(piece) % int(rows) == 0 for piece in pieces)
         results.append(np.asarray(executable(x)[0]).tobytes())
     assert len(set(results)) == 1
+
+
+@pytest.mark.parametrize(
+    ("limit", "is_known"), [("constant(10)", True), ("constant(100000000)", True), ("parameter", False)]
+)
+def test_the_time_of_a_loop_is_estimated_from_its_iterations(limit: str, is_known: bool) -> None:
+    """Short programs run in the caller, so a loop that may be endless must not count as one iteration."""
+    bound = "get-tuple-element(s), index=1" if limit == "parameter" else limit
+    text = f"""HloModule loop
+body {{
+  s = (s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  ROOT t = (s32[], s32[]) tuple(next, n)
+}}
+condition {{
+  s = (s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] {bound}
+  ROOT less = pred[] compare(i, n), direction=LT
+}}
+ENTRY main {{
+  zero = s32[] constant(0)
+  n = s32[] parameter(0)
+  t = (s32[], s32[]) tuple(zero, n)
+  w = (s32[], s32[]) while(t), condition=condition, body=body
+  ROOT r = s32[] get-tuple-element(w), index=0
+}}"""
+    compiler = CpuCompiler()
+    module = compiler.run_hlo_passes(parse_hlo(text), xla.CompileOptions())
+    microseconds = compiler.run_backend(module, xla.CompileOptions())._program.microseconds
+    assert (microseconds < float("inf")) == is_known
+    if limit == "constant(10)":
+        assert 0 < microseconds < 40
+    elif is_known:
+        assert microseconds > 1e6

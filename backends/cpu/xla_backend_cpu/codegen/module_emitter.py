@@ -11,6 +11,7 @@ Custom calls, collectives and transfers run on the host: each is a call of `xla_
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter
 from collections.abc import Sequence
 
@@ -18,7 +19,7 @@ from xla_backend_cpu.calling_convention import ENTRY, HOST_CALL, ContextField, S
 from xla_backend_cpu.codegen.native_kernels import NativeKernels
 from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.lapack import LapackCall
-from xla_core.analysis import BufferAssignment, BufferSlice
+from xla_core.analysis import BufferAssignment, BufferSlice, known_trip_count
 from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, LoopAbi, Value
 from xla_core.hlo import OPS, Environment, HloComputation, HloInstruction, HloModule, Opcode, Trait
 
@@ -43,6 +44,7 @@ _INLINED_LOOPS = 4
 _SEQUENCE_LENGTH = 256
 """The most instructions that one function calls: LLVM takes a time for a basic block that grows with its square."""
 
+_ITERATION_NANOSECONDS = 50.0  # of a loop, besides its kernels
 _FIRST_RANDOM_STATE = Environment.rng_state  # the initial state of the reference evaluator
 
 
@@ -64,7 +66,7 @@ class ModuleEmitter:
         kernel_count: the number of kernels.
         library_calls: routine -> the number of instructions whose kernels call it.
         host_calls: the (computation, instruction) names of the instructions that run on the host.
-        nanoseconds: an estimate of a run in which every loop has one iteration.
+        nanoseconds: an estimate of a run's time; infinite with a loop whose number of iterations is not known.
     """
 
     def __init__(
@@ -83,7 +85,6 @@ class ModuleEmitter:
         self.module = IrModule(hlo.name, triple=abi.triple, data_layout=abi.data_layout)
         self.host_calls: list[tuple[str, str]] = []  # (computation, instruction)
         self.nanoseconds = 0.0
-        self.has_loops = False
         self._kernels = NativeKernels(hlo, assignment, abi, processor, threads, self.module, blas)
         self._functions: dict[HloComputation, str] = {}
         self._loop_depths: dict[HloComputation, int] = {}
@@ -207,8 +208,10 @@ class ModuleEmitter:
 
     def _while(self, sequence: _Sequence, loop: HloInstruction) -> None:
         b = sequence.builder
-        self.has_loops = True
         condition: HloComputation = loop.attribute("condition")
+        # The time of a body that another loop has, too, is not kept.
+        trips = None if loop.attribute("body") in self._functions else known_trip_count(loop)
+        before, self.nanoseconds = self.nanoseconds, 0.0
         head, body, done = (b.function.add_block(f"while.{part}") for part in ("head", "body", "done"))
         b.branch(head)
         b.block = head
@@ -220,6 +223,8 @@ class ModuleEmitter:
         self._call(sequence, self._computation(loop.attribute("body")))
         b.branch(head)
         b.block = done
+        each = self.nanoseconds + _ITERATION_NANOSECONDS
+        self.nanoseconds = math.inf if trips is None else before + (each * trips if trips else 0.0)
 
     def _conditional(self, sequence: _Sequence, conditional: HloInstruction) -> None:
         """Selects a branch by its number; any other number selects the last one. A true predicate selects the first."""
