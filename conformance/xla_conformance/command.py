@@ -72,6 +72,15 @@ def conform(
     support_matrix: Annotated[
         bool, typer.Option("--support-matrix", help="Run every op in every element type instead; -k is an op's name.")
     ] = False,
+    runner: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COMMAND", help="Compile the cases of ops ahead of time, and run the programs by this command."
+        ),
+    ] = None,
+    c_compiler: Annotated[
+        str, typer.Option("--cc", metavar="COMMAND", help="With --runner: the C compiler for the target.")
+    ] = "cc",
     explain: Annotated[
         str, typer.Option(metavar="ID", help="Print everything the last report says of a test; run nothing.")
     ] = "",
@@ -100,6 +109,7 @@ def conform(
         "--coverage": coverage,
         "--support-matrix": support_matrix,
         "--stablehlo-tests": stablehlo_tests is not None,
+        "--runner": runner is not None,
     }
     given = [name for name, is_given in others.items() if is_given]
     if len(given) > 1:
@@ -111,7 +121,7 @@ def conform(
             "--evaluator goes with --stablehlo-tests or --support-matrix, and not with --backend",
             hint="the suite's own tests compare a backend with the evaluator",
         )
-    if settings and given:
+    if settings and given and runner is None:
         raise InvalidArgumentError(f"--set goes with the suite's own tests, not with {given[0]}")
     if explain:
         actions.explain(out, actions.report_folder(report, backend), explain)
@@ -121,6 +131,22 @@ def conform(
         actions.compare(out, *compare)
     elif coverage:
         actions.coverage(out)
+    elif runner is not None:
+        from xla_conformance.ahead_of_time.command import conform_ahead_of_time
+
+        if backend is None:
+            raise InvalidArgumentError("--runner needs --backend", hint="name the backend whose compiler is tested")
+        conform_ahead_of_time(
+            out,
+            backend,
+            runner,
+            c_compiler,
+            profile=profile,
+            expression=expression,
+            settings=settings or (),
+            seed=seed or 0,
+            workers=workers,
+        )
     elif support_matrix:
         if workers > 1 or profile != "quick":
             raise InvalidArgumentError(
