@@ -8,16 +8,16 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from xla_conformance.ahead_of_time.machine import Machine
+from xla_conformance.ahead_of_time.machine import Machine, NoProgramError
 from xla_conformance.failures import Failure
 from xla_conformance.ops import OpCase
 from xla_conformance.ops.comparison import check
 from xla_conformance.ops.contexts import Context, Placed, place
 from xla_conformance.ops.joint import join
-from xla_core.errors import InvalidArgumentError, UnimplementedError, XlaError
+from xla_core.errors import UnimplementedError, XlaError
 from xla_core.hlo import HloModule
 
-__all__ = ["Outcome", "State", "batches_of", "run_batch"]
+__all__ = ["Batch", "Outcome", "State", "batches_of", "run_batch"]
 
 TOGETHER = 48
 """The most cases in one program. Level 2 is for one program of four, as it takes longer to compile."""
@@ -70,9 +70,9 @@ def run_batch(machine: Machine, batch: Batch) -> list[Outcome]:
         placed = [place(case.module(), Context(level=0 if batch.level == 0 else 2), case.arguments()) for case in cases]
         joined = join(placed) if len(placed) > 1 else Placed(placed[0].module.clone(), placed[0].arguments, Context())
         results = machine.run(joined.module, joined.arguments, batch.level)
+    except NoProgramError:
+        raise
     except XlaError as error:
-        if isinstance(error, InvalidArgumentError) and len(cases) > 1 and "--runner" in (error.hint or ""):
-            raise
         if len(cases) == 1:
             state = State.NOT_SUPPORTED if isinstance(error, UnimplementedError) else State.WRONG
             return [Outcome(cases[0], state, error.message)]

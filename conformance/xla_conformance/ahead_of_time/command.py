@@ -57,7 +57,11 @@ def conform_ahead_of_time(
     if not cases:
         raise InvalidArgumentError(f"-k {expression!r} matches no case", hint='for example -k "dot and f32"')
     where = target.triple or compiler.target_config.triple
-    out.print(f"{backend} ahead of time for {where}: {len(cases)} cases; numbers in {order} byte order", markup=False)
+    out.print(
+        f"{backend} ahead of time for {where}: {len(cases)} cases; numbers in {order} byte order",
+        markup=False,
+        soft_wrap=True,
+    )
     batches = list(batches_of(cases))
     counts: Counter[State] = Counter()
     wrong = []
@@ -90,6 +94,16 @@ def _target(settings: Sequence[str]) -> tuple[AheadOfTimeOptions, list[str]]:
     return AheadOfTimeOptions.model_validate(fields), others
 
 
+class _Matcher:
+    """Whether a word of `-k` is in a name."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __call__(self, word: str, /, **unused: str | int | bool | None) -> bool:
+        return word.lower() in self._name
+
+
 def _cases(profile: str, expression: str, seed: int, triple: str) -> list[OpCase]:
     """The cases that match, or a sample of them, another one for each seed and triple."""
     words = compile_expression(expression) if expression.strip() else None
@@ -98,8 +112,7 @@ def _cases(profile: str, expression: str, seed: int, triple: str) -> list[OpCase
         if case.has_denormal_products:
             continue
         if words is not None:
-            name = case.name.lower()
-            if words.evaluate(lambda word, name=name: word.lower() in name):  # type: ignore[misc]
+            if words.evaluate(_Matcher(case.name.lower())):
                 chosen.append(case)
         elif zlib.crc32(f"{case.name} {seed} {triple}".encode()) % _ONE_OF[profile] == 0:
             chosen.append(case)

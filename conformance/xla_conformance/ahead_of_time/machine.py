@@ -17,10 +17,14 @@ from xla_core.backend import AheadOfTimeOptions, CompileOptions, Compiler
 from xla_core.errors import InternalError, InvalidArgumentError, NotFoundError
 from xla_core.hlo import HloModule, Shape
 
-__all__ = ["Machine"]
+__all__ = ["Machine", "NoProgramError"]
 
 _SECONDS = 300
 _BYTE_ORDER = "int main(void) { unsigned one = 1; return *(unsigned char *)&one == 1 ? 11 : 12; }\n"
+
+
+class NoProgramError(InvalidArgumentError):
+    """The backend's files are no C program."""
 
 
 class Machine:
@@ -76,7 +80,7 @@ class Machine:
         options = self._options.model_copy(update={"optimization_level": level})
         files = self._compiler.ahead_of_time_files(module, target, options)
         if not {"model.o", "model_example.c"} <= files.keys():
-            raise InvalidArgumentError(
+            raise NoProgramError(
                 f"the backend compiles to {', '.join(files)}, from which no C program can be built",
                 hint="--runner is for backends whose `ahead_of_time_files` has an object file and an example in C",
             )

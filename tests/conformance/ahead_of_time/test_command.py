@@ -1,0 +1,78 @@
+"""`xla conform --runner`: cases of ops as programs that a command runs."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+needs_c = pytest.mark.skipif(shutil.which("cc") is None, reason="not installed: a C compiler")
+
+CORRUPTING = """#!/bin/sh
+"$@" || exit $?
+[ ! -f model.result0 ] || printf '\\377' | dd of=model.result0 bs=1 seek=3 conv=notrunc status=none
+"""
+"""A command that runs a program, and then changes a byte of its first result."""
+
+
+def conform(*options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "xla_core.cli", "conform", *options]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+@needs_c
+def test_cases_pass_on_this_machine() -> None:
+    done = conform("--backend", "cpu", "--runner", "", "-k", "floor and f32")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 wrong, 0 not supported" in done.stdout
+    assert "numbers in the same byte order" in done.stdout
+
+
+@needs_c
+def test_a_machine_that_computes_wrong_results_is_found(tmp_path: Path) -> None:
+    runner = tmp_path / "corrupting"
+    runner.write_text(CORRUPTING)
+    runner.chmod(0o755)
+    done = conform("--backend", "cpu", "--runner", str(runner), "-k", "floor and f32")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "floor of f32 must be the reference evaluator's result" in done.stdout
+    assert ", 1 wrong," in done.stdout
+
+
+@needs_c
+@pytest.mark.parametrize("failing", ["false", "echo"])
+def test_a_command_that_runs_nothing_is_refused(failing: str) -> None:
+    done = conform("--backend", "cpu", "--runner", failing, "-k", "floor and f32")
+    assert done.returncode == 2
+    assert f"makes no program that {failing} runs" in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--backend", "cpu", "--runner", "qemu-z80"), "there is no command 'qemu-z80'"),
+        (("--backend", "cpu", "--runner", "", "--cc", "z80-gcc"), "there is no command 'z80-gcc'"),
+        (("--backend", "cpu", "--runner", "", "--coverage"), "exclude each other"),
+        (("--runner", ""), "--runner needs --backend"),
+        (("--backend", "cpu", "--runner", "", "-k", "no_such_op"), "matches no case"),
+        (("--backend", "template", "--runner", "", "-k", "floor and f32"), "no C program can be built"),
+    ],
+)
+@needs_c
+def test_wrong_options_are_refused(options: tuple[str, ...], said: str) -> None:
+    done = conform(*options)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert said in " ".join(done.stderr.split())
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("qemu-s390x") is None, reason="not installed: qemu-s390x")
+@pytest.mark.skipif(shutil.which("s390x-linux-gnu-gcc") is None, reason="not installed: s390x-linux-gnu-gcc")
+def test_a_machine_of_another_byte_order_gives_the_same_results() -> None:
+    runner = ("--runner", "qemu-s390x -L /usr/s390x-linux-gnu", "--cc", "s390x-linux-gnu-gcc")
+    done = conform("--backend", "cpu", *runner, "--set", "triple=s390x-linux-gnu", "-k", "reverse or transpose")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "numbers in another byte order" in done.stdout
