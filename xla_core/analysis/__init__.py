@@ -13,6 +13,7 @@ from xla_core.analysis.control_flow import control_flow_callees, reachable_seque
 from xla_core.analysis.cost_analysis import Cost, HloCostAnalysis
 from xla_core.analysis.dataflow import HloDataflowAnalysis
 from xla_core.analysis.hlo_value import HloValue, ValueKind
+from xla_core.analysis.host_costs import PlacementCosts, format_seconds
 from xla_core.analysis.memory_map import plot_memory_map
 from xla_core.analysis.placement import InstructionPlacement, host_summary, place_instructions, placement_text
 from xla_core.analysis.while_loop import known_trip_count
@@ -28,11 +29,13 @@ __all__ = [
     "HloDataflowAnalysis",
     "HloValue",
     "InstructionPlacement",
+    "PlacementCosts",
     "ValueKind",
     "assign_buffers",
     "can_share_buffer",
     "check_buffer_assignment",
     "control_flow_callees",
+    "format_seconds",
     "host_summary",
     "in_place_operands",
     "known_trip_count",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import statistics
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     import xla_core as xla
+    from xla_core.profiler import Span
 
 
 def run_on_all_devices(
@@ -38,6 +41,18 @@ def run_on_all_devices(
             buffer.block_until_ready()
         seconds.append(time.perf_counter() - start)
     return [[np.asarray(r) for r in row] for row in results], seconds
+
+
+def host_seconds(spans: Sequence[Span]) -> dict[str, float]:
+    """The seconds that the host took for each part that it runs, with its transfers: medians of the runs."""
+    starts = sorted(span.start for span in spans if span.category == "execute")
+    runs: list[dict[str, float]] = [{} for _ in starts]
+    for span in spans:
+        if span.category == "host" and (run := bisect.bisect_right(starts, span.start)):
+            found = runs[run - 1]
+            found[span.name] = found.get(span.name, 0.0) + (span.end - span.start) * 1e-9
+    names = {name for run in runs for name in run}
+    return {name: statistics.median([run[name] for run in runs if name in run]) for name in names}
 
 
 def check_on_all_devices(

@@ -1,6 +1,7 @@
 """The core's HLO pipeline for a target, stage by stage (XLA: CpuCompiler::RunHloPasses and its like).
 
-    simplification -> target -> legalization -> simplification-after-legalization -> layout -> fusion -> scheduling
+    simplification -> target -> legalization -> simplification-after-legalization -> host-offloading -> layout
+        -> fusion -> scheduling
 
 Each stage is a pass, usually a pipeline of passes. A backend can replace any stage by name. After `legalization` every
 instruction satisfies `target.supports`; later stages that add instructions end with a pass that checks it.
@@ -27,6 +28,7 @@ from xla_core.passes.expanders.reduction_splitter import ReductionSplitter
 from xla_core.passes.fusion.instruction_fusion import InstructionFusion
 from xla_core.passes.fusion.multi_output_fusion import MultiOutputFusion
 from xla_core.passes.fusion.policy import FusionPolicy
+from xla_core.passes.host_offloading import HostOffloading
 from xla_core.passes.layout_assignment import LayoutAssignment
 from xla_core.passes.legalization import LegalityChecker, Legalization
 from xla_core.passes.legalization.carriers import carrier_passes
@@ -81,6 +83,12 @@ def _simplification_after_legalization(target: TargetConfig, options: CompileOpt
     )
     pipeline = simplification_pipeline(own, name=name)
     return _checked(pipeline, target, options)
+
+
+def _host_offloading(target: TargetConfig, options: CompileOptions) -> HloPass:
+    """Empty unless the host runs what the target lacks."""
+    passes = [HostOffloading(target)] if options.fallback == "host" else []
+    return HloPassPipeline("host-offloading", passes)
 
 
 def _layout(target: TargetConfig, options: CompileOptions) -> HloPass:
@@ -138,6 +146,7 @@ STAGES: Mapping[str, Callable[[TargetConfig, CompileOptions], HloPass]] = {
     "target": _target,
     "legalization": _legalization,
     "simplification-after-legalization": _simplification_after_legalization,
+    "host-offloading": _host_offloading,
     "layout": _layout,
     "fusion": _fusion,
     "scheduling": _scheduling,

@@ -5,6 +5,7 @@ from xla_core.target.config import AlignmentRules, TargetConfig
 from xla_core.target.device import CacheLevel, DeviceDescription, MemorySpace
 from xla_core.target.device_layout import from_device_layout, to_device_layout
 from xla_core.target.fusion import FusionCosts, FusionDecision, FusionPreferences
+from xla_core.target.host import HostCosts
 from xla_core.target.layout_rules import InstructionLayouts, LayoutRules, array_size_bytes, copies_bits, keeps_layout
 from xla_core.target.matrix_shape import Fragment, LanePlace, MatrixShape
 from xla_core.target.parallel import ParallelModel
@@ -20,6 +21,7 @@ __all__ = [
     "FusionCosts",
     "FusionDecision",
     "FusionPreferences",
+    "HostCosts",
     "InstructionLayouts",
     "Lack",
     "LanePlace",

@@ -11,6 +11,7 @@ from pydantic import Field
 from xla_core.checked_model import CheckedModel
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.host_compute import is_host_compute
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import OPS, Trait
 from xla_core.hlo.opcode import Opcode
@@ -145,6 +146,8 @@ class Capabilities(CheckedModel):
 
     def _supports(self, instruction: HloInstruction, seen: set[HloComputation]) -> Support:
         """Like `supports`. `seen` holds the computations that need no check: they were checked in this call."""
+        if is_host_compute(instruction):
+            return Unsupported("it is for the host")
         held = self._check_held(instruction.shape)
         if held is not None:
             return held

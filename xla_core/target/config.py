@@ -17,6 +17,7 @@ from xla_core.hlo.shape import Shape
 from xla_core.target.capabilities import Capabilities
 from xla_core.target.device import DeviceDescription, MemorySpace
 from xla_core.target.fusion import FusionPreferences
+from xla_core.target.host import HostCosts
 from xla_core.target.layout_rules import LayoutRules, array_size_bytes
 from xla_core.target.parallel import ParallelModel
 from xla_core.target.support import Support
@@ -47,6 +48,7 @@ class TargetConfig(CheckedModel):
         layouts, alignment, memory_spaces: how arrays are stored in the device's memory.
         fusion: the limits and costs by which instructions are fused.
         parallel: how work is divided among threads.
+        host: what it costs that the host runs a part of a program, with fallback="host".
         features: names of the processor's features; they are part of the fingerprint.
         flushes_products: whether products of matrices and convolutions may read and write zeros in place of denormals.
     """
@@ -60,6 +62,7 @@ class TargetConfig(CheckedModel):
     memory_spaces: tuple[MemorySpace, ...] = (MemorySpace(number=0, name="device"),)
     fusion: FusionPreferences = FusionPreferences()
     parallel: ParallelModel = ParallelModel()
+    host: HostCosts = HostCosts()
     features: tuple[str, ...] = ()
     flushes_products: bool = False
 
@@ -76,11 +79,11 @@ class TargetConfig(CheckedModel):
         return total
 
     def fingerprint(self) -> str:
-        """A digest of the fields that compiled code depends on. `fusion` is left out: it changes only the speed.
+        """A digest of the fields that compiled code depends on. `fusion` and `host` change only the speed: left out.
 
         Functions in the fields (constraints, layout rules) contribute their names and the values that they close over.
         """
-        fields = {name: getattr(self, name) for name in TargetConfig.model_fields if name != "fusion"}
+        fields = {name: getattr(self, name) for name in TargetConfig.model_fields if name not in ("fusion", "host")}
         return hashlib.sha256(_stable_text(fields).encode()).hexdigest()[:16]
 
 

@@ -81,6 +81,6 @@ def test_it_says_what_ran_on_the_host(queue_device: str, tmp_path: Path, capfd: 
     program = tmp_path / "wide.hlo"
     program.write_text("HloModule m\n\nENTRY main {\n  x = f64[9] parameter(0)\n  ROOT r = f64[9] negate(x)\n}\n")
     assert main(["run", str(program), "--backend", queue_device, "--set", "fallback=host"]) == 0
-    assert "warning: 1 of 1 instructions run on the host, and 144 bytes cross" in capfd.readouterr().err
+    assert "warning: 1 of 1 instructions run on the host, in 1 part, and 144 bytes cross" in capfd.readouterr().err
     assert main(["compile", str(program), "--backend", queue_device, "--set", "fallback=host", "-e", "placement"]) == 0
     assert "the device holds no f64" in capfd.readouterr().out

@@ -56,10 +56,23 @@ def test_the_host_runs_what_the_target_does_not_support() -> None:
 def test_it_is_a_table_and_a_sentence() -> None:
     placement = place_instructions(xla.parse(TEXT), TARGET)
     (line,) = [line for line in placement_text(placement).splitlines() if line.startswith("root")]
-    assert line.split() == ["root", "=", "f32[8]", "cbrt", "host", "64", "there", "is", "no", "cbrt", "model.py:7"]
+    assert line.split() == [
+        "root",
+        "=",
+        "f32[8]",
+        "cbrt",
+        "host",
+        "root",
+        "64",
+        "there",
+        "is",
+        "no",
+        "cbrt",
+        "model.py:7",
+    ]
     assert host_summary(placement) == (
-        "1 of 4 instructions run on the host, and 64 bytes cross between it and the device; "
-        "the device lacks cbrt of f32"
+        "1 of 4 instructions run on the host, in 1 part, and 64 bytes cross between it and the device; "
+        "the device lacks cbrt of f32 (would save about 165 us a run)"
     )
     assert host_summary([p for p in placement if not p.on_host]) == ""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import statistics
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +17,8 @@ from xla_core.errors import CancelledError, InvalidArgumentError
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from xla_core.analysis import InstructionPlacement
 
 
 def run(
@@ -72,7 +75,9 @@ def run(
     out = output.console()
     with profiler.trace(trace) if trace is not None else contextlib.nullcontext():
         client = xla.Client(backend)
-        executable = client.compile(text, options, file=programs.file_name(file))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".* on the host,", RuntimeWarning)  # printed below
+            executable = client.compile(text, options, file=programs.file_name(file))
         if inputs:
             arguments = programs.load_arguments(inputs, executable.parameter_shapes)
         else:
@@ -89,8 +94,10 @@ def run(
                     "--repeat and --infeed exclude each other: the infeed has values for one run"
                 )
             infeed_outfeed.transfer_to_infeed(executable, fed)
+        on_host = host_summary(executable.placement())
         try:
-            results, seconds = execution.run_on_all_devices(client, executable, arguments, repeat)
+            with profiler.trace() as spans:
+                results, seconds = execution.run_on_all_devices(client, executable, arguments, repeat)
         except CancelledError as error:
             if fed is None:
                 raise
@@ -106,13 +113,13 @@ def run(
         f"{times} {statistics.median(seconds) * 1e3:.4g} ms",
         markup=False,
     )
-    on_host = host_summary(executable.placement())
     if on_host:
         output.console(stderr=True).print(
             f"warning: {on_host} (`xla plan` lists what to add, `xla compile --emit placement` each instruction)",
             markup=False,
             soft_wrap=True,
         )
+        _print_parts(executable.placement(), execution.host_seconds(spans.spans), statistics.median(seconds))
     _print_arrays("result", [{str(index): array for index, array in enumerate(row)} for row in results])
     if any(written):
         _print_arrays("outfeed", written)
@@ -131,6 +138,25 @@ def run(
 
 def _folders(directory: Path, devices: int) -> list[Path]:
     return [directory] if devices == 1 else [directory / f"device_{device}" for device in range(devices)]
+
+
+def _print_parts(placement: Sequence[InstructionPlacement], seconds: Mapping[str, float], whole: float) -> None:
+    """Prints a row for each part that the host runs, slowest first, and one for the device."""
+    from rich.table import Table
+
+    from xla_core.analysis import format_seconds
+
+    table = Table("part", "runs on", "instructions", "bytes crossed", "time", box=None, pad_edge=False)
+    parts: dict[str, list[InstructionPlacement]] = {}
+    for p in placement:
+        parts.setdefault(p.part, []).append(p)
+    device = parts.pop("", [])
+    for name, inside in sorted(parts.items(), key=lambda part: -seconds.get(part[0], 0.0)):
+        crossed = str(sum(p.bytes_crossed for p in inside))
+        table.add_row(name, "host", str(len(inside)), crossed, format_seconds(seconds.get(name, 0.0)))
+    rest = max(whole - sum(seconds.values()), 0.0)
+    table.add_row("", "device", str(len(device)), "", format_seconds(rest))
+    output.console().print(table)
 
 
 def _print_arrays(what: str, rows: Sequence[Mapping[str, np.ndarray]]) -> None:

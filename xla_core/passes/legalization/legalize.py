@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from xla_core.analysis.control_flow import reachable_sequences
+from xla_core.analysis.control_flow import control_flow_callees, reachable_sequences
+from xla_core.analysis.host_costs import trips
 from xla_core.hlo.builder import Builder
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
@@ -21,7 +22,7 @@ from xla_core.passes.legalization.float_normalization import has_narrow_types, w
 from xla_core.passes.legalization.unmet import Unmet, refusal
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.rewriter import Rule, remove_dead, replace
-from xla_core.target import Support, Unsupported
+from xla_core.target import Ok, Support, Unsupported
 
 _MOST_STEPS_DEEP = 24  # the deepest nesting of decompositions
 
@@ -95,6 +96,8 @@ def legalize(
     Raises:
         UnimplementedError: `refuse` is True and some instructions cannot be rewritten; the error lists all of them.
     """
+    if not refuse:
+        supports = _without_partial_decompositions(module, supports, decompositions)
     changed, unmet = rewrite_unsupported(module, supports, decompositions)
     if unmet and refuse:
         raise refusal(unmet)
@@ -112,6 +115,46 @@ def rewrite_unsupported(
     reached = {i for c in reachable_sequences(module) for i in c.instructions}
     # Unsupported instructions of applied computations (reducers) are reported with the instructions that apply them.
     return legalizer.changed, [u for u in legalizer.unmet if u.instruction in reached]
+
+
+def _without_partial_decompositions(
+    module: HloModule, supports: Supports, decompositions: Mapping[Opcode, Sequence[Rule]] | None
+) -> Supports:
+    """`supports`, which also leaves instructions as they are whose decompositions the host would run in pieces.
+
+    The host then runs the instruction itself if its operands and results have fewer bytes than those of the pieces.
+    """
+    trial = module.clone()
+    pairs = zip(trial.computations, module.computations, strict=True)
+    originals = {new: old for c, d in pairs for new, old in zip(c.instructions, d.instructions, strict=True)}
+    _, unmet = rewrite_unsupported(trial, supports, decompositions)
+    pieces: dict[HloInstruction, float] = {}
+    runs = _runs(trial)
+    for one in unmet:
+        first, last = one.path[0].instruction, one.instruction
+        if first is not last and first in originals:
+            count = runs.get(last.parent, 1.0) if last.parent is not None else 1.0
+            pieces[first] = pieces.get(first, 0.0) + count * _bytes_crossed(last)
+    whole = {originals[i] for i, size in pieces.items() if _bytes_crossed(originals[i]) <= size}
+    return lambda i: Ok() if i in whole else supports(i)
+
+
+_TRANSFER_BYTES = 1 << 16  # what could be transferred in the time that a transfer takes to start
+
+
+def _bytes_crossed(i: HloInstruction) -> int:
+    shapes = (i.shape, *(o.shape for o in i.operands if o.opcode != Opcode.CONSTANT))
+    return sum(leaf.byte_size + _TRANSFER_BYTES for shape in shapes for leaf in shape.leaves() if leaf.is_array)
+
+
+def _runs(module: HloModule) -> dict[HloComputation, float]:
+    """How often a run of the program runs each of its computations, about."""
+    runs = {module.entry: 1.0}
+    for computation in reachable_sequences(module):
+        for i in computation.instructions:
+            for callee in control_flow_callees(i):
+                runs[callee] = runs.get(callee, 0.0) + runs.get(computation, 1.0) * trips(i)
+    return runs
 
 
 class _Legalizer:

@@ -12,13 +12,16 @@ from xla_core.hlo.attributes import WindowDimension
 from xla_core.hlo.builder import Builder
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.evaluation_context import EvaluationContext
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.literal import Literal
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.dot_operands import dot_operands
 from xla_core.passes.inlining import apply_to_arrays, is_elementwise_of_scalars
 from xla_core.passes.legalization.decompositions import decomposition
 
+_MOST_CONSTANT = 1 << 16  # the most elements of a constant that replaces a broadcast
 _MOST_WINDOW = 64  # the most elements of a window that are combined one by one
 
 
@@ -153,3 +156,22 @@ def _concatenate(i: HloInstruction, b: Builder) -> HloInstruction | None:
             result = b.add(Opcode.SELECT, here, wide, result)
         start += size
     return result
+
+
+@decomposition(Opcode.IOTA)
+def _iota(i: HloInstruction, b: Builder) -> HloInstruction:
+    """A constant vector, repeated."""
+    d = i.attribute("iota_dimension")
+    kind = i.shape.element_type
+    row = Shape(kind, (i.shape.dimensions[d],))
+    return b.broadcast(b.constant(np.arange(row.dimensions[0]).astype(kind.dtype), row), i.shape.dimensions, (d,))
+
+
+@decomposition(Opcode.BROADCAST)
+def _broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """The constant that a small constant becomes."""
+    x = i.operand(0)
+    if x.opcode != Opcode.CONSTANT or i.shape.num_elements > _MOST_CONSTANT:
+        return None
+    value = EvaluationContext().evaluate(i, [x.literal.value])
+    return b.constant(Literal.of_value(value, i.shape.without_layout()))

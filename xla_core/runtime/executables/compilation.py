@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+import warnings
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -104,7 +105,18 @@ class Compilation:
         with profiler.span(f"compile {name}", "compile"):
             executor = devices.devices[assignment[0][0]].executor
             executable = _by_backend(devices, lambda c: c.compile(module, options, executor))
+        if options.fallback == "host":
+            _warn_of_the_host(name, executable)
         return StaticExecutable(devices, executable, options, name)
+
+
+def _warn_of_the_host(name: str, executable: Executable) -> None:
+    """Says what the host runs, and what the device would have to add: a program may be far slower than expected."""
+    from xla_core.analysis import host_summary  # deferred: most programs have no fallback
+
+    summary = host_summary(executable.placement())
+    if summary:
+        warnings.warn(f"{name}: {summary}", RuntimeWarning, stacklevel=2)
 
 
 def load(devices: DeviceSet, executable: Executable) -> StaticExecutable:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from xla_core import profiler
 from xla_core.analysis import BufferSlice
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.evaluation_context import flatten_value, unflatten_value
@@ -18,6 +19,12 @@ from xla_core.schedule import HostCallbackThunk, InfeedThunk, OutfeedThunk, Thun
 
 def _host_callback(thunk: HostCallbackThunk, run: ThunkRun) -> None:
     def drive(run: ThunkRun) -> None:
+        if profiler.active is not None:
+            _wait(run)  # so that the span is of the host's work and its transfers alone
+        with profiler.span(thunk.name, "host"):
+            call(run)
+
+    def call(run: ThunkRun) -> None:
         manager = run.options.transfer_manager
         arrays = []
         for place, shape in zip(thunk.operands, thunk.operand_shapes, strict=True):
@@ -63,14 +70,18 @@ def _outfeed(thunk: OutfeedThunk, run: ThunkRun) -> None:
 def read(run: ThunkRun, place: BufferSlice, size: int) -> np.ndarray:
     """Reads the first `size` bytes of a slice. Waits for the work enqueued before, and raises its error."""
     data = np.empty(size, np.uint8)
-    stream = run.stream
-    stream.memcpy_d2h(data, run.memory(place))
-    event = stream.create_event()
-    stream.record(event)
+    run.stream.memcpy_d2h(data, run.memory(place))
+    _wait(run)
+    return data
+
+
+def _wait(run: ThunkRun) -> None:
+    """Waits for the work enqueued before, and raises its error."""
+    event = run.stream.create_event()
+    run.stream.record(event)
     event.synchronize()
     if event.error is not None:
         raise event.error
-    return data
 
 
 def _write(run: ThunkRun, thunk: Thunk, array: np.ndarray, place: BufferSlice, shape: Shape) -> None:
