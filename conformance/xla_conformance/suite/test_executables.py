@@ -186,6 +186,28 @@ def test_each_run_gives_the_same_bits(client: Client, program: FamilyProgram, ra
         )
 
 
+def _shapes(program: FamilyProgram) -> list[str]:
+    return [str(leaf) for shape in program.module.parameter_shapes for leaf in shape.leaves() if leaf.is_array]
+
+
+@pytest.mark.promise("executable.run", "executable.arguments-kept")
+@pytest.mark.parametrize("program", [p for p in FAMILY if len(set(_shapes(p))) < len(_shapes(p))], ids=str)
+def test_one_buffer_as_several_arguments(client: Client, program: FamilyProgram, random: np.random.Generator) -> None:
+    executable = compiled(client, program)
+    arrays = dict(zip(_shapes(program), program.arguments(random), strict=True))
+    placed = {shape: client.buffer_from_host(array) for shape, array in arrays.items()}
+    values, buffers = [arrays[shape] for shape in _shapes(program)], [placed[shape] for shape in _shapes(program)]
+    results = executable.execute(buffers, non_donatable=tuple(range(len(buffers))))
+    require_bits(
+        "A program gives its results for one buffer that is several of its arguments.",
+        [np.asarray(r) for r in results],
+        program.results(values),
+        module=program.text,
+        arguments=values,
+    )
+    require_bits("Such a buffer keeps its value.", [np.asarray(b) for b in buffers], values, module=program.text)
+
+
 @pytest.mark.promise("executable.donation", "executable.donated-reuse", "executable.kept-argument-copied")
 @pytest.mark.parametrize("name", ["donated", "donated_and_swapped", "donated_for_scratch", "updated_in_place"])
 def test_donated_arguments_are_gone(client: Client, name: str, random: np.random.Generator) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from tests.conformance.zoo.mutant import Mutant
 from tests.conformance.zoo.parts import Compiler, Stream, TemplateExecutable, broken
 from xla_core import CompileOptions
+from xla_core.errors import InternalError
 from xla_core.hlo import Literal, parse_hlo
 
 MUTANTS: list[Mutant] = []
@@ -60,6 +61,15 @@ class ReturnsFewDonations(TemplateExecutable):
             results[number] = run_options.allocator.allocate(arguments[last].size)
             run_options.stream.memcpy_d2d(results[number], arguments[last])
         return results
+
+
+@_breaks("executable.run", "A run fails if an argument is given twice.")
+class RefusesArgumentsGivenTwice(TemplateExecutable):
+    def execute_async_on_stream(self, run_options, arguments):
+        handles = [argument.handle for argument in arguments]
+        if len(set(handles)) < len(handles):
+            raise InternalError("an argument is given twice")
+        return super().execute_async_on_stream(run_options, arguments)
 
 
 @_breaks("executable.placement", "The placement has the first instruction only.")
