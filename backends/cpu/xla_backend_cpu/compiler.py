@@ -69,7 +69,7 @@ class CpuCompiler(Compiler):
         return TargetConfig(
             name="cpu",
             triple=self.triple,
-            device=describe_host(self.cpu),
+            device=describe_host(self.cpu, architecture(self.triple)),
             capabilities=code_generation.capabilities(),
             alignment=AlignmentRules(buffer=ALIGNMENT, allocation=ALIGNMENT),
             fusion=FusionPreferences(costs=FusionCosts(kernel=10_000.0)),  # half a microsecond

@@ -28,10 +28,10 @@ def worker_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def describe_host(cpu: str) -> DeviceDescription:
-    """Describes the host; `cpu` is LLVM's name of its processor."""
+def describe_host(cpu: str, kind: str = "") -> DeviceDescription:
+    """Describes the host; `cpu` is LLVM's name of its processor, `kind` its architecture."""
     return DeviceDescription(
-        name=f"{platform.machine()} {cpu}",
+        name=f"{kind or platform.machine()} {cpu}",
         memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         core_count=worker_threads(),
         caches=processor_caches(cpu),
@@ -58,9 +58,9 @@ class CpuExecutor(StreamExecutor):
     features = DeviceFeatures(memory_slices=True, host_addressable=True, peer_copies=True, callbacks_may_enqueue=True)
     dlpack_device_type = _DLPACK_CPU
 
-    def __init__(self, ordinal: int) -> None:
+    def __init__(self, ordinal: int, description: DeviceDescription | None = None) -> None:
         super().__init__(ordinal)
-        self._description = describe_host(host_cpu())
+        self._description = description or describe_host(host_cpu())
         self._free_bytes = self._description.memory_bytes
         self._lock = threading.Lock()
 
