@@ -34,6 +34,7 @@ PACKAGES = (
     "xla_core.analysis",
     "xla_core.passes",
     "xla_core.codegen.llvm",
+    "xla_core.codegen.c",
     "xla_core.schedule",
     "xla_core.backend",
     "xla_core.runtime",

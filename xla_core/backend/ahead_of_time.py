@@ -16,6 +16,7 @@ class AheadOfTimeOptions(CheckedModel):
 
     Attributes:
         name: the prefix of the files' names and of the symbols in them: an identifier of C.
+        emit: "object" for machine code, "c" for a C file that any C compiler takes.
         triple: the target triple of the code, such as "riscv64-linux-gnu".
         cpu: the code generator's name of the processor.
         features: the processor's features, with a sign each, such as "+v,-c".
@@ -27,6 +28,7 @@ class AheadOfTimeOptions(CheckedModel):
     """
 
     name: str = Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+    emit: Literal["object", "c"] = "object"
     triple: str = ""
     cpu: str = ""
     features: str = ""

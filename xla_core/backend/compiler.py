@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _DUMPED = {
     "llvm-unoptimized": "ir-no-opt.ll",
     "llvm": "ir-with-opt.ll",
+    "c": "c",
     "asm": "s",
     "ptx": "ptx",
     "buffer-assignment": "{platform}_after_optimizations-buffer-assignment.txt",

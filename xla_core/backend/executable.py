@@ -171,7 +171,7 @@ class Executable(abc.ABC):
     def artifacts(self) -> Mapping[str, str | bytes]:
         """Returns intermediate results of the compilation by name.
 
-        "hlo" is always there. Others are "buffer-assignment", "plan", "llvm-unoptimized", "llvm", "asm", "ptx",
+        "hlo" is always there. Others are "buffer-assignment", "plan", "llvm-unoptimized", "llvm", "c", "asm", "ptx",
         "ptxas", "object" and "thunks". Dumps contain them under XLA's file names.
         """
         return {"hlo": self.as_text()}

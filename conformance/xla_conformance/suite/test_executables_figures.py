@@ -17,8 +17,8 @@ from xla_core import Client, CompileOptions, parse
 from xla_core.backend import BackendSpec
 from xla_core.hlo import OPS, Opcode, Trait, evaluate
 
-NAMES = {"hlo", "buffer-assignment", "plan", "llvm-unoptimized", "llvm", "asm", "ptx", "ptxas", "object", "thunks"}
-TEXT = {"hlo", "buffer-assignment", "plan", "llvm-unoptimized", "llvm", "asm", "ptx", "ptxas", "thunks"}
+NAMES = {"hlo", "buffer-assignment", "plan", "llvm-unoptimized", "llvm", "c", "asm", "ptx", "ptxas", "object", "thunks"}
+TEXT = {"hlo", "buffer-assignment", "plan", "llvm-unoptimized", "llvm", "c", "asm", "ptx", "ptxas", "thunks"}
 
 
 def program_of(name: str, text: str) -> FamilyProgram:

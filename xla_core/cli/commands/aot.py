@@ -20,6 +20,9 @@ def aot(
         Path, typer.Option("--output", "-o", metavar="NAME", help="The path of the files, without an ending: out/mlp.")
     ],
     backend: Backend = None,
+    emit: Annotated[
+        str, typer.Option(metavar="object|c", help="Machine code, or C for a processor without an LLVM target.")
+    ] = "object",
     triple: Annotated[
         str, typer.Option(help="The target, such as aarch64-linux-gnu. Default: the backend's own target.")
     ] = "",
@@ -37,7 +40,7 @@ def aot(
     shape: Shapes = None,
     settings: Settings = None,
 ) -> None:
-    """Compile a program ahead of time: an object file, its C header, a runtime in C, a CMake file and an example.
+    """Compile a program ahead of time: an object file or C, its C header, a runtime in C, a CMake file and an example.
 
     The files need neither Python nor this package. NAME is the prefix of the functions, so that several models can be
     linked into one program.
@@ -46,6 +49,7 @@ def aot(
 
     target = AheadOfTimeOptions(
         name=output_file.name,
+        emit=emit,  # type: ignore[arg-type]
         triple=triple,
         cpu=cpu,
         features=features,

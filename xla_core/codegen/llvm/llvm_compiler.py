@@ -125,7 +125,14 @@ class CompiledModule:
 
 
 def compile_ir(
-    ir_text: str, abi: TargetAbi, opt_level: int = 2, *, jit: bool = False, what: str = "", optimized: bool = False
+    ir_text: str,
+    abi: TargetAbi,
+    opt_level: int = 2,
+    *,
+    jit: bool = False,
+    what: str = "",
+    optimized: bool = False,
+    vectorize: bool = True,
 ) -> CompiledModule:
     """Parses, verifies and optimizes LLVM IR text.
 
@@ -136,6 +143,7 @@ def compile_ir(
         jit: code for this process's memory, not for a linker.
         what: names the kernels, and may show their HLO text, in the error.
         optimized: leave out the passes on IR; `opt_level` is that of the code generator.
+        vectorize: let LLVM make vectors of loops and of sequences, from level 2 on.
 
     Raises:
         InternalError: LLVM refused the module: a defect of the emitter; the message has the offending lines.
@@ -162,8 +170,8 @@ def compile_ir(
     if optimized:
         return compiled
     options = llvm.create_pipeline_tuning_options(speed_level=opt_level)
-    options.loop_vectorization = options.slp_vectorization = opt_level >= 2
-    options.loop_interleaving = opt_level >= 2
+    options.loop_vectorization = options.slp_vectorization = vectorize and opt_level >= 2
+    options.loop_interleaving = vectorize and opt_level >= 2
     options.loop_unrolling = False  # doubles the code and the time to compile it, and gains nothing on vectors
     _run_passes(llvm.create_pass_builder(machine, options), module)
     return compiled

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from xla_core.codegen.llvm.ir.builder import IrBuilder
-from xla_core.codegen.llvm.ir.module import IrFunction, IrModule, Value
+from xla_core.codegen.llvm.ir.module import IrFunction, IrModule, Value, is_big_endian
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Shape
@@ -162,6 +162,11 @@ class TargetAbi(abc.ABC):
         """The alignment, in bytes, of the buffers of kernels that have this shape."""
         del shape
         return self.alignment
+
+    @property
+    def big_endian(self) -> bool:
+        """Whether the target stores the highest byte of a number first."""
+        return is_big_endian(self.triple)
 
     @property
     def pointer_type(self) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from xla_backend_cpu import code_generation
+from xla_backend_cpu.ahead_of_time.c_source import c_source
 from xla_backend_cpu.ahead_of_time.entry import Places, emit_entry
 from xla_backend_cpu.ahead_of_time.header import example_text, header_text
 from xla_backend_cpu.ahead_of_time.interface import Interface
@@ -31,7 +32,9 @@ _FILES = ("xla_aot.h", "xla_aot.c", "CMakeLists.txt")
 def compile_files(
     compiler: CpuCompiler, module: HloModule, options: AheadOfTimeOptions, compile_options: CompileOptions
 ) -> Mapping[str, str | bytes]:
-    """The files of a program, by name. It takes over `module`; see `Compiler.ahead_of_time_files`.
+    """The files of a program, by name. Its code is an object file or a C file.
+
+    It takes over `module`; see `Compiler.ahead_of_time_files`.
 
     Raises:
         InvalidArgumentError: LLVM knows no such target.
@@ -55,19 +58,25 @@ def compile_files(
     places = Places(assignment, abi)
     interface = Interface(
         options.name,
-        f"{target.triple} {target.cpu}".rstrip(),
+        target.description,
         [p.shape for p in module.entry.parameters],
         [shape for shape in module.result_shape.leaves() if shape.is_array],
         places.arena_bytes,
         places.constant_bytes,
         options.threads,
     )
-    emit_entry(ir, places, interface, abi.pointer_bytes)
-    ir.internalize({interface.entry}, target.function_attributes)
+    entry = interface.entry if options.emit == "object" else f"{options.name}_entry"
+    emit_entry(ir, places, entry, abi.pointer_bytes)
+    ir.internalize({entry}, target.function_attributes)
     level = 2 if compile_options.optimization_level else 0
+    if options.emit == "c":
+        code: Mapping[str, str | bytes] = {f"{options.name}.c": c_source(ir, interface, entry, abi, level, module.name)}
+    else:
+        generator = compiler.code_generator
+        code = {f"{options.name}.o": generator.object_file(ir.to_text(), abi, level, what=module.name)}
     shared = importlib.resources.files("xla_backend_cpu.ahead_of_time").joinpath("files")
     return {
-        f"{options.name}.o": compiler.code_generator.object_file(ir.to_text(), abi, level, what=module.name),
+        **code,
         f"{options.name}.h": header_text(interface),
         f"{options.name}_example.c": example_text(interface),
         **{name: shared.joinpath(name).read_text() for name in _FILES},

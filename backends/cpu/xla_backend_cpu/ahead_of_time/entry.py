@@ -1,6 +1,6 @@
 """Emits the entry that C calls: it makes the table of addresses that the emitted module takes.
 
-    int32_t NAME_run(const void *const *arguments, void *const *results, void *arena)
+    int32_t NAME(const void *const *arguments, void *const *results, void *arena)
 
 The arena holds the run's context, then scratch memory of kernels, then the temporaries.
 """
@@ -8,7 +8,7 @@ The arena holds the run's context, then scratch memory of kernels, then the temp
 from __future__ import annotations
 
 from xla_backend_cpu.ahead_of_time.arena_abi import CONTEXT_BYTES, ArenaAbi
-from xla_backend_cpu.ahead_of_time.interface import ARENA_ALIGNMENT, Interface
+from xla_backend_cpu.ahead_of_time.interface import ARENA_ALIGNMENT
 from xla_backend_cpu.calling_convention import ENTRY
 from xla_core.analysis import AllocationKind, BufferAssignment
 from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, Value
@@ -48,10 +48,10 @@ class Places:
         return sum(literal.array.nbytes for literal in self.constants.values())
 
 
-def emit_entry(module: IrModule, places: Places, interface: Interface, pointer_bytes: int) -> None:
-    """Adds the entry to the module."""
+def emit_entry(module: IrModule, places: Places, name: str, pointer_bytes: int) -> None:
+    """Adds the entry to the module, under a name."""
     parameters = [("ptr", "", "arguments"), ("ptr", "", "results"), ("ptr", "", "arena")]
-    function = IrFunction(interface.entry, "i32", parameters, attributes="nounwind")
+    function = IrFunction(name, "i32", parameters, attributes="nounwind")
     b = IrBuilder(module, function)
     arguments, results, arena = function.parameters
     size = f"i{8 * pointer_bytes}"

@@ -35,6 +35,11 @@ _USUAL_FEATURES: Mapping[str, str] = {"riscv64": "+m,+a,+f,+d,+c", "riscv32": "+
 
 _SYSTEMS = ("linux", "none", "freebsd", "netbsd", "openbsd", "windows", "fuchsia", "rtems", "zephyr", "wasi")
 
+_PORTABLE = "riscv64-unknown-elf"
+"""The target of C for no processor in particular: addresses of 64 bits, the lowest byte of a number first."""
+
+_PORTABLE_VECTOR_BITS = 128
+
 _REGISTERS: Mapping[str, int] = {"x86_64": 16, "i386": 8, "i686": 8, "arm": 16, "thumb": 16}
 _FEW_REGISTERS = 16  # vectors of a processor without vector registers
 
@@ -59,6 +64,8 @@ class AheadOfTimeTarget:
         Raises:
             InvalidArgumentError: LLVM knows no such target, or it has no such option.
         """
+        if options.emit == "c":
+            return _for_c(options)
         triple, cpu, features = own
         if options.triple:
             triple, cpu = _normalized(options.triple), ""
@@ -88,6 +95,13 @@ class AheadOfTimeTarget:
         return AheadOfTimeTarget(triple, cpu, features, abi_name, vector_bits, scale, found, options)
 
     @property
+    def description(self) -> str:
+        """The processor, for people."""
+        if self.options.emit == "c" and not self.options.triple:
+            return "any processor with addresses of 64 bits that stores the lowest byte of a number first"
+        return f"{self.triple} {self.cpu}".rstrip()
+
+    @property
     def has_vectors(self) -> bool:
         return bool(self.vector_bits) and not self.options.optimize_for_size
 
@@ -112,7 +126,7 @@ class AheadOfTimeTarget:
             name="cpu",
             triple=self.triple,
             device=DeviceDescription(
-                name=f"{self.triple} {self.cpu}".rstrip(),
+                name=self.description,
                 core_count=self.options.threads,
                 vector_bytes=self.vector_bits // 8,
                 caches=usual_caches(self.cpu),
@@ -148,6 +162,32 @@ class AheadOfTimeTarget:
         if self.scale:
             words.append(f"vscale_range({self.scale},{self.scale})")
         return " ".join(words)
+
+
+def _for_c(options: AheadOfTimeOptions) -> AheadOfTimeTarget:
+    """The target of C code. A triple says the size of addresses, the order of bytes and what vectors are good for.
+
+    Conversions of f16 are written as arithmetic of integers, because C has no such type.
+    """
+    if options.float_abi is not None:
+        raise InvalidArgumentError(
+            "--float-abi is for object files: how C passes numbers is an option of the C compiler",
+            hint="leave out --float-abi, or --emit c",
+        )
+    if not options.triple:
+        if options.cpu or options.features:
+            raise InvalidArgumentError("--cpu and --features are those of a triple", hint="add --triple")
+        found = ProcessorProbe(_PORTABLE_VECTOR_BITS, False, False, False, 8)
+        target = AheadOfTimeTarget(_PORTABLE, "", "", "", _PORTABLE_VECTOR_BITS, 0, found, options)
+    else:
+        try:
+            target = AheadOfTimeTarget.of(options.model_copy(update={"emit": "object"}), ("", "", ""))
+        except InvalidArgumentError as error:
+            error.hint = f"{error.hint}; leave out the triple for C that any processor of 64 bits takes"
+            raise
+        found = dataclasses.replace(target.probe, is_scalable=False, has_half=False)
+    bits = options.vector_length or target.vector_bits
+    return dataclasses.replace(target, probe=found, vector_bits=bits, scale=0, options=options)
 
 
 @functools.cache

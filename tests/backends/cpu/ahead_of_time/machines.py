@@ -38,8 +38,9 @@ class Machine:
 
     def files(self, module: HloModule, folder: Path, name: str = "model", **more: object) -> None:
         """Writes the files of a program to a folder."""
+        compile_options = more.pop("compile_options", CompileOptions())
         options = AheadOfTimeOptions(name=name, **{**self.options, **more})
-        for file, content in CpuCompiler().ahead_of_time_files(module, options, CompileOptions()).items():
+        for file, content in CpuCompiler().ahead_of_time_files(module, options, compile_options).items():
             path = folder / file
             path.write_bytes(content) if isinstance(content, bytes) else path.write_text(content)
 
@@ -58,13 +59,24 @@ class Machine:
         return done.stdout
 
     def results(
-        self, module: HloModule, inputs: Sequence[np.ndarray], folder: Path, **more: object
+        self,
+        module: HloModule,
+        inputs: Sequence[np.ndarray],
+        folder: Path,
+        flags: Sequence[str] = (),
+        **more: object,
     ) -> list[np.ndarray]:
-        """Compiles a program, builds its example, runs it on `inputs`; returns the results."""
+        """Compiles a program, builds its example, runs it on `inputs`; returns the results.
+
+        `flags` are more options of the C compiler, and `more` are those of `xla aot`.
+        """
         shapes = [s for s in module.result_shape.leaves() if s.is_array]
         self.files(module, folder, **more)
-        flags = ["-pthread", "-DXLA_AOT_THREADS=4"] if "threads" in more else []
-        program = self.build(folder, "example", ["model_example.c", "xla_aot.c", "model.o"], *flags)
+        flags = [*flags, *(["-pthread", "-DXLA_AOT_THREADS=4"] if "threads" in more else [])]
+        if more.get("emit") == "c":
+            flags += ["-std=c11", "-ffp-contract=off"]
+        code = "model.c" if more.get("emit") == "c" else "model.o"
+        program = self.build(folder, "example", ["model_example.c", "xla_aot.c", code], *flags)
         for number, array in enumerate(inputs):
             (folder / f"{number}.bin").write_bytes(self._swapped(np.ascontiguousarray(array).tobytes(), array.dtype))
         self.run(program, *(f"{number}.bin" for number in range(len(inputs))))

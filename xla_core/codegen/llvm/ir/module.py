@@ -22,6 +22,11 @@ _NODE = re.compile(r"!(\d+)")
 _MOST_PARTS = 16
 
 
+def is_big_endian(triple: str) -> bool:
+    """Whether a target stores the highest byte of a number first."""
+    return _BIG_ENDIAN.match(triple) is not None
+
+
 class Value:
     """An SSA value or a constant: its LLVM type and its name as operands spell it (`%v7`, `42`, `@table`)."""
 
@@ -203,7 +208,7 @@ class IrModule:
         """Returns a pointer to the elements of an array, row-major, in the byte order of the module's target."""
         data = array.tobytes()
         width = array.itemsize // (2 if array.dtype.kind == "c" else 1)
-        if width > 1 and _BIG_ENDIAN.match(self.triple):
+        if width > 1 and is_big_endian(self.triple):
             data = np.frombuffer(data, f"u{width}").byteswap().tobytes()
         return self.constant_bytes(data, alignment, address_space)
 
