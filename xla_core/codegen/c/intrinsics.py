@@ -62,10 +62,12 @@ def _funnel(left: bool) -> Expression:
         a, b, amount = v
         w = t.bits
         near, far = (a, b) if left else (b, a)
+        if t.storage_bits < 32:  # an int, to which C promotes it, could overflow
+            near, far = f"(uint32_t){near}", f"(uint32_t){far}"
         to, back = ("<<", ">>") if left else (">>", "<<")
         if amount.rstrip("ul").isdigit():
             k = int(amount.rstrip("ul"), 0) % w
-            return near if k == 0 else masked(t, f"({near} {to} {k}) | ({far} {back} {w - k})")
+            return (a if left else b) if k == 0 else masked(t, f"({near} {to} {k}) | ({far} {back} {w - k})")
         step = f"({far} {back} 1 {back} ({w - 1} - {amount} % {w}))"
         return masked(t, f"({near} {to} {amount} % {w}) | {step}")
 
@@ -156,9 +158,13 @@ class Intrinsics:
         if base in ELEMENTWISE:
             native = (lambda v: f"{v[0]} * {v[1]} + {v[2]}") if base == "fmuladd" else None
             formula = ELEMENTWISE[base]
-            return self.source.elementwise(
-                base.replace(".", "_"), result, operands, lambda v: formula(element, v), native
-            )
+
+            def scalar(v: Sequence[str]) -> str:
+                text = formula(element, v)
+                whole = result.element
+                return masked(whole, f"({whole.c_name})({text})") if base in ("scmp", "ucmp") else text
+
+            return self.source.elementwise(base.replace(".", "_"), result, operands, scalar, native)
         name = self.scalar_function(base, result.element, [o.element for o, _ in operands])
         return self.source.elementwise(
             base.replace(".", "_") + "_lanes", result, operands, lambda v: f"{name}({', '.join(v)})"
