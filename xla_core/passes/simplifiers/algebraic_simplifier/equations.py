@@ -30,6 +30,7 @@ _TYPES: Mapping[str, Callable[[ElementType], bool]] = {
     "number": lambda t: t.is_integral or t.is_floating,
     "pred": lambda t: t is ElementType.PRED,
     "real": lambda t: not t.is_complex,
+    "real_and_wide": lambda t: not t.is_complex and not (t.is_floating and t.bit_width < 32),
     "signed": lambda t: t.is_signed or t.is_floating,
     "unsigned": lambda t: t.is_unsigned,
 }

@@ -47,7 +47,7 @@ _EXACT = """
     power(x, -0.0)                         -> 1                        if real
     power(x, 1)                            -> x                        if real
     power(x, 2)                            -> multiply(x, x)           if real
-    power(x, 3)                            -> multiply(multiply(x, x), x) if real
+    power(x, 3)                            -> multiply(multiply(x, x), x) if real_and_wide
     power(x, -1)                           -> divide(1, x)             if float
 
     and(x, z:0)                            -> z
