@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import py_compile
 import shutil
@@ -17,6 +18,7 @@ import pytest
 
 import xla_core
 from xla_core.backend import registry
+from xla_core.codegen.llvm import KernelEmitter, compile_ir
 from xla_core.hlo import is_custom_call_registered, register_custom_call
 
 SCENARIOS = sorted({point.name for point in importlib.metadata.entry_points(group="xla_core.scaffolds")})
@@ -100,6 +102,8 @@ def test_a_new_package_works(
         assert asm.code == 0, asm.err
         assert "mul" in asm.out
         assert ("grid" in rest) == ("amdhsa_system_sgpr_workgroup_id_x" in asm.out)
+    if "grid" in rest:
+        _reduces_on_two_gpus(name)
     if number == "2":
         _runs_in_part_on_the_host(name)
     with xla_core.Client(name) as client:
@@ -114,6 +118,34 @@ def test_a_new_package_works(
     for module in [m for m in sys.modules if m.startswith(f"xla_backend_{name}")]:
         del sys.modules[module]
     registry.clear_cache()
+
+
+def _reduces_on_two_gpus(name: str) -> None:
+    """A reduction whose threads share memory compiles for both instruction sets of the scaffold."""
+    abi = importlib.import_module(f"xla_backend_{name}.abi")
+    sums = xla_core.parse("""HloModule m
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+
+ENTRY e {
+  x = f32[64,4096] parameter(0)
+  zero = f32[] constant(0)
+  ROOT r = f32[64] reduce(x, zero), dimensions={1}, to_apply=add
+}
+""")
+    device = next(kind for key, kind in vars(abi).items() if key.startswith("Chip"))
+    for kind, words in (
+        (device, ("s_barrier", "ds_bpermute", "ds_write")),
+        (abi.NvptxAbi, ("bar.sync", "shfl.sync.bfly", ".shared")),
+    ):
+        emitter = KernelEmitter(kind())
+        emitter.emit(sums.entry.root)
+        assembly = compile_ir(emitter.module.to_text(), kind()).assembly()
+        assert [word for word in words if word not in assembly] == []
 
 
 def _runs_in_part_on_the_host(name: str) -> None:
