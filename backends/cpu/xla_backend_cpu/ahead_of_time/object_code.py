@@ -45,6 +45,10 @@ def _main() -> None:
     header, _, text = sys.stdin.buffer.read().partition(b"\n")
     fields = json.loads(header)
     level, what = fields.pop("level"), fields.pop("what")
+    if fields["triple"].startswith("hexagon"):
+        import llvmlite.binding as llvm
+
+        llvm.set_option("", "-hexagon-autohvx")  # as Qualcomm's compilers do
     abi = LoopAbi()
     for name, value in fields.items():
         setattr(abi, name, value)
