@@ -187,6 +187,22 @@ def test_wrong_options_are_refused(options: dict[str, object], said: str) -> Non
         files_of(SCALED, **options)
 
 
+@needs_host
+def test_calls_of_lapack_need_no_library(tmp_path: Path) -> None:
+    text = """HloModule factor
+ENTRY main {
+  x = f32[3,4,4]{1,2,0} parameter(0)
+  f = (f32[3,4,4]{1,2,0}, s32[3]) custom-call(x), custom_call_target="lapack_spotrf_ffi",
+    backend_config={uplo = 76 : ui8}
+  ROOT y = f32[3,4,4] get-tuple-element(f), index=0
+}"""
+    a = np.random.default_rng(0).standard_normal((3, 4, 4)).astype(np.float32)
+    a = a @ a.swapaxes(1, 2) + 4 * np.eye(4, dtype=np.float32)
+    (factor,) = HOST.results(xla.parse(text), [a], tmp_path)  # symmetric, so its layout doesn't matter
+    lower = np.tril(factor)
+    np.testing.assert_allclose(lower @ lower.swapaxes(1, 2), a, rtol=1e-5)
+
+
 def test_calls_of_python_are_refused_with_their_place() -> None:
     text = """HloModule log
 ENTRY main {
