@@ -44,7 +44,6 @@ PASSES: dict[str, PassFactory | str] = {
 PASSES |= {
     "batchnorm-expander": "expanders.batchnorm_expander:BatchNormExpander",
     "dynamic-padder": "dynamic_padder:DynamicPadder",
-    "host-offloading": "host_offloading.host_offloading:HostOffloading",
     "layout-assignment": "layout_assignment:LayoutAssignment",
     "memory-scheduler": "scheduling.memory_scheduler:HloMemoryScheduler",
     "simplification": "simplification:simplification_pipeline",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from xla_core.analysis.control_flow import control_flow_callees
 from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.host_compute import is_host_compute
+from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.passes.pass_manager import HloPass
 
@@ -12,7 +14,8 @@ class FlattenCallGraph(HloPass):
     """Clones bodies, conditions, branches and called computations that have several call sites.
 
     Buffers are assigned per call site, so each call site needs instructions of its own. Computations that are applied
-    to elements, or fused, may be shared.
+    to elements, or fused, may be shared. A part that the host runs is a fusion, but its loops and branches are
+    flattened too, so that an instruction belongs to one part.
     """
 
     name = "flatten-call-graph"
@@ -25,7 +28,7 @@ class FlattenCallGraph(HloPass):
         while todo:
             computation = todo.pop()
             for instruction in computation.instructions:
-                for callee in control_flow_callees(instruction):
+                for callee in _callees(instruction):
                     if callee in taken:
                         clone = module.add_computation(callee.clone())
                         _replace_one(instruction.attributes, callee, clone)
@@ -33,6 +36,12 @@ class FlattenCallGraph(HloPass):
                     taken.add(callee)
                     todo.append(callee)
         return changed
+
+
+def _callees(instruction: HloInstruction) -> list[HloComputation]:
+    if is_host_compute(instruction):
+        return [instruction.attribute("calls")]
+    return control_flow_callees(instruction)
 
 
 def _replace_one(attributes: dict[str, object], callee: HloComputation, clone: HloComputation) -> None:

@@ -10,6 +10,7 @@ from xla_core.hlo import HloModule
 from xla_core.hlo.host_compute import is_host_compute
 from xla_core.hlo.verifier import verify
 from xla_core.passes.host_offloading import HostOffloading
+from xla_core.passes.scheduling.flatten_call_graph import FlattenCallGraph
 from xla_core.target import Capabilities, HostCosts, TargetConfig
 
 NO_CBRT = TargetConfig(name="t", capabilities=Capabilities.all_of(without=["cbrt"]))
@@ -130,6 +131,38 @@ def test_a_loop_goes_along_as_a_whole() -> None:
     assert "loop" not in {i.name for i in module.entry.instructions}
     assert {"root", "next", "more"} <= set(parts(module)[0])
     same(LOOP, module, np.linspace(-2, 2, 8, dtype=np.float32))
+
+
+BRANCHES = """HloModule m
+
+plus {
+  x = f32[8] parameter(0)
+  ROOT y = f32[8] cbrt(x)
+}
+
+minus {
+  x = f32[8] parameter(0)
+  ROOT y = f32[8] negate(x)
+}
+
+ENTRY main {
+  i = s32[] parameter(0)
+  x = f32[8] parameter(1)
+  first = f32[8] conditional(i, x, x), branch_computations={plus, minus}
+  second = f32[8] conditional(i, x, x), branch_computations={minus, plus}
+  ROOT r = (f32[8], f32[8]) tuple(first, second)
+}
+"""
+
+
+def test_parts_that_share_a_branch_have_instructions_of_their_own() -> None:
+    module = divided(BRANCHES)
+    FlattenCallGraph().run(module)
+    verify(module)
+    names = [p.name for p in place_instructions(module, NO_CBRT)]
+    assert len(set(names)) == len(names)
+    for index in (0, 1):
+        same(BRANCHES, module, np.int32(index), np.linspace(-2, 2, 8, dtype=np.float32))
 
 
 def test_effects_stay_where_they_are() -> None:
