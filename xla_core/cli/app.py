@@ -7,6 +7,7 @@ import inspect
 import re
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any
@@ -126,7 +127,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str], debug: bool) -> int:
     try:
-        app(args=words, prog_name="xla")
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            app(args=words, prog_name="xla")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except XlaError as error:
@@ -139,6 +142,13 @@ def _run(words: list[str], debug: bool) -> int:
         typer.echo("interrupted", err=True)
         return 130
     return 0
+
+
+def _show_warning(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: object, **__: object
+) -> None:
+    """Prints a warning without the line of the source that gave it."""
+    typer.echo(f"warning: {message}", err=True)
 
 
 def _print(error: XlaError, debug: bool) -> None:

@@ -54,9 +54,9 @@ def plot_accesses(launch: ObservedLaunch, file: str | Path | IO[bytes]) -> None:
         import matplotlib as mpl
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise UnavailableError("pictures need matplotlib, which is not installed", hint="pip install matplotlib") from (
-            error
-        )
+        raise UnavailableError(
+            "pictures need matplotlib, which is not installed", hint="pip install 'xla-backend-gpu[pictures]'"
+        ) from error
 
     instruction = launch.arguments.instruction
     if instruction is None:

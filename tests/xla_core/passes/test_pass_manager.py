@@ -187,7 +187,13 @@ def test_every_pass_is_known_by_its_own_name() -> None:
     for kind in made:
         made += kind.__subclasses__()
     names = {k.name for k in made if k.__module__.startswith("xla_core.passes") and "name" in vars(k)}
-    of_targets = {"constants-of-lacking-types", "element-type-carrier", "legalize", "legality-checker"}
+    of_targets = {
+        "constants-of-lacking-types",
+        "element-type-carrier",
+        "host-offloading",
+        "legalize",
+        "legality-checker",
+    }
     assert names - set(PASSES) == of_targets
 
 
