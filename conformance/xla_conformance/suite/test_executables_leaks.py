@@ -6,6 +6,7 @@ import gc
 import time
 from collections import Counter
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from xla_core.backend import Communicator, DeviceMemory, Event, Executable, Stre
 from xla_core.hlo import HloModule
 
 RUNS = 200
-ROUNDS = 4
+ROUNDS = 8
 KINDS = (Buffer, Communicator, Event, Executable, HloModule, Stream)
 LARGE = FamilyProgram(
     "large_results",
@@ -29,10 +30,18 @@ LARGE = FamilyProgram(
 BY_NAME = {program.name: program for program in (*FAMILY, *SHARDED, LARGE)}
 
 
-def meter(client: Client, runs: int, native_each: int, bytes_each: int) -> dict[str, int]:
-    """What the process and the devices hold now, by a name, each in units of which one more in `runs` runs is a leak.
+class Held(NamedTuple):
+    """An amount of something, and by how much it must grow in a round to be a leak rather than noise."""
+
+    amount: int
+    noise: int
+
+
+def meter(client: Client, runs: int, native_each: int, bytes_each: int) -> dict[str, Held]:
+    """What the process and the devices hold now, by a name.
 
     Args:
+        runs: runs in a round.
         native_each: bytes of the C library that a run may leave.
         bytes_each: half of what a run's results and temporaries have, if that is more than the system's noise; else 0.
     """
@@ -41,20 +50,19 @@ def meter(client: Client, runs: int, native_each: int, bytes_each: int) -> dict[
     types = Counter(map(type, gc.get_objects()))
     few = runs // 20  # the pool grows by a block whenever more work than ever before is in flight
     held = {
-        "open files": open_files(),
-        "threads": thread_count(),
-        f"times {runs // 2} Python objects": sum(types.values()) // (runs // 2),
-        f"times {runs * native_each} bytes of the C library": native_bytes() // (runs * native_each),
-        **{f"objects of {k.__name__}": _count(types, k) for k in KINDS},
-        f"times {few} objects of DeviceMemory": _count(types, DeviceMemory) // few,
+        "open files": Held(open_files(), 1),
+        "threads": Held(thread_count(), 1),
+        "Python objects": Held(sum(types.values()), runs // 2),
+        "bytes of the C library": Held(native_bytes(), runs * native_each),
+        **{f"objects of {k.__name__}": Held(_count(types, k), 1) for k in KINDS},
+        "objects of DeviceMemory": Held(_count(types, DeviceMemory), few),
     }
     for index, device in enumerate(client.devices):
-        held[f"bytes in use on device {index}"] = device.memory_stats().bytes_in_use  # frees what is done, too
-        held[f"times {few * 256} bytes reserved on device {index}"] = device.memory_stats().bytes_reserved // (
-            few * 256
-        )
+        stats = device.memory_stats()  # frees what is done, too
+        held[f"bytes in use on device {index}"] = Held(stats.bytes_in_use, 1)
+        held[f"bytes reserved on device {index}"] = Held(stats.bytes_reserved, few * 256)
     if bytes_each:
-        held[f"times {runs * bytes_each} bytes of the process"] = resident_bytes() // (runs * bytes_each)
+        held["bytes of the process"] = Held(resident_bytes(), runs * bytes_each)
     return held
 
 
@@ -82,7 +90,8 @@ def require_no_leak(
             work()
         for _ in range(10):
             after = meter(client, runs, native_each, bytes_each)
-            grown = {name: after[name] - before[name] for name in growing if after[name] > before[name]}
+            growth = {name: after[name].amount - before[name].amount for name in growing}
+            grown = {name: by for name, by in growth.items() if by >= after[name].noise}
             if not grown:
                 return
             time.sleep(0.1)  # a callback of another thread may still hold something
