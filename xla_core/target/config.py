@@ -13,14 +13,15 @@ from pydantic import BaseModel, Field
 
 from xla_core.checked_model import CheckedModel
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.target.capabilities import Capabilities
 from xla_core.target.device import DeviceDescription, MemorySpace
 from xla_core.target.fusion import FusionPreferences
 from xla_core.target.host import HostCosts
-from xla_core.target.layout_rules import LayoutRules, array_size_bytes
+from xla_core.target.layout_rules import LayoutRules, array_size_bytes, is_plain
 from xla_core.target.parallel import ParallelModel
-from xla_core.target.support import Support
+from xla_core.target.support import Lack, Support, Unsupported
 
 
 class AlignmentRules(CheckedModel):
@@ -68,6 +69,11 @@ class TargetConfig(CheckedModel):
 
     def supports(self, instruction: HloInstruction) -> Support:
         """Whether the target runs `instruction`, or why not."""
+        if instruction.opcode == Opcode.RESHAPE and Opcode.RESHAPE not in self.capabilities.ops:
+            shapes = map(self.layouts.with_layout, (instruction.operand(0).shape, instruction.shape))
+            if not all(map(is_plain, shapes)):  # in row-major order the core runs it
+                lack = Lack(Opcode.RESHAPE, instruction.shape.element_type)
+                return Unsupported("there is no reshape of arrays in tiles or in another order", (lack,))
         return self.capabilities.supports(instruction)
 
     def shape_size_bytes(self, shape: Shape) -> int:

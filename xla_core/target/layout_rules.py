@@ -71,9 +71,21 @@ def keeps_layout(copy: HloInstruction) -> bool:
 
 
 def copies_bits(instruction: HloInstruction) -> bool:
-    """Whether it is a bitcast-convert between integers of one width, which the core runs as a copy."""
-    if instruction.opcode != Opcode.BITCAST_CONVERT:
+    """Whether the result has the bits of the operand in their order, so that the core runs it as a copy.
+
+    That is so for a bitcast-convert between integers of one width, and for a reshape of arrays whose elements lie in
+    row-major order. Layout assignment makes most such reshapes bitcasts, which cost nothing.
+    """
+    if instruction.opcode not in (Opcode.BITCAST_CONVERT, Opcode.RESHAPE):
         return False
     before, after = instruction.operand(0).shape.with_default_layout(), instruction.shape.with_default_layout()
+    if instruction.opcode == Opcode.RESHAPE:
+        return is_plain(before) and is_plain(after)
     types = (before.element_type, after.element_type)
     return all(t.is_integral for t in types) and before.with_element_type(after.element_type) == after
+
+
+def is_plain(shape: Shape) -> bool:
+    """Whether the elements of an array lie in row-major order, without tiles."""
+    layout = shape.layout
+    return not shape.is_dynamic and layout is not None and layout.is_row_major and not layout.tiles

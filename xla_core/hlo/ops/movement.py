@@ -30,7 +30,7 @@ from xla_core.hlo.shape import Shape
 
 entry = OpGroup("movement").entry
 
-_MOVES = (Trait.DATA_MOVEMENT, Trait.INDEX_MAP, Trait.PRIMITIVE, Trait.EXACT_IN_WIDER_INTEGERS)
+_MOVES = (Trait.DATA_MOVEMENT, Trait.INDEX_MAP, Trait.EXACT_IN_WIDER_INTEGERS)
 
 
 def _broadcast_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
@@ -279,6 +279,7 @@ entry(
     _broadcast_shape,
     _broadcast,
     *_MOVES,
+    Trait.PRIMITIVE,
     Trait.CHEAP,
     doc="Operand dimension i becomes result dimension dimensions[i]; the others repeat.",
     dimensions=attr(
@@ -323,6 +324,7 @@ entry(
     _transpose_shape,
     lambda context, instruction, values: values[0].transpose(instruction.attribute("dimensions")),
     *_MOVES,
+    Trait.PRIMITIVE,
     Trait.CHEAP,
     doc="Result dimension i is operand dimension dimensions[i].",
     dimensions=attr("ints", doc="For each dimension of the result, the dimension of the operand that it is."),
@@ -344,6 +346,7 @@ entry(
     _slice_shape,
     _slice,
     *_MOVES,
+    Trait.PRIMITIVE,
     Trait.READS_PART,
     Trait.CHEAP,
     doc="[start:limit:stride] of every dimension.",
@@ -355,6 +358,7 @@ entry(
     _pad_shape,
     _pad,
     *_MOVES,
+    Trait.PRIMITIVE,
     doc="The second operand, a scalar, before, after and between the elements of the first; negative edges remove.",
     padding=attr(
         "padding",
@@ -367,6 +371,7 @@ entry(
     _concatenate_shape,
     lambda context, instruction, values: np.concatenate(values, instruction.attribute("dimensions")[0]),
     *_MOVES,
+    Trait.PRIMITIVE,
     doc="The operands one after another along a dimension.",
     same_sizes=lambda attributes, ranks: alike(ranks, apart=attributes["dimensions"]),
     dimensions=attr("ints", doc="The one dimension along which the operands follow each other."),
@@ -377,6 +382,7 @@ entry(
     _dynamic_slice_shape,
     _dynamic_slice,
     *_MOVES,
+    Trait.PRIMITIVE,
     Trait.READS_PART,
     doc="A slice of fixed size at start indices, which are clamped so that it lies within the operand. The operands "
     "are the array, then a scalar for each of its dimensions.",

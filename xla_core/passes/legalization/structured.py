@@ -22,6 +22,7 @@ from xla_core.passes.inlining import apply_to_arrays, is_elementwise_of_scalars
 from xla_core.passes.legalization.decompositions import decomposition
 
 _MOST_CONSTANT = 1 << 16  # the most elements of a constant that replaces a broadcast
+_ROW = 1 << 12  # elements of a row of a long iota
 _MOST_WINDOW = 64  # the most elements of a window that are combined one by one
 
 
@@ -160,11 +161,19 @@ def _concatenate(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 @decomposition(Opcode.IOTA)
 def _iota(i: HloInstruction, b: Builder) -> HloInstruction:
-    """A constant vector, repeated."""
-    d = i.attribute("iota_dimension")
-    kind = i.shape.element_type
-    row = Shape(kind, (i.shape.dimensions[d],))
-    return b.broadcast(b.constant(np.arange(row.dimensions[0]).astype(kind.dtype), row), i.shape.dimensions, (d,))
+    """A constant vector, repeated. A long vector is the sum of two short ones: of its rows' starts, and of one row."""
+    d, kind = i.attribute("iota_dimension"), i.shape.element_type
+    size = i.shape.dimensions[d]
+
+    def numbers(count: int, step: int = 1) -> HloInstruction:
+        return b.constant((np.arange(count) * step).astype(kind.dtype), Shape(kind, (count,)))
+
+    if size <= _MOST_CONSTANT or kind.is_complex or kind.bit_width < 32:  # the sum would be rounded twice
+        return b.broadcast(numbers(size), i.shape.dimensions, (d,))
+    rows, length = -(-size // _ROW), _ROW
+    starts, row = (b.broadcast(n, (rows, length), (k,)) for k, n in enumerate((numbers(rows, length), numbers(length))))
+    whole = b.reshape(b.add(Opcode.ADD, starts, row), (rows * length,))
+    return b.broadcast(b.slice_in_dim(whole, 0, 0, size), i.shape.dimensions, (d,))
 
 
 @decomposition(Opcode.BROADCAST)
