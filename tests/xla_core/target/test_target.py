@@ -176,3 +176,15 @@ def test_pieces_that_map_to_few_sets_fill_them() -> None:
     assert cache.occupancy(32, 64, 1 << 15) == 1
     assert cache.occupancy(1024, 16, 16) == 1 / 16  # four pieces share a line
     assert CacheLevel(size_bytes=1 << 20).occupancy(16, 64, 1 << 16) == 16 * 64 / (1 << 20)
+
+
+def test_reshapes_are_the_cores_where_arrays_are_in_row_major_order():
+    reshape = parse_hlo(
+        "HloModule m\nENTRY e {\n  x = f32[8] parameter(0)\n  ROOT y = f32[2,4] reshape(x)\n}\n"
+    ).entry.root
+    capabilities = Capabilities().with_ops(["add"], [F32])
+    assert TargetConfig(name="plain", capabilities=capabilities).supports(reshape)
+    rules = LayoutRules(default=lambda s: Layout(Layout.row_major(s.rank).minor_to_major, tiles=((4,),)))
+    tiled = TargetConfig(name="tiled", capabilities=capabilities, layouts=rules)
+    assert "no reshape of arrays in tiles" in str(tiled.supports(reshape))
+    assert tiled.model_copy(update={"capabilities": capabilities.with_ops(["reshape"], [F32])}).supports(reshape)

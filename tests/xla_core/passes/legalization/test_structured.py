@@ -296,3 +296,15 @@ def test_a_static_dynamic_reshape_is_a_reshape() -> None:
     legalize(module, Capabilities.all_of(without=["dynamic-reshape"]).supports)
     verify(module)
     assert module.entry.root.opcode == "reshape"
+
+
+@pytest.mark.parametrize(
+    ("kind", "size"), [("s32", 5), ("s32", 100_003), ("f32", 70_000), ("bf16", 70_000), ("u8", 70_000)]
+)
+def test_iota_is_a_constant_or_a_sum_of_two(kind: str, size: int) -> None:
+    text = f"HloModule m\nENTRY e {{\n  ROOT r = {kind}[2,{size}] iota(), iota_dimension=1\n}}\n"
+    agree(text, capabilities=Capabilities.all_of(without=["iota"]))
+    module = parse_hlo(text)
+    legalize(module, Capabilities.all_of(without=["iota"]).supports)
+    largest = max(i.shape.num_elements for i in module.entry.instructions if i.opcode == "constant")
+    assert largest <= (1 << 16 if kind in ("s32", "f32") else size)
