@@ -51,6 +51,29 @@ def test_a_platform_that_nobody_names_loads_no_backend() -> None:
     )
 
 
+def test_jax_starts_without_loading_more_than_the_plugin() -> None:
+    """These modules decide how much longer JAX takes to start where xla-core is installed."""
+    run_jax(
+        """
+        import sys
+        loaded = lambda *roots: {name for name in sys.modules if name.startswith(roots)}
+        assert loaded("xla_") == set()  # `import jax` itself loads nothing of ours
+        before = loaded("jax")
+        jax.devices()
+        assert loaded("xla_") == {
+            "xla_core",
+            "xla_core.errors",
+            "xla_core.interruptible",
+            "xla_core.pjrt",
+            "xla_core.pjrt.jax_plugin",
+            "xla_core.pjrt.jax_plugin.lazy_client",
+        }
+        assert {name for name in loaded("jax") - before if name.startswith("jax.")} == set()
+        """,
+        platforms=None,
+    )
+
+
 def test_random_bits_are_those_of_jaxs_cpu() -> None:
     run_jax(
         """
