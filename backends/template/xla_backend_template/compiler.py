@@ -22,19 +22,21 @@ class TemplateCompiler(Compiler):
     """Each instruction becomes a kernel. Fusion is off, since the evaluator gains nothing from it; int4 is packed.
 
     Attributes:
+        name: the platform's name.
         own_ops: what the device computes by kernels of its own, which `make_own_kernel` makes. At first nothing.
         simulates_others: whether the target also has all other ops, which the reference evaluator computes on the host
             between two copies. Without it, the core rewrites programs into `own_ops`.
     """
 
     host_fallback = True
+    name: str = "template"
     own_ops: Capabilities = Capabilities()
     simulates_others: bool = True
 
     @cached_property
     def target_config(self) -> TargetConfig:
         return TargetConfig(
-            name="template",
+            name=self.name,
             capabilities=Capabilities.all_of() if self.simulates_others else self.own_ops,
             layouts=LayoutRules(packed=True),
             fusion=FusionPreferences(enabled=False),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xla_backend_template.memory import DeviceRam
 from xla_core.backend import DeviceFeatures, DeviceMemory, HostBytes, Stream, StreamExecutor
 from xla_core.runtime import HostStream
@@ -32,8 +34,10 @@ class TemplateStream(HostStream):
 
 
 class TemplateExecutor(StreamExecutor):
-    """One simulated device with `memory_bytes` of memory."""
+    """One simulated device with `memory_bytes` of memory. `device_kind` and `vendor` name it."""
 
+    device_kind: ClassVar[str] = "simulated accelerator"
+    vendor: ClassVar[str] = "xla-core"
     features = DeviceFeatures(callbacks_may_enqueue=True)
 
     def __init__(self, ordinal: int, memory_bytes: int) -> None:
@@ -42,9 +46,7 @@ class TemplateExecutor(StreamExecutor):
 
     @property
     def description(self) -> DeviceDescription:
-        return DeviceDescription(
-            name="simulated accelerator", vendor="xla-core", memory_bytes=self.ram.size, simulated=True
-        )
+        return DeviceDescription(name=self.device_kind, vendor=self.vendor, memory_bytes=self.ram.size, simulated=True)
 
     def allocate(self, size: int, memory_space: int = 0) -> DeviceMemory | None:
         handle = self.ram.allocate(size)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from xla_backend_template.compiler import TemplateCompiler
@@ -24,13 +26,15 @@ class TemplateFlags(BaseModel):
 class TemplatePlatform(Platform):
     """The simulated devices of this process."""
 
+    compiler_class: ClassVar[type[Compiler]] = TemplateCompiler
+    executor_class: ClassVar[type[TemplateExecutor]] = TemplateExecutor
     device_count_flag = "xla_template_device_count"
 
     def visible_device_count(self) -> int:
         return plugin_flags("template", TemplateFlags).xla_template_device_count
 
     def create_executor(self, ordinal: int) -> StreamExecutor:
-        return TemplateExecutor(ordinal, plugin_flags("template", TemplateFlags).xla_template_memory_bytes)
+        return self.executor_class(ordinal, plugin_flags("template", TemplateFlags).xla_template_memory_bytes)
 
     def create_compiler(self) -> Compiler:
-        return TemplateCompiler()
+        return self.compiler_class()

@@ -128,9 +128,9 @@ def test_the_compilers_messages_are_shown(package: Path, tmp_path: Path) -> None
 def test_a_package_that_was_not_built_says_what_to_do(
     package: Path, cdriver: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from xla_backend_cdriver import driver  # type: ignore[import-not-found]
+    from xla_backend_cdriver.driver import driver  # type: ignore[import-not-found]
 
-    monkeypatch.setattr(driver, "LIBRARY", package / "nowhere.so")
+    monkeypatch.setattr(driver, "library", package / "nowhere.so")
     with pytest.raises(xla.XlaError, match=r"nowhere.so is missing") as raised:
         xla.Client(cdriver)
     assert "pip install -e ." in str(raised.value)

@@ -82,6 +82,9 @@ def test_a_new_package_works(
     root = tmp_path / f"xla-backend-{name.replace('_', '-')}"
     for path in root.rglob("*.py"):
         py_compile.compile(str(path), doraise=True)
+    if not copy:
+        own = (root / f"xla_backend_{name}").glob("*.py")
+        assert sum(len(path.read_text().splitlines()) for path in own) <= 150
     readme = (root / "README.md").read_text()
     assert "$" not in readme
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]

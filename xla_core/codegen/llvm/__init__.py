@@ -45,6 +45,7 @@ from xla_core.codegen.llvm.autotuner import Autotuner, TuningCache
 from xla_core.codegen.llvm.capabilities import emitter_capabilities, may_share_buffer
 from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
 from xla_core.codegen.llvm.forms.kernel_form import EmittedKernel, KernelBody, KernelForm, KernelPlan
+from xla_core.codegen.llvm.gpu_abi import GpuAbi
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.debug_locations import instruction_at_line
 from xla_core.codegen.llvm.ir.module import Block, IrFunction, IrModule, IrPart, Value
@@ -65,6 +66,7 @@ __all__ = [
     "Complex",
     "ElementEmitter",
     "EmittedKernel",
+    "GpuAbi",
     "GridAbi",
     "IrArray",
     "IrBuilder",

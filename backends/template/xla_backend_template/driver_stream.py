@@ -1,4 +1,4 @@
-"""Streams and events: the driver's queues and events, and the host's memory and errors that they refer to."""
+"""Streams and events over a driver in C: its queues and events, and the host's memory and errors that they refer to."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from $module.driver import Callback, driver
+from xla_backend_template.c_driver import Callback, CDriver
 from xla_core.backend import DeviceMemory, Event, HostBytes, Stream
 from xla_core.errors import InternalError, XlaError, as_xla_error
 
 if TYPE_CHECKING:
-    from $module.executor import ${class_name}Executor
+    from xla_backend_template.driver_executor import DriverExecutor
 
-__all__ = ["${class_name}Event", "${class_name}Stream"]
+__all__ = ["DriverEvent", "DriverStream"]
 
 _WAIT_MILLISECONDS = 50  # waits are split, because Ctrl-C is handled only between calls of the driver
 
@@ -40,18 +40,20 @@ def _failure(number: int) -> XlaError | None:
 
 def address(memory: DeviceMemory) -> int:
     """The driver's address of a range of memory."""
-    return memory.handle + memory.offset
+    start: int = memory.handle
+    return start + memory.offset
 
 
-class ${class_name}Event(Event):
+class DriverEvent(Event):
     """An event of the driver."""
 
-    def __init__(self) -> None:
-        self.handle = driver().event_create()
+    def __init__(self, driver: CDriver) -> None:
+        self.driver = driver
+        self.handle = driver.event_create()
 
     def _wait(self, milliseconds: int) -> tuple[bool, XlaError | None]:
         error = ctypes.c_int64()
-        ready = driver().event_wait(self.handle, milliseconds, ctypes.byref(error))
+        ready = self.driver.event_wait(self.handle, milliseconds, ctypes.byref(error))
         return bool(ready), _failure(error.value)
 
     @property
@@ -70,22 +72,23 @@ class ${class_name}Event(Event):
         return self.ready
 
     def destroy(self) -> None:
-        driver().event_destroy(self.handle)
+        self.driver.event_destroy(self.handle)
 
 
-class ${class_name}Stream(Stream):
+class DriverStream(Stream):
     """A queue of the driver. What the driver still uses of the host, arrays and callbacks, is kept alive here."""
 
-    def __init__(self, executor: ${class_name}Executor) -> None:
+    def __init__(self, executor: DriverExecutor) -> None:
         self.executor = executor
-        self.handle = driver().queue_create(executor.handle)
+        self.driver = executor.driver
+        self.handle = self.driver.queue_create(executor.handle)
         self._lock = threading.Lock()
         self._submitted = 0
         self._kept: deque[tuple[int, Any]] = deque()  # (number of a submission, what it uses)
 
     def _submit(self, function: Callable[..., None], *arguments: Any, keep: Any = None) -> None:
         with self._lock:
-            done = driver().queue_done(self.handle)
+            done = self.driver.queue_done(self.handle)
             while self._kept and self._kept[0][0] <= done:
                 self._kept.popleft()
             self._submitted += 1
@@ -94,24 +97,22 @@ class ${class_name}Stream(Stream):
             function(self.handle, *arguments)
 
     def memcpy_h2d(self, destination: DeviceMemory, source: HostBytes) -> None:
-        self._submit(driver().copy_in, address(destination), source.ctypes.data, source.size, keep=source)
+        self._submit(self.driver.copy_in, address(destination), source.ctypes.data, source.size, keep=source)
 
     def memcpy_d2h(self, destination: HostBytes, source: DeviceMemory) -> None:
-        self._submit(
-            driver().copy_out, destination.ctypes.data, address(source), destination.size, keep=destination
-        )
+        self._submit(self.driver.copy_out, destination.ctypes.data, address(source), destination.size, keep=destination)
 
     def memcpy_d2d(self, destination: DeviceMemory, source: DeviceMemory) -> None:
-        self._submit(driver().copy, address(destination), address(source), min(destination.size, source.size))
+        self._submit(self.driver.copy, address(destination), address(source), min(destination.size, source.size))
 
     def memset(self, destination: DeviceMemory, value: int) -> None:
-        self._submit(driver().fill, address(destination), value, destination.size)
+        self._submit(self.driver.fill, address(destination), value, destination.size)
 
     def launch(self, kernel: int, buffers: Sequence[DeviceMemory], parameters: Sequence[int]) -> None:
         """Enqueues a launch. The driver copies addresses and parameters."""
         addresses = (ctypes.c_uint64 * len(buffers))(*map(address, buffers))
         numbers = (ctypes.c_int64 * len(parameters))(*parameters)
-        self._submit(driver().launch, kernel, len(buffers), addresses, len(parameters), numbers)
+        self._submit(self.driver.launch, kernel, len(buffers), addresses, len(parameters), numbers)
 
     def host_callback(self, callback: Callable[[], None]) -> None:
         def call() -> int:
@@ -122,16 +123,18 @@ class ${class_name}Stream(Stream):
             return 0
 
         function = Callback(call)
-        self._submit(driver().call, function, keep=function)
+        self._submit(self.driver.call, function, keep=function)
 
     def record(self, event: Event) -> None:
-        self._submit(driver().record, event.handle)
+        assert isinstance(event, DriverEvent)
+        self._submit(self.driver.record, event.handle)
 
     def wait(self, event: Event) -> None:
-        self._submit(driver().wait, event.handle)
+        assert isinstance(event, DriverEvent)
+        self._submit(self.driver.wait, event.handle)
 
     def recover(self) -> None:
-        self._submit(driver().recover)
+        self._submit(self.driver.recover)
 
     def synchronize(self) -> None:
         event = self.create_event()
@@ -140,10 +143,10 @@ class ${class_name}Stream(Stream):
 
     @property
     def error(self) -> XlaError | None:
-        return _failure(driver().queue_error(self.handle))
+        return _failure(self.driver.queue_error(self.handle))
 
     def create_event(self) -> Event:
-        return ${class_name}Event()
+        return DriverEvent(self.driver)
 
     def close(self) -> None:
-        driver().queue_destroy(self.handle)
+        self.driver.queue_destroy(self.handle)

@@ -1,0 +1,93 @@
+"""A driver in C, by ctypes: the functions that a device needs, with memory, queues, events and launches.
+
+`xla new NAME --scenario 3 --driver c` writes driver.h, which declares them and says what they do.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from ctypes import CFUNCTYPE, POINTER, c_char_p, c_int, c_int64, c_uint64, c_void_p
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from xla_core.backend import Availability, Requirement
+from xla_core.errors import InternalError
+
+__all__ = ["CDriver", "Callback"]
+
+Callback = CFUNCTYPE(c_int64)
+
+_FUNCTIONS: dict[str, tuple[Any, ...]] = {
+    "open": (c_void_p, c_uint64),
+    "allocate": (c_uint64, c_void_p, c_uint64),
+    "free": (None, c_void_p, c_uint64, c_uint64),
+    "close": (None, c_void_p),
+    "queue_create": (c_void_p, c_void_p),
+    "queue_done": (c_uint64, c_void_p),
+    "queue_error": (c_int64, c_void_p),
+    "queue_destroy": (None, c_void_p),
+    "copy_in": (None, c_void_p, c_uint64, c_void_p, c_uint64),
+    "copy_out": (None, c_void_p, c_void_p, c_uint64, c_uint64),
+    "copy": (None, c_void_p, c_uint64, c_uint64, c_uint64),
+    "fill": (None, c_void_p, c_uint64, c_int, c_uint64),
+    "kernel": (c_void_p, c_char_p),
+    "launch": (None, c_void_p, c_void_p, c_int, POINTER(c_uint64), c_int, POINTER(c_int64)),
+    "call": (None, c_void_p, Callback),
+    "recover": (None, c_void_p),
+    "event_create": (c_void_p,),
+    "record": (None, c_void_p, c_void_p),
+    "wait": (None, c_void_p, c_void_p),
+    "event_wait": (c_int, c_void_p, c_int, POINTER(c_int64)),
+    "event_destroy": (None, c_void_p),
+}  # name without the prefix: type of the result, types of the arguments
+
+
+class CDriver:
+    """The functions by their names without the prefix, as in `driver.allocate(device, 64)`. Calls release the GIL.
+
+    Args:
+        library: the shared library. The first call of a function loads it.
+        prefix: of the functions' names in C.
+    """
+
+    def __init__(self, library: Path, prefix: str) -> None:
+        self.library = library
+        self._prefix = prefix
+
+    @cached_property
+    def _functions(self) -> dict[str, Callable[..., Any]]:
+        library = ctypes.CDLL(str(self.library))
+        found: dict[str, Callable[..., Any]] = {}
+        for name, (result, *arguments) in _FUNCTIONS.items():
+            function = found[name] = getattr(library, self._prefix + name)
+            function.restype, function.argtypes = result, arguments
+        return found
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name not in _FUNCTIONS:
+            raise AttributeError(f"the driver has no function {name!r}")
+        return self._functions[name]
+
+    def find_kernel(self, name: str) -> int:
+        """The address of a kernel of the driver.
+
+        Raises:
+            InternalError: the driver has none of this name.
+        """
+        kernel = self.kernel(name.encode())
+        if kernel is None:
+            raise InternalError(f"the driver has no kernel {name!r}", hint="add it to kernels.c, and install again")
+        return int(kernel)
+
+    def probe(self) -> Availability:
+        """Checks whether the library is there, without loading it or opening a device."""
+        return Availability.of(
+            Requirement(
+                "driver",
+                met=self.library.exists(),
+                detail=f"{self.library} is missing",
+                hint="`pip install -e .` compiles it",
+            )
+        )

@@ -1,0 +1,53 @@
+"""A compiler whose kernels' code is the shared LLVM emitter's. The kernels are simulated until they are launched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import ClassVar
+
+from xla_backend_template.compiler import TemplateCompiler
+from xla_core.codegen.llvm import KernelEmitter, TargetAbi, compile_ir, emitter_capabilities
+from xla_core.errors import UnimplementedError
+from xla_core.hlo import HloInstruction
+from xla_core.target import FusionPreferences, TargetConfig
+
+__all__ = ["LlvmCompiler"]
+
+
+class LlvmCompiler(TemplateCompiler):
+    """Makes a kernel for each instruction or fusion, in the order of the module's schedule.
+
+    Attributes:
+        abi: the target of the code.
+    """
+
+    abi: ClassVar[TargetAbi]
+
+    @cached_property
+    def target_config(self) -> TargetConfig:
+        """Declares the ops that the shared emitter has code for."""
+        update = {
+            "triple": self.abi.triple,
+            "capabilities": emitter_capabilities(),
+            "parallel": self.abi.parallel,
+            "fusion": FusionPreferences(),
+        }
+        return super().target_config.model_copy(update=update)
+
+    def llvm(self, instruction: HloInstruction) -> str | None:
+        """Returns the LLVM IR of a kernel, or None if the shared emitter has no code for the instruction."""
+        emitter = KernelEmitter(self.abi)
+        try:
+            emitter.emit(instruction)
+        except UnimplementedError:
+            return None
+        return emitter.module.to_text()
+
+    def code_artifacts(self, instructions: Sequence[HloInstruction]) -> Mapping[str, str]:
+        """Returns the LLVM IR and the assembly of the kernels."""
+        code = [text for text in map(self.llvm, instructions) if text is not None]
+        return {
+            "llvm": "\n".join(code),
+            "asm": "\n".join(compile_ir(text, self.abi).assembly() for text in code),
+        }

@@ -1,0 +1,66 @@
+"""GpuAbi: what the LLVM targets of GPUs have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xla_core.codegen.llvm.ir.builder import IrBuilder
+from xla_core.codegen.llvm.ir.module import IrModule, Value
+from xla_core.codegen.llvm.target_abi import GridAbi, KernelFrame, KernelParameter
+from xla_core.hlo.element_type import ElementType
+
+
+class GpuAbi(GridAbi):
+    """A grid of threads with indices by intrinsic functions of i32, and memory that a block shares.
+
+    A subclass says what its target calls these, and defines `barrier` and `exchange`. A kernel that
+    sorts long rows needs more memory than a thread's stack has: override `allocate` for those.
+
+    Attributes:
+        block_index_intrinsic, thread_index_intrinsic, block_count_intrinsic: LLVM's names of the functions; a target
+            without the last defines `block_count`.
+        shared_address_space: the number of the memory that a block shares.
+        threads_attribute: the attribute of a kernel that says how many threads a block has, "{0}" for the number.
+        threads_alone: the threads of a block whose threads work alone.
+    """
+
+    vector_width = 0  # a lane computes single elements
+    native_floats = frozenset({ElementType.F16})
+    address_space = 1
+    constant_address_space = 1  # of constants, which may be larger than constant memory is
+    shared_address_space: ClassVar[int] = 3
+    threads_alone: ClassVar[int] = 256
+    block_index_intrinsic: ClassVar[str]
+    thread_index_intrinsic: ClassVar[str]
+    block_count_intrinsic: ClassVar[str] = ""
+    threads_attribute: ClassVar[str]
+
+    def begin_kernel(
+        self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, threads: int = 1
+    ) -> KernelFrame:
+        self.block_threads = threads if threads > 1 else self.threads_alone  # a launch must know it
+        self.kernel_attributes = f"nounwind {self.threads_attribute.format(self.block_threads)}"
+        return super().begin_kernel(module, name, parameters, count, threads=threads)
+
+    def block_index(self, builder: IrBuilder) -> Value:
+        return self.index(builder, self.block_index_intrinsic)
+
+    def thread_index(self, builder: IrBuilder) -> Value:
+        return self.index(builder, self.thread_index_intrinsic)
+
+    def block_count(self, builder: IrBuilder) -> Value:
+        return self.index(builder, self.block_count_intrinsic)
+
+    def block_size(self, builder: IrBuilder) -> Value:
+        return builder.int_(self.block_threads)
+
+    def index(self, builder: IrBuilder, intrinsic: str) -> Value:
+        """Calls an intrinsic function that returns an i32; returns an i64."""
+        return builder.cast("zext", builder.call(intrinsic, "i32", []), "i64")
+
+    def shared_array(self, builder: IrBuilder, type_: str, count: int) -> Value:
+        name = builder.module.symbol(f"{builder.function.name}_shared")
+        space = f"addrspace({self.shared_address_space})"
+        builder.module.add_global(name, f"internal {space} global [{count} x {type_}] poison, align 16")
+        return Value(f"ptr {space}", f"@{name}")
