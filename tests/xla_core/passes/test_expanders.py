@@ -90,9 +90,14 @@ def test_cholesky(check_pass, kind, lower):
     assert_within(8, again, matrices)
 
 
-def test_cholesky_of_what_is_not_positive_is_nan(check_pass):
-    matrices = np.stack([np.eye(3), -np.eye(3)]).astype(np.float32)
-    text = "x = f32[2,3,3] parameter(0)\nROOT r = f32[2,3,3] cholesky(x), lower=true"
+@pytest.mark.parametrize("kind", ["f32", "f64", "c64"])
+@pytest.mark.parametrize("lower", ["true", "false"])
+def test_cholesky_of_what_is_not_positive_is_nan(check_pass, kind, lower):
+    """In the last two matrices, only the last column's pivot is not positive: it is 0."""
+    matrices = np.stack([np.eye(3), -np.eye(3), np.ones((3, 3)), np.diag([1, 1, 0])]).astype(
+        {"f32": np.float32, "f64": np.float64, "c64": np.complex64}[kind]
+    )
+    text = f"x = {kind}[4,3,3] parameter(0)\nROOT r = {kind}[4,3,3] cholesky(x), lower={lower}"
     check_pass(text, "cholesky-expander", [matrices])
 
 

@@ -94,10 +94,11 @@ def _column(b: Builder, j: HloInstruction, changing: Values, constant: Values) -
     column = b.add(Opcode.DYNAMIC_SLICE, matrix, zero, zero, j, dynamic_slice_sizes=(size, n, 1))
     left = HloExpression(b, b.reshape(column, (size, n))) - known
     head = HloExpression(b, b.add(Opcode.DYNAMIC_SLICE, left.i, zero, j, dynamic_slice_sizes=(size, 1)))
-    if head.shape.element_type.is_complex:
-        root = head.op(Opcode.REAL).op(Opcode.SQRT).op(Opcode.COMPLEX, 0)
-    else:
-        root = head.op(Opcode.SQRT)
+    is_complex = head.shape.element_type.is_complex
+    pivot = head.op(Opcode.REAL) if is_complex else head
+    root = (pivot > 0).where(pivot.op(Opcode.SQRT), math.nan)  # the matrix of a pivot 0 is singular
+    if is_complex:
+        root = root.op(Opcode.COMPLEX, 0)
     spread = HloExpression(b, b.broadcast(root.reshape((size,)).i, (size, n), (0,)))
     rows = HloExpression(b, b.add(Opcode.IOTA, shape=Shape(ElementType.S32, (size, n)), iota_dimension=1))
     whole = rows.equals(j).where(spread, (rows > j).where(left / spread, 0)).i
