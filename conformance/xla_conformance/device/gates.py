@@ -10,10 +10,14 @@ from xla_conformance.failures import Failure
 from xla_core.backend import Stream
 from xla_core.errors import XlaError
 
-__all__ = ["PATIENCE", "Boom", "Gate", "fail", "pause", "required"]
+__all__ = ["PATIENCE", "Boom", "Gate", "fail", "patiently", "pause", "required", "settles"]
 
 PATIENCE = 20.0
 """Seconds that something may take that should be immediate."""
+
+_TICK = 0.05
+"""Limits are counted in pieces of so many seconds. On a machine that is busy, or stops for a while, pieces are longer, so
+that what is slow for that reason has as many of them as elsewhere."""
 
 
 class Boom(RuntimeError):
@@ -34,8 +38,28 @@ def pause(seconds: float) -> Callable[[], None]:
     return lambda: time.sleep(seconds)
 
 
+def patiently(wait: Callable[[float], object], seconds: float) -> bool:
+    """Calls `wait` with a short time, again and again until it returns a true value or `seconds` are over.
+
+    Returns whether it did. A machine that is busy gives more time.
+    """
+    return any(wait(_TICK) for _ in range(max(1, round(seconds / _TICK))))
+
+
+def settles(count: Callable[[], int], most: int) -> int:
+    """Waits until there are `most` at most, and returns how many there are. Ended threads count for a while."""
+
+    def wait(seconds: float) -> bool:
+        if count() > most:
+            time.sleep(seconds)
+        return count() <= most
+
+    patiently(wait, PATIENCE / 2)
+    return count()
+
+
 class Gate:
-    """Holds streams back until it is opened, at most for `seconds`.
+    """Holds streams back until it is opened. It opens by itself when the test has not used it for `seconds`.
 
     Attributes:
         expired: whether it opened by itself, because the test didn't come to open it: something blocked it.
@@ -45,21 +69,31 @@ class Gate:
         self.seconds = seconds
         self.expired = False
         self._opened = threading.Event()
+        self._uses = 0
 
     def hold(self, *streams: Stream) -> None:
         """Enqueues work on each stream that waits for the gate to open."""
         for stream in streams:
+            self._uses += 1
             stream.host_callback(self.wait)
 
     def wait(self) -> None:
-        if not self._opened.wait(self.seconds):
-            self.expired = True
+        uses = -1
+        while uses != self._uses:
+            uses = self._uses
+            if patiently(self._opened.wait, self.seconds):
+                return
+        self.expired = True
 
     def open(self) -> None:
         self._opened.set()
 
     def require_closed(self, what: str, promise: str = "stream.enqueue-never-blocks") -> None:
-        """Raises Failure if the gate opened by itself, because `what` waited for the work that the gate held back."""
+        """Raises Failure if the gate opened by itself, because `what` waited for the work that the gate held back.
+
+        A test that enqueues much calls it after each piece, so that the gate's time is that of one piece.
+        """
+        self._uses += 1
         if self.expired:
             raise Failure(f"Enqueueing never blocks, but {what} waited for earlier work.", promise=promise)
 

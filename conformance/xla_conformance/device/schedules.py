@@ -78,4 +78,6 @@ def chain(bench: DeviceBench, links: int, way: str, *, hop: bool = False, gate: 
             bench.write("h2d" if way == "d2d" else way, stream, second)
         other = (stream + 1) % len(bench.streams) if hop else 0
         bench.look(other, second)
+        if gate is not None:
+            gate.require_closed("a link of a long chain")
     bench.finish()

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from xla_conformance.claims import require_devices
-from xla_conformance.device.gates import PATIENCE, Gate, fail, pause, required
+from xla_conformance.device.gates import PATIENCE, Gate, fail, patiently, pause, required
 from xla_conformance.failures import Failure
 from xla_core import Client, XlaError
 from xla_core.backend import Event, Stream, StreamExecutor
@@ -36,7 +36,7 @@ def test_an_event_that_was_never_recorded_is_ready(stream: Stream, other: Stream
     passed = _recorded(other)
     if not event.ready or event.error is not None or not event.synchronize(0.0) or called != [None]:
         raise Failure("An event that was never recorded is ready, whatever its stream does, but this one isn't.")
-    if not passed.synchronize(PATIENCE / 4):
+    if not patiently(passed.synchronize, PATIENCE / 4):
         raise Failure("An event that was never recorded is ready, but a stream waits for it.", promise="stream.wait")
 
 
@@ -100,7 +100,7 @@ def test_a_wait_is_for_the_record_that_was_made_before_it(
 ) -> None:
     """The event is recorded again, behind work that doesn't end. It doesn't prolong the wait."""
     for _ in range(10):
-        first, second, busy = Gate(), Gate(5.0), Gate()
+        first, second, busy = Gate(), Gate(PATIENCE), Gate()
         event = stream.create_event()
         first.hold(stream)
         stream.record(event)
@@ -126,7 +126,7 @@ def test_a_wait_is_for_the_record_that_was_made_before_it(
         if passed.is_set():
             raise Failure("A wait lasts until the event's record, but it ended before.", promise="stream.wait")
         first.open()
-        if not passed.wait(PATIENCE / 5):
+        if not patiently(passed.wait, PATIENCE / 4):
             second.open()
             raise Failure(f"Recording an event again doesn't prolong a wait, but {who} waited for the new record.")
         if event.ready:
@@ -260,13 +260,15 @@ def test_other_threads_run_while_the_host_waits(stream: Stream, what: str) -> No
         else:
             _recorded(stream).synchronize()
 
-    tries = [(seconds(Gate.wait), seconds(for_device)) for _ in range(2)]
-    if all(there > 0.4 and there > 20 * here for here, there in tries):
-        raise Failure(
-            f"A wait holds no lock that other threads need, such as the GIL. While the host waits for {what}, a thread "
-            f"needed {tries[0][1]:.2f} s for what takes {tries[0][0]:.4f} s.",
-            promise="event.synchronize-holds-no-lock",
-        )
+    for _ in range(6):  # another process may take the processor, but not each time
+        here, there = seconds(Gate.wait), seconds(for_device)
+        if there < 0.4 or there < 20 * here:
+            return
+    raise Failure(
+        f"A wait holds no lock that other threads need, such as the GIL. While the host waits for {what}, a thread "
+        f"needed {there:.2f} s for what takes {here:.4f} s.",
+        promise="event.synchronize-holds-no-lock",
+    )
 
 
 # -- ends -------------------------------------------------------------------------------------------------------------

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import gc
-import time
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
+from xla_conformance.device.gates import settles
 from xla_conformance.device.memories import allocated
 from xla_conformance.device.patterns import pattern, require_bytes
 from xla_conformance.device.processes import open_files, thread_count
@@ -54,9 +54,6 @@ def test_closed_devices_leave_nothing(open_client: Callable[[], Client]) -> None
     for _ in range(ROUNDS):
         _use(open_client)
     gc.collect()
-    deadline = time.monotonic() + 1.0  # a thread that has ended stays in the list for a moment
-    while time.monotonic() < deadline and thread_count() - before[0] > _MOST:
-        time.sleep(0.02)
-    left = thread_count() - before[0], open_files() - before[1]
+    left = settles(thread_count, before[0] + _MOST) - before[0], settles(open_files, before[1] + _MOST) - before[1]
     if max(left) > _MOST:
         raise Failure(f"Closing devices gives back what they took, but {ROUNDS} times left {left} threads and files.")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from xla_conformance.claims import not_supported, require_devices
-from xla_conformance.device.gates import PATIENCE, Gate, fail
+from xla_conformance.device.gates import PATIENCE, Gate, fail, patiently
 from xla_conformance.device.kinds import KINDS, Workpiece
 from xla_conformance.device.launches import Launcher
 from xla_conformance.device.memories import allocated
@@ -110,7 +110,7 @@ def test_a_long_queue_never_blocks(stream: Stream, executor: StreamExecutor, gat
         stream.memset(memory, 7)
         stream.memcpy_d2h(back, memory)
         stream.record(stream.create_event())
-    gate.require_closed("a piece of work in a long queue")
+        gate.require_closed("a piece of work in a long queue")
     if back.any():
         raise Failure("A stream is an in-order queue, but work ran before the work in front of it was done.")
     gate.open()
@@ -181,7 +181,7 @@ def test_callbacks_of_streams_meet(executor: StreamExecutor, client: Client, dev
     met: list[int] = []
 
     def meet() -> None:
-        barrier.wait(PATIENCE / 4)
+        barrier.wait(PATIENCE)
         met.append(1)
 
     for stream in streams:
@@ -211,7 +211,7 @@ def test_a_stream_works_while_others_are_held(executor: StreamExecutor, stream: 
     stream.host_callback(lambda: seen.append(1))
     event = stream.create_event()
     stream.record(event)
-    if not event.synchronize(PATIENCE / 4) or seen != [1] or set(back) != {5}:
+    if not patiently(event.synchronize, PATIENCE / 4) or seen != [1] or set(back) != {5}:
         raise Failure("Two streams run concurrently unless events order them, but one waited for others.")
     stream.synchronize()
     gate.require_closed("a stream", "stream.concurrent")

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from xla_conformance.device.gates import PATIENCE, Gate, fail, pause
+from xla_conformance.device.gates import PATIENCE, Gate, fail, pause, settles
 from xla_conformance.device.memories import allocated
 from xla_conformance.device.patterns import pattern, require_bytes
 from xla_conformance.device.processes import open_files, thread_count
@@ -145,15 +145,15 @@ def _default_interrupt() -> Iterator[None]:
 @pytest.mark.promise("stream.synchronize-lets-ctrl-c", "event.synchronize-lets-ctrl-c")
 @pytest.mark.parametrize("name", _ONE_STREAM)
 def test_ctrl_c_ends_a_wait(stream: Stream, other: Stream, name: str) -> None:
-    gate = Gate(3.0)
+    gate = Gate()
     gate.hold(stream)
     seen: list[int] = []
     stream.host_callback(lambda: seen.append(1))
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     interrupted = False
     with _default_interrupt():
-        timer.start()
         try:
+            timer.start()
             WAITS[name](stream, other)
             time.sleep(0.3)  # for a signal that comes late
         except KeyboardInterrupt:
@@ -224,10 +224,8 @@ def test_close_frees_the_stream_s_resources(executor: StreamExecutor, failed: bo
         stream.host_callback(fail())
         stream.close()
     _use_and_close(executor, 40)
-    deadline = time.monotonic() + 1.0  # a thread that has ended stays in the list for a moment
     for what, count in counters.items():
-        while (left := count() - before[what]) > 8 and time.monotonic() < deadline:
-            time.sleep(0.02)
+        left = settles(count, before[what] + 8) - before[what]
         if left > 8:
             raise Failure(
                 f"Stream.close frees the stream's resources, but 40 streams left {left} {what}.", promise="stream.close"

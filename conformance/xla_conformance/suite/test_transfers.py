@@ -134,7 +134,7 @@ def test_dimensions_in_every_order(backend: str, client: Client, random: np.rand
 def test_the_callers_array_is_not_aliased(client: Client, size: int, contiguous: bool) -> None:
     """Also while the stream that copies is busy."""
     for held in (False, True):
-        gate = Gate(5.0)
+        gate = Gate()
         if held:
             gate.hold(client.devices[0].h2d_stream)
         array = np.arange(size * 2, dtype=np.float32)[:: 1 if contiguous else 2]

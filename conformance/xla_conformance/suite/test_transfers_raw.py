@@ -95,8 +95,9 @@ def _copies(
         stream.memcpy_d2h(part, second)
         read.append((size, odd, back, whole, values))
         read.append((size, odd, part, around, values))
+        if gate is not None:
+            gate.require_closed("a copy")
     if gate is not None:
-        gate.require_closed("a copy")
         gate.open()
     stream.synchronize()
     if stream.error is not None:
