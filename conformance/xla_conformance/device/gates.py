@@ -16,8 +16,10 @@ PATIENCE = 20.0
 """Seconds that something may take that should be immediate."""
 
 _TICK = 0.05
-"""Limits are counted in pieces of so many seconds. On a machine that is busy, or stops for a while, pieces are longer, so
-that what is slow for that reason has as many of them as elsewhere."""
+"""Limits are counted in pieces of so many seconds. On a machine that is busy, or stops for a while, pieces are longer.
+
+So what is slow for that reason has as many of them as elsewhere.
+"""
 
 
 class Boom(RuntimeError):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import queue
+import signal
+import threading
 import time
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from xla_conformance.results import Result, State, name_of
@@ -81,23 +84,27 @@ class Pool:
         self._workers: list[WorkerProcess] = []
 
     def run(self) -> None:
-        """Runs until no test is left, the time is over, no worker can be started, or Ctrl-C. Leaves no process."""
+        """Runs until no test or worker is left, the time is over, or Ctrl-C or SIGTERM comes. Leaves no process."""
         end = time.monotonic() + self._limits.total
         try:
-            self._start()
-            while self._workers:
-                worker, event = self._next_event(end)
-                if worker is None:
-                    self.timed_out = True
-                    self._give_up(f"the total time of {self._limits.total:.0f} s is over")
-                elif worker in self._workers:
-                    self._handle(worker, event)
+            with _interruptible():
+                self._run_until(end)
         except KeyboardInterrupt:
             self._give_up("it was interrupted, so this report is partial")
         finally:
             for worker in self._workers:
                 worker.stop()
             self.not_run = list(self._pending or ())
+
+    def _run_until(self, end: float) -> None:
+        self._start()
+        while self._workers:
+            worker, event = self._next_event(end)
+            if worker is None:
+                self.timed_out = True
+                self._give_up(f"the total time of {self._limits.total:.0f} s is over")
+            elif worker in self._workers:
+                self._handle(worker, event)
 
     def _start(self) -> None:
         """Starts a worker that collects the files of the tests that are left."""
@@ -297,6 +304,27 @@ class Pool:
         self.results.append(result)
         self._total = max(self._total, len(self.results))
         self._on_result(self._total, result)
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Lets SIGINT and SIGTERM raise KeyboardInterrupt, so that a run that a script or a CI system ends leaves a report.
+
+    A shell that starts a command in the background has SIGINT ignored in it.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, _interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _interrupt(number: int, frame: object) -> None:
+    raise KeyboardInterrupt
 
 
 def _lost(worker: WorkerProcess, id: str, state: State, failure: dict[str, Any]) -> Result:

@@ -554,17 +554,21 @@ def workers_of(backend: str) -> list[str]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_an_interrupted_run_leaves_a_partial_report(put_backend: Put, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda n: n.name)
+def test_an_interrupted_run_leaves_a_partial_report(put_backend: Put, tmp_path: Path, number: signal.Signals) -> None:
+    """Also where a shell that started it in the background has SIGINT ignored."""
     backend, report = put_backend("hanging", HANGING), tmp_path / "report"
     command = [sys.executable, "-m", "xla_core.cli", "conform", "--backend", backend, "--report", str(report)]
     command += ["-k", "test_spec_says or test_op[popcnt-s16"]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process inherits it
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+    signal.signal(signal.SIGINT, before)
     deadline = time.monotonic() + 120
     while not any(programs_of(worker) for worker in workers_of(backend)):  # the kernel hangs soon after
         assert time.monotonic() < deadline
         time.sleep(0.2)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     printed, _ = process.communicate(timeout=60)
     assert process.returncode == 1
     assert "it was interrupted, so this report is partial" in printed
