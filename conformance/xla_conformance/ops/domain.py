@@ -168,19 +168,20 @@ class Domain:
     def wanted(self) -> list[Wanted]:
         """Returns the combinations of three values that some choice has.
 
-        Each value of each axis meets each place of the chosen dimension, which is small in one case and larger than a
-        tile in another. The array has two more dimensions where the domain has such ranks, so that the places differ.
-        The axis `large` says which operand has the dimension, so that it is a part of the place.
+        Each value of each axis meets each place of the chosen dimension, which is small in one case, larger than a tile
+        in another, and one in a third. The array has two more dimensions where the domain has such ranks, so that the
+        places differ. The axis `large` says which operand has the dimension, so that it is a part of the place.
         """
         sizes = members(self.sizes)
         halves = [n for n in sizes if n <= LARGEST_TILE], [n for n in sizes if n > LARGEST_TILE]
         if not all(halves):
             return []
+        lengths = (*halves, [1]) if 1 in self.empty else halves
         ranks = [rank for rank in members(self.axes.get("rank", ())) if rank > 2]
         axes = {**self.axes, "rank": ranks} if ranks else self.axes
         places = [place for place in self.places if place != "every"]
         found: list[Wanted] = []
-        for half, place, large in itertools.product(halves, places, self.axes.get("large", (None,))):
+        for half, place, large in itertools.product(lengths, places, self.axes.get("large", (None,))):
             within = {"size": half, "place": (place,), **({"rank": ranks} if ranks else {})}
             within |= {} if large is None else {"large": (large,)}
             found += [{**within, axis: members([value])} for axis, values in axes.items() for value in values]

@@ -38,10 +38,18 @@ def exactly(*values: complex) -> Fill:
 
 
 def with_ends(fill: Fill) -> Fill:
-    """Makes arrays as `fill` does, with an infinity and a NaN among their elements: sums of these have one result."""
+    """Makes arrays as `fill` does, with the ends of the type's range among their elements: sums have one result.
+
+    Floats have an infinity and a NaN. Of integers, whose sums wrap, half are the least or the largest one, so that sums
+    of a few products go beyond narrower accumulators.
+    """
 
     def made(shape: Shape, random: np.random.Generator) -> np.ndarray:
         values, element = fill(shape, random), shape.element_type
+        if element.is_integral:
+            least, most = (np.asarray(n).astype(values.dtype) for n in element.integer_range)
+            extremes = np.where(random.random(values.shape) < 0.75, least, most)
+            return np.where(random.random(values.shape) < 0.5, extremes, values)
         if not element.is_floating or values.size < 4:
             return values
         form = format_of(element)

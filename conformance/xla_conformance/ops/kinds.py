@@ -18,9 +18,10 @@ from xla_core.hlo import ElementType, Shape
 
 __all__ = ["KINDS", "beside_identity", "identity", "of_kind", "rows"]
 
-KINDS = ("whole", "ends", "nan", "denormal", "halves", "lowest", "highest", "least finite", "largest finite")
-"""Whole numbers, with an infinity and a NaN or with a NaN in each row, denormal numbers, integers that differ in one
-half of their bits only, and one number everywhere: an infinity or an end of the finite range."""
+KINDS = ("whole", "ends", "nan", "single", "denormal", "halves", "lowest", "highest", "least finite", "largest finite")
+"""Whole numbers, with an infinity and a NaN or with a NaN in each row, one element that decides the result among those
+that change nothing, denormal numbers, integers that differ in one half of their bits only, and one number everywhere:
+an infinity or an end of the finite range."""
 
 
 def identity(name: str, element: ElementType) -> complex:
@@ -62,6 +63,8 @@ def of_kind(kind: str, name: str, element: ElementType, total: ElementType, coun
         return _first_in_row(units, least) if name == "multiply" else scaled(terms(count, total), least)
     if kind == "ends" and is_float:
         return with_ends(whole)
+    if kind == "single":
+        return _single(name, element, total)
     if kind == "nan" and is_float and format_of(element).has_nan:
         return _first_in_row(whole, np.nan)
     if kind in ("lowest", "highest", "least finite", "largest finite") and not element.is_complex:
@@ -104,8 +107,19 @@ def _range(element: ElementType, *, finite: bool) -> tuple[float, float]:
     return (-largest if element.has_zero else form.least), largest
 
 
-def _everywhere(value: float, shape: Shape, random: np.random.Generator) -> np.ndarray:
+def _everywhere(value: complex, shape: Shape, random: np.random.Generator) -> np.ndarray:
     return np.full(shape.dimensions, value, object).astype(shape.dtype)
+
+
+def _single(name: str, element: ElementType, total: ElementType) -> Fill:
+    """Makes arrays of which one element of each row decides the result: the first, the last, or any."""
+    neutral = functools.partial(_everywhere, identity(name, element))
+
+    def made(shape: Shape, random: np.random.Generator) -> np.ndarray:
+        value = beside_identity(name, element, 2)(Shape(element, ()), random)
+        return _first_in_row(neutral, value.item())(shape, random)
+
+    return made
 
 
 def _first_in_row(fill: Fill, value: float) -> Fill:

@@ -109,7 +109,7 @@ def _dot(p: Program, c: Choice) -> HloInstruction:
         free = [[i for i in range(len(sizes)) if i not in at["c"]] for sizes, at in d.operands]
         left, right = with_scales((left, right), (p.type, other), made, (free[0], free[1]), c.size % 2)
     lhs = p.parameter(d.lhs, fill=with_ends(left) if c.terms == "ends" else left)
-    rhs = p.parameter(d.rhs, other, right)
+    rhs = p.parameter(d.rhs, other, with_ends(right) if c.terms == "ends" and other.is_integral else right)
     shape = p.shape(d.result(), made)
     return p.add(Opcode.DOT, lhs, rhs, shape=shape, operand_precision=c.precision, **d.attributes())
 
