@@ -16,10 +16,11 @@ from xla_core.pjrt.client import MAIN_MEMORY
 from xla_core.pjrt.compile_options import read_compile_options
 from xla_core.runtime import Client, LoadedExecutable
 from xla_core.runtime.shape_cache import row_major_bytes
+from xla_core.spmd import Sharding
+from xla_core.spmd.sharding import sharding_text
 from xla_core.stablehlo import Module, TokenType
 from xla_core.stablehlo.ir import Op
-from xla_core.stablehlo.sharding.entry_shardings import entry_shardings, sharding_text
-from xla_core.stablehlo.sharding.shardy import Sharding
+from xla_core.stablehlo.sharding.entry_shardings import entry_shardings
 
 T = TypeVar("T")
 

@@ -16,9 +16,6 @@ import xla_core as xla
 from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.hlo import evaluate_replicas
 from xla_core.stablehlo import parse_bytecode, parse_text
-from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.ir.attributes import AxisRef, DenseElements, Mesh
-from xla_core.stablehlo.sharding.shardy import shard_indices
 
 JAX = """
 import base64, functools, json
@@ -174,23 +171,6 @@ def test_what_is_wrong_is_said(text: str, kind: type[Exception], message: str) -
     assert "p.mlir" in str(caught.value)
 
 
-def test_parts_of_axes() -> None:
-    """By hand: device d of a mesh ["x"=4, "y"=2] has x = d // 2, y = d % 2."""
-    mesh = Mesh((("x", 4), ("y", 2)))
-    d = np.arange(8)
-    for axes, want in (
-        ((AxisRef("x"),), d // 2),
-        ((AxisRef("y"),), d % 2),
-        ((AxisRef("y"), AxisRef("x")), d % 2 * 4 + d // 2),
-        ((AxisRef("x", 1, 2),), d // 4),
-        ((AxisRef("x", 2, 2),), d // 2 % 2),
-        ((), d * 0),
-    ):
-        np.testing.assert_array_equal(shard_indices(mesh, axes), want)
-    ids = DenseElements(TensorType((4,), "i64"), np.array([3, 1, 0, 2]))
-    np.testing.assert_array_equal(shard_indices(Mesh((("x", 4),), ids), (AxisRef("x"),)), [2, 1, 3, 0])
-
-
 def test_text_and_bytecode_say_the_same(programs: dict[str, Any]) -> None:
     for each in programs.values():
         modules = parse_text(each["text"]), parse_bytecode(base64.b64decode(each["artifact"]))
@@ -198,12 +178,40 @@ def test_text_and_bytecode_say_the_same(programs: dict[str, Any]) -> None:
         assert names[0] == names[1] != []
 
 
-def test_the_form_without_shardy_needs_a_partitioner() -> None:
-    call = "%0 = stablehlo.custom_call @SPMDFullToShardShape(%x) : (tensor<8xf32>) -> tensor<2xf32>"
-    text = (
-        program(call)
-        .replace("-> tensor<8xf32> {", "-> tensor<2xf32> {")
-        .replace("%0 : tensor<8xf32>", "%0 : tensor<2xf32>")
-    )
-    with pytest.raises(UnimplementedError, match="needs a partitioner"):
-        xla.parse(text)
+GSPMD = """
+module @m attributes {mhlo.num_partitions = 4 : i32} {
+  func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+    %0 = stablehlo.custom_call @Sharding(%x) {mhlo.sharding = "{devices=[2,2]<=[4]}"} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    %1 = stablehlo.custom_call @SPMDFullToShardShape(%0) {mhlo.sharding = "{manual}"} : (tensor<4x8xf32>) -> tensor<2x4xf32>
+    %2 = stablehlo.partition_id : tensor<ui32>
+    %3 = stablehlo.convert %2 : (tensor<ui32>) -> tensor<f32>
+    %4 = stablehlo.broadcast_in_dim %3, dims = [] : (tensor<f32>) -> tensor<2x4xf32>
+    %5 = stablehlo.add %1, %4 : tensor<2x4xf32>
+    %6 = stablehlo.custom_call @Sharding(%5) {mhlo.sharding = "{manual}"} : (tensor<2x4xf32>) -> tensor<2x4xf32>
+    %7 = stablehlo.custom_call @SPMDShardToFullShape(%6) {mhlo.sharding = "{devices=[2,2]<=[2,2]T(1,0)}"} : (tensor<2x4xf32>) -> tensor<4x8xf32>
+    return %7 : tensor<4x8xf32>
+  }
+}
+"""
+
+
+def test_gspmds_form_of_shard_map() -> None:
+    """By hand: device d adds d to tile d of 2 x 2, row-major; the result's tiles are transposed."""
+    x = np.arange(32, dtype=np.float32).reshape(4, 8)
+    tiles = [x[r : r + 2, c : c + 4] + 2 * (r // 2) + c // 4 for r in (0, 2) for c in (0, 4)]
+    want = np.block([[tiles[0], tiles[2]], [tiles[1], tiles[3]]])
+    for row in evaluate_replicas(xla.parse(GSPMD), [[x]] * 4):
+        np.testing.assert_array_equal(row[0], want)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('@Sharding(%x) {mhlo.sharding = "{devices=[2,2]<=[4]}"}', "@Sharding(%x)", "without a sharding"),
+        ('{mhlo.sharding = "{devices=[2,2]<=[2,2]T(1,0)}"}', "", "without a sharding"),
+        ("[2,2]<=[4]", "[4,1]<=[4]", r"a shard of .* is f32\[1,8\], not 'tensor<2x4xf32>'"),
+    ],
+)
+def test_gspmds_form_with_a_wrong_sharding(old: str, new: str, message: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=message):
+        xla.parse(GSPMD.replace(old, new))

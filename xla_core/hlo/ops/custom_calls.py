@@ -49,7 +49,8 @@ _BUILT_IN = dict.fromkeys(
 _GROUP = "xla_core.custom_calls"
 _PYTHON_CALLBACK = re.compile(r"xla_(\w+_)?python_\w+_callback")
 
-RESHARDING = ("SPMDFullToShardShape", "SPMDShardToFullShape")
+FULL_TO_SHARD, SHARD_TO_FULL = "SPMDFullToShardShape", "SPMDShardToFullShape"
+RESHARDING = (FULL_TO_SHARD, SHARD_TO_FULL)
 """Targets that split a tensor into shards or join the shards. On one device, the result is the operand."""
 
 ANNOTATIONS = ("Sharding", *RESHARDING, "LayoutConstraint")

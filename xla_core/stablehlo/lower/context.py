@@ -21,6 +21,7 @@ from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.rules import shape_of_parts
 from xla_core.hlo.shape import Shape
+from xla_core.spmd import Shards
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.captured_values import HINT, CaptureLimits
 from xla_core.stablehlo.lower.declared_sizes import as_declared
@@ -28,7 +29,6 @@ from xla_core.stablehlo.lower.quantized_ops import has_quantized_types, is_quant
 from xla_core.stablehlo.lower.static_values import StaticValues
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.sharding.mhlo_sharding import sharding_of
-from xla_core.stablehlo.sharding.shardy import Sharding
 from xla_core.stablehlo.table import op_table
 
 _MAX_DEPTH = 120  # regions and calls together
@@ -71,9 +71,7 @@ class ModuleLowering:
         self.static_values = StaticValues()
         self.capture_limits = CaptureLimits()
         self.depth = 0
-        self.partitions = 1
-        self.shards: dict[HloInstruction, tuple[Sharding, HloInstruction]] = {}
-        """Whole tensors that were gathered, with their sharding and this device's shard."""
+        self.shards = Shards()
         self._functions: dict[str, HloComputation | None] = {}  # None: being lowered
 
     def begin(self, entry: ir.Op) -> HloComputation:

@@ -11,10 +11,11 @@ from xla_core.hlo.module import HloModule, InputOutputAlias
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.hlo.verifier import verify_structure
+from xla_core.spmd import Sharding
+from xla_core.spmd.shards import shard_shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext, ModuleLowering
 from xla_core.stablehlo.lower.entry_layouts import set_entry_layouts
-from xla_core.stablehlo.lower.shards import shard_shape, to_shard, to_whole
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.sharding.entry_shardings import EntryShardings, entry_shardings
 from xla_core.stablehlo.sharding.mhlo_sharding import sharding_of
@@ -26,15 +27,16 @@ def lower_entry(lowering: ModuleLowering, function: ir.Op, entry_shards: bool = 
     With `entry_shards`, parameters and results are this device's shards, as their shardings say.
     """
     context = LoweringContext(lowering, lowering.begin(function))
-    lowering.partitions = device_counts(lowering.source)[1]
+    shards = lowering.shards
+    shards.partitions = device_counts(lowering.source)[1]
     block = function.regions[0].block
     attributes = argument_attributes(function)
     shardings = entry_shardings(lowering.source, function) if entry_shards else EntryShardings.none(function)
     for argument, attribute, sharding in zip(block.arguments, attributes, shardings.arguments, strict=True):
         shape, name = _shape_at(function, argument.type), argument.name or f"arg{argument.index}"
         if sharding is not None:
-            shard = _parameter(context, shard_shape(shape, sharding, function), name)
-            context.values[argument] = to_whole(context, shard, sharding, function)
+            shard = _parameter(context, _shard_at(function, shape, sharding), name)
+            context.values[argument] = shards.to_whole(context, shard, sharding)
             continue
         value = _parameter(context, shape, name)
         if value.opcode == Opcode.PARAMETER:
@@ -43,27 +45,22 @@ def lower_entry(lowering: ModuleLowering, function: ir.Op, entry_shards: bool = 
     results: list[HloInstruction] = []
     for value, sharding in zip(context.lower_block(block), shardings.results, strict=True):
         if sharding is not None:
-            shard_shape(value.shape, sharding, function)  # raises where it can't be split
-            value = to_shard(context, value, sharding)
+            _shard_at(function, value.shape, sharding)  # raises where it can't be split
+            value = shards.to_shard(context, value, sharding)
         results += _leaves(context, value)
     context.set_root(results)
-    _remove_unused_gathers(lowering)
+    shards.remove_unused_gathers()
     _lower_signature(lowering.hlo, lowering.source, function)
     if entry_shards:
         _keep_aliases_of_equal_size(lowering.hlo)
 
 
-def _remove_unused_gathers(lowering: ModuleLowering) -> None:
-    """Removes the gathers of whole tensors of which only the shards are used.
-
-    No pass may do it: a collective is kept, because other devices may wait for it.
-    """
-    for whole, (_, shard) in reversed(lowering.shards.items()):
-        while whole is not shard and not whole.user_count and not whole.is_root:
-            operand, computation = whole.operand(0), whole.parent
-            assert computation is not None
-            computation.remove(whole)
-            whole = operand
+def _shard_at(op: ir.Op, shape: Shape, sharding: Sharding) -> Shape:
+    try:
+        return shard_shape(shape, sharding)
+    except InvalidArgumentError as error:
+        error.op, error.location = op.name, op.location
+        raise
 
 
 def _shape_at(op: ir.Op, type: ir.Type) -> Shape:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from xla_core.errors import UnimplementedError
 from xla_core.hlo.attributes import OutputToOperandAlias
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.ops.custom_calls import RESHARDING
+from xla_core.hlo.ops.custom_calls import FULL_TO_SHARD, RESHARDING
 from xla_core.hlo.shape import Layout, Shape
+from xla_core.spmd.shards import shard_shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.attribute_text import attribute_text
 from xla_core.stablehlo.lower.context import LoweringContext
@@ -19,6 +19,7 @@ from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.buffer_calls import check_buffer_call
 from xla_core.stablehlo.ops.common import FALSE
 from xla_core.stablehlo.ops.replica_groups import listed_groups
+from xla_core.stablehlo.sharding.mhlo_sharding import sharding_of, tiled_sharding
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import COMPOSITE_VALUE, CUSTOM_CALL_VALUE
 from xla_core.stablehlo.verify.attribute_constraints import are_ints
@@ -181,10 +182,7 @@ def _lower_custom_call(
     if target in ("Sharding", *RESHARDING) and [o.shape for o in operands] == shapes:
         return operands[0]
     if target in RESHARDING:
-        raise UnimplementedError(
-            f"custom_call @{target} to another shape needs a partitioner",
-            hint="let JAX write shard_map with Shardy (jax_use_shardy_partitioner=True): its form is run here",
-        )
+        return _lower_resharding(ctx, op, target, *operands)
     if target == "ragged_all_to_all":
         return _lower_ragged_all_to_all(ctx, op, *operands)
     version, config = _version_and_configuration(op)
@@ -219,6 +217,26 @@ def _lower_custom_call(
     shape = shapes[0] if len(shapes) == 1 else Shape.tuple(shapes)
     made = ctx.add(Opcode.CUSTOM_CALL, *operands, shape=shape, custom_call_target=target, **extra)
     return made if len(shapes) == 1 else ctx.elements(made)
+
+
+def _lower_resharding(ctx: LoweringContext, op: ir.Op, target: str, operand: HloInstruction) -> HloInstruction:
+    """Slices the device's shard of a whole tensor, or gathers the shards, as GSPMD's form of `shard_map` says.
+
+    The annotation `Sharding` of a whole tensor is that of the call's operand, or the call's own for a result.
+    """
+    whole, part = (op.operands[0], op.results[0]) if target == FULL_TO_SHARD else (op.results[0], op.operands[0])
+    source = op
+    if target == FULL_TO_SHARD and isinstance(whole.owner, ir.Op):
+        source = whole.owner
+    text = sharding_of(source.attributes, op.location).get("sharding")
+    sharding = None if text is None else tiled_sharding(text, op)
+    if sharding is None or len(sharding.dimensions) != shape_of(whole.type).rank:
+        op.fail(f"changes the shape from '{op.operands[0].type}' to '{op.results[0].type}' without a sharding")
+    shape = shard_shape(shape_of(whole.type), sharding)
+    if shape != shape_of(part.type):
+        op.fail(f"a shard of '{whole.type}' by the sharding {text} is {shape}, not '{part.type}'")
+    shards = ctx.module.shards
+    return (shards.to_shard if target == FULL_TO_SHARD else shards.to_whole)(ctx, operand, sharding)
 
 
 def _version_and_configuration(op: ir.Op) -> tuple[int, Any]:

@@ -2,7 +2,7 @@
 
 There is no partitioner. Outside of a manual computation every device holds whole tensors, so the lowering ignores
 sharding constraints. Each device slices its shard at the entry of a manual computation, and the results' shards are
-gathered at its exit, unless the program has them as shards already (`lower.shards`).
+gathered at its exit, unless the program has them as shards already (`xla_core.spmd`).
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.spmd import Sharding
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.lower.shards import to_shard, to_whole
-from xla_core.stablehlo.sharding.shardy import Sharding, axis_names, parse_shardings, shard_count
+from xla_core.stablehlo.sharding.shardy import axis_names, parse_shardings
 from xla_core.stablehlo.table.assembly_format import RETURN_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import ANY
@@ -80,7 +80,7 @@ def _check(op: ir.Op, sharding: Sharding, axes: frozenset[str], whole: ir.Type, 
         return
     if not isinstance(whole, ir.TensorType) or not isinstance(part, ir.TensorType) or whole.rank != part.rank:
         op.fail(f"a shard of '{whole}' can't have type '{part}'")
-    counts = [shard_count(sharding.mesh, split) for split in _manual(sharding, axes).dimensions] or [1] * whole.rank
+    counts = _manual(sharding, axes).shard_counts or [1] * whole.rank
     if len(counts) != whole.rank:
         op.fail(f"a sharding of {len(counts)} dimensions doesn't fit '{whole}'")
     for size, shard, count in zip(whole.shape, part.shape, counts, strict=True):
@@ -96,10 +96,11 @@ def _lower_manual(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) ->
     outs = _shardings(op, source, "out_shardings", op.results)
     metadata = ctx.metadata
     for operand, sharding, argument in zip(operands, ins, block.arguments, strict=True):
-        ctx.values[argument] = to_shard(ctx, operand, _manual(sharding, axes))
+        ctx.values[argument] = ctx.module.shards.to_shard(ctx, operand, _manual(sharding, axes))
     results = ctx.lower_block(block)
     ctx.metadata = metadata
-    return [to_whole(ctx, result, _manual(out, axes), op) for result, out in zip(results, outs, strict=True)]
+    shards = ctx.module.shards
+    return [shards.to_whole(ctx, result, _manual(out, axes)) for result, out in zip(results, outs, strict=True)]
 
 
 define(

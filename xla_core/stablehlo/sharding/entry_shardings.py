@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import Any
 
-import numpy as np
-
+from xla_core.spmd import Sharding
+from xla_core.spmd.sharding import REPLICATED
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.sharding.mhlo_sharding import sharding_of, tiled_sharding
 from xla_core.stablehlo.sharding.propagation import result_shardings
-from xla_core.stablehlo.sharding.shardy import Sharding, parse_shardings, shard_count, shard_indices
-
-REPLICATED = "{replicated}"
+from xla_core.stablehlo.sharding.shardy import parse_shardings
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,31 +65,5 @@ def _read(module: ir.Module, function: ir.Op, name: str, count: int) -> tuple[Sh
             sharding = tiled_sharding(text, function)
         else:
             sharding = next(iter(parse_shardings(attribute, module, function)), None)
-        found.append(sharding if sharding is not None and _is_divided(sharding) else None)
+        found.append(sharding if sharding is not None and sharding.is_divided else None)
     return tuple(found)
-
-
-def _is_divided(sharding: Sharding) -> bool:
-    return any(shard_count(sharding.mesh, axes) > 1 for axes in (*sharding.dimensions, sharding.unreduced))
-
-
-def sharding_text(sharding: Sharding | None) -> str:
-    """Writes a sharding as HLO text, such as `{replicated}` and `{devices=[2,1]0,1}`.
-
-    The last dimensions of the devices are copies of a tile and, the minor one, the terms of a sum.
-    """
-    if sharding is None or not _is_divided(sharding):
-        return REPLICATED
-    counts = [shard_count(sharding.mesh, axes) for axes in sharding.dimensions]
-    terms = shard_count(sharding.mesh, sharding.unreduced)
-    devices = len(shard_indices(sharding.mesh, ()))
-    tiles = np.zeros(devices, np.int64)  # the number of each device's tile, in row-major order
-    for axes, count in zip(sharding.dimensions, counts, strict=True):
-        tiles = tiles * count + shard_indices(sharding.mesh, axes)
-    by_term = np.lexsort((np.arange(devices), shard_indices(sharding.mesh, sharding.unreduced), tiles))
-    copies = devices // (math.prod(counts) * terms)
-    order = by_term.reshape(-1, terms, copies).transpose(0, 2, 1).ravel()
-    last = {kind: count for kind, count in (("replicated", copies), ("unreduced", terms)) if count > 1}
-    suffix = f" last_tile_dims={{{', '.join(last)}}}" if terms > 1 else " last_tile_dim_replicate" * (copies > 1)
-    sizes = ",".join(map(str, (*counts, *last.values())))
-    return f"{{devices=[{sizes}]{','.join(map(str, order))}{suffix}}}"

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.attributes import ReplicaGroups
-from xla_core.hlo.mesh import groups_along, mesh_devices
+from xla_core.hlo.mesh import groups_along
+from xla_core.spmd import DeviceMesh
 from xla_core.stablehlo import ir
 
 _AXIS = re.compile(r'"((?:[^"\\]|\\.)*)"\s*=\s*(\d+)')
@@ -40,12 +39,9 @@ def parse_mesh(text: str) -> ir.Mesh:
     return ir.Mesh(axes, ir.dense([int(number) for number in ids[1].split(",") if number.strip()]))
 
 
-def device_ids(mesh: ir.Mesh) -> np.ndarray:
-    """Returns the mesh's device ids in row-major order of the axes, of shape (product of the axes' sizes,).
-
-    Raises InvalidArgumentError if the mesh lists more or fewer devices, ResourceExhaustedError beyond 2^20 devices.
-    """
-    return mesh_devices(mesh.axes, None if mesh.device_ids is None else mesh.device_ids.array)
+def device_mesh(mesh: ir.Mesh) -> DeviceMesh:
+    ids = mesh.device_ids
+    return DeviceMesh(mesh.axes, None if ids is None else tuple(map(int, ids.array.ravel())))
 
 
 def mesh_groups(groups: ir.ReplicaGroupMeshAxes, module: ir.Module, op: ir.Op) -> ReplicaGroups:

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from xla_core.errors import InvalidArgumentError, SourceLocation, UnimplementedError
+from xla_core.spmd import Sharding
+from xla_core.spmd.sharding import parse_sharding
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.sharding.shardy import Sharding
-
-_WHOLE = re.compile(r"\{\s*(replicated|maximal device=\d+)\s*\}")
-_TILED = re.compile(
-    r"\{\s*devices=\[(?P<tiles>[\d, ]+)\](?:(?P<ids>[\d, ]+)|<=\[(?P<iota>[\d, ]+)\](?:T\((?P<order>[\d, ]+)\))?)\s*"
-    r"(?P<last>last_tile_dim_replicate|last_tile_dims=\{[\w, ]*\})?\s*\}"
-)
 
 
 def sharding_of(attributes: Mapping[str, Any], location: SourceLocation | None) -> dict[str, str]:
@@ -46,35 +38,12 @@ def sharding_of(attributes: Mapping[str, Any], location: SourceLocation | None) 
 
 
 def tiled_sharding(text: str, op: ir.Op) -> Sharding | None:
-    """Converts a sharding to one along the axes of a mesh, which has an axis for each dimension of the tiles.
+    """Parses an `mhlo.sharding` of `op`: None for a tensor that each device, or one, has whole.
 
-    Returns None for a tensor that each device, or one, has whole. Raises UnimplementedError for other kinds.
+    Raises UnimplementedError for other kinds than replicated, maximal and tiled.
     """
-    if _WHOLE.fullmatch(text):
-        return None
-    match = _TILED.fullmatch(text)
-    last = re.findall(r"replicate|unreduced|manual|unknown", match["last"] or "") if match else ["unknown"]
-    if match is None or not {"replicate", "unreduced"}.issuperset(last):
-        raise UnimplementedError(
-            f"the mhlo.sharding {text} is not supported",
-            op=op.name,
-            location=op.location,
-            hint="use Shardy's shardings: jax.config.update('jax_use_shardy_partitioner', True)",
-        )
-    tiles = _integers(match["tiles"])
-    if match["ids"]:
-        devices = np.array(_integers(match["ids"]), np.int64)
-    else:
-        iota = _integers(match["iota"])
-        order = _integers(match["order"]) if match["order"] else range(len(iota))
-        devices = np.arange(np.prod(iota), dtype=np.int64).reshape(iota).transpose(order).ravel()
-    ids = ir.DenseElements(ir.TensorType((len(devices),), "i64"), devices)
-    mesh = ir.Mesh(tuple((str(number), size) for number, size in enumerate(tiles)), ids)
-    axes = [ir.AxisRef(str(number)) for number in range(len(tiles))]
-    rank = len(tiles) - len(last)
-    unreduced = tuple(axis for axis, kind in zip(axes[rank:], last, strict=True) if kind == "unreduced")
-    return Sharding(mesh, tuple((axis,) for axis in axes[:rank]), unreduced)
-
-
-def _integers(text: str) -> list[int]:
-    return [int(number) for number in text.split(",")]
+    try:
+        return parse_sharding(text)
+    except UnimplementedError as error:
+        error.op, error.location = op.name, op.location
+        raise

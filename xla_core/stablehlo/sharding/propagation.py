@@ -13,8 +13,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from xla_core.hlo.ops.custom_calls import SHARD_TO_FULL
+from xla_core.spmd import Sharding
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.sharding.shardy import Sharding, axis_names, parse_shardings, shard_count
+from xla_core.stablehlo.sharding.mhlo_sharding import sharding_of, tiled_sharding
+from xla_core.stablehlo.sharding.shardy import axis_names, parse_shardings
 
 Shardings = tuple[Sharding | None, ...]
 
@@ -28,9 +31,8 @@ def is_split(sharding: Sharding | None, type: ir.Type) -> bool:
     """Whether a sharding splits a tensor into equal shards, of which there are several."""
     if sharding is None or not isinstance(type, ir.TensorType) or len(sharding.dimensions) != type.rank:
         return False
-    counts = [shard_count(sharding.mesh, axes) for axes in sharding.dimensions]
-    return math.prod(counts) * shard_count(sharding.mesh, sharding.unreduced) > 1 and not any(
-        size == ir.DYNAMIC or size % count for size, count in zip(type.shape, counts, strict=True)
+    return sharding.is_divided and not any(
+        size == ir.DYNAMIC or size % count for size, count in zip(type.shape, sharding.shard_counts, strict=True)
     )
 
 
@@ -60,6 +62,9 @@ class _Propagation:
                 )
             case "sdy.sharding_constraint":
                 return tuple(parse_shardings(op.attributes["sharding"], self.module, op))
+            case "stablehlo.custom_call" if op.attributes.get("call_target_name") == SHARD_TO_FULL:
+                text = sharding_of(op.attributes, op.location).get("sharding")
+                return (None if text is None else tiled_sharding(text, op),)
             case "func.call":
                 return self.results(self.module.functions[op.attributes["callee"]], tuple(operands))
         if all(operand is None for operand in operands):
@@ -86,7 +91,7 @@ def _of_operand_alike(op: ir.Op, operands: Sequence[Sharding | None], result: ir
         for operand, sharding in zip(op.operands, operands, strict=True)
         if sharding is not None and _sizes(operand.type) == _sizes(result.type)
     ]
-    return max(alike, key=lambda s: math.prod(shard_count(s.mesh, axes) for axes in s.dimensions), default=None)
+    return max(alike, key=lambda s: math.prod(s.shard_counts), default=None)
 
 
 def _sizes(type: ir.Type) -> tuple[int, ...] | None:

@@ -5,34 +5,18 @@ Source: openxla/shardy, shardy/dialect/sdy/ir/attrs.td, parsers.cc.
 
 from __future__ import annotations
 
-import dataclasses
-import math
 import re
 
-import numpy as np
-
-from xla_core.errors import InvalidArgumentError, UnimplementedError
+from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.mesh import axis_sizes, sub_axis
+from xla_core.spmd import DeviceMesh, Sharding
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.sharding.mesh import device_ids, find_mesh, parse_mesh
+from xla_core.stablehlo.sharding.mesh import device_mesh, find_mesh, parse_mesh
 
 _AXIS = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(?::\s*\(\s*(\d+)\s*\)\s*(\d+))?')
 _DIMENSION = re.compile(r"\{([^{}]*)\}")
 _UNREDUCED = re.compile(r"unreduced\s*=\s*\{([^{}]*)\}")
 _SHARDING = re.compile(r'<\s*(@"(?:[^"\\]|\\.)*"|@[\w$.\-]+|mesh\s*<[^<>]*>)\s*,\s*\[([^\[\]]*)\]([^<>]*)>')
-
-
-@dataclasses.dataclass(frozen=True)
-class Sharding:
-    """The sharding of a tensor: for each dimension the mesh axes that split it, the major axis first.
-
-    Attributes:
-        unreduced: axes along which each device has a term, and the tensor is the sum of these.
-    """
-
-    mesh: ir.Mesh
-    dimensions: tuple[tuple[ir.AxisRef, ...], ...]
-    unreduced: tuple[ir.AxisRef, ...] = ()
 
 
 def axis_names(attribute: object) -> frozenset[str]:
@@ -71,43 +55,9 @@ def _axes(text: str) -> tuple[ir.AxisRef, ...]:
     )
 
 
-def _mesh(name: str, module: ir.Module, op: ir.Op) -> ir.Mesh:
+def _mesh(name: str, module: ir.Module, op: ir.Op) -> DeviceMesh:
     """Returns the mesh for `@mesh`, or for an inlined mesh such as `mesh<["x"=2]>`."""
     mesh = find_mesh(name[1:].strip('"'), module) if name.startswith("@") else parse_mesh(name)
     if mesh is None:
         raise InvalidArgumentError(f"there is no mesh {name}", op=op.name, location=op.location)
-    return mesh
-
-
-def _size(mesh: ir.Mesh, axis: ir.AxisRef) -> int:
-    first, last = sub_axis(dict(mesh.axes)[axis.name], axis)
-    return last // first
-
-
-def shard_count(mesh: ir.Mesh, axes: tuple[ir.AxisRef, ...]) -> int:
-    """Returns the number of shards of a dimension that is split along these axes."""
-    return math.prod(_size(mesh, axis) for axis in axes)
-
-
-def shard_indices(mesh: ir.Mesh, axes: tuple[ir.AxisRef, ...]) -> np.ndarray:
-    """Returns the shard index of each device along a dimension that is split by these axes: int64[devices].
-
-    Raises UnimplementedError for a mesh over only some of the devices.
-    """
-    sizes = [size for _, size in mesh.axes]
-    count = math.prod(sizes)
-    ids = device_ids(mesh)
-    if sorted(ids.tolist()) != list(range(count)):
-        raise UnimplementedError(f"a mesh over the devices {ids.tolist()} alone needs a partitioner")
-    coordinates = dict(
-        zip([name for name, _ in mesh.axes], np.unravel_index(np.arange(count), sizes or [1]), strict=False)
-    )
-    index = np.zeros(count, np.int64)
-    for axis in axes:
-        whole = dict(mesh.axes)[axis.name]
-        first, last = sub_axis(whole, axis)
-        part = last // first
-        index = index * part + coordinates[axis.name] // (whole // last) % part
-    by_device = np.zeros(count, np.int64)
-    by_device[ids] = index
-    return by_device
+    return device_mesh(mesh)

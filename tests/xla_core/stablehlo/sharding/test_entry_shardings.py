@@ -7,8 +7,9 @@ import pytest
 from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.hlo import HloModule, Opcode
 from xla_core.passes.simplifiers.hlo_dce import HloDce
+from xla_core.spmd.sharding import sharding_text
 from xla_core.stablehlo import lower, read
-from xla_core.stablehlo.sharding.entry_shardings import entry_shardings, sharding_text
+from xla_core.stablehlo.sharding.entry_shardings import entry_shardings
 
 HEAD = """
 module @m attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32} {
@@ -113,7 +114,7 @@ def test_shards_of_an_mhlo_sharding(text: str, shard: str, expected: str) -> Non
 
 
 def test_other_kinds_of_mhlo_sharding_are_refused() -> None:
-    with pytest.raises(UnimplementedError, match=r"the mhlo.sharding {manual} is not supported"):
+    with pytest.raises(UnimplementedError, match=r"the sharding {manual} is not supported"):
         lowered("""
   func.func public @main(%x: tensor<4xf32> {mhlo.sharding = "{manual}"}) -> tensor<4xf32> {
     return %x : tensor<4xf32>

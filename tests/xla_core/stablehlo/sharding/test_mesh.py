@@ -9,7 +9,7 @@ import pytest
 from xla_core.errors import InvalidArgumentError, ResourceExhaustedError
 from xla_core.stablehlo import lower, parse_text, read
 from xla_core.stablehlo.ir.attributes import Mesh
-from xla_core.stablehlo.sharding.mesh import device_ids, find_mesh, parse_mesh
+from xla_core.stablehlo.sharding.mesh import device_mesh, find_mesh, parse_mesh
 
 GROUPS = """
 func.func @main(%x: tensor<4xf32>) -> tensor<8xf32> {
@@ -36,19 +36,19 @@ def test_shardys_meshes_are_found() -> None:
     mesh = find_mesh("m", module)
     assert mesh is not None
     assert mesh.axes == (("x", 2), ("y", 3))
-    assert device_ids(mesh).tolist() == [5, 4, 3, 2, 1, 0]
+    assert device_mesh(mesh).devices().tolist() == [5, 4, 3, 2, 1, 0]
     assert find_mesh("other", module) is None
     assert find_mesh("main", module) is None
 
 
 def test_devices_are_in_order_where_nothing_is_said() -> None:
-    assert device_ids(parse_mesh('mesh<["a"=2, "b"=2]>')).tolist() == [0, 1, 2, 3]
-    assert device_ids(Mesh(())).tolist() == [0]
+    assert device_mesh(parse_mesh('mesh<["a"=2, "b"=2]>')).devices().tolist() == [0, 1, 2, 3]
+    assert device_mesh(Mesh(())).devices().tolist() == [0]
 
 
 def test_a_mesh_names_as_many_devices_as_it_has() -> None:
     with pytest.raises(InvalidArgumentError, match=r"a mesh of 4 devices names 2: \[0, 1\]"):
-        device_ids(parse_mesh('mesh<["x"=4], device_ids=[0, 1]>'))
+        device_mesh(parse_mesh('mesh<["x"=4], device_ids=[0, 1]>')).devices()
 
 
 @pytest.mark.parametrize(

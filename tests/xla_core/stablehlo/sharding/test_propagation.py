@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from xla_core.hlo import Opcode, evaluate_replicas
+from xla_core.spmd.sharding import sharding_text
 from xla_core.stablehlo import lower, read
-from xla_core.stablehlo.sharding.entry_shardings import entry_shardings, sharding_text
+from xla_core.stablehlo.sharding.entry_shardings import entry_shardings
 
 HEAD = """
 module @m attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32} {
