@@ -31,7 +31,9 @@ class DeviceRam:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self._bytes = np.empty(size, np.uint8)
+        whole = np.empty(size + _ALIGNMENT, np.uint8)
+        start = -whole.ctypes.data % _ALIGNMENT  # generated code may depend on the alignment
+        self._bytes = whole[start : start + size]
         self._lock = threading.Lock()
         self._blocks: dict[RamHandle, tuple[int, int]] = {}  # handle -> start, size
         self._free = [(0, size)]  # start, size; by start, never adjacent
