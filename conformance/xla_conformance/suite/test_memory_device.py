@@ -261,6 +261,38 @@ def test_many_blocks_do_not_overlap(idle: Device, random: np.random.Generator) -
 
 
 @pytest.mark.promise("executor.allocate", "executor.deallocate")
+@pytest.mark.parametrize("count", [10_000, pytest.param(70_000, marks=pytest.mark.profile("full"))])
+def test_thousands_of_small_blocks_do_not_overlap(idle: Device, count: int) -> None:
+    """More blocks at the same time than a table of 12 bits has entries; in the full profile, than one of 16 bits."""
+    executor = idle.executor
+    stream = executor.create_stream()
+    wanted = np.arange(1, count + 1, dtype=np.uint64)
+    back = np.zeros_like(wanted)
+    blocks: list[DeviceMemory] = []
+    try:
+        for number in range(count):
+            memory = executor.allocate(8)
+            if memory is None:  # that is all that the device has
+                break
+            blocks.append(memory)
+            stream.memcpy_h2d(memory, wanted[number : number + 1].view(np.uint8))
+        for number, memory in enumerate(blocks):
+            stream.memcpy_d2h(back[number : number + 1].view(np.uint8), memory)
+        stream.synchronize()
+    finally:
+        stream.close()
+        given = len(blocks)
+        drain(executor, blocks)
+    shared = np.flatnonzero(back[:given] != wanted[:given])
+    if shared.size:
+        raise Failure(
+            f"Blocks of memory are apart, but of {given} blocks of 8 bytes {shared.size} have the bytes of "
+            f"others; the first is number {shared[0] + 1}.",
+            promise="executor.allocate",
+        )
+
+
+@pytest.mark.promise("executor.allocate", "executor.deallocate")
 @pytest.mark.profile("full")
 def test_very_large_blocks_do_not_overlap(idle: Device, random: np.random.Generator) -> None:
     _churn(idle.executor, random, _sizes(min(2048 * _MEBIBYTE, idle.description.memory_bytes // 2)), 2)

@@ -140,6 +140,28 @@ class OneByteIsShared(Executor):
             super().deallocate(memory)
 
 
+class _FullTable(Executor):
+    """With so many blocks at the same time, a new one takes the place of the first in the device's table."""
+
+    entries = 0
+
+    def allocate(self, size, memory_space=0):
+        memory = super().allocate(size, memory_space)
+        if memory is not None and len(self.ram._blocks) > self.entries:
+            self.ram._blocks[memory.handle] = next(iter(self.ram._blocks.values()))
+        return memory
+
+
+@says("executor.allocate", "A table of blocks has 4,096 entries.", select="thousands")
+class TableOf4096(_FullTable):
+    entries = 4096
+
+
+@says("executor.allocate", "A table of blocks has 65,536 entries.", select="thousands", profile="full")
+class TableOf65536(_FullTable):
+    entries = 65536
+
+
 @says("executor.allocate", "`allocate` rounds sizes down to 64 bytes.")
 class RoundsDown(Executor):
     def allocate(self, size, memory_space=0):
