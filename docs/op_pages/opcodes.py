@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from xla_core.hlo import OpDef, Trait
-from xla_core.hlo.op_table import REQUIRED
+from xla_core.hlo.table.op_table import REQUIRED
 from xla_core.passes import PASSES, OpExpander, create_pass
 from xla_core.passes.legalization import decompositions_of
 

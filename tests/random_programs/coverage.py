@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from tests.random_programs.comparison import Program, seeded
 from xla_core.hlo import OPS, ElementType, HloComputation, HloInstruction, Shape
-from xla_core.hlo.op_table import Trait
+from xla_core.hlo.table.op_table import Trait
 
 __all__ = ["EXCLUDED", "counted", "missing"]
 

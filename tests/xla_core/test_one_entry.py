@@ -59,7 +59,7 @@ def run_with(edits: dict[str, list[tuple[str, str]]], code: str) -> None:
 def test_an_element_type_is_one_row() -> None:
     row = ('    U2 = "u2"', '    U1 = "u1", 31\n')
     run_with(
-        {"xla_core.hlo.element_type": [row]},
+        {"xla_core.hlo.values.element_type": [row]},
         """
         program = '''
         func.func @main(%x: tensor<4xui1>, %y: tensor<4xui1>) -> (tensor<4xui1>, tensor<4xf32>, tensor<4xi1>) {
@@ -95,7 +95,7 @@ def test_a_combiner_is_its_entry() -> None:
         _op(Opcode.GCD, 2, _INTEGERS, np.gcd, *_SYMMETRIC, identity=lambda t: 0, doc="The greatest common divisor.")
         """
     edits = {
-        "xla_core.hlo.opcode": [('    IMAG = "imag"', '    GCD = "gcd"\n')],
+        "xla_core.hlo.table.opcode": [('    IMAG = "imag"', '    GCD = "gcd"\n')],
         "xla_core.hlo.ops.elementwise": [("", op)],
     }
     run_with(
@@ -148,7 +148,7 @@ def test_an_elementwise_op_is_its_entries_and_its_formula() -> None:
         )
         """
     edits = {
-        "xla_core.hlo.opcode": [('    IMAG = "imag"', '    HYPOT = "hypot"\n')],
+        "xla_core.hlo.table.opcode": [('    IMAG = "imag"', '    HYPOT = "hypot"\n')],
         "xla_core.hlo.ops.elementwise": [("", op)],
         "xla_core.elementary.special": [("", formula)],
         "xla_core.stablehlo.ops.chlo": [("", stablehlo)],

@@ -24,7 +24,7 @@ from xla_core.backend import (
 )
 from xla_core.errors import XlaError
 from xla_core.hlo.evaluator import evaluate
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.values.shape import Shape
 from xla_core.runtime import HostStream
 from xla_core.target import Capabilities, DeviceDescription, TargetConfig
 

@@ -6,8 +6,8 @@ import dataclasses
 import enum
 
 from xla_core.analysis.hlo_value import HloValue
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
 
 
 class EdgeKind(enum.Enum):

@@ -18,9 +18,9 @@ from xla_core.analysis.dataflow import HloDataflowAnalysis
 from xla_core.analysis.heap import HeapBlock, pack, padded, peak_bytes
 from xla_core.analysis.hlo_value import HloValue, ShapeIndex, ValueKind, merged_segments
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, ResourceExhaustedError
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.text.shapes import index_to_text
 
 

@@ -13,7 +13,7 @@ from xla_core.analysis.alias_edge import AliasEdge
 from xla_core.analysis.buffer_sharing import CanShare, can_share_buffer
 from xla_core.analysis.dataflow import HloDataflowAnalysis
 from xla_core.analysis.hlo_value import HloValue, ValueKind
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.values.shape import Shape
 
 SizeFunction = Callable[[Shape], int]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from xla_core.errors import FailedPreconditionError
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.ops.control_flow import branch_computations
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.traversal import post_order, reachable
 
 

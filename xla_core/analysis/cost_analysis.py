@@ -12,13 +12,13 @@ import dataclasses
 import math
 
 from xla_core.analysis.while_loop import known_trip_count
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.op_table import Trait
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.ops.control_flow import branch_computations
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.table.op_table import Trait
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.shape import Shape
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -19,11 +19,11 @@ from xla_core.analysis.alias_edge import AliasEdge, EdgeKind
 from xla_core.analysis.control_flow import called_twice, control_flow_callees
 from xla_core.analysis.hlo_value import BranchPath, HloValue, ShapeIndex, ValueKind
 from xla_core.errors import ResourceExhaustedError
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.op_table import Trait
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.table.op_table import Trait
+from xla_core.hlo.table.opcode import Opcode
 
 _MAX_DEPTH = 150
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable
 
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.text.shapes import index_to_text
+from xla_core.hlo.values.shape import Shape
 
 ShapeIndex = tuple[int, ...]
 Segment = tuple[int, int]

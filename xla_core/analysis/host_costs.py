@@ -5,12 +5,12 @@ from __future__ import annotations
 from xla_core.analysis.control_flow import control_flow_callees
 from xla_core.analysis.cost_analysis import HloCostAnalysis
 from xla_core.analysis.while_loop import known_trip_count
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.op_table import Trait
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.table.op_table import Trait
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.shape import Shape
 from xla_core.target import TargetConfig
 
 _UNKNOWN_TRIPS = 16.0  # of a loop whose trip count isn't known

@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.effects import EffectAnalysis
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.op_table import Trait
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.effects import EffectAnalysis
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.table.op_table import Trait
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.shape import Shape
 
 Leaves = tuple[bool, ...]
 """For each leaf of a value: whether it depends on an op with `Trait.NONDETERMINISTIC`."""

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from xla_core.analysis.control_flow import control_flow_callees, reachable_sequences
 from xla_core.analysis.host_costs import PlacementCosts, format_seconds, trips
 from xla_core.errors import SourceLocation
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.host_compute import is_host_compute
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.op_table import Trait
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.host_compute import is_host_compute
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.table.op_table import Trait
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.shape import Shape
 from xla_core.target import Lack, TargetConfig, Unsupported
 from xla_core.traversal import reachable
 

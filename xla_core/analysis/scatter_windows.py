@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 from xla_core.analysis.indexing import Index, IndexExpr, Variable
-from xla_core.hlo.combiner import combiner
-from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.ir.combiner import combiner
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.target import ParallelModel
 
 

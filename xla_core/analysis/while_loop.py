@@ -8,11 +8,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.effects import EffectAnalysis
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.effects import EffectAnalysis
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
 
 _MIRRORED = str.maketrans("LG", "GL")  # the direction of a compare whose operands are swapped
 _SAME = (Opcode.COPY, Opcode.BITCAST)

@@ -12,10 +12,10 @@ from xla_core.backend.ahead_of_time import AheadOfTimeOptions
 from xla_core.backend.executable import CompilationReport, Executable
 from xla_core.compile_options import CompileOptions
 from xla_core.errors import UnimplementedError
-from xla_core.hlo.entry import flatten_entry
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.entry import flatten_entry
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.shape import Shape
 
 if TYPE_CHECKING:
     from xla_core.backend.stream_executor import StreamExecutor
@@ -161,7 +161,9 @@ class Compiler(abc.ABC):
         self, data: bytes, options: CompileOptions | None = None, executor: StreamExecutor | None = None
     ) -> Executable:
         """Restores a serialized executable. The core has checked the header and the target."""
-        from xla_core.hlo.parser import parse_hlo  # deferred, so that only programs that read HLO text load the parser
+        from xla_core.hlo.parsing.parser import (
+            parse_hlo,  # deferred, so that only programs that read HLO text load the parser
+        )
 
         return self.run_backend(parse_hlo(data.decode()), options or CompileOptions(), executor)
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.native_entry import NativeEntry
 from xla_core.backend.stream_executor import RunOptions
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.values.shape import Shape
 
 if TYPE_CHECKING:
     from xla_core.analysis import InstructionPlacement

@@ -7,7 +7,7 @@ import time
 from collections import deque
 
 from xla_core.errors import CancelledError, DeadlineExceededError
-from xla_core.hlo.literal import Literal
+from xla_core.hlo.values.literal import Literal
 
 _SIGNAL_SECONDS = 0.1  # a signal just before a wait doesn't wake it, so waits are short
 

@@ -9,7 +9,7 @@ import numpy as np
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.literal_queue import LiteralQueue
 from xla_core.backend.stream import HostBytes, Stream
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.values.shape import Shape
 from xla_core.target.device_layout import from_device_layout, to_device_layout
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from xla_core.hlo import ElementType
-    from xla_core.hlo.literal_comparison import Tolerance
+    from xla_core.hlo.values.literal_comparison import Tolerance
 
 
 def tolerance_for(element_type: ElementType) -> Tolerance:
@@ -22,7 +22,7 @@ def tolerance_for(element_type: ElementType) -> Tolerance:
     """
     import numpy as np
 
-    from xla_core.hlo.literal_comparison import Tolerance
+    from xla_core.hlo.values.literal_comparison import Tolerance
 
     element_type = element_type.component
     if not element_type.is_floating:
@@ -57,7 +57,7 @@ def check_results(
     from rich.table import Table
 
     from xla_core.hlo import ElementType
-    from xla_core.hlo.literal_comparison import compare_arrays
+    from xla_core.hlo.values.literal_comparison import compare_arrays
 
     if len(actual) != len(expected):
         raise InvalidArgumentError(

@@ -75,7 +75,7 @@ def check_on_all_devices(
     import xla_core as xla
     from xla_core.analysis.nondeterminism import find_nondeterminism
     from xla_core.hlo import Environment, evaluate_replicas
-    from xla_core.hlo.environment import Alone
+    from xla_core.hlo.evaluation.environment import Alone
 
     alone = Alone(module.name, 1, 1)  # `evaluate_replicas` makes its own rendezvous for several devices
     surroundings = [Environment(infeed=deque(infeed), rendezvous=alone) for _ in results]

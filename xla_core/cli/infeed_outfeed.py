@@ -29,7 +29,7 @@ def load_infeed(module: HloModule, paths: Sequence[Path]) -> list[Any]:
     Raises:
         InvalidArgumentError: there are fewer values than the program always reads, or more than it can read.
     """
-    from xla_core.hlo.opcode import Opcode
+    from xla_core.hlo.table.opcode import Opcode
 
     ops = [i for c in module.post_order() for i in c.post_order() if i.opcode == Opcode.INFEED]
     at_least = _always(module) if paths else ops  # without any value, ops that may not run count too
@@ -60,7 +60,7 @@ def _count(values: int) -> str:
 
 def _always(module: HloModule) -> list[HloInstruction]:
     """The infeed ops that run exactly once: those of the entry computation, in order."""
-    from xla_core.hlo.opcode import Opcode
+    from xla_core.hlo.table.opcode import Opcode
 
     return [i for i in module.entry.post_order() if i.opcode == Opcode.INFEED]
 

@@ -133,8 +133,8 @@ def load_arguments(paths: Sequence[Path], shapes: Sequence[Shape]) -> list[np.nd
     """
     import numpy as np
 
-    from xla_core.hlo.argument_checks import check_argument
-    from xla_core.hlo.shape import Shape
+    from xla_core.hlo.evaluation.argument_checks import check_argument
+    from xla_core.hlo.values.shape import Shape
     from xla_core.runtime.host_array import as_host_array
 
     arrays: list[np.ndarray] = []

@@ -10,9 +10,9 @@ from pydantic import Field
 
 from xla_core.checked_model import CheckedModel
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.backend_config import read_backend_config
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.backend_config import read_backend_config
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.target import ParallelModel
 
 __all__ = ["KEY", "KernelChoice"]

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 
 from xla_core.analysis.indexing import FloorDiv, FusionAccesses, Index, IndexExpr, Load, Variable, joined
-from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.ir.instruction import HloInstruction
 
 _MOST_SPLITS = 64  # after these, indices are divided
 _LEAST_TILED = 8  # iterations of loops that run in tiles, and elements of the stride that they avoid

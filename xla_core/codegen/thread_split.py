@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from xla_core.analysis.indexing import FloorDiv, FusionAccesses, IndexExpr, Loops, Variable
 from xla_core.codegen.loop_plan import Section
-from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.target import ParallelModel
 
 _DIVISION = 4.0  # the cost of a division by a constant, in accesses of memory

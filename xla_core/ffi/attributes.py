@@ -10,7 +10,7 @@ import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.ffi.structures import STRUCTS, AttributeKind
-from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.values.element_type import ElementType
 
 _Span, _Scalar, _Array, _Attrs = (STRUCTS[name] for name in ("ByteSpan", "Scalar", "Array", "Attrs"))
 

@@ -9,7 +9,7 @@ from typing import Any
 from xla_core.ffi.api import api_table
 from xla_core.ffi.objects import Context, States
 from xla_core.ffi.structures import BUFFER, METADATA_EXTENSION, STRUCTS, Stage
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.values.shape import Shape
 
 _Buffer, _Frame, _Args, _Rets, _Attrs = (STRUCTS[name] for name in ("Buffer", "CallFrame", "Args", "Rets", "Attrs"))
 _Version, _Metadata, _Extension = (STRUCTS[name] for name in ("Api_Version", "Metadata", "Metadata_Extension"))

@@ -12,8 +12,8 @@ from xla_core.ffi.attributes import make_attributes
 from xla_core.ffi.call_frame import CallFrame
 from xla_core.ffi.objects import States, take_error, wait_for_future
 from xla_core.ffi.structures import Stage
-from xla_core.hlo.backend_config import read_typed_attributes
-from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.backend_config import read_typed_attributes
 
 _OF_A_CALL = (Stage.PREPARE, Stage.INITIALIZE, Stage.EXECUTE)
 

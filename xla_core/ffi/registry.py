@@ -14,11 +14,11 @@ from xla_core.ffi.call_frame import ask_for_version
 from xla_core.ffi.call_site import FfiCallSite
 from xla_core.ffi.objects import register_type, take_error
 from xla_core.ffi.structures import HANDLER, MAJOR_VERSION, MINOR_VERSION, STRUCTS, Stage
-from xla_core.hlo.environment import Value
-from xla_core.hlo.evaluation_context import EvaluationContext, flatten_value, unflatten_value
-from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.evaluation.environment import Value
+from xla_core.hlo.evaluation.evaluation_context import EvaluationContext, flatten_value, unflatten_value
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ops.custom_calls import find_custom_call, register_custom_call
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.values.shape import Shape
 
 _TypeId, _TypeInfo = STRUCTS["TypeId"], STRUCTS["TypeInfo"]
 

@@ -1,4 +1,17 @@
-"""The HLO IR, its text and proto formats, and its reference evaluator."""
+"""The HLO IR, its text and proto formats, and its reference evaluator. A line imports only from those below it.
+
+| module or room | what is in it |
+|---|---|
+| `evaluator` | runs a module with numpy: the definition of every op |
+| `verifier` | checks a module |
+| `parsing`, `proto`, `decompositions` | readers of HLO text and of HloModuleProto; ops written as other ops |
+| `ops` | the entries of the op table: shape rules and evaluation |
+| `evaluation` | what an evaluation runs in |
+| `ir` | instructions, computations and modules, their printer, and questions about them |
+| `text` | reads and prints the parts of HLO text |
+| `table` | opcodes, attributes and traits |
+| `values` | element types, shapes and literals |
+"""
 
 from __future__ import annotations
 
@@ -6,7 +19,28 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from xla_core.hlo import ops as _ops  # importing this fills the op table
-from xla_core.hlo.attributes import (
+from xla_core.hlo.evaluation.dynamic_shape_program import DynamicShapeProgram
+from xla_core.hlo.evaluation.environment import TOKEN, Environment, Token, Value
+from xla_core.hlo.evaluation.evaluation_context import EvaluationContext, flatten_value, unflatten_value
+from xla_core.hlo.evaluator import (
+    evaluate,
+    evaluate_computation,
+    evaluate_instruction,
+    evaluate_parallel,
+    evaluate_replicas,
+)
+from xla_core.hlo.ir.builder import comparator, scalar_computation
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.entry import flatten_entry
+from xla_core.hlo.ir.extractor import extract_module, tuple_of
+from xla_core.hlo.ir.graph import to_dot
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule, InputOutputAlias
+from xla_core.hlo.ir.printer import PrintOptions
+from xla_core.hlo.ir.structural_key import StructuralKeys
+from xla_core.hlo.ops.control_flow import branch_computations
+from xla_core.hlo.ops.custom_calls import add_custom_call_finder, is_custom_call_registered, register_custom_call
+from xla_core.hlo.table.attributes import (
     ConvolutionDimensionNumbers,
     OpMetadata,
     OutputToOperandAlias,
@@ -15,41 +49,20 @@ from xla_core.hlo.attributes import (
     Window,
     WindowDimension,
 )
-from xla_core.hlo.backend_config import parse_backend_config, read_backend_config
-from xla_core.hlo.builder import comparator, scalar_computation
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.dynamic_shape_program import DynamicShapeProgram
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.entry import flatten_entry
-from xla_core.hlo.environment import TOKEN, Environment, Token, Value
-from xla_core.hlo.evaluation_context import EvaluationContext, flatten_value, unflatten_value
-from xla_core.hlo.evaluator import (
-    evaluate,
-    evaluate_computation,
-    evaluate_instruction,
-    evaluate_parallel,
-    evaluate_replicas,
-)
-from xla_core.hlo.extractor import extract_module, tuple_of
-from xla_core.hlo.graph import to_dot
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.literal import Literal
-from xla_core.hlo.literal_comparison import Difference, Tolerance, compare_arrays, ulp_distance
-from xla_core.hlo.module import HloModule, InputOutputAlias
-from xla_core.hlo.op_table import OPS, Attribute, AttributeKind, OpDef, Trait, lookup
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.ops.control_flow import branch_computations
-from xla_core.hlo.ops.custom_calls import add_custom_call_finder, is_custom_call_registered, register_custom_call
-from xla_core.hlo.printer import PrintOptions
-from xla_core.hlo.shape import Layout, Shape
-from xla_core.hlo.structural_key import StructuralKeys
+from xla_core.hlo.table.backend_config import parse_backend_config, read_backend_config
+from xla_core.hlo.table.op_table import OPS, Attribute, AttributeKind, OpDef, Trait, lookup
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.literal import Literal
+from xla_core.hlo.values.literal_comparison import Difference, Tolerance, compare_arrays, ulp_distance
+from xla_core.hlo.values.shape import Layout, Shape
 from xla_core.hlo.verifier import verify
 
 if TYPE_CHECKING:
-    from xla_core.hlo.parser import parse_hlo as parse_hlo
-    from xla_core.hlo.structural_equality import structurally_equal as structurally_equal
+    from xla_core.hlo.ir.structural_equality import structurally_equal as structurally_equal
+    from xla_core.hlo.parsing.parser import parse_hlo as parse_hlo
 
-_LAZY = {"parse_hlo": "xla_core.hlo.parser", "structurally_equal": "xla_core.hlo.structural_equality"}
+_LAZY = {"parse_hlo": "xla_core.hlo.parsing.parser", "structurally_equal": "xla_core.hlo.ir.structural_equality"}
 """Names that load on first use, because, for example, a backend that is given modules needs no parser."""
 
 __all__ = [

@@ -14,14 +14,14 @@ import numpy.typing as npt
 
 from xla_core.checks import require_limit, wrong_argument
 from xla_core.errors import InternalError, InvalidArgumentError, XlaError
-from xla_core.hlo.argument_checks import check_argument, wrong_count
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.environment import Alone, Environment, Rendezvous, Token, Value
-from xla_core.hlo.evaluation_context import EvaluationContext, check_rank, flatten_value, unflatten_value
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.literal import Literal
-from xla_core.hlo.module import HloModule, require_module
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.evaluation.argument_checks import check_argument, wrong_count
+from xla_core.hlo.evaluation.environment import Alone, Environment, Rendezvous, Token, Value
+from xla_core.hlo.evaluation.evaluation_context import EvaluationContext, check_rank, flatten_value, unflatten_value
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule, require_module
+from xla_core.hlo.values.literal import Literal
+from xla_core.hlo.values.shape import Shape
 from xla_core.hlo.verifier import verify_collectives
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_core.errors import InvalidArgumentError, XlaError
-from xla_core.hlo.attribute_kinds import is_of_kind
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule, require_module
-from xla_core.hlo.op_table import OpDef, Trait, lookup
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.attribute_kinds import is_of_kind
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule, require_module
 from xla_core.hlo.ops.collective_groups import DEVICE_COUNTS, DeviceCounts
+from xla_core.hlo.table.op_table import OpDef, Trait, lookup
+from xla_core.hlo.table.opcode import Opcode
 
 
 def verify(module: HloModule) -> None:

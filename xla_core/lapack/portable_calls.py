@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.environment import Value
-from xla_core.hlo.evaluation_context import EvaluationContext
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Attributes
+from xla_core.hlo.evaluation.environment import Value
+from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ops.custom_calls import register_custom_call, register_custom_call_shape
 from xla_core.hlo.ops.numerics import widen
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.table.op_table import Attributes
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 from xla_core.lapack.routines import ROUTINES
 from xla_core.lapack.signatures import target_name
 

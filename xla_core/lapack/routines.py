@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from xla_core.hlo.backend_config import parse_backend_config
-from xla_core.hlo.environment import Value
-from xla_core.hlo.evaluation_context import EvaluationContext
-from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.evaluation.environment import Value
+from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ops.custom_calls import register_custom_call
 from xla_core.hlo.ops.numerics import widen
+from xla_core.hlo.table.backend_config import parse_backend_config
 from xla_core.lapack.schur import complex_schur, eigenvalues_of_blocks, real_schur
 from xla_core.lapack.signatures import SIGNATURES, target_name
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.values.element_type import ElementType
 
 _ELEMENT_TYPES = {"s": ElementType.F32, "d": ElementType.F64, "c": ElementType.C64, "z": ElementType.C128}
 _FLAGS = {

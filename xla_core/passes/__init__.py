@@ -17,7 +17,7 @@ A pass changes its module through a `Builder` and the methods of computations. I
 the op table and properties of the target from a TargetConfig. It accesses no device, no file and no global state.
 """
 
-from xla_core.hlo.builder import Builder
+from xla_core.hlo.ir.builder import Builder
 from xla_core.passes.dump import ModuleDump
 from xla_core.passes.expanders.convolution_canonicalizer import ConvolutionCanonicalizer, is_canonical_convolution
 from xla_core.passes.expanders.expander import OpExpander

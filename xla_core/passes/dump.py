@@ -14,9 +14,9 @@ from pathlib import Path
 
 from xla_core import config
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, ResourceExhaustedError
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.names import sanitized_name
-from xla_core.hlo.printer import PrintOptions, module_to_text
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.ir.names import sanitized_name
+from xla_core.hlo.ir.printer import PrintOptions, module_to_text
 
 _SUBDIRECTORY = "xla_core"
 _ELIDE_OVER = 10  # elements; XLA's limit

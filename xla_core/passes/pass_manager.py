@@ -12,10 +12,10 @@ from typing import ClassVar, TypeVar
 
 from xla_core import config, profiler
 from xla_core.errors import InternalError, XlaError
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.dump import ModuleDump
 
 Invariant = Callable[[HloModule], None]

@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping
 from xla_core.analysis import CanShare, can_share_buffer
 from xla_core.checks import require
 from xla_core.compile_options import CompileOptions
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule, require_module
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule, require_module
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.dynamic_padder import DynamicPadder
 from xla_core.passes.expanders.bitcast_expander import BitcastExpander
 from xla_core.passes.expanders.composite_rewriter import CompositeRewriter

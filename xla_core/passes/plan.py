@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.entry import flatten_entry
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.entry import flatten_entry
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.passes.legalization import Unmet, rewrite_unsupported
 from xla_core.passes.legalization.carriers import carrier_passes
 from xla_core.passes.legalization.float_normalization import wider_type

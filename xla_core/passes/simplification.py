@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
-from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.passes.control_flow.conditional_simplifier import ConditionalSimplifier
 from xla_core.passes.control_flow.while_loop_constant_sinking import WhileLoopConstantSinking
 from xla_core.passes.control_flow.while_loop_invariant_code_motion import WhileLoopInvariantCodeMotion

@@ -12,8 +12,8 @@ import numpy as np
 
 from xla_core.backend.event import Event
 from xla_core.errors import InvalidArgumentError, UnimplementedError, error_of_status
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.shape import Layout, Shape
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Layout, Shape
 from xla_core.pjrt import abi
 from xla_core.pjrt.buffer_pool import BufferPool, strides_of, use_for_uploads
 from xla_core.pjrt.client import PjrtDevice, PjrtMemory, memory_at

@@ -28,7 +28,7 @@ from typing import Any, Protocol
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.stream_executor import Allocator
 from xla_core.errors import ResourceExhaustedError
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.values.shape import Shape
 from xla_core.pjrt import abi
 from xla_core.pjrt.handles import Handle, Slots, keep_for_ever, native_handles
 from xla_core.pjrt.native import libc

@@ -9,7 +9,7 @@ from typing import Any
 
 import xla_core
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.values.shape import Shape
 from xla_core.pjrt import abi, native
 from xla_core.pjrt.buffer_pool import BufferPools
 from xla_core.pjrt.functions import implements

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from xla_core.errors import InvalidArgumentError, UnimplementedError
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 from xla_core.pjrt import abi, native
 from xla_core.pjrt.buffer import TOKEN_NUMBER, TYPE_NUMBERS, pool_of
 from xla_core.pjrt.client import PjrtClient

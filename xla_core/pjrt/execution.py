@@ -9,8 +9,8 @@ from typing import Any
 
 from xla_core.backend.event import Event
 from xla_core.errors import InvalidArgumentError, UnimplementedError
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 from xla_core.pjrt import abi
 from xla_core.pjrt.buffer import TOKEN_NUMBER, PjrtBuffer, copy_to
 from xla_core.pjrt.client import PjrtDevice

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 from xla_core.pjrt.client import MAIN_MEMORY
 from xla_core.pjrt.compile_options import read_compile_options
 from xla_core.runtime import Client, LoadedExecutable

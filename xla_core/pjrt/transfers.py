@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from xla_core.errors import CancelledError, InvalidArgumentError, UnimplementedError, XlaError, error_of_status
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 from xla_core.pjrt import abi
 from xla_core.pjrt.buffer import PjrtBuffer, element_type_of, host_array, shape_in
 from xla_core.pjrt.buffer_pool import strides_of

@@ -19,8 +19,8 @@ from xla_core.backend.stream_executor import RunOptions
 from xla_core.checks import require_limit, wrong_argument
 from xla_core.config import flag_variable
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, XlaError
-from xla_core.hlo.literal import Literal
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.values.literal import Literal
+from xla_core.hlo.values.shape import Shape
 from xla_core.runtime.handle import Handle
 from xla_core.runtime.host.queue import finish_at_exit, forked_error
 from xla_core.runtime.host_array import as_host_array

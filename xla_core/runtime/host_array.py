@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError, XlaError
-from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.values.element_type import ElementType
 
 _NATIVE = frozenset(t.dtype for t in ElementType if t.is_array)
 _HOST_DEVICES = (1, 3, 11)  # DLPack's CPU, CUDA host, ROCm host

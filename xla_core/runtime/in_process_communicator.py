@@ -14,7 +14,7 @@ from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.stream import Stream
 from xla_core.backend.stream_executor import RunOptions
 from xla_core.errors import XlaError
-from xla_core.hlo.environment import Device, Environment, Rendezvous
+from xla_core.hlo.evaluation.environment import Device, Environment, Rendezvous
 
 if TYPE_CHECKING:
     from xla_core.schedule import CollectiveThunk  # loaded only by backends that run thunks
@@ -92,7 +92,9 @@ class InProcessCommunicator(Communicator):
     """
 
     def __init__(self, options: RunOptions, timeout_name: str) -> None:
-        from xla_core.hlo.evaluation_context import EvaluationContext  # deferred, so that a backend loads quickly
+        from xla_core.hlo.evaluation.evaluation_context import (
+            EvaluationContext,  # deferred, so that a backend loads quickly
+        )
 
         self._manager = options.transfer_manager
         self._device = (options.replica_id, options.partition_id)
@@ -113,7 +115,7 @@ class InProcessCommunicator(Communicator):
         operands: Sequence[DeviceMemory],
         results: Sequence[DeviceMemory],
     ) -> None:
-        from xla_core.hlo.evaluation_context import flatten_value, unflatten_value
+        from xla_core.hlo.evaluation.evaluation_context import flatten_value, unflatten_value
 
         manager, instruction = self._manager, collective.instruction
         operand_shapes, result_shapes = collective.operand_shapes, collective.result_shapes

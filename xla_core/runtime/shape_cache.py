@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.values.shape import Shape
 
 _LIMIT = 8192  # shapes
 _interned: dict[Shape, Shape] = {}

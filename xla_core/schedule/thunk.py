@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from xla_core.analysis import BufferAllocation, BufferSlice
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.shape import Shape
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

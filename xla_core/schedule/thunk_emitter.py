@@ -10,16 +10,16 @@ import numpy as np
 
 from xla_core.analysis import AllocationKind, BufferAllocation, BufferAssignment, BufferSlice, known_trip_count
 from xla_core.errors import InternalError
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.effects import has_side_effect
-from xla_core.hlo.environment import Environment
-from xla_core.hlo.evaluation_context import EvaluationContext
+from xla_core.hlo.evaluation.environment import Environment
+from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
 from xla_core.hlo.evaluator import evaluate_computation
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.op_table import Trait
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.effects import has_side_effect
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.ops.control_flow import branch_computations
+from xla_core.hlo.table.op_table import Trait
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.schedule.thunk import (
     CallThunk,
     CollectiveThunk,

@@ -9,7 +9,7 @@ import re
 import numpy as np
 
 from xla_core.errors import UnimplementedError
-from xla_core.hlo.mesh import AxisRef, mesh_devices, sub_axis
+from xla_core.hlo.table.mesh import AxisRef, mesh_devices, sub_axis
 
 REPLICATED = "{replicated}"
 

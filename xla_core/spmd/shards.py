@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.builder import Builder, scalar_computation
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.mesh import AxisRef, groups_along
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.builder import Builder, scalar_computation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.mesh import AxisRef, groups_along
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 from xla_core.spmd.sharding import Sharding, shard_indices
 
 _CHANNEL = 1

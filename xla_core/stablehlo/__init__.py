@@ -46,7 +46,7 @@ from xla_core.stablehlo.text.parser import parse_text, split_modules
 from xla_core.stablehlo.verify.verifier import verify
 
 if TYPE_CHECKING:
-    from xla_core.hlo.module import HloModule
+    from xla_core.hlo.ir.module import HloModule
     from xla_core.stablehlo.reference.examples import OpExample as OpExample
     from xla_core.stablehlo.reference.examples import op_example as op_example
     from xla_core.stablehlo.reference.op_reference import OpReference as OpReference

@@ -9,13 +9,13 @@ from typing import Any, Literal
 from pydantic import Field
 
 from xla_core.checked_model import CheckedModel
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.host_compute import is_host_compute
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import OPS, Trait
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.host_compute import is_host_compute
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.op_table import OPS, Trait
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 from xla_core.target.layout_rules import copies_bits, keeps_layout
 from xla_core.target.support import INDICES, Lack, Ok, Support, Unsupported
 

@@ -12,9 +12,9 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from xla_core.checked_model import CheckedModel
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.shape import Shape
 from xla_core.target.capabilities import Capabilities
 from xla_core.target.device import DeviceDescription, MemorySpace
 from xla_core.target.fusion import FusionPreferences

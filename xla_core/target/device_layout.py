@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from xla_core.hlo.shape import Layout, Shape
+from xla_core.hlo.values.shape import Layout, Shape
 
 
 def to_device_layout(array: np.ndarray, shape: Shape) -> np.ndarray:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from pydantic import Field
 
 from xla_core.checked_model import CheckedModel
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ import math
 from collections.abc import Callable
 
 from xla_core.checked_model import CheckedModel
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Layout, Shape
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.shape import Layout, Shape
 from xla_core.target.device_layout import tiled_dimensions
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.values.element_type import ElementType
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
 
 INDICES = "indices"
 

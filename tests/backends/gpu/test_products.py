@@ -12,7 +12,7 @@ from tests.backends.gpu.launching import assembled, compile_kernel, evaluated
 from tests.xla_core.codegen.llvm.kernels import array, f32, fuse
 from xla_core.hlo import ElementType as T
 from xla_core.hlo import HloComputation, HloInstruction, Layout, Shape
-from xla_core.hlo.attributes import ConvolutionDimensionNumbers, WindowDimension
+from xla_core.hlo.table.attributes import ConvolutionDimensionNumbers, WindowDimension
 
 
 def small_integers(shape: Shape, seed: int) -> np.ndarray:

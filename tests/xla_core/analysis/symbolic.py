@@ -14,13 +14,13 @@ import numpy as np
 
 from xla_core.analysis import BufferAssignment
 from xla_core.analysis.buffer_assignment import AllocationKind
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.literal import Literal
-from xla_core.hlo.module import HloModule, InputOutputAlias
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule, InputOutputAlias
 from xla_core.hlo.ops.control_flow import branch_computations
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.literal import Literal
+from xla_core.hlo.values.shape import Shape
 
 F4 = Shape.array(ElementType.F32, (4,))
 F8 = Shape.array(ElementType.F32, (8,))

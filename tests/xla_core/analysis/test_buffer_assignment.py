@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.xla_core.analysis.symbolic import ModuleMaker, run_functionally, run_in_memory
 from xla_core.analysis import AllocationKind, assign_buffers, check_buffer_assignment
 from xla_core.errors import FailedPreconditionError, InternalError
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.parser import parse_hlo
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.passes.scheduling.copy_insertion import insert_copies
 from xla_core.passes.scheduling.memory_scheduler import schedule_module
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from xla_core.analysis import HloCostAnalysis, known_trip_count
-from xla_core.hlo.parser import parse_hlo
+from xla_core.hlo.parsing.parser import parse_hlo
 
 LOOP = """
 HloModule loop

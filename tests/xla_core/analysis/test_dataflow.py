@@ -6,7 +6,7 @@ import pytest
 from xla_core.analysis import HloDataflowAnalysis, ValueKind
 from xla_core.analysis.heap import HeapBlock, pack, peak_bytes
 from xla_core.errors import ResourceExhaustedError
-from xla_core.hlo.parser import parse_hlo
+from xla_core.hlo.parsing.parser import parse_hlo
 
 LOOP = """
 HloModule m

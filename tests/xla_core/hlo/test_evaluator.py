@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from tests.xla_core.hlo.ops_testing import F32, PRED, S32, build, run_built
+from tests.xla_core.hlo.ops.ops_testing import F32, PRED, S32, build, run_built
 from xla_core.errors import (
     CancelledError,
     DeadlineExceededError,

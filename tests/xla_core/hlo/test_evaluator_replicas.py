@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.xla_core.hlo.ops_testing import F32, S32, build
+from tests.xla_core.hlo.ops.ops_testing import F32, S32, build
 from xla_core.errors import DeadlineExceededError, FailedPreconditionError, InvalidArgumentError, XlaError
 from xla_core.hlo import (
     ElementType,
@@ -24,7 +24,7 @@ from xla_core.hlo import (
     scalar_computation,
     verify,
 )
-from xla_core.hlo.environment import Rendezvous
+from xla_core.hlo.evaluation.environment import Rendezvous
 
 
 def run_on(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tests.xla_core.hlo.ops_testing import F32, S32
+from tests.xla_core.hlo.ops.ops_testing import F32, S32
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import (
     HloComputation,
@@ -19,7 +19,7 @@ from xla_core.hlo import (
     scalar_computation,
     verify,
 )
-from xla_core.hlo.parser import parse_hlo
+from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.hlo.verifier import verify_structure
 
 VECTOR = Shape.array(F32, (4,))

@@ -27,7 +27,7 @@ from filecheck.parser import Parser, pattern_for_opts
 from tests.roundings import assert_within
 from xla_core.hlo import ElementType, Opcode
 from xla_core.hlo.evaluator import evaluate
-from xla_core.hlo.parser import parse_hlo
+from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.hlo.verifier import verify
 from xla_core.passes import HloPassPipeline, PassContext, create_pass
 from xla_core.passes.legalization import Legalization

@@ -6,13 +6,13 @@ import random
 
 import numpy as np
 
-from xla_core.hlo.attributes import PaddingDimension, SliceDimension
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.literal import Literal
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.table.attributes import PaddingDimension, SliceDimension
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.literal import Literal
+from xla_core.hlo.values.shape import Shape
 
 F32, S32 = ElementType.F32, ElementType.S32
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xla_core.hlo.parser import parse_hlo
+from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.passes.simplifiers.algebraic_simplifier import (
     FAST_RULES,
     RULE_FILES,

@@ -9,7 +9,7 @@ import pytest
 
 from xla_core.errors import InternalError, ResourceExhaustedError
 from xla_core.hlo import Literal
-from xla_core.hlo.parser import parse_hlo
+from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.passes import create_pass
 from xla_core.passes.simplifiers.call_inliner import CallInliner
 from xla_core.passes.simplifiers.hlo_constant_folding import ConstantFoldingOptions, HloConstantFolding

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from xla_core.hlo.parser import parse_hlo
+from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.passes import run_hlo_passes
 from xla_core.target import Capabilities, TargetConfig
 

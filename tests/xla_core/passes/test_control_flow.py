@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from xla_core.analysis.while_loop import Loop, induction, trip_count
 from xla_core.errors import DeadlineExceededError
 from xla_core.hlo.evaluator import evaluate
-from xla_core.hlo.parser import parse_hlo
+from xla_core.hlo.parsing.parser import parse_hlo
 
 
 def loop(start=0, step=1, bound=5, direction="LT", kind="s32", extra_body="", swap=False):

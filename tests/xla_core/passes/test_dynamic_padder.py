@@ -7,7 +7,7 @@ import pytest
 
 import xla_core as xla
 from xla_core.errors import InvalidArgumentError, UnimplementedError
-from xla_core.hlo.dynamic_results import dynamic_results
+from xla_core.hlo.evaluation.dynamic_results import dynamic_results
 from xla_core.hlo.evaluator import evaluate
 from xla_core.passes import create_pass
 

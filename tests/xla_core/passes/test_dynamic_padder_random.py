@@ -9,10 +9,10 @@ import pytest
 
 from xla_core.errors import UnimplementedError
 from xla_core.hlo import ElementType, HloComputation, HloModule, Literal, Shape
-from xla_core.hlo.attributes import PaddingDimension, SliceDimension, WindowDimension
-from xla_core.hlo.builder import comparator, scalar_computation
-from xla_core.hlo.dynamic_results import dynamic_results
+from xla_core.hlo.evaluation.dynamic_results import dynamic_results
 from xla_core.hlo.evaluator import evaluate
+from xla_core.hlo.ir.builder import comparator, scalar_computation
+from xla_core.hlo.table.attributes import PaddingDimension, SliceDimension, WindowDimension
 from xla_core.passes import create_pass
 
 F32 = ElementType.F32

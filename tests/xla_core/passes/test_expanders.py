@@ -9,7 +9,7 @@ import pytest
 
 from tests.roundings import assert_within
 from xla_core.hlo.evaluator import evaluate
-from xla_core.hlo.parser import parse_hlo
+from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.hlo.verifier import verify
 from xla_core.passes import create_pass
 

@@ -12,9 +12,9 @@ from tests.xla_core.codegen.llvm.kernels import emit
 from tests.xla_core.passes.random_graphs import random_arguments, random_graph
 from xla_core.analysis import assign_buffers, check_buffer_assignment
 from xla_core.hlo.evaluator import evaluate
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.parser import parse_hlo
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.hlo.verifier import verify
 from xla_core.passes.fusion import FusionPolicy, InstructionFusion, MultiOutputFusion, create_fusion, fuse_into
 from xla_core.passes.scheduling.copy_insertion import insert_copies

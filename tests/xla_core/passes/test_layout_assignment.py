@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from tests.xla_core.passes.random_graphs import random_arguments, random_graph
 from xla_core.hlo.evaluator import evaluate
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.parser import parse_hlo
-from xla_core.hlo.shape import Layout, Shape
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.parsing.parser import parse_hlo
+from xla_core.hlo.values.shape import Layout, Shape
 from xla_core.hlo.verifier import verify
 from xla_core.passes.layout_assignment import LayoutAssignment
 from xla_core.target import InstructionLayouts, LayoutRules

@@ -11,8 +11,8 @@ from tests.xla_core.passes.random_graphs import random_arguments, random_graph
 from xla_core.analysis import assign_buffers
 from xla_core.errors import FailedPreconditionError
 from xla_core.hlo.evaluator import evaluate
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.parser import parse_hlo
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.hlo.verifier import verify
 from xla_core.passes.scheduling.copy_insertion import CopyInsertion, insert_copies
 from xla_core.passes.scheduling.flatten_call_graph import FlattenCallGraph

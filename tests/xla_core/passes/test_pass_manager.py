@@ -14,7 +14,7 @@ from xla_core.errors import (
     InvalidArgumentError,
     ResourceExhaustedError,
 )
-from xla_core.hlo.parser import parse_hlo
+from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.passes import (
     PASSES,
     HloPass,

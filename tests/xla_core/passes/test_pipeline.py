@@ -9,8 +9,8 @@ import xla_core as xla
 from tests.programs import PROGRAMS, Program
 from xla_core.analysis import assign_buffers, check_buffer_assignment
 from xla_core.errors import UnimplementedError
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.parser import parse_hlo
+from xla_core.hlo.parsing.parser import parse_hlo
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.verifier import verify
 from xla_core.passes import HloPassPipeline, PassContext, default_pipeline, run_hlo_passes
 from xla_core.target import Capabilities, TargetConfig

@@ -8,7 +8,7 @@ import xla_core as xla
 from tests.programs import PROGRAMS
 from tests.xla_core.passes.legalization.devices import PRIMITIVES
 from xla_core.hlo import HloModule
-from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.passes import SupportPlan, plan_support
 from xla_core.target import Capabilities, Lack, TargetConfig
 

@@ -13,7 +13,7 @@ from xla_core.backend import DeviceFeatures, Kernel, RunOptions
 from xla_core.errors import InternalError, InvalidArgumentError, UnimplementedError
 from xla_core.hlo import OPS, ElementType, HloModule, Shape, Trait
 from xla_core.hlo.evaluator import evaluate, evaluate_computation
-from xla_core.hlo.parser import parse_hlo
+from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.passes.pipeline import run_hlo_passes
 from xla_core.runtime import ThunkExecutor
 from xla_core.schedule import (

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from xla_core.errors import InvalidArgumentError, UnimplementedError
-from xla_core.hlo.mesh import AxisRef
-from xla_core.hlo.shape import ElementType, Shape
+from xla_core.hlo.table.mesh import AxisRef
+from xla_core.hlo.values.shape import ElementType, Shape
 from xla_core.spmd import DeviceMesh, Sharding
 from xla_core.spmd.sharding import parse_sharding, shard_indices, sharding_text
 from xla_core.spmd.shards import shard_shape

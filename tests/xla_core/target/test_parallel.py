@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.parser import parse_hlo
+from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.passes import create_pass, default_pipeline
 from xla_core.target import Capabilities, FusionCosts, FusionPreferences, ParallelModel, TargetConfig
 

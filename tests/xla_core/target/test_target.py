@@ -3,9 +3,9 @@ from __future__ import annotations
 import pydantic
 import pytest
 
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.parser import parse_hlo
-from xla_core.hlo.shape import Layout, Shape
+from xla_core.hlo.parsing.parser import parse_hlo
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Layout, Shape
 from xla_core.target import (
     AlignmentRules,
     CacheLevel,

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 
 from xla_core.analysis.indexing.expression import FloorDiv, Index, IndexExpr, Variable
-from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.ir.instruction import HloInstruction
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

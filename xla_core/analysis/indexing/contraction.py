@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from xla_core.analysis.indexing.access import Access, AccessRule, Condition, whole_dimensions, whole_operands
 from xla_core.analysis.indexing.expression import Index, IndexExpr, Variable, floor_div
 from xla_core.analysis.indexing.movement import inverse_strided
-from xla_core.hlo.attributes import ConvolutionDimensionNumbers, Window
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.attributes import ConvolutionDimensionNumbers, Window
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.registration import registers_in
 
 CONTRACTIONS: dict[Opcode, AccessRule] = {}

@@ -9,9 +9,9 @@ from collections.abc import Callable, Collection, Hashable, Sequence
 from xla_core.analysis.indexing.access import Access, Condition, StartIndex
 from xla_core.analysis.indexing.expression import Index, IndexExpr, Variable, delinearized, linearized
 from xla_core.analysis.indexing.operand_accesses import accumulates, operand_accesses
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.shape import Shape
 
 Loops = Callable[[Hashable, int], Sequence[Variable]]
 """(space, its number of iterations) -> the variables of the loops over it, outermost first.

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from xla_core.analysis.indexing.access import Condition
 from xla_core.analysis.indexing.expression import Index, IndexExpr, Variable
 from xla_core.analysis.indexing.operand_accesses import operand_accesses
-from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.ir.instruction import HloInstruction
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -23,9 +23,9 @@ from xla_core.analysis.indexing.expression import (
     linearized,
     modulo,
 )
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.shape import Shape
 from xla_core.registration import registers_in
 
 MOVEMENTS: dict[Opcode, AccessRule] = {}

@@ -8,8 +8,8 @@ from xla_core.analysis.indexing.access import Access, whole_operands
 from xla_core.analysis.indexing.contraction import CONTRACTIONS
 from xla_core.analysis.indexing.expression import Index
 from xla_core.analysis.indexing.movement import MOVEMENTS
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Trait
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.op_table import Trait
 
 _RULES = {**MOVEMENTS, **CONTRACTIONS}
 

@@ -15,8 +15,8 @@ from xla_core.analysis.indexing.access import Access
 from xla_core.analysis.indexing.expression import Index, IndexExpr, Variable, delinearized
 from xla_core.analysis.indexing.fusion_accesses import joined, placed
 from xla_core.analysis.indexing.operand_accesses import is_product, operand_accesses
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

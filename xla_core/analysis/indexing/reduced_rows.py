@@ -6,9 +6,9 @@ import dataclasses
 import math
 
 from xla_core.analysis.indexing.expression import Index, IndexExpr, Variable
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.shape import Shape
 
 OUTER, INNER, PLACE = "outer", "inner", "place"
 

@@ -8,10 +8,10 @@ import math
 import numpy as np
 
 from xla_core.analysis.indexing.reduced_rows import ReducedRows
-from xla_core.hlo.combiner import combiner
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Trait
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.combiner import combiner
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.op_table import Trait
+from xla_core.hlo.table.opcode import Opcode
 
 SHORT_SCAN = 16
 """A row with so many elements at most is as fast as any other window."""

@@ -85,7 +85,7 @@ def _compile(
         if backend is None:
             raise
     from xla_core.backend import load_backend
-    from xla_core.hlo.entry import flatten_entry
+    from xla_core.hlo.ir.entry import flatten_entry
 
     spec = load_backend(backend)
     platform = spec.platform()

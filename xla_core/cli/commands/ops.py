@@ -95,7 +95,7 @@ def _hlo_op(op: OpDef) -> str:
 
 def _hlo_attributes(op: OpDef) -> list[str]:
     """Of each attribute a line with its meaning, then one with its form."""
-    from xla_core.hlo.op_table import REQUIRED
+    from xla_core.hlo.table.op_table import REQUIRED
 
     lines = ["", "attributes:"] if op.attributes else []
     width = max(map(len, op.attributes), default=0)

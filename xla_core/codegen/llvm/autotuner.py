@@ -14,10 +14,10 @@ from xla_core.codegen.llvm.forms.kernel_form import KernelBody
 from xla_core.codegen.llvm.planner import Planner
 from xla_core.codegen.llvm.target_abi import TargetAbi
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, XlaError
-from xla_core.hlo.extractor import extract_module
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.printer import PrintOptions
+from xla_core.hlo.ir.extractor import extract_module
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.ir.printer import PrintOptions
 from xla_core.target import ParallelModel
 
 _GAIN = 0.97  # another plan must take at most this share of the time of the best one so far: times vary

@@ -12,9 +12,9 @@ from xla_core.codegen.llvm.scalars.complex_ops import COMPLEX_OPS
 from xla_core.codegen.llvm.scalars.elemental import ELEMENTAL
 from xla_core.codegen.llvm.scalars.float_ops import FLOAT_OPS
 from xla_core.codegen.llvm.scalars.integer_ops import INTEGER_OPS
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.target import Capabilities
 
 

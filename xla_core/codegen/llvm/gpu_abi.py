@@ -8,7 +8,7 @@ from typing import ClassVar
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import IrModule, Value
 from xla_core.codegen.llvm.target_abi import GridAbi, KernelFrame, KernelParameter
-from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.values.element_type import ElementType
 
 
 class GpuAbi(GridAbi):

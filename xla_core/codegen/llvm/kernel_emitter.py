@@ -13,10 +13,10 @@ from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.ir_array import IrArray
 from xla_core.codegen.llvm.planner import Planner
 from xla_core.codegen.llvm.target_abi import KernelFrame, KernelParameter, TargetAbi
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 
 
 class KernelEmitter:

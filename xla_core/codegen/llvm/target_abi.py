@@ -14,8 +14,8 @@ from typing import Literal
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import IrFunction, IrModule, Value, is_big_endian
 from xla_core.errors import UnimplementedError
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 from xla_core.target import MatrixShape, ParallelModel
 
 

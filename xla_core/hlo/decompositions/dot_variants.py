@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from xla_core.hlo.builder import Builder
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ops.contraction import group_axes
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 
 
 def decompose_ragged_dot(instruction: HloInstruction, b: Builder) -> HloInstruction:

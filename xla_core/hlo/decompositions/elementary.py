@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from xla_core.elementary import COMPLEX_ARITHMETIC, COMPLEX_FUNCTIONS, FUNCTIONS, Pair
-from xla_core.hlo.builder import Builder
 from xla_core.hlo.decompositions.hlo_arithmetic import HloArithmetic
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
 
 _OWN_PRECISION = frozenset({ElementType.F32, ElementType.F64})
 _COMPLEX = {**COMPLEX_ARITHMETIC, **COMPLEX_FUNCTIONS}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from xla_core.hlo.builder import Builder
 from xla_core.hlo.decompositions.elementary import OPCODES, decompose_elementary
 from xla_core.hlo.decompositions.expression import HloExpression, expressions
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
 
 
 def decompose_mulhi(instruction: HloInstruction, b: Builder) -> HloInstruction:

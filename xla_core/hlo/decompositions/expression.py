@@ -8,11 +8,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from xla_core.elementary.operators import Operators
-from xla_core.hlo.builder import Builder
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 
 Number: TypeAlias = HloInstruction | complex | np.generic
 Operand: TypeAlias = "HloExpression | Number"

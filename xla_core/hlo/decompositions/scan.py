@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xla_core.hlo.attributes import WindowDimension
-from xla_core.hlo.builder import Builder, scalar_computation
-from xla_core.hlo.combiner import IN_ANY_ORDER
 from xla_core.hlo.decompositions.loops import counted_loop
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Trait
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.builder import Builder, scalar_computation
+from xla_core.hlo.ir.combiner import IN_ANY_ORDER
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.attributes import WindowDimension
+from xla_core.hlo.table.op_table import Trait
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 
 
 def decompose_scan(instruction: HloInstruction, b: Builder) -> HloInstruction:

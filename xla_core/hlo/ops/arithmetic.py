@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.ops.numerics import (
     BIT_WIDTH,
     CLASS,
@@ -22,6 +21,7 @@ from xla_core.hlo.ops.numerics import (
     working,
     wrap,
 )
+from xla_core.hlo.values.element_type import ElementType
 
 _POWERS = ElementType.F8E8M0FNU.dtype
 

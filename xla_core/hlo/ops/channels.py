@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.environment import TOKEN, Device, Environment, Value, device_name
-from xla_core.hlo.evaluation_context import EvaluationContext
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Attributes, Trait
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.evaluation.environment import TOKEN, Device, Environment, Value, device_name
+from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ops.rules import OpGroup, attr, check, zeros
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.table.op_table import Attributes, Trait
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 
 entry = OpGroup("channels").entry
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError, UnimplementedError
-from xla_core.hlo.environment import Value, device_name
-from xla_core.hlo.evaluation_context import EvaluationContext
-from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.evaluation.environment import Value, device_name
+from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ops.collective_groups import meet, own_group
 from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.rules import zeros

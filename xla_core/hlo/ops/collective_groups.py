@@ -10,12 +10,12 @@ from collections.abc import Iterable, Sequence
 
 from xla_core.checks import counted
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.attributes import ReplicaGroups
-from xla_core.hlo.environment import Device, Value
-from xla_core.hlo.evaluation_context import EvaluationContext
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import OPS, Attributes, GroupRule
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.evaluation.environment import Device, Value
+from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.attributes import ReplicaGroups
+from xla_core.hlo.table.op_table import OPS, Attributes, GroupRule
+from xla_core.hlo.table.opcode import Opcode
 
 DeviceCounts = tuple[int | None, int | None]
 """The numbers of replicas and partitions that a program runs on; None where not known yet."""

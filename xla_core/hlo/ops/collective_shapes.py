@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.op_table import Attributes, ShapeRule
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.computation import HloComputation
 from xla_core.hlo.ops.collective_groups import CollectiveGroups
 from xla_core.hlo.ops.rules import (
     array,
@@ -20,7 +17,10 @@ from xla_core.hlo.ops.rules import (
     scalar_signature,
     shape_of_parts,
 )
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.table.op_table import Attributes, ShapeRule
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 
 
 def _same_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:

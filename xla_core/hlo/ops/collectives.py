@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from xla_core.hlo.environment import Value
-from xla_core.hlo.evaluation_context import EvaluationContext
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import OPS, Evaluate, GroupRule, ShapeRule, Trait
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.evaluation.environment import Value
+from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ops import collective_evaluation as evaluation
 from xla_core.hlo.ops import collective_shapes as shapes
 from xla_core.hlo.ops.rules import OpGroup, attr, first_value, same_shape
+from xla_core.hlo.table.op_table import OPS, Evaluate, GroupRule, ShapeRule, Trait
+from xla_core.hlo.table.opcode import Opcode
 
 entry = OpGroup("collectives").entry
 

@@ -12,13 +12,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from xla_core.hlo.combiner import combiner
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.environment import Value
-from xla_core.hlo.evaluation_context import EvaluationContext
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.evaluation.environment import Value
+from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
+from xla_core.hlo.ir.combiner import combiner
+from xla_core.hlo.ir.computation import HloComputation
 from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.numerics import CLASS, Array, round_to, widen, wrap
+from xla_core.hlo.table.opcode import Opcode
 
 _SEQUENTIAL = 512
 FEW = 16

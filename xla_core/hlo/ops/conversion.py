@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.ops.numerics import BIT_WIDTH, CLASS, Array, integer_bounds, round_to, signless, widen
+from xla_core.hlo.values.element_type import ElementType
 
 _F64 = np.dtype(np.float64)
 

@@ -8,18 +8,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.attributes import ConvolutionDimensionNumbers, Window, WindowDimension
-from xla_core.hlo.environment import Value
-from xla_core.hlo.evaluation_context import EvaluationContext
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Attributes, Trait
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.evaluation.environment import Value
+from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ops.contraction import charge_products, contraction_result_type, factors, products
 from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.numerics import CLASS, round_to, widen
 from xla_core.hlo.ops.rules import OpGroup, array, attr, check, check_permutation, dims
 from xla_core.hlo.ops.window import at_offset, check_window, padded, windowed
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.table.attributes import ConvolutionDimensionNumbers, Window, WindowDimension
+from xla_core.hlo.table.op_table import Attributes, Trait
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.shape import Shape
 
 entry = OpGroup("convolution").entry
 

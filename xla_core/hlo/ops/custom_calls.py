@@ -25,12 +25,12 @@ from xla_core.errors import (
     UnimplementedError,
     XlaError,
 )
-from xla_core.hlo.environment import Token, Value
-from xla_core.hlo.evaluation_context import EvaluationContext, flatten_value, unflatten_value
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Attributes, Evaluate
+from xla_core.hlo.evaluation.environment import Token, Value
+from xla_core.hlo.evaluation.evaluation_context import EvaluationContext, flatten_value, unflatten_value
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ops.rules import zeros
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.table.op_table import Attributes, Evaluate
+from xla_core.hlo.values.shape import Shape
 
 CallShapeRule = Callable[["Sequence[Shape]", "Attributes", "Shape"], "Shape"]
 """(operands, attributes, declared shape) -> the shape of a custom call."""

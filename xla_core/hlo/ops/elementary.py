@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.numerics import CLASS, LONG, LONG_COMPLEX, Array, integer_bounds, round_to, widen, working, wrap
+from xla_core.hlo.table.opcode import Opcode
 
 _F64, _C128 = np.dtype(np.float64), np.dtype(np.complex128)
 _PI = 4 * np.arctan(LONG.type(1))

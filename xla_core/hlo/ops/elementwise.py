@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.environment import Value
-from xla_core.hlo.evaluation_context import EvaluationContext
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Attributes, ShapeRule, Trait
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.evaluation.environment import Value
+from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ops import arithmetic, conversion, elementary
 from xla_core.hlo.ops import elementwise_shapes as shapes
 from xla_core.hlo.ops.elementwise_shapes import elementwise
 from xla_core.hlo.ops.numerics import CLASS
 from xla_core.hlo.ops.rules import OpGroup, attr, check
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.table.op_table import Attributes, ShapeRule, Trait
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 
 entry = OpGroup("elementwise").entry
 

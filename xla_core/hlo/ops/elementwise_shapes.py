@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.op_table import Attributes, ShapeRule
 from xla_core.hlo.ops.rules import array, check, declared_array, dims, same_dimensions
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.table.op_table import Attributes, ShapeRule
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 
 
 class Accepted(NamedTuple):

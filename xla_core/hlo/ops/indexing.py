@@ -8,11 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.environment import Value
-from xla_core.hlo.evaluation_context import EvaluationContext
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Attributes, Trait
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.evaluation.environment import Value
+from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ops.combining import combine_at
 from xla_core.hlo.ops.rules import (
     OpGroup,
@@ -25,7 +23,9 @@ from xla_core.hlo.ops.rules import (
     scalar_signature,
     shape_of_parts,
 )
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.table.op_table import Attributes, Trait
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.shape import Shape
 
 entry = OpGroup("indexing").entry
 

@@ -8,12 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.environment import Value
-from xla_core.hlo.evaluation_context import EvaluationContext
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Attributes, Trait, alike
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.evaluation.environment import Value
+from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.rules import (
     OpGroup,
@@ -26,7 +23,10 @@ from xla_core.hlo.ops.rules import (
     dims,
     extended,
 )
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.table.op_table import Attributes, Trait, alike
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 
 entry = OpGroup("movement").entry
 

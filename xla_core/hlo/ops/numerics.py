@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.values.element_type import ElementType
 
 Array = np.ndarray
 Binary = Callable[..., Any]

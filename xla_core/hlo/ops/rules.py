@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from xla_core.errors import InternalError, InvalidArgumentError, XlaError
-from xla_core.hlo.attribute_kinds import is_of_kind
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.environment import TOKEN, Value
-from xla_core.hlo.evaluation_context import EvaluationContext
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import (
+from xla_core.hlo.evaluation.environment import TOKEN, Value
+from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
+from xla_core.hlo.ir.attribute_kinds import is_of_kind
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.op_table import (
     REQUIRED,
     Attribute,
     AttributeKind,
@@ -26,8 +25,9 @@ from xla_core.hlo.op_table import (
     Trait,
     define,
 )
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 
 _KINDS = {kind.value: kind for kind in AttributeKind}
 

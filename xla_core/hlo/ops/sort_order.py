@@ -11,12 +11,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.evaluation_context import EvaluationContext
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import COMMON_ATTRIBUTES
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ops.numerics import CLASS, Array, total_order_key
+from xla_core.hlo.table.op_table import COMMON_ATTRIBUTES
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.traversal import post_order
 
 _Key = tuple["HloInstruction", bool]

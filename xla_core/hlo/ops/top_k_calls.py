@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.backend_config import parse_backend_config
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.environment import Value
-from xla_core.hlo.evaluation_context import EvaluationContext
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Attributes
+from xla_core.hlo.evaluation.environment import Value
+from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ops.combining import as_value
 from xla_core.hlo.ops.custom_calls import register_custom_call, register_custom_call_shape
 from xla_core.hlo.ops.rules import array, check, check_comparator, dims, same_dimensions, shape_of_parts
 from xla_core.hlo.ops.sort_order import extreme_elements, sort_order
 from xla_core.hlo.ops.sorting import topk_shape
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.table.backend_config import parse_backend_config
+from xla_core.hlo.table.op_table import Attributes
+from xla_core.hlo.values.shape import Shape
 
 
 def top_k_attributes(declared: Shape) -> dict[str, Any]:

@@ -8,13 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.attributes import Window
-from xla_core.hlo.combiner import combiner
-from xla_core.hlo.environment import Value
-from xla_core.hlo.evaluation_context import EvaluationContext
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Attributes, Trait, alike
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.evaluation.environment import Value
+from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
+from xla_core.hlo.ir.combiner import combiner
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ops.combining import as_value, combine_at, few, fold, windows
 from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.numerics import round_to, widen
@@ -30,7 +27,10 @@ from xla_core.hlo.ops.rules import (
     scalar_signature,
     shape_of_parts,
 )
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.table.attributes import Window
+from xla_core.hlo.table.op_table import Attributes, Trait, alike
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.shape import Shape
 
 entry = OpGroup("window").entry
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.table.opcode import Opcode
 
 Path = tuple[int, ...]
 

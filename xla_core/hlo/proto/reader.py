@@ -6,21 +6,21 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from xla_core.errors import InvalidArgumentError, SourceLocation, XlaError
-from xla_core.hlo import attributes, op_table
-from xla_core.hlo.attributes import OpMetadata, ReplicaGroups
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule, InputOutputAlias
-from xla_core.hlo.op_table import REQUIRED, Attribute, AttributeKind, OpDef
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule, InputOutputAlias
 from xla_core.hlo.proto.fields import ENUMS, field_path
 from xla_core.hlo.proto.sharding import iota_text, sharding_text
 from xla_core.hlo.proto.values import read_literal, read_shape, read_structure, read_structures
 from xla_core.hlo.proto.wire import Message, text_of
+from xla_core.hlo.table import attributes, op_table
+from xla_core.hlo.table.attributes import OpMetadata, ReplicaGroups
+from xla_core.hlo.table.op_table import REQUIRED, Attribute, AttributeKind, OpDef
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.text.attribute_text import ATTRIBUTE_TEXT
 from xla_core.hlo.text.cursor import Cursor
 from xla_core.hlo.text.strings import quote
+from xla_core.hlo.values.element_type import ElementType
 
 _NAME_TAG = 0x0A  # field 1, a string or a message: a module's name, or the module of an HloProto
 _COMPUTATIONS = 3

@@ -9,17 +9,17 @@ from typing import Any, TypeVar
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.attributes import (
+from xla_core.hlo.proto.wire import Message
+from xla_core.hlo.table.attributes import (
     ConvolutionDimensionNumbers,
     OutputToOperandAlias,
     PaddingDimension,
     SliceDimension,
     WindowDimension,
 )
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.literal import Literal
-from xla_core.hlo.proto.wire import Message
-from xla_core.hlo.shape import Layout, Shape
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.literal import Literal
+from xla_core.hlo.values.shape import Layout, Shape
 
 T = TypeVar("T")
 
@@ -133,7 +133,7 @@ _STRUCTURES: Mapping[type, Mapping[str, int]] = {
     SliceDimension: {"start": 1, "limit": 2, "stride": 3},
     OutputToOperandAlias: {"output_index": 1, "operand_number": 2, "operand_index": 3},
 }  # fmt: skip
-"""A structure of `xla_core.hlo.attributes` -> the number of each of its fields in its proto."""
+"""A structure of `xla_core.hlo.table.attributes` -> the number of each of its fields in its proto."""
 
 _READERS: Mapping[str, Callable[[Message, int], Any]] = {
     "int": Message.integer,

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from xla_core.hlo.attributes import OutputToOperandAlias
-from xla_core.hlo.op_table import AttributeKind
+from xla_core.hlo.table.attributes import OutputToOperandAlias
+from xla_core.hlo.table.op_table import AttributeKind
 from xla_core.hlo.text.cursor import Cursor, braced_list
 from xla_core.hlo.text.replica_groups import read_groups
 from xla_core.hlo.text.shapes import index_to_text, read_shape, shape_to_text
@@ -26,7 +26,7 @@ from xla_core.hlo.text.windows import (
 )
 
 if TYPE_CHECKING:  # a computation prints itself, its attributes included
-    from xla_core.hlo.computation import HloComputation
+    from xla_core.hlo.ir.computation import HloComputation
 
 Computations = Mapping[str, "HloComputation"]
 """The computations that have been read so far, by name."""

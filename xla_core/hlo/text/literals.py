@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.literal import Literal
-from xla_core.hlo.shape import Shape
 from xla_core.hlo.text.cursor import Cursor
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.literal import Literal
+from xla_core.hlo.values.shape import Shape
 
 _SEPARATORS = re.compile(r",\s*[,}]|\{\s*,")
 _ITEM = re.compile(r"[^\s{},]+")

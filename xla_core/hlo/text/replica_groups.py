@@ -11,8 +11,8 @@ import re
 import numpy as np
 
 from xla_core.errors import XlaError
-from xla_core.hlo.attributes import ReplicaGroups
-from xla_core.hlo.mesh import AxisRef, axis_sizes, groups_along, mesh_devices
+from xla_core.hlo.table.attributes import ReplicaGroups
+from xla_core.hlo.table.mesh import AxisRef, axis_sizes, groups_along, mesh_devices
 from xla_core.hlo.text.cursor import Cursor, braced_list
 from xla_core.hlo.text.strings import unescaped
 

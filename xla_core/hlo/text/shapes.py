@@ -8,9 +8,9 @@ from collections.abc import Iterable
 
 from xla_core.checks import did_you_mean
 from xla_core.errors import InvalidArgumentError, XlaError
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.shape import Layout, Shape
 from xla_core.hlo.text.cursor import Cursor, braced_list
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Layout, Shape
 
 _ARRAY = re.compile(r"([a-z][a-z0-9]*)\[([^\]\[{}]*)\](\{[\d,\s]*(?::[^{}]*)?\})?\s*")
 _DIMENSION = re.compile(r"\s*(<=\s*)?(\d{1,18})\s*\Z")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from xla_core.hlo.attributes import (
+from xla_core.hlo.table.attributes import (
     ConvolutionDimensionNumbers,
     PaddingDimension,
     SliceDimension,

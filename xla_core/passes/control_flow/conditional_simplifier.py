@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from xla_core.hlo.builder import Builder
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.effects import is_effect
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Trait
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.effects import is_effect
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.op_table import Trait
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 from xla_core.passes.inlining import copy_into, inline_call
 from xla_core.passes.pass_manager import InstructionPass
 from xla_core.passes.patterns import uniform_value

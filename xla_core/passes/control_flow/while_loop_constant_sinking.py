@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from xla_core.analysis.while_loop import Loop
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.pass_manager import InstructionPass
 from xla_core.passes.while_util import rebuild_loop
 

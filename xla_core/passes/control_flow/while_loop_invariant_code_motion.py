@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 from xla_core.analysis.while_loop import Loop
-from xla_core.hlo.builder import Builder
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.effects import EffectAnalysis
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import PINNED, Trait
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.effects import EffectAnalysis
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.op_table import PINNED, Trait
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.pass_manager import InstructionPass
 from xla_core.passes.while_util import Extra, rebuild_loop
 from xla_core.traversal import post_order, reachable

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 from xla_core.analysis.while_loop import Loop, trip_count
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.effects import EffectAnalysis
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.effects import EffectAnalysis
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.inlining import inline_call
 from xla_core.passes.pass_manager import InstructionPass
 from xla_core.passes.while_util import narrow_loop, rebuild_loop

@@ -7,12 +7,12 @@ fused across the iterations of an unrolled loop, and what depends on the number 
 from __future__ import annotations
 
 from xla_core.analysis.while_loop import Loop, trip_count
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.effects import EffectAnalysis
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.op_table import Trait
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.effects import EffectAnalysis
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.table.op_table import Trait
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.inlining import copy_into
 from xla_core.passes.pass_manager import InstructionPass
 

@@ -6,7 +6,7 @@ For an op whose result would depend on them, they are masked with a value that d
 
 from __future__ import annotations
 
-from xla_core.hlo.module import HloModule
+from xla_core.hlo.ir.module import HloModule
 from xla_core.passes.pass_manager import HloPass
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from xla_core.hlo.builder import Builder
-from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.decompositions.expression import HloExpression
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 from xla_core.passes.inlining import copy_into
 
 _PRED = Shape(ElementType.PRED)

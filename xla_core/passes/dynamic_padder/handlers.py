@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from xla_core.hlo.attributes import PaddingDimension, SliceDimension, WindowDimension
-from xla_core.hlo.builder import Builder
 from xla_core.hlo.decompositions.expression import HloExpression
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.attributes import PaddingDimension, SliceDimension, WindowDimension
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 from xla_core.passes.dot_operands import dot_operands
 from xla_core.passes.dynamic_padder.combiners import sorted_by_validity, with_validity
 from xla_core.passes.dynamic_padder.indexing import dynamic_slice, dynamic_update_slice, gather, scatter

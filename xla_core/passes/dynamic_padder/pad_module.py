@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from xla_core.analysis.control_flow import control_flow_callees
 from xla_core.errors import UnimplementedError
-from xla_core.hlo.builder import Builder
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.dynamic_results import set_dynamic_results
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule, InputOutputAlias
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.evaluation.dynamic_results import set_dynamic_results
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule, InputOutputAlias
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.dynamic_padder.control_flow import pad_conditional, pad_while
 from xla_core.passes.dynamic_padder.handlers import HANDLERS, elementwise
 from xla_core.passes.dynamic_padder.padded import Padded, Value

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from xla_core.hlo.builder import Builder
 from xla_core.hlo.decompositions.expression import HloExpression
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.dynamic_padder.padded import S32, Padded, size_of
 
 

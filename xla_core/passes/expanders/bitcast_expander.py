@@ -8,11 +8,11 @@ converts those of them that move no data back to bitcasts.
 
 from __future__ import annotations
 
-from xla_core.hlo.attributes import SliceDimension
-from xla_core.hlo.builder import Builder
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.attributes import SliceDimension
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.passes.expanders.expander import OpExpander
 
 

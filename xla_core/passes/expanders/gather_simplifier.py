@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.passes.expanders.gather_expander import GatherExpander
 
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from xla_core.hlo.backend_config import parse_backend_config
-from xla_core.hlo.builder import Builder
 from xla_core.hlo.decompositions.expression import HloExpression
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.backend_config import parse_backend_config
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.shape import Shape
 from xla_core.passes.expanders.expander import OpExpander
 
 _TARGET = re.compile(r"lapack_[sdcz](\w+)_ffi")

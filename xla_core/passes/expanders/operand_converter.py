@@ -5,12 +5,12 @@ The categories are, for example, integers and floats. (XLA: xla/service/operand_
 
 from __future__ import annotations
 
-from xla_core.hlo.builder import Builder
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ops.contraction import product_type
 from xla_core.hlo.ops.rules import category
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.passes.expanders.expander import OpExpander
 
 

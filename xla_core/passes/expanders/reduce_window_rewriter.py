@@ -8,11 +8,11 @@ This takes about log2(16) + 1 ops per element. (XLA: xla/service/reduce_window_r
 from __future__ import annotations
 
 from xla_core.analysis.indexing import SHORT_SCAN, scanned_rows
-from xla_core.hlo.builder import Builder
-from xla_core.hlo.combiner import combiner
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import OpDef
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.combiner import combiner
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.op_table import OpDef
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.expanders.expander import OpExpander
 
 

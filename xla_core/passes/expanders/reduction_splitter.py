@@ -10,10 +10,10 @@ import math
 from collections.abc import Sequence
 
 from xla_core.analysis.indexing import reduced_rows
-from xla_core.hlo.builder import Builder
-from xla_core.hlo.combiner import combiner
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.combiner import combiner
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.expanders.expander import OpExpander
 from xla_core.target import ParallelModel
 

@@ -5,10 +5,10 @@ Legalization expands other scans to loops. (XLA: xla/service/scan_expander.h.)
 
 from __future__ import annotations
 
-from xla_core.hlo.builder import Builder
 from xla_core.hlo.decompositions.scan import decompose_scan, is_cumulative
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.expanders.expander import OpExpander
 
 

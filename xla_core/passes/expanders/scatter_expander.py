@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from xla_core.hlo.builder import Builder, scalar_computation
-from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.decompositions.loops import Values, counted_loop
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.builder import Builder, scalar_computation
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 from xla_core.passes.expanders.expander import OpExpander
 from xla_core.passes.expanders.gather_expander import canonical_indices, start_of
 from xla_core.passes.inlining import apply_to_arrays, is_elementwise_of_scalars

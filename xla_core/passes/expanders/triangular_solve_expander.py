@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 
-from xla_core.hlo.builder import Builder
 from xla_core.hlo.decompositions.loops import Values, counted_loop
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 from xla_core.passes.expanders.cholesky_expander import adjoint, batched_dot, transposed, triangle
 from xla_core.passes.expanders.expander import OpExpander
 

@@ -25,8 +25,8 @@ from xla_core.analysis.indexing import (
     reduced_rows,
     scanned_rows,
 )
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.target import ParallelModel
 
 _PRODUCT_TILE = 64  # rows and columns of the result that a block of threads computes together

@@ -18,11 +18,11 @@ from xla_core.analysis.indexing import (
     reduced_rows,
     scanned_rows,
 )
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.op_table import Trait
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.table.op_table import Trait
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.fusion.fusion_node import replace_with_fusion
 from xla_core.passes.fusion.index_space import IndexSpace
 from xla_core.passes.fusion.policy import FusionPolicy

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from xla_core.analysis.indexing import ReducedRows, is_product
-from xla_core.hlo.effects import has_side_effect
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Trait
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.effects import has_side_effect
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.op_table import Trait
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.shape import Shape
 from xla_core.target import FusionDecision, FusionPreferences, ParallelModel
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from xla_core.analysis.control_flow import control_flow_callees, reachable_sequences
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.host_compute import HOST_COMPUTE
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.host_compute import HOST_COMPUTE
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
 from xla_core.passes.fusion.fusion_node import replace_with_fusion
 from xla_core.passes.host_offloading.sides import Divider, leader
 from xla_core.passes.pass_manager import HloPass

@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from xla_core.analysis.control_flow import control_flow_callees
 from xla_core.analysis.host_costs import PlacementCosts, trips
 from xla_core.analysis.min_cut import INFINITE, MinCut
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.effects import EffectAnalysis
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.op_table import PINNED, Trait
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.effects import EffectAnalysis
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.table.op_table import PINNED, Trait
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.target import TargetConfig
 
 _STAYS = PINNED | {Trait.HOST_TRANSFER}

@@ -5,10 +5,10 @@ Afterwards only real, imag and complex use complex numbers. The decompositions o
 
 from __future__ import annotations
 
-from xla_core.hlo.builder import Builder
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import OPS, Trait
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.op_table import OPS, Trait
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.legalization.decompositions import decomposition
 
 _Parts = tuple[HloInstruction, HloInstruction]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 
-from xla_core.hlo.attributes import PaddingDimension, SliceDimension, WindowDimension
-from xla_core.hlo.builder import Builder
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.attributes import PaddingDimension, SliceDimension, WindowDimension
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.expanders.convolution_canonicalizer import ConvolutionCanonicalizer
 from xla_core.passes.legalization.decompositions import decomposition
 

@@ -10,7 +10,7 @@ import functools
 import importlib
 from collections.abc import Callable, Sequence
 
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.rewriter import Rule
 
 DECOMPOSITIONS: dict[Opcode, list[Rule]] = {}

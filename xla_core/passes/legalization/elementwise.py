@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from xla_core.hlo.builder import Builder
 from xla_core.hlo.decompositions.elementwise import ELEMENTWISE
 from xla_core.hlo.decompositions.expression import HloExpression, expressions
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.passes.legalization.decompositions import decomposition
 
 

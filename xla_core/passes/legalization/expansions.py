@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from xla_core.hlo.builder import Builder
 from xla_core.hlo.decompositions.dot_variants import decompose_ragged_dot, decompose_scaled_dot
 from xla_core.hlo.decompositions.scan import decompose_scan
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.expanders.expander import OpExpander
 from xla_core.passes.legalization.decompositions import decomposition
 from xla_core.passes.registry import create_pass

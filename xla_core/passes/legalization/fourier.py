@@ -9,10 +9,10 @@ import math
 
 import numpy as np
 
-from xla_core.hlo.attributes import PaddingDimension
-from xla_core.hlo.builder import Builder
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.attributes import PaddingDimension
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.legalization.decompositions import decomposition
 
 _LARGEST = 64  # the most rows of a DFT matrix for a factor of the length

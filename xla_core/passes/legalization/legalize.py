@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from xla_core.analysis.control_flow import control_flow_callees, reachable_sequences
 from xla_core.analysis.host_costs import trips
-from xla_core.hlo.builder import Builder
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.legalization.decompositions import decompositions_of
 from xla_core.passes.legalization.float_normalization import has_narrow_types, widen
 from xla_core.passes.legalization.unmet import Unmet, refusal

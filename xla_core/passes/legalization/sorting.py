@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from xla_core.hlo.builder import Builder
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.passes.inlining import apply_to_arrays, is_elementwise_of_scalars
 from xla_core.passes.legalization.decompositions import decomposition
 

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xla_core.hlo.attributes import WindowDimension
-from xla_core.hlo.builder import Builder
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.evaluation_context import EvaluationContext
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.literal import Literal
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.attributes import WindowDimension
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.literal import Literal
+from xla_core.hlo.values.shape import Shape
 from xla_core.passes.dot_operands import dot_operands
 from xla_core.passes.inlining import apply_to_arrays, is_elementwise_of_scalars
 from xla_core.passes.legalization.decompositions import decomposition

@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Sequence
 
 from xla_core.errors import UnimplementedError
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ops.custom_calls import hint_for_unknown, is_custom_call_registered
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.target import Lack, Unsupported
 
 _MOST_CAUSES = 50

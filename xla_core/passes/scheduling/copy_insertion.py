@@ -18,11 +18,11 @@ from xla_core.analysis.buffer_classes import BufferClasses, SizeFunction
 from xla_core.analysis.buffer_sharing import CanShare, can_share_buffer
 from xla_core.analysis.dataflow import HloDataflowAnalysis
 from xla_core.errors import InternalError, InvalidArgumentError
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.shape import Shape
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.scheduling.memory_scheduler import schedule_module
 

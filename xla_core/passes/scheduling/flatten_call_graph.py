@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from xla_core.analysis.control_flow import control_flow_callees
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.host_compute import is_host_compute
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.host_compute import is_host_compute
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
 from xla_core.passes.pass_manager import HloPass
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from xla_core.hlo.module import HloModule, InputOutputAlias
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.module import HloModule, InputOutputAlias
+from xla_core.hlo.values.shape import Shape
 from xla_core.passes.pass_manager import HloPass
 
 _ShapeIndex = tuple[int, ...]

@@ -12,15 +12,15 @@ import math
 import numpy as np
 
 from xla_core.errors import InternalError, XlaError
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.effects import EffectAnalysis
-from xla_core.hlo.environment import Value
-from xla_core.hlo.evaluation_context import ELEMENTS_PER_STEP, EvaluationContext
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.literal import Literal
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.op_table import PINNED, Trait
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.evaluation.environment import Value
+from xla_core.hlo.evaluation.evaluation_context import ELEMENTS_PER_STEP, EvaluationContext
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.effects import EffectAnalysis
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.table.op_table import PINNED, Trait
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.literal import Literal
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.patterns import uniform_value
 from xla_core.passes.rewriter import remove_dead

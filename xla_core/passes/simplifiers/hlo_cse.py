@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.effects import EffectAnalysis
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.op_table import PINNED, Trait
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.structural_key import StructuralKeys
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.effects import EffectAnalysis
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.ir.structural_key import StructuralKeys
+from xla_core.hlo.table.op_table import PINNED, Trait
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.pass_manager import HloPass
 
 _FIXED = PINNED - {Trait.ASYNC, Trait.PER_DEVICE}  # async and per-device ops are repeatable

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.effects import EffectAnalysis
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.effects import EffectAnalysis
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.while_util import narrow_loop
 from xla_core.traversal import reachable

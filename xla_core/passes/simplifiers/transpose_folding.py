@@ -9,9 +9,9 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from xla_core.hlo.builder import Builder
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.rewriter import RewritePass
 
 Foldable = Callable[[HloInstruction, int], bool]

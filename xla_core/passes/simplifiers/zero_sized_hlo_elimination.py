@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from xla_core.hlo.effects import is_effect
-from xla_core.hlo.literal import Literal
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.effects import is_effect
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.literal import Literal
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.rewriter import remove_dead
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xla_core.errors import XlaError
-from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.runtime.buffers import dlpack
 
 _HOST = (dlpack.CPU, 0)

@@ -15,7 +15,7 @@ from xla_core.backend.stream import Stream
 from xla_core.checks import wrong_argument
 from xla_core.errors import InvalidArgumentError, XlaError
 from xla_core.event_callbacks import EventCallback
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.values.shape import Shape
 from xla_core.runtime.buffers.tracked_buffer import TrackedBuffer
 from xla_core.runtime.device import Device, wait_for
 from xla_core.runtime.host.event import ready_event

@@ -6,7 +6,7 @@ import numpy as np
 
 from xla_core.backend.event import Event
 from xla_core.errors import CancelledError, FailedPreconditionError, XlaError
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.values.shape import Shape
 from xla_core.runtime.buffers.buffer import Buffer, check_raw_bytes
 from xla_core.runtime.device import Device, wait_for
 from xla_core.runtime.host.event import HostEvent, RecordedPoint, ready_event

@@ -10,7 +10,7 @@ from ctypes import POINTER, Structure, c_char_p, c_int32, c_int64, c_uint8, c_ui
 from typing import Any
 
 from xla_core.errors import InvalidArgumentError, UnimplementedError
-from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.values.element_type import ElementType
 
 CPU = 1
 _READ_ONLY = 1

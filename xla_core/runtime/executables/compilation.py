@@ -14,9 +14,9 @@ from xla_core.backend.compiler import Compiler
 from xla_core.backend.executable import Executable
 from xla_core.compile_options import BackendOptions, CompileOptions
 from xla_core.errors import InternalError, InvalidArgumentError, XlaError
-from xla_core.hlo.entry import flatten_entry, set_donation
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
+from xla_core.hlo.ir.entry import flatten_entry, set_donation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
 from xla_core.interruptible import run_interruptible
 from xla_core.runtime.device import DeviceSet
 from xla_core.runtime.executables import serialization

@@ -12,8 +12,8 @@ from xla_core.backend.executable import Executable
 from xla_core.backend.stream_executor import RunOptions
 from xla_core.checks import wrong_argument
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, ResourceExhaustedError
-from xla_core.hlo.argument_checks import conversion_hint, wrong_count
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.evaluation.argument_checks import conversion_hint, wrong_count
+from xla_core.hlo.values.shape import Shape
 from xla_core.runtime.buffers.buffer import Buffer
 from xla_core.runtime.device import Device
 from xla_core.runtime.host.event import ready_event

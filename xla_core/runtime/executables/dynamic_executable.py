@@ -12,9 +12,9 @@ from xla_core.backend.executable import Executable
 from xla_core.checks import require
 from xla_core.compile_options import CompileOptions
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError
-from xla_core.hlo.dynamic_shape_program import DynamicShapeProgram
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.evaluation.dynamic_shape_program import DynamicShapeProgram
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.values.shape import Shape
 from xla_core.runtime.buffers.buffer import Buffer
 from xla_core.runtime.device import DeviceSet
 from xla_core.runtime.executables import serialization

@@ -18,8 +18,8 @@ from xla_core.backend.version import CONTRACT_VERSION, version_text
 from xla_core.checked_model import CheckedModel
 from xla_core.compile_options import CompileOptions
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 from xla_core.runtime.device import DeviceSet
 from xla_core.runtime.programs.program import EXECUTABLE_MAGIC
 from xla_core.runtime.programs.signature import Signature

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.values.shape import Shape
 from xla_core.runtime.buffers.buffer import Buffer
 from xla_core.runtime.device import Device
 
@@ -17,7 +17,7 @@ def slice_results(
     """Returns the first `count` results, sliced to their sizes. The other results are the sizes.
 
     The call waits for the sizes, because a Buffer has a fixed shape. `dynamic` says which results are sizes of which
-    dimensions; see `xla_core.hlo.dynamic_results`.
+    dimensions; see `xla_core.hlo.evaluation.dynamic_results`.
     """
     results = list(made[:count])
     for number, sizes in dynamic.items():

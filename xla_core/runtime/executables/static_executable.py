@@ -14,10 +14,10 @@ from xla_core.backend.executable import Executable
 from xla_core.backend.stream_executor import RunOptions
 from xla_core.compile_options import CompileOptions
 from xla_core.errors import FailedPreconditionError, as_xla_error
-from xla_core.hlo.dynamic_results import dynamic_results
-from xla_core.hlo.entry import donated_parameters
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.evaluation.dynamic_results import dynamic_results
+from xla_core.hlo.ir.entry import donated_parameters
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.shape import Shape
 from xla_core.runtime.buffers.buffer import Buffer
 from xla_core.runtime.device import Device, DeviceSet
 from xla_core.runtime.executables import serialization

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.attributes import PaddingDimension
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.dynamic_shape_program import DynamicShapeProgram
-from xla_core.hlo.entry import donated_parameters, flatten_entry
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.literal import Literal
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import INT_MAX, Shape
+from xla_core.hlo.evaluation.dynamic_shape_program import DynamicShapeProgram
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.entry import donated_parameters, flatten_entry
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.table.attributes import PaddingDimension
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.literal import Literal
+from xla_core.hlo.values.shape import INT_MAX, Shape
 
 
 class BoundedModule(DynamicShapeProgram):

@@ -12,13 +12,13 @@ import numpy.typing as npt
 from xla_core import profiler
 from xla_core.checks import require_file_name
 from xla_core.errors import InvalidArgumentError, SourceLocation, XlaError, snippet
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.values.shape import Shape
 from xla_core.runtime.host_array import as_host_array
 from xla_core.runtime.programs.signature import sizes_of
 
 if TYPE_CHECKING:
-    from xla_core.hlo.environment import Environment
+    from xla_core.hlo.evaluation.environment import Environment
     from xla_core.stablehlo import Module, PolymorphicProgram
 
 MAX_KNOWN_ELEMENTS = 1024
@@ -235,7 +235,7 @@ def _parse_proto(data: bytes, file: str) -> HloModule:
 
 
 def _parse_hlo(text: str, file: str) -> HloModule:
-    from xla_core.hlo.parser import parse_hlo  # StableHLO doesn't need it
+    from xla_core.hlo.parsing.parser import parse_hlo  # StableHLO doesn't need it
     from xla_core.hlo.verifier import verify
 
     module = parse_hlo(text, file=file)

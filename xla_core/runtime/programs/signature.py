@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 from xla_core.runtime.buffers.buffer import Buffer
 from xla_core.runtime.host_array import as_host_array
 

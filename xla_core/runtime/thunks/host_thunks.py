@@ -10,9 +10,9 @@ import numpy as np
 from xla_core import profiler
 from xla_core.analysis import BufferSlice
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.evaluation_context import flatten_value, unflatten_value
-from xla_core.hlo.literal import Literal
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.evaluation.evaluation_context import flatten_value, unflatten_value
+from xla_core.hlo.values.literal import Literal
+from xla_core.hlo.values.shape import Shape
 from xla_core.runtime.thunks.thunk_run import ThunkRun, drive_from_host
 from xla_core.schedule import HostCallbackThunk, InfeedThunk, OutfeedThunk, Thunk
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.scalar_types import integer_format
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.scalar_types import integer_format
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.bytecode.codes import LOCATION_CODES, BuiltinAttribute
 from xla_core.stablehlo.bytecode.constants import dense_array, dense_elements, float_number, integer_number

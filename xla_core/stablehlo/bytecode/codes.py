@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 
-from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.values.element_type import ElementType
 
 
 class VhloAttribute(enum.IntEnum):

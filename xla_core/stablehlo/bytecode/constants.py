@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xla_core.errors import SourceLocation, UnimplementedError
-from xla_core.hlo.scalar_types import BIT_WIDTHS, DTYPES, integer_format
+from xla_core.hlo.values.scalar_types import BIT_WIDTHS, DTYPES, integer_format
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.bytecode.encoding import ByteReader, wrap_bits
 from xla_core.stablehlo.bytecode.pool import DialectReader

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError, SourceLocation
-from xla_core.hlo.scalar_types import BIT_WIDTHS, DTYPES
+from xla_core.hlo.values.scalar_types import BIT_WIDTHS, DTYPES
 from xla_core.stablehlo import ir
 
 _BARE_KEY = re.compile(r"[A-Za-z_][\w$.]*\Z", re.ASCII).match

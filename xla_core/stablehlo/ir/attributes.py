@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from xla_core.errors import InvalidArgumentError, ResourceExhaustedError
-from xla_core.hlo.mesh import AxisRef
-from xla_core.hlo.scalar_types import DTYPES
+from xla_core.hlo.table.mesh import AxisRef
+from xla_core.hlo.values.scalar_types import DTYPES
 from xla_core.stablehlo.ir.op import Op, Value
 from xla_core.stablehlo.ir.types import QuantizedType, TensorType
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import ml_dtypes
 
-from xla_core.hlo.scalar_types import DTYPES, FLOATS, OTHER_FLOATS
+from xla_core.hlo.values.scalar_types import DTYPES, FLOATS, OTHER_FLOATS
 from xla_core.stablehlo.ir.types import DYNAMIC, QuantizedType, TensorType, Type
 
 _STORAGE = re.compile(r"(si|ui|u|i)([0-9]{1,9})\Z").match

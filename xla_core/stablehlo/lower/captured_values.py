@@ -8,9 +8,9 @@ UnimplementedError for values that may differ between two executions or whose op
 from __future__ import annotations
 
 from xla_core.errors import ResourceExhaustedError, UnimplementedError
-from xla_core.hlo.effects import EFFECTS, EffectAnalysis
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Trait
+from xla_core.hlo.ir.effects import EFFECTS, EffectAnalysis
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.op_table import Trait
 from xla_core.stablehlo import ir
 
 _MAX_OPS = 20_000

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from xla_core.errors import InternalError, InvalidArgumentError, UnimplementedError, XlaError
-from xla_core.hlo.attributes import OpMetadata
-from xla_core.hlo.builder import Builder
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.ops.rules import shape_of_parts
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.table.attributes import OpMetadata
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.shape import Shape
 from xla_core.spmd import Shards
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.captured_values import HINT, CaptureLimits

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from xla_core.errors import InvalidArgumentError, ResourceExhaustedError, SourceLocation, UnimplementedError
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule, InputOutputAlias
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule, InputOutputAlias
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.shape import Shape
 from xla_core.hlo.verifier import verify_structure
 from xla_core.spmd import Sharding
 from xla_core.spmd.shards import shard_shape

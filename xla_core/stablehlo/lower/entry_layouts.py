@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Layout, Shape
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.text.shapes import parse_layout
+from xla_core.hlo.values.shape import Layout, Shape
 from xla_core.stablehlo import ir
 
 _MODE = "mhlo.layout_mode"

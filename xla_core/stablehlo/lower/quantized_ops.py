@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xla_core.hlo.builder import Builder
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.table.op_table import OpDef, Trait

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xla_core.errors import DeadlineExceededError, ResourceExhaustedError
-from xla_core.hlo.effects import EFFECTS, EffectAnalysis
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Trait
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.effects import EFFECTS, EffectAnalysis
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.op_table import Trait
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.traversal import post_order
 
 if TYPE_CHECKING:
-    from xla_core.hlo.environment import Value
-    from xla_core.hlo.evaluation_context import EvaluationContext
+    from xla_core.hlo.evaluation.environment import Value
+    from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
 
 _MAX_STEPS = 200_000
 _MAX_BYTES = 256 << 20
@@ -74,7 +74,9 @@ class StaticValues:
                 hint="write the value as a constant",
             )
         if self._context is None:
-            from xla_core.hlo.evaluation_context import EvaluationContext  # only for programs with computed shapes
+            from xla_core.hlo.evaluation.evaluation_context import (
+                EvaluationContext,  # only for programs with computed shapes
+            )
 
             self._context = EvaluationContext(max_steps=_MAX_STEPS, max_bytes=_MAX_BYTES)
         return self._context.evaluate(instruction, [self._values[o] for o in instruction.operands])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 
 from xla_core.errors import InvalidArgumentError, UnimplementedError
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 from xla_core.stablehlo import ir
 
 _BY_NAME = {t.mlir_name: t for t in ElementType if t.is_array} | {"index": ElementType.S64}

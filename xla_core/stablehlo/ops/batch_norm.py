@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ops.common import INDEX, OneOp, tensor
 from xla_core.stablehlo.table.op_table import Attribute, Kind, OpGroup, Values

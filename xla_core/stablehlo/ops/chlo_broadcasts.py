@@ -8,9 +8,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import lookup as hlo_op
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.op_table import lookup as hlo_op
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.broadcasts import broadcast_in_dim

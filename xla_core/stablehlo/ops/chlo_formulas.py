@@ -11,9 +11,9 @@ import ml_dtypes
 from xla_core.elementary import expression, special_functions
 from xla_core.hlo.decompositions.expression import HloExpression, expressions
 from xla_core.hlo.decompositions.hlo_arithmetic import HloArithmetic
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.stablehlo.lower.context import LoweringContext
 
 

@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from xla_core.hlo.attributes import OutputToOperandAlias
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ops.custom_calls import FULL_TO_SHARD, RESHARDING
-from xla_core.hlo.shape import Layout, Shape
+from xla_core.hlo.table.attributes import OutputToOperandAlias
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.shape import Layout, Shape
 from xla_core.spmd.shards import shard_shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.attribute_text import attribute_text

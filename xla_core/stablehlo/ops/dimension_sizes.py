@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xla_core.hlo.attributes import SliceDimension
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import INT_MAX, Shape
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.attributes import SliceDimension
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import INT_MAX, Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import INDEX, OneOp, tensor

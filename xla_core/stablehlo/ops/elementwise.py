@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ops.common import OneOp, check_same_operands, same_type, tensor, tensor_of
 from xla_core.stablehlo.ops.quantized_constraints import any_quantized, check_quantized_sum

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ops.common import FALSE, INTS, OneOp, enum, ints, tensor
 from xla_core.stablehlo.ops.reducers import element_text

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xla_core.hlo.attributes import SliceDimension
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.attributes import SliceDimension
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import tensor_of

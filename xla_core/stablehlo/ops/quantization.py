@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.quantized_ops import dequantize, expressed, is_quantized, quantize

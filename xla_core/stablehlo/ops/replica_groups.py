@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from xla_core.errors import ResourceExhaustedError
-from xla_core.hlo.attributes import ReplicaGroups, SliceDimension
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.mesh import MAX_DEVICES
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.attributes import ReplicaGroups, SliceDimension
+from xla_core.hlo.table.mesh import MAX_DEVICES
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import CHANNEL, tensor

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.spmd import Sharding
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xla_core.hlo.attributes import Window, WindowDimension
+from xla_core.hlo.table.attributes import Window, WindowDimension
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ops.common import ints, matrix
 from xla_core.stablehlo.verify.compatibility import list_text

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from xla_core.errors import NotFoundError, XlaError
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.dot_algorithms import KNOWN_ALGORITHMS
 from xla_core.stablehlo.reference.examples import op_example

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from xla_core.errors import XlaError
-from xla_core.hlo.shape import INT_MAX
+from xla_core.hlo.values.shape import INT_MAX
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.entry import lower_static
 from xla_core.stablehlo.table import op_table
@@ -57,7 +57,9 @@ class ValueFolder:
             return self._evaluate(op, needed)
 
     def _evaluate(self, op: ir.Op, needed: Sequence[ir.Value]) -> list[np.ndarray] | None:
-        from xla_core.hlo.evaluation_context import EvaluationContext  # only programs with computed shapes need it
+        from xla_core.hlo.evaluation.evaluation_context import (
+            EvaluationContext,  # only programs with computed shapes need it
+        )
         from xla_core.hlo.evaluator import evaluate_computation
 
         if op.regions and self._steps <= 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xla_core.hlo.module import HloModule
+from xla_core.hlo.ir.module import HloModule
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import body_of
 from xla_core.stablehlo.lower.entry import entry_function, lower_static

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from xla_core.errors import XlaError, snippet
-from xla_core.hlo.dynamic_shape_program import DynamicShapeProgram
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.evaluation.dynamic_shape_program import DynamicShapeProgram
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.values.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import body_of
 from xla_core.stablehlo.lower.entry import argument_attributes, device_counts, entry_function

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.attributes import ReplicaGroups
-from xla_core.hlo.mesh import groups_along
+from xla_core.hlo.table.attributes import ReplicaGroups
+from xla_core.hlo.table.mesh import groups_along
 from xla_core.spmd import DeviceMesh
 from xla_core.stablehlo import ir
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.mesh import axis_sizes, sub_axis
+from xla_core.hlo.table.mesh import axis_sizes, sub_axis
 from xla_core.spmd import DeviceMesh, Sharding
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.sharding.mesh import device_mesh, find_mesh, parse_mesh

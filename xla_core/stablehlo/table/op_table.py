@@ -16,13 +16,13 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_core.errors import AlreadyExistsError, UnimplementedError
-from xla_core.hlo.op_table import lookup as hlo_op
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.table.op_table import lookup as hlo_op
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.table.type_constraints import ANY_TENSOR, TENSOR, TypeConstraint
 
 if TYPE_CHECKING:
-    from xla_core.hlo.instruction import HloInstruction
+    from xla_core.hlo.ir.instruction import HloInstruction
 
 
 class Kind(enum.Enum):

@@ -6,8 +6,8 @@ import dataclasses
 import enum
 import functools
 
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.scalar_types import integer_format
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.scalar_types import integer_format
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.quantized_types import axis_problem, element_problem
 

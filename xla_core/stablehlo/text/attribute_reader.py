@@ -8,8 +8,8 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from xla_core.hlo import dense_literals
-from xla_core.hlo.scalar_types import DTYPES, integer_format
+from xla_core.hlo.values import dense_literals
+from xla_core.hlo.values.scalar_types import DTYPES, integer_format
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.text.cursor import MAX_INTEGER_DIGITS, Alias
 from xla_core.stablehlo.text.types import TypeReader

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from xla_core.hlo.scalar_types import is_scalar
+from xla_core.hlo.values.scalar_types import is_scalar
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.text.cursor import Alias
 from xla_core.stablehlo.text.locations import LocationReader

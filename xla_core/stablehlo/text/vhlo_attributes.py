@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from xla_core.hlo.scalar_types import DTYPES
+from xla_core.hlo.values.scalar_types import DTYPES
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.text.dialect_attributes import DialectAttributeReader
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.quantized_types import canonical, problem_of
 from xla_core.stablehlo.text.dialect_attributes import DialectAttributeReader

@@ -9,7 +9,7 @@ import re
 from typing import NamedTuple
 
 from xla_core.errors import InvalidArgumentError, UnimplementedError
-from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.values.element_type import ElementType
 
 
 class Version(NamedTuple):

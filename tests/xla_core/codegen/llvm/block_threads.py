@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from tests.xla_core.codegen.llvm.kernels import Loaded, host_abi
 from xla_core.codegen.llvm import EmittedKernel, IrBuilder, LoopAbi, Value
 from xla_core.codegen.llvm.ir.types import type_bits
-from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.target import ParallelModel
 
 

@@ -14,12 +14,12 @@ import numpy as np
 
 from xla_core.codegen.llvm import EmittedKernel, KernelEmitter, LoopAbi, Planner, TargetAbi, compile_ir
 from xla_core.codegen.llvm.planner import FORMS
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.evaluator import evaluate_computation
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.literal import Literal
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.literal import Literal
+from xla_core.hlo.values.shape import Shape
 
 F32 = ElementType.F32
 S32 = ElementType.S32

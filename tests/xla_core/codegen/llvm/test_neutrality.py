@@ -22,7 +22,7 @@ from tests.xla_core.codegen.llvm.kernels import (
     single_elements,
 )
 from xla_core.codegen.llvm import GridAbi, IrBuilder, LoopAbi, TargetAbi, Value, compile_ir
-from xla_core.hlo.element_type import ElementType as T
+from xla_core.hlo.values.element_type import ElementType as T
 from xla_core.target import ParallelModel
 
 

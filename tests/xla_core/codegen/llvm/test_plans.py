@@ -8,7 +8,7 @@ import pytest
 from tests.xla_core.codegen.llvm.kernels import Loaded, emit, f32, fuse, host_abi, random_array, scalar, scalar_body
 from xla_core.codegen.llvm import LoopAbi
 from xla_core.hlo import HloComputation, HloInstruction
-from xla_core.hlo.attributes import PaddingDimension
+from xla_core.hlo.table.attributes import PaddingDimension
 from xla_core.target import ParallelModel
 
 

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from xla_core.elementary import FUNCTIONS
-from xla_core.hlo.builder import Builder
 from xla_core.hlo.decompositions.dot_variants import decompose_ragged_dot
 from xla_core.hlo.decompositions.elementary import decompose_elementary
 from xla_core.hlo.decompositions.elementwise import decompose_mulhi, decompose_stochastic_convert
 from xla_core.hlo.decompositions.loops import counted_loop
 from xla_core.hlo.decompositions.scan import decompose_scan
 from xla_core.hlo.evaluator import evaluate
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.op_table import OPS
-from xla_core.hlo.parser import parse_hlo
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.parsing.parser import parse_hlo
+from xla_core.hlo.table.op_table import OPS
 from xla_core.hlo.verifier import verify
 
 Decompose = Callable[[HloInstruction, Builder], HloInstruction | None]

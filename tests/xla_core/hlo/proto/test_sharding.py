@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 import xla_core
 from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.ir.structural_equality import structurally_equal
 from xla_core.hlo.proto.sharding import sharding_text
 from xla_core.hlo.proto.wire import Message
-from xla_core.hlo.structural_equality import structurally_equal
 
 TEXTS = [
     "{replicated}", "{manual}", "{unknown}", "{maximal device=3}", "{devices=[200]<=[200]}", "{devices=[2,1]0,1}",

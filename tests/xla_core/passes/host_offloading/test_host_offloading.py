@@ -7,7 +7,7 @@ import numpy as np
 import xla_core as xla
 from xla_core.analysis import host_summary, place_instructions
 from xla_core.hlo import HloModule
-from xla_core.hlo.host_compute import is_host_compute
+from xla_core.hlo.ir.host_compute import is_host_compute
 from xla_core.hlo.verifier import verify
 from xla_core.passes.host_offloading import HostOffloading
 from xla_core.passes.scheduling.flatten_call_graph import FlattenCallGraph

@@ -11,7 +11,7 @@ import xla_core as xla
 from tests.programs import PROGRAMS, Program
 from tests.xla_core.passes.host_offloading.restricted import Open, restricted
 from tests.xla_core.passes.legalization.devices import PRIMITIVES
-from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.target import Capabilities
 
 FULL = Capabilities().with_ops(PRIMITIVES, [ElementType.F32, ElementType.S32, ElementType.PRED])

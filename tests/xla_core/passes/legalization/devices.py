@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.op_table import OPS, Trait
+from xla_core.hlo.table.op_table import OPS, Trait
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.target import Capabilities
 
 __all__ = ["DEVICES", "DOUBLE", "PRIMITIVES", "SINGLE", "WITH_FUNCTIONS", "device"]

@@ -9,12 +9,12 @@ import pytest
 
 from tests.xla_core.passes.legalization.devices import PRIMITIVES
 from xla_core.errors import InvalidArgumentError, UnimplementedError
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.evaluator import evaluate
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.op_table import OPS
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.table.op_table import OPS
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 from xla_core.hlo.verifier import verify
 from xla_core.passes.legalization import legalize, unsupported_instructions
 from xla_core.target import Capabilities

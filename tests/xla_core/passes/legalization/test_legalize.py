@@ -6,10 +6,10 @@ import pytest
 
 from tests.xla_core.passes.legalization.devices import PRIMITIVES
 from xla_core.errors import UnimplementedError
-from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.evaluator import evaluate
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.parser import parse_hlo
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.parsing.parser import parse_hlo
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.verifier import verify
 from xla_core.passes.legalization import legalize, unsupported_instructions
 from xla_core.target import Capabilities

@@ -8,7 +8,7 @@ import pytest
 import xla_core as xla
 from tests.programs import PROGRAMS, Program
 from tests.xla_core.passes.legalization.devices import PRIMITIVES
-from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.verifier import verify
 from xla_core.passes import PassContext, default_pipeline
 from xla_core.target import Capabilities, TargetConfig

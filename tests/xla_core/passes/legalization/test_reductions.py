@@ -8,7 +8,7 @@ import pytest
 import xla_core as xla
 from tests.xla_core.passes.legalization.devices import PRIMITIVES
 from xla_core.errors import UnimplementedError
-from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.verifier import verify
 from xla_core.passes.legalization import legalize, unsupported_instructions
 from xla_core.target import Capabilities

@@ -7,10 +7,10 @@ import pytest
 
 from tests.xla_core.passes.legalization.devices import DOUBLE, SINGLE, device
 from xla_core.errors import UnimplementedError
-from xla_core.hlo.element_type import ElementType as T
 from xla_core.hlo.evaluator import evaluate
-from xla_core.hlo.op_table import OPS, Trait
-from xla_core.hlo.parser import parse_hlo
+from xla_core.hlo.parsing.parser import parse_hlo
+from xla_core.hlo.table.op_table import OPS, Trait
+from xla_core.hlo.values.element_type import ElementType as T
 from xla_core.hlo.verifier import verify
 from xla_core.passes.legalization import decompositions_of, legalize, unsupported_instructions
 from xla_core.stablehlo import lower, op_example, parse_text

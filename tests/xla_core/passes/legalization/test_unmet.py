@@ -6,7 +6,7 @@ import pytest
 
 from xla_core.errors import UnimplementedError
 from xla_core.hlo import parse_hlo
-from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.passes.legalization import legalize
 from xla_core.target import Capabilities
 

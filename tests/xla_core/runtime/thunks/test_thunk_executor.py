@@ -9,7 +9,7 @@ import pytest
 from xla_core.analysis import assign_buffers
 from xla_core.backend import Communicator, DeviceMemory, Kernel, RunOptions, Stream
 from xla_core.errors import InternalError, XlaError
-from xla_core.hlo.parser import parse_hlo
+from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.passes.pipeline import run_hlo_passes
 from xla_core.runtime import ThunkExecutor
 from xla_core.schedule import CollectiveThunk, KernelThunk, ThunkProgram, emit_thunks

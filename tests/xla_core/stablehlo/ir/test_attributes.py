@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.xla_core.stablehlo.reading import refusal
 from xla_core.errors import InvalidArgumentError, ResourceExhaustedError, SourceLocation
-from xla_core.hlo.scalar_types import DTYPES
+from xla_core.hlo.values.scalar_types import DTYPES
 from xla_core.stablehlo import ir as A
 from xla_core.stablehlo import parse_text
 from xla_core.stablehlo.ir import FunctionType, ScalarType, TensorType

@@ -7,7 +7,7 @@ import pytest
 import xla_core as xla
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import verify
-from xla_core.hlo.module import InputOutputAlias
+from xla_core.hlo.ir.module import InputOutputAlias
 
 TWO = """module attributes {{{module}}} {{
   func.func @main(%a: {type} {{{a}}} loc("model.py":3:7),

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from xla_core.errors import InvalidArgumentError, UnimplementedError
-from xla_core.hlo.attributes import OutputToOperandAlias
 from xla_core.hlo.evaluator import evaluate
-from xla_core.hlo.module import HloModule, InputOutputAlias
+from xla_core.hlo.ir.module import HloModule, InputOutputAlias
+from xla_core.hlo.table.attributes import OutputToOperandAlias
 from xla_core.stablehlo import (
     lower,
     parse_bytecode,

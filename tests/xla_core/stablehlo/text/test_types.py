@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.xla_core.stablehlo.reading import in_function, refusal
-from xla_core.hlo.scalar_types import DTYPES
+from xla_core.hlo.values.scalar_types import DTYPES
 from xla_core.stablehlo import FunctionType, TensorType, TokenType, TupleType, parse_text
 from xla_core.stablehlo.ir import OpaqueType, QuantizedType, ScalarType
 

@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as arrays
 from tests.programs import PROGRAMS, Program
 from tests.xla_core.stablehlo.reading import PROGRAM, stablehlo_tests, tree
 from xla_core.errors import SourceLocation, XlaError
-from xla_core.hlo.scalar_types import DTYPES
+from xla_core.hlo.values.scalar_types import DTYPES
 from xla_core.stablehlo import DenseElements, Module, TensorType, parse_text, split_modules, write_text
 from xla_core.stablehlo.ir.attribute_text import attribute_text
 from xla_core.stablehlo.ir.attributes import DenseArray, EnumAttribute, SymbolRef, TypedFloat, TypedInt

@@ -9,10 +9,10 @@ from xla_core.codegen.llvm.elements.registers import from_bits, to_bits
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.ir_array import ElementValue, IrArray
-from xla_core.hlo.combiner import combiner
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.combiner import combiner
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
 
 _INTEGERS = {
     Opcode.ADD: ("add", "add"),

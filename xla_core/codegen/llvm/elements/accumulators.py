@@ -18,13 +18,13 @@ from xla_core.codegen.llvm.ir.types import register_type
 from xla_core.codegen.llvm.loops.context import minor_loop_metadata
 from xla_core.codegen.llvm.loops.ir_array import Complex, ElementValue, as_register
 from xla_core.codegen.llvm.scalars.float_ops import FLOAT_OPS
-from xla_core.hlo.attributes import ConvolutionDimensionNumbers
-from xla_core.hlo.combiner import combiner
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import OpDef, Trait
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.combiner import combiner
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.attributes import ConvolutionDimensionNumbers
+from xla_core.hlo.table.op_table import OpDef, Trait
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
 
 _FEW_TERMS = 16
 

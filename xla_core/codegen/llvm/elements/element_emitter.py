@@ -34,11 +34,11 @@ from xla_core.codegen.llvm.loops.ir_array import Complex, ElementValue, IrArray
 from xla_core.codegen.llvm.loops.kept_rows import KeptRows
 from xla_core.codegen.llvm.scalars.elemental import ELEMENTAL, ElementalIrEmitter, elemental
 from xla_core.errors import InternalError, UnimplementedError
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.literal import Literal
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.literal import Literal
 from xla_core.registration import registers_in
 
 Generator = Callable[["ElementEmitter", HloInstruction, Index], "ElementValue | list[ElementValue]"]

@@ -8,7 +8,7 @@ from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.ir.types import register_type, type_bits
 from xla_core.codegen.llvm.loops.ir_array import Complex, ElementValue, as_register
-from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.values.element_type import ElementType
 
 
 def parts(value: ElementValue) -> list[Value]:

@@ -20,7 +20,7 @@ from xla_core.codegen.llvm.loops.vectors import Vectors
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.codegen.loop_plan import LoopPlan
 from xla_core.codegen.thread_split import ThreadSplit, split_threads
-from xla_core.hlo.op_table import Trait
+from xla_core.hlo.table.op_table import Trait
 
 _MOST_CODE = 512  # HLO instructions in all copies of the body
 

@@ -18,7 +18,7 @@ from xla_core.codegen.llvm.blocks.tile_copy import TileLayout
 from xla_core.codegen.llvm.elements.accumulators import accumulated_type
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelPlan
 from xla_core.codegen.sizes import power_above, power_below
-from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.target import MatrixShape, ParallelModel
 
 _TILE = 128  # rows and columns of a tile, at most

@@ -33,8 +33,8 @@ from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.loops.vectors import Vectors
 from xla_core.codegen.llvm.target_abi import KernelFrame
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Trait
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.op_table import Trait
 
 
 def _space(body: KernelBody) -> ProductSpace | None:

@@ -20,9 +20,9 @@ from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.codegen.loop_plan import LoopPlan
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Trait
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.op_table import Trait
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.traversal import reachable
 
 _ROWS = 4  # in a group; with 8, rows that are in the cache take longer

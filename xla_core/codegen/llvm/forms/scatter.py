@@ -22,7 +22,7 @@ from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.loops.partition import Partition, PartitionedLoops
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.codegen.loop_plan import LoopPlan, Section
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.table.opcode import Opcode
 
 _BATCH = "scatter updates"
 _CHUNK = 256  # elements of a window that a unit updates

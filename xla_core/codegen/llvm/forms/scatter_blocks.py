@@ -29,7 +29,7 @@ from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.target_abi import KernelFrame
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.table.opcode import Opcode
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter, call_
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.ir_array import ElementValue
-from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.ir.instruction import HloInstruction
 
 
 def copied_operands(body: KernelBody) -> list[int]:

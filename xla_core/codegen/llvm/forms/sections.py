@@ -19,9 +19,9 @@ from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody
 from xla_core.codegen.llvm.loops.ir_array import ElementValue, IrArray
 from xla_core.errors import UnimplementedError
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.shape import Shape
 
 _MOST_PARTS = 16  # operands of a concatenation whose operands have loops of their own
 

@@ -20,7 +20,7 @@ from xla_core.codegen.llvm.ir.types import register_type, type_bits
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.target_abi import KernelFrame
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.table.opcode import Opcode
 
 Less = Callable[[Sequence[Value], Sequence[Value]], Value]
 

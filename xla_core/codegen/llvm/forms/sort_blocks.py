@@ -22,7 +22,7 @@ from xla_core.codegen.llvm.ir.types import register_type
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.target_abi import KernelFrame
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.table.opcode import Opcode
 
 
 def _types(body: KernelBody) -> list[str]:

@@ -34,9 +34,9 @@ from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.loops.partition import Partition, PartitionedLoops
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.codegen.loop_plan import LoopPlan, Section
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Trait
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.op_table import Trait
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.traversal import reachable
 
 _TILE = 512  # elements of a tile: a few kilobytes

@@ -20,9 +20,9 @@ from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.scalars.elemental import total_order
 from xla_core.codegen.llvm.target_abi import KernelFrame
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
 
 _BLOCK = 128  # elements that are compared with the heap's root at once
 _INDEX_BITS = 32

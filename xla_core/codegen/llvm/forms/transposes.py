@@ -33,7 +33,7 @@ from xla_core.codegen.llvm.loops.ir_array import ElementValue, IrArray
 from xla_core.codegen.llvm.loops.vectors import Vectors
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.codegen.loop_plan import LoopPlan
-from xla_core.hlo.op_table import Trait
+from xla_core.hlo.table.op_table import Trait
 
 _SIDE = 32  # groups of elements along each side of a tile
 _PITCH = _SIDE + 1  # words from one row of shared memory to the next

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_core.codegen.llvm.ir.builder import IrBuilder
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
 
 
 def add_debug_locations(b: IrBuilder, fusion: HloInstruction) -> None:

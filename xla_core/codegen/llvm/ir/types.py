@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 
 from xla_core.errors import UnimplementedError
-from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.values.element_type import ElementType
 
 # 16-bit floats are held as their bits: LLVM may move a `half` or `bfloat` through f32 and back, by instructions that
 # flush denormals and change NaNs.

@@ -12,8 +12,8 @@ from xla_core.analysis.indexing import Index, IndexExpr, Variable, linearized
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Trait
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.op_table import Trait
 
 _LONGEST = 4096  # elements, so that a row stays in the nearest cache
 _SHORTEST = 8

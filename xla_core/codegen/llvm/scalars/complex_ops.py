@@ -8,7 +8,7 @@ from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.ir_array import Complex, ElementValue
 from xla_core.codegen.llvm.scalars.math import MathEmitter
 from xla_core.elementary import COMPLEX_ARITHMETIC, COMPLEX_FUNCTIONS, Pair
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.table.opcode import Opcode
 
 ComplexOp = Callable[..., ElementValue]
 """(math emitter, complex operands) -> complex or real value."""

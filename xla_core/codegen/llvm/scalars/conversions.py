@@ -11,7 +11,7 @@ import dataclasses
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.ir.types import register_type
-from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.values.element_type import ElementType
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -20,9 +20,9 @@ from xla_core.codegen.llvm.scalars.float_ops import FLOAT_OPS, reduce_precision
 from xla_core.codegen.llvm.scalars.integer_ops import INTEGER_OPS, compare_integers
 from xla_core.codegen.llvm.scalars.math import MathEmitter
 from xla_core.errors import UnimplementedError
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.registration import registers_in
 
 ElementalEmitter = Callable[["ElementalIrEmitter", HloInstruction, Sequence[ElementValue]], ElementValue]

@@ -8,8 +8,8 @@ from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.scalars.math import MathEmitter
 from xla_core.elementary import FUNCTIONS
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
 
 FloatOp = Callable[..., Value]
 """(math emitter, operands) -> value."""

@@ -8,8 +8,8 @@ from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.ir.types import type_bits
 from xla_core.codegen.llvm.loops.ir_array import as_register
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
 
 IntegerOp = Callable[..., Value]
 """(builder, element type, operands) -> value; all are registers of the element type."""

@@ -7,13 +7,13 @@ from typing import TypeAlias
 
 import numpy as np
 
-from xla_core.hlo.builder import Builder
 from xla_core.hlo.decompositions.expression import HloExpression, expressions
 from xla_core.hlo.decompositions.loops import counted_loop
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 
 Expression: TypeAlias = HloExpression
 Step: TypeAlias = Callable[[Expression, Sequence[Expression]], Sequence[Expression]]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.passes.expanders.linear_algebra.matrices import (
     Expression,
     along_rows,

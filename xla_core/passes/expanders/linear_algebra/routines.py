@@ -7,8 +7,8 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.passes.expanders.linear_algebra import jacobi, reflectors, schur, triangular
 from xla_core.passes.expanders.linear_algebra.matrices import (
     Expression,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from xla_core.hlo.decompositions.expression import HloExpression
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
 
 _F32, _S32, _U32, _PRED = ElementType.F32, ElementType.S32, ElementType.U32, ElementType.PRED
 

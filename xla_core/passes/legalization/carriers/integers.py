@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from xla_core.hlo.decompositions.expression import HloExpression
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.passes.legalization.carriers.conversions import wrapped
 
 Formula = Callable[..., HloExpression]

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from xla_core.hlo.builder import Builder
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Trait, lookup
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.op_table import Trait, lookup
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.passes.patterns import is_all, is_constant, is_ordered, is_total_order, uniform_value
 from xla_core.passes.rewriter import Rule
 from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import FAST_RULES, RULES

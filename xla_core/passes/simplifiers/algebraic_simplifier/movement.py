@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xla_core.hlo.builder import Builder
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.dot_operands import dot_operands, swapped_attributes
 from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import pair_rule, rule
 

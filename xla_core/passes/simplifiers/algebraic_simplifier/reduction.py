@@ -7,11 +7,11 @@ import math
 
 import numpy as np
 
-from xla_core.hlo.builder import Builder
-from xla_core.hlo.combiner import combiner
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import OPS, Trait
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.combiner import combiner
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.op_table import OPS, Trait
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.patterns import is_all, is_same_value, uniform_value
 from xla_core.passes.simplifiers.algebraic_simplifier.movement import degenerate_map
 from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import pair_rule, rule

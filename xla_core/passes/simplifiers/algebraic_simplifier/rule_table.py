@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
-from xla_core.hlo.builder import Builder
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.rewriter import Rule
 
 PairRule = Callable[[HloInstruction, HloInstruction, Builder], HloInstruction | None]

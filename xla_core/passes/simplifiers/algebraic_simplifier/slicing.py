@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xla_core.hlo.attributes import PaddingDimension, SliceDimension
-from xla_core.hlo.builder import Builder
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.attributes import PaddingDimension, SliceDimension
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.patterns import is_same_value, uniform_value
 from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import pair_rule, rule
 

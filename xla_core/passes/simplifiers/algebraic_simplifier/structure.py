@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from xla_core.hlo.builder import Builder
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ops.custom_calls import ANNOTATIONS, PLACEMENTS, PORTABLE_LINEAR_ALGEBRA
 from xla_core.hlo.ops.top_k_calls import approx_top_k_dimension, top_k_attributes
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.shape import Shape
 from xla_core.passes.patterns import POINTWISE
 from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import rule
 from xla_core.passes.simplifiers.tuple_simplifier import forwarded_element, forwarded_tuple

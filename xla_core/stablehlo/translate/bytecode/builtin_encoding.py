@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from xla_core.errors import SourceLocation, UnimplementedError
-from xla_core.hlo.scalar_types import DTYPES, integer_format
+from xla_core.hlo.values.scalar_types import DTYPES, integer_format
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.bytecode.codes import BuiltinAttribute
 from xla_core.stablehlo.ir.attribute_text import attribute_text

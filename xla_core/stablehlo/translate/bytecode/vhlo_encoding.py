@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from xla_core.errors import UnimplementedError
-from xla_core.hlo.scalar_types import integer_format
+from xla_core.hlo.values.scalar_types import integer_format
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.bytecode.codes import ENUM_CODES, SCALAR_CODES, BuiltinAttribute, VhloAttribute, VhloType
 from xla_core.stablehlo.ir.attribute_text import attribute_text

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from xla_core.errors import UnimplementedError
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ops.control_flow import branch_computations
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ops.custom_calls import IS_NAMESPACED
 from xla_core.stablehlo.text.op_reader import OpReader

@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xla_core.errors import InvalidArgumentError, SourceLocation, UnimplementedError, XlaError
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.ops.channels import SOURCE_TARGET_PAIRS
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.shape import Shape
 from xla_core.registration import registers_in
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.translate.raising.values import Raised, leaves, packed, single, type_of

@@ -10,8 +10,8 @@ import numpy as np
 
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.decompositions.dot_variants import decompose_ragged_dot
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.dot_algorithms import algorithm_of
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises

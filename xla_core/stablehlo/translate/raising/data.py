@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from xla_core.errors import UnimplementedError
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.literal import Literal
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.literal import Literal
+from xla_core.hlo.values.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.table.op_table import hlo_name
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises

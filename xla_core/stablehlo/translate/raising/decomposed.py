@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xla_core.errors import UnimplementedError
-from xla_core.hlo.builder import Builder
-from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.decompositions.dot_variants import decompose_scaled_dot
 from xla_core.hlo.decompositions.elementwise import ELEMENTWISE
 from xla_core.hlo.decompositions.scan import decompose_scan
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
 from xla_core.stablehlo.translate.raising.values import Raised, element_name

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from xla_core.errors import UnimplementedError
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ops.channels import source_target_pairs
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
 from xla_core.stablehlo.translate.raising.contraction import i64_matrix

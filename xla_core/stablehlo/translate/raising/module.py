@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from xla_core.errors import ResourceExhaustedError
-from xla_core.hlo.module import HloModule
-from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.shape import Shape
 from xla_core.hlo.verifier import verify as verify_hlo
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.translate.raising.context import Program

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from xla_core.hlo.decompositions.elementwise import ELEMENTWISE
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.table.op_table import OPS, Attribute, Columns, Kind
 from xla_core.stablehlo.translate.raising.context import RULES, RaisingContext

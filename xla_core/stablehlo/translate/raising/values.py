@@ -6,9 +6,9 @@ import functools
 from collections.abc import Iterator
 
 from xla_core.errors import UnimplementedError
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.scalar_types import DTYPES
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.values.scalar_types import DTYPES
+from xla_core.hlo.values.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.type_conversion import element_type
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from tests.xla_core.codegen.llvm.kernels import S32, Loaded, array, check, f32, fuse, random_array, scalar
 from xla_core.codegen.llvm import may_share_buffer
-from xla_core.hlo.attributes import PaddingDimension, SliceDimension
-from xla_core.hlo.element_type import ElementType as T
 from xla_core.hlo.evaluator import evaluate_computation
-from xla_core.hlo.literal import Literal
-from xla_core.hlo.shape import Layout
+from xla_core.hlo.table.attributes import PaddingDimension, SliceDimension
+from xla_core.hlo.values.element_type import ElementType as T
+from xla_core.hlo.values.literal import Literal
+from xla_core.hlo.values.shape import Layout
 
 
 @pytest.mark.parametrize("t", [T.PRED, T.S4, T.F16, T.F8E4M3FN, T.F32, T.C128], ids=str)

@@ -18,9 +18,9 @@ from tests.xla_core.codegen.llvm.kernels import (
     scalar_body,
 )
 from xla_core.codegen.llvm import may_share_buffer
-from xla_core.hlo.attributes import ConvolutionDimensionNumbers, WindowDimension
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.element_type import ElementType as T
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.table.attributes import ConvolutionDimensionNumbers, WindowDimension
+from xla_core.hlo.values.element_type import ElementType as T
 
 
 @pytest.mark.parametrize("dimensions", [(0,), (1,), (2,), (0, 1), (1, 2), (0, 2), (0, 1, 2)])

@@ -21,10 +21,10 @@ from tests.xla_core.codegen.llvm.kernels import (
 )
 from xla_core.codegen.llvm import LoopAbi
 from xla_core.hlo import HloComputation, HloInstruction
-from xla_core.hlo.attributes import PaddingDimension, SliceDimension
-from xla_core.hlo.element_type import ElementType as T
 from xla_core.hlo.evaluator import evaluate_computation
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.table.attributes import PaddingDimension, SliceDimension
+from xla_core.hlo.values.element_type import ElementType as T
+from xla_core.hlo.values.shape import Shape
 from xla_core.target import ParallelModel
 
 GRID = ParallelModel(units=1, resident_threads=48, index_bits=32)

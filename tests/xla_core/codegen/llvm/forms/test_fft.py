@@ -9,8 +9,8 @@ from tests.xla_core.codegen.llvm.block_threads import ThreadsAbi
 from tests.xla_core.codegen.llvm.kernels import Loaded, array, random_array
 from xla_core.codegen.llvm.forms.fft.bluestein import convolution_length
 from xla_core.codegen.llvm.forms.fft.stockham import factors_of
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.values.element_type import ElementType
 
 
 def test_lengths_are_products_of_small_radices_or_convolutions():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.xla_core.codegen.llvm.kernels import Loaded, array, emit, f32, fuse, random_array, scalar, scalar_body
-from xla_core.hlo.element_type import ElementType as T
+from xla_core.hlo.values.element_type import ElementType as T
 
 
 def row_sums(c, x):

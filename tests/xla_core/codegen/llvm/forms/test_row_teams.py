@@ -7,8 +7,8 @@ import pytest
 
 from tests.xla_core.codegen.llvm.block_threads import ThreadsAbi
 from tests.xla_core.codegen.llvm.kernels import array, f32, fuse, random_array, scalar, scalar_body
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.element_type import ElementType as T
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.values.element_type import ElementType as T
 
 
 def row_sums(c, x):

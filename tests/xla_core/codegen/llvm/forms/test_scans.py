@@ -7,10 +7,10 @@ import pytest
 
 from tests.xla_core.codegen.llvm.block_threads import ThreadsAbi
 from tests.xla_core.codegen.llvm.kernels import array, assert_same, f32, fuse, random_array, scalar, scalar_body
-from xla_core.hlo.attributes import WindowDimension
-from xla_core.hlo.element_type import ElementType as T
 from xla_core.hlo.evaluator import evaluate_computation
-from xla_core.hlo.shape import Layout, Shape
+from xla_core.hlo.table.attributes import WindowDimension
+from xla_core.hlo.values.element_type import ElementType as T
+from xla_core.hlo.values.shape import Layout, Shape
 
 
 def scan(c, x, dimension: int, *, backwards: bool = False, op: str = "add", start: float = 0):

@@ -8,9 +8,9 @@ import pytest
 import xla_core as xla
 from tests.xla_core.codegen.llvm.block_threads import ThreadsAbi
 from tests.xla_core.codegen.llvm.kernels import Loaded, array, f32, fuse, random_array, scalar_body
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.element_type import ElementType as T
 from xla_core.hlo.evaluator import evaluate_computation
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.values.element_type import ElementType as T
 
 PROGRAM = """HloModule wider
 mul {

@@ -8,7 +8,7 @@ import numpy as np
 
 from tests.xla_core.codegen.llvm.kernels import F32, Loaded, array, host_abi, scalar_body
 from xla_core.codegen.llvm import LoopAbi
-from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.ir.computation import HloComputation
 
 
 class Greedy(LoopAbi):

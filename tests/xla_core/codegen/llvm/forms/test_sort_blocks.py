@@ -7,10 +7,10 @@ import pytest
 
 from tests.xla_core.codegen.llvm.block_threads import ThreadsAbi
 from tests.xla_core.codegen.llvm.kernels import array, assert_same, f32, fuse, random_array
-from xla_core.hlo.builder import comparator
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.element_type import ElementType as T
 from xla_core.hlo.evaluator import evaluate_computation
+from xla_core.hlo.ir.builder import comparator
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.values.element_type import ElementType as T
 
 LENGTHS = [1, 2, 7, 8, 9, 31, 32, 33, 63, 64, 65, 127, 200]
 

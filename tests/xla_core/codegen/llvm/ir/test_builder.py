@@ -22,9 +22,9 @@ from xla_core.codegen.llvm import (
     compile_objects,
 )
 from xla_core.errors import InternalError, UnimplementedError
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.element_type import ElementType as T
-from xla_core.hlo.shape import Layout
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.values.element_type import ElementType as T
+from xla_core.hlo.values.shape import Layout
 
 
 def new_builder() -> IrBuilder:
@@ -194,7 +194,7 @@ def test_what_cannot_be_emitted_says_so() -> None:
 
 def test_constants_of_every_type_keep_their_bits() -> None:
     from tests.xla_core.codegen.llvm.kernels import Loaded
-    from xla_core.hlo.literal import Literal
+    from xla_core.hlo.values.literal import Literal
 
     for t in (T.F16, T.BF16, T.F32, T.F64, T.F8E5M2, T.S4, T.U64, T.PRED, T.C64):
         for value in (0, 1, np.nan, -2, np.inf) if t.is_floating else (0, 1):

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.xla_core.codegen.llvm.kernels import Loaded, array, check, f32, scalar
-from xla_core.hlo.attributes import PaddingDimension, SliceDimension
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.element_type import ElementType as T
-from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.attributes import PaddingDimension, SliceDimension
+from xla_core.hlo.values.element_type import ElementType as T
 
 
 def pad(c: HloComputation, x: HloInstruction, *config: tuple[int, int, int]) -> HloInstruction:

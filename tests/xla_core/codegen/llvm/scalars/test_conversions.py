@@ -7,8 +7,8 @@ import pytest
 
 from tests.xla_core.codegen.llvm.kernels import Loaded, array, assert_same, fuse, host_abi, random_array
 from xla_core.codegen.llvm import LoopAbi
-from xla_core.hlo.element_type import ElementType as T
 from xla_core.hlo.evaluator import evaluate_computation
+from xla_core.hlo.values.element_type import ElementType as T
 
 ARRAYS = [t for t in T if t.is_array]
 SMALL = [t for t in T if t.is_floating and t.bit_width <= 16]

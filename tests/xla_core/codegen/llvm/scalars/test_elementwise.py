@@ -9,9 +9,9 @@ import pytest
 
 from tests.xla_core.codegen.llvm.kernels import Loaded, array, assert_same, check, fuse, random_array, scalar
 from xla_core.codegen.llvm import may_share_buffer
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.element_type import ElementType as T
 from xla_core.hlo.evaluator import evaluate_computation
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.values.element_type import ElementType as T
 
 INTEGERS = [t for t in T if t.is_integral]
 FLOATS = [t for t in T if t.is_floating]

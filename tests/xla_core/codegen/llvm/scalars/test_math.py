@@ -11,7 +11,7 @@ from xla_conformance.accuracy import bound
 
 from tests.xla_core.codegen.llvm.kernels import Loaded, array, fuse, host_abi
 from xla_core.codegen.llvm import LoopAbi
-from xla_core.hlo.element_type import ElementType as T
+from xla_core.hlo.values.element_type import ElementType as T
 
 _erf = np.vectorize(math.erf, otypes=[np.float64])
 _erfc = np.vectorize(math.erfc, otypes=[np.float64])

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import xla_core as xla
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.op_table import OPS
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.table.op_table import OPS
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.verifier import verify
 from xla_core.passes.legalization.carriers import ConstantsOfLackingTypes, ElementTypeCarrier
 from xla_core.target import Capabilities

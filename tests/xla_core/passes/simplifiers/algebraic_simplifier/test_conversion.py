@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.passes.simplifiers.algebraic_simplifier.conversion import holds_all_of
 
 NARROW = [t for t in ElementType if t.is_array and t.bit_width <= 16 and t is not ElementType.BF16]

@@ -14,9 +14,9 @@ from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, Kern
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.target_abi import KernelFrame, TargetAbi
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
 
 
 def is_row_transform(body: KernelBody) -> bool:

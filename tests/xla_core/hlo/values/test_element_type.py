@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from xla_core.hlo.values.element_type import ElementType
+
+FLOATS = [t for t in ElementType if t.is_floating]
+
+
+@pytest.mark.parametrize("kind", FLOATS)
+def test_the_fields_of_floats_are_those_of_their_dtype(kind: ElementType) -> None:
+    finfo: Any = ml_dtypes.finfo
+    assert kind.mantissa_bits == finfo(kind.dtype).nmant
+    sign = 1 if kind.has_zero else 0
+    assert sign + kind.exponent_bits + kind.mantissa_bits == kind.bit_width
+
+
+@pytest.mark.parametrize("kind", FLOATS)
+def test_infinity_and_zero_are_where_the_dtype_holds_them(kind: ElementType) -> None:
+    with np.errstate(all="ignore"):
+        infinity, zero = np.array([np.inf, 0.0]).astype(kind.dtype).astype(np.float64)
+    assert kind.has_infinity == np.isinf(infinity)
+    assert kind.has_zero == (zero == 0)
+
+
+def test_what_is_no_float_has_no_fields() -> None:
+    for kind in ElementType:
+        if not kind.is_floating:
+            assert (kind.exponent_bits, kind.mantissa_bits) == (0, 0)
+            assert kind.has_infinity == kind.is_complex
+            assert kind.has_zero == kind.is_array
