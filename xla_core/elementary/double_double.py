@@ -38,11 +38,14 @@ def mul(m: Arithmetic[V], x: DoubleDouble[V], y: DoubleDouble[V]) -> DoubleDoubl
 def div(m: Arithmetic[V], x: DoubleDouble[V], y: DoubleDouble[V], inverse: V) -> V:
     """Returns the quotient, rounded to one number.
 
-    `inverse` is 1 / y.high. A zero quotient has the sign of x.high / y.high.
+    `inverse` is 1 / y.high. Without `has_fma`, a tiny x.high is divided by y.high alone. A zero quotient has the
+    sign of x.high / y.high.
     """
     quotient = m.mul(x.high, inverse)
     product, error = m.two_product(quotient, y.high)
     rest = m.add(m.sub(m.sub(x.high, product), error), m.sub(x.low, m.mul(quotient, y.low)))
+    if not m.has_fma:  # the halves of tiny numbers are rounded, and a large inverse would magnify that
+        rest = m.choose(m.less(m.abs(x.high), 2.0**-968 if m.is_wide(x.high) else 2.0**-100), 0.0, rest)
     return m.with_sign(m.fma(rest, inverse, quotient), quotient)
 
 

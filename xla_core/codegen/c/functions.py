@@ -49,6 +49,12 @@ class FunctionWriter:
         self._arrays: list[str] = []
         self._positions = {b.label: n for n, b in enumerate(function.blocks)}
         self._blocks = {b.label: b for b in function.blocks}
+        self._extended = {
+            i.result: i.operands[0].type.element
+            for b in function.blocks
+            for i in b.instructions
+            if i.op == "sext" and i.operands
+        }
 
     # -- values ------------------------------------------------------------------------------------------------------
 
@@ -73,6 +79,13 @@ class FunctionWriter:
             unique, count = f"{plain}_{count}", count + 1
         self._taken.add(unique)
         return unique
+
+    def is_half_width(self, operand: Operand) -> bool:
+        """Whether an integer is known to have, as a signed number, at most half the bits of its type."""
+        half = operand.type.bits // 2
+        if isinstance(operand, Name):
+            return operand.name in self._extended and self._extended[operand.name].bits <= half
+        return isinstance(operand.value, int) and (operand.value + (1 << half - 1)) % (1 << 2 * half) < 1 << half
 
     def constant(self, constant: Constant) -> str:
         """A constant as C."""

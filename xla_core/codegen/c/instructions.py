@@ -53,6 +53,10 @@ def _binary(w: FunctionWriter, i: Instruction) -> str:
         raise UnimplementedError(f"the translation to C has no arithmetic of {element}")
     if i.op == "frem":
         w.source.headers.add("math.h")
+    if i.op == "mul" and i.type.kind == "int" and i.type.bits in (32, 64) and all(map(w.is_half_width, i.operands)):
+        # GCC 12 vectorizes the high half of an unsigned product of such numbers as if they were unsigned too.
+        a, b = (signed_value(i.type, w.value(o)) for o in i.operands)
+        return f"({i.type.c_name})({a} * {b})"
     native = (lambda v: f"{v[0]} {operator} {v[1]}") if operator else None
     return _elementwise(w, i, i.op, lambda v: formula(element, *v), native)
 

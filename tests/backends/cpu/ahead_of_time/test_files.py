@@ -188,6 +188,20 @@ def test_wrong_options_are_refused(options: dict[str, object], said: str) -> Non
 
 
 @needs_host
+@pytest.mark.parametrize(
+    ("op", "value"),
+    [("tanh", 3.9749992658483e-311 - 1.5022830972566383j), ("tan", 1.5432955622455655 + 1.61218811755e-312j)],
+)
+def test_tiny_quotients_are_exact_without_fused_multiply_add(op: str, value: complex, tmp_path: Path) -> None:
+    module = xla.parse(f"HloModule m\nENTRY main {{ x = c128[8] parameter(0)\n ROOT y = c128[8] {op}(x) }}")
+    x = np.full(8, value)
+    (wanted,) = xla.evaluate(module, x)
+    (got,) = HOST.results(module, [x], tmp_path)
+    for part in ("real", "imag"):
+        np.testing.assert_array_max_ulp(getattr(got, part), getattr(wanted, part), maxulp=4)
+
+
+@needs_host
 def test_calls_of_lapack_need_no_library(tmp_path: Path) -> None:
     text = """HloModule factor
 ENTRY main {

@@ -72,6 +72,18 @@ done:
     assert "uint32_t a_old = a; i = next; a = b; b = a_old; goto loop;" in text
 
 
+def test_products_of_sign_extended_numbers_are_signed() -> None:
+    """GCC 12 vectorizes the high half of the same product of unsigned numbers wrongly."""
+    lines = "%a = sext i16 %x to i32\n%b = sext i16 %y to i32\n"
+    signature = "i32 @f(i16 %x, i16 %y, i32 %z)"
+    assert "(uint32_t)((int32_t)a * (int32_t)b)" in function(f"{lines}%r = mul i32 %a, %b\nret i32 %r", signature)
+    assert "(uint32_t)((int32_t)a * (int32_t)" in function(f"{lines}%r = mul i32 %a, -3\nret i32 %r", signature)
+    assert "r = a * z" in function(f"{lines}%r = mul i32 %a, %z\nret i32 %r", signature)
+    assert "r = a * 70000" in function(f"{lines}%r = mul i32 %a, 70000\nret i32 %r", signature).replace(
+        "0x11170", "70000"
+    )
+
+
 @pytest.mark.parametrize(
     ("line", "c"),
     [
