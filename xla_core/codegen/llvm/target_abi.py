@@ -234,8 +234,11 @@ class LoopAbi(TargetAbi):
 
     def function_attributes(self) -> str:
         """Attributes of every kernel function."""
-        width = f' "prefer-vector-width"="{self.vector_width}"' if self.vector_width else ""
-        return f"noinline nounwind{width}"
+        if not self.vector_width:
+            return "noinline nounwind"
+        # Constants that don't fit into registers are spilled; loads of them must not cross cache lines.
+        align = f" alignstack({self.vector_width // 8})" if self.vector_width > 128 else ""
+        return f'noinline nounwind{align} "prefer-vector-width"="{self.vector_width}"'
 
     def begin_kernel(
         self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, threads: int = 1
