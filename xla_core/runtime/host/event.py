@@ -16,7 +16,7 @@ _lock = threading.RLock()  # guards every point's state; a finalizer that runs m
 
 
 class WorkQueue(Protocol):
-    """The part of a stream that a recorded point uses to detect a deadlock.
+    """The part of a stream that a recorded point uses to detect a deadlock, and to report that it is waited for.
 
     Attributes:
         turn: the identifier of the thread that runs the stream's work now, the worker or a caller; 0 for none.
@@ -26,6 +26,9 @@ class WorkQueue(Protocol):
     name: str
     turn: int
     awaited: RecordedPoint | None
+
+    def expect_wait(self, point: RecordedPoint) -> None:
+        """Is called by a thread that is about to wait for a point of this stream."""
 
 
 class RecordedPoint:
@@ -73,6 +76,8 @@ class RecordedPoint:
         """
         if self.ready:
             return True
+        if self.stream is not None:
+            self.stream.expect_wait(self)
         done = threading.Lock()  # signals interrupt a lock's acquire, at a tenth of threading.Event's cost
         done.acquire()
         if not self.on_completion(done.release):

@@ -223,6 +223,66 @@ def test_poison_crosses_streams_through_events(device: Memory) -> None:
     assert last.error is None
 
 
+def _threads_of(stream: HostStream, runs: int, *, wait: bool) -> list[bool]:
+    """Enqueues work of 100 us `runs` times; returns for each whether it ran in this thread."""
+    seen: list[int] = []
+    for _ in range(runs):
+        stream.enqueue(lambda: seen.append(threading.get_ident()), 100.0)
+        if wait:
+            stream.synchronize()
+    stream.synchronize()
+    return [ident == threading.get_ident() for ident in seen]
+
+
+def _wait_for_slow_work(stream: HostStream) -> None:
+    """Waits for work that certainly isn't done when the wait begins."""
+    gate = threading.Event()
+    stream.enqueue(gate.wait)
+    event = stream.create_event()
+    stream.record(event)
+    point = event.point
+    stream.expect_wait(point)
+    gate.set()
+    event.synchronize()
+
+
+def test_work_runs_in_a_caller_that_waits_for_it(device: Memory) -> None:
+    stream = HostStream(device)
+    assert _threads_of(stream, 1, wait=False) == [False]
+    _wait_for_slow_work(stream)
+    assert _threads_of(stream, 16, wait=True) == [True] * 15 + [False]
+
+
+def test_work_longer_than_half_a_millisecond_stays_in_the_worker(device: Memory) -> None:
+    stream = HostStream(device)
+    _wait_for_slow_work(stream)
+    seen: list[int] = []
+    stream.enqueue(lambda: seen.append(threading.get_ident()), 501.0)
+    stream.synchronize()
+    assert seen != [threading.get_ident()]
+
+
+def test_a_caller_with_work_on_two_streams_keeps_them_concurrent(device: Memory) -> None:
+    first, second = HostStream(device), HostStream(device)
+    gate = threading.Event()
+    points = []
+    for stream in (first, second):
+        stream.enqueue(gate.wait)
+        event = stream.create_event()
+        stream.record(event)
+        points.append(event.point)
+    first.expect_wait(points[0])  # the second stream got work after that point
+    gate.set()
+    assert all(point.wait() for point in points)
+    assert _threads_of(first, 1, wait=False) == [False]
+
+
+def test_a_stream_without_inline_work_never_has_any(device: Memory) -> None:
+    stream = HostStream(device, inline=False)
+    _wait_for_slow_work(stream)
+    assert _threads_of(stream, 2, wait=True) == [False, False]
+
+
 def test_an_inline_failure_poisons_too(device: Memory) -> None:
     stream = HostStream(device)
     stream.enqueue(lambda: fail(ValueError("no")), 1.0)
@@ -498,6 +558,9 @@ class _GoingOn:
     def awaited(self):
         self.point.complete()
         return self._next
+
+    def expect_wait(self, point: object) -> None:
+        pass
 
 
 def test_a_stream_that_goes_on_meanwhile_is_no_deadlock() -> None:
