@@ -109,7 +109,7 @@ class Module:
             raise NotFoundError(f"the module has no kernel {name}; it has {', '.join(self._kernels) or 'none'}")
         limit = limit or _LIMITS[self.engine]
         launch = launch_of(kernel, grid, block, arguments, memory, self._variables, dynamic_shared, limit, observe)
-        return run_checked(launch) if self.engine == "checked" else run_fast(launch)
+        return run_checked(launch) if self.engine == "checked" else run_fast(launch, self._kernels.values())
 
 
 @functools.lru_cache(maxsize=256)

@@ -223,7 +223,11 @@ class InstructionBuilder:
     def call(self, name: str, return_type: str, arguments: Sequence[Value], *, attributes: str = "") -> Value:
         """Calls a function. If the module doesn't define it, it is declared, with these attributes."""
         self.module.declare(name, return_type, [a.type for a in arguments], attributes)
-        text = f"call {return_type} @{name}({', '.join(map(str, arguments))})"
+        return self.call_pointer(Value("ptr", f"@{name}"), return_type, arguments)
+
+    def call_pointer(self, function: Value, return_type: str, arguments: Sequence[Value]) -> Value:
+        """Calls the function at an address."""
+        text = f"call {return_type} {function.name}({', '.join(map(str, arguments))})"
         if return_type == "void":
             self.line(text)
             return Value("void", "undef")

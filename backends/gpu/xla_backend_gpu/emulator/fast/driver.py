@@ -1,8 +1,12 @@
-"""Emits the driver, which runs blocks of a grid: `void @run(ptr context, ptr scratch, i64 first, i64 last)`.
+"""Emits the two drivers, which run blocks of a grid. All kernels share them.
 
-If the kernel has no barriers and no warp instructions, the driver is a loop over the threads of each block. Otherwise,
-each thread has a state in the scratch memory, after the shared memory, and the driver works in rounds. A round runs the
-lanes of each warp until they all wait for the block or have ended, and then releases the barriers that are complete.
+    void @NAME(ptr context, ptr scratch, i64 first, i64 last, ptr thread, ptr release_warp, i64 stride)
+
+runs the blocks from `first` to before `last` of the kernel whose thread function is `thread`. `run_threads` is for
+kernels without barriers and warp instructions: a loop over the threads of each block. For `run_rounds`, each thread has
+a state of `stride` bytes in the scratch memory, after the shared memory, and the driver works in rounds. A round runs
+the lanes of each warp until they all wait for the block or have ended, and then releases the barriers that are
+complete. `release_warp` is the kernel's function that releases lanes, or null.
 """
 
 from __future__ import annotations
@@ -11,37 +15,41 @@ from collections.abc import Sequence
 
 from xla_backend_gpu.emulator.fast.layout import Context, Faults, StateLayout
 from xla_backend_gpu.emulator.fast.operands import context_word
-from xla_backend_gpu.emulator.fast.releases import emit_block_release, emit_warp_release
+from xla_backend_gpu.emulator.fast.releases import emit_block_release
 from xla_backend_gpu.emulator.fast.thread_function import emit_report_call
-from xla_backend_gpu.emulator.ptx.program import Kernel
-from xla_backend_gpu.emulator.table import Effect
 from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, Value
 
-__all__ = ["emit_driver"]
+__all__ = ["RUN_ROUNDS", "RUN_THREADS", "emit_driver"]
+
+RUN_THREADS, RUN_ROUNDS = "run_threads", "run_rounds"
 
 
-def emit_driver(module: IrModule, kernel: Kernel, layout: StateLayout) -> None:
-    """Adds `@run` to a module that has the thread function."""
-    if layout.sites:
-        emit_warp_release(module, kernel, layout)
-        emit_block_release(module, layout)
+def emit_driver(module: IrModule, name: str) -> IrFunction:
+    """Adds a driver to a module."""
+    if name == RUN_ROUNDS:
+        emit_block_release(module)
     parameters = [
         ("ptr", "noalias", "context"),
         ("ptr", "noalias", "scratch"),
         ("i64", "", "first"),
         ("i64", "", "last"),
+        ("ptr", "", "thread"),
+        ("ptr", "", "release_warp"),
+        ("i64", "", "stride"),
     ]
-    function = module.add_function(IrFunction("run", "void", parameters, attributes="nounwind"))
-    _Driver(IrBuilder(module, function), kernel, layout).emit()
+    function = module.add_function(IrFunction(name, "void", parameters, attributes="nounwind"))
+    _Driver(IrBuilder(module, function)).emit(in_rounds=name == RUN_ROUNDS)
+    return function
 
 
 class _Driver:
-    def __init__(self, b: IrBuilder, kernel: Kernel, layout: StateLayout) -> None:
-        self.b, self.kernel, self.layout = b, kernel, layout
-        self.context, self.scratch, self.first, self.last = b.function.parameters
+    def __init__(self, b: IrBuilder) -> None:
+        self.b = b
+        self.context, self.scratch, self.first, self.last, *rest = b.function.parameters
+        self.thread, self.release_warp, self.stride = rest
         self.end = b.function.add_block("end")
 
-    def emit(self) -> None:
+    def emit(self, *, in_rounds: bool) -> None:
         b = self.b
         sizes = [context_word(b, self.context, c) for c in (Context.BLOCK_X, Context.BLOCK_Y, Context.BLOCK_Z)]
         threads = b.mul(b.mul(sizes[0], sizes[1]), sizes[2])
@@ -53,7 +61,7 @@ class _Driver:
         row = b.udiv(number, grid[0])
         block = [b.urem(number, grid[0]), b.urem(row, grid[1]), b.udiv(row, grid[1])]
         places = [b.cast("trunc", index, "i32") for index in block]
-        if self.layout.sites:
+        if in_rounds:
             self._rounds(states, sizes, threads, places)
         else:
             self._all_threads(sizes, places)
@@ -78,7 +86,7 @@ class _Driver:
         """Emits a call of the thread function. After a fault, the driver returns."""
         b = self.b
         indices = [b.cast("trunc", v, "i32") for v in thread]
-        result = b.call("thread", "i32", [self.context, self.scratch, state, *indices, *block])
+        result = b.call_pointer(self.thread, "i32", [self.context, self.scratch, state, *indices, *block])
         good = b.function.add_block("ran")
         b.branch_if(b.icmp("slt", result, b.int_(0, "i32")), self.end, good)
         b.block = good
@@ -87,9 +95,9 @@ class _Driver:
     # -- with waiting ------------------------------------------------------------------------------------------------
 
     def _rounds(self, states: Value, sizes: Sequence[Value], threads: Value, block: Sequence[Value]) -> None:
-        b, layout = self.b, self.layout
+        b = self.b
         start, _ = b.open_loop(b.int_(0), threads, name="start")
-        state = b.gep("i8", states, b.mul(start.index, b.int_(layout.stride)))
+        state = b.gep("i8", states, b.mul(start.index, self.stride))
         b.store(b.int_(0), state, align=8)  # site and waits_for
         b.close_loop(start)
 
@@ -101,7 +109,7 @@ class _Driver:
         last = b.intrinsic("umin", b.add(first, b.int_(32)), threads)
         self._warp(states, sizes, block, first, last)
         b.close_loop(warps)
-        released = b.call("release_block", "i32", [states, threads])
+        released = b.call("release_block", "i32", [states, threads, self.stride])
         finished, stuck = b.function.add_block("finished"), b.function.add_block("stuck")
         b.branch_if(b.icmp("sgt", released, b.int_(0, "i32")), again, finished)
         b.block = finished
@@ -112,14 +120,14 @@ class _Driver:
 
     def _warp(self, states: Value, sizes: Sequence[Value], block: Sequence[Value], first: Value, last: Value) -> None:
         """Emits the function that runs the lanes of a warp until none can continue."""
-        b, layout = self.b, self.layout
+        b = self.b
         again = b.function.add_block("lanes")
         b.branch(again)
         b.block = again
         lanes, _ = b.open_loop(first, last, name="lane")
         number = lanes.index
-        state = b.gep("i8", states, b.mul(number, b.int_(layout.stride)))
-        waits = b.load("i32", b.gep("i8", state, b.int_(layout.WAITS_FOR)), align=4)
+        state = b.gep("i8", states, b.mul(number, self.stride))
+        waits = b.load("i32", b.gep("i8", state, b.int_(StateLayout.WAITS_FOR)), align=4)
         site = b.load("i32", state, align=4)
         ready = b.and_(b.icmp("eq", waits, b.int_(0, "i32")), b.icmp("sge", site, b.int_(0, "i32")))
         with b.if_(ready):
@@ -129,30 +137,24 @@ class _Driver:
             ended = b.icmp("eq", result, b.int_(0, "i32"))
             b.store(b.select(ended, b.int_(-1, "i32"), result), state, align=4)
         b.close_loop(lanes)
-        if any(self.kernel.instructions[p].definition.effect is Effect.WARP for p in layout.sites):
-            count = b.cast("trunc", b.sub(last, first), "i32")
-            base = b.gep("i8", states, b.mul(first, b.int_(layout.stride)))
-            released = b.call("release_warp", "i32", [base, count])
-            done = b.function.add_block("warp.over")
-            b.branch_if(b.icmp("ne", released, b.int_(0, "i32")), again, done)
-            b.block = done
+        done, release = b.function.add_block("warp.over"), b.function.add_block("release")
+        b.branch_if(b.icmp("eq", self.release_warp, Value("ptr", "null")), done, release)
+        b.block = release
+        count = b.cast("trunc", b.sub(last, first), "i32")
+        base = b.gep("i8", states, b.mul(first, self.stride))
+        released = b.call_pointer(self.release_warp, "i32", [base, count])
+        b.branch_if(b.icmp("ne", released, b.int_(0, "i32")), again, done)
+        b.block = done
 
     def _report_divergence(self, states: Value, threads: Value, released: Value, block: Sequence[Value]) -> None:
-        """Emits the report of a barrier that can never complete.
+        """Emits the report of a barrier that can never complete, with the number of the site as its instruction.
 
         `released` is -1 minus the number of the first thread that waits there.
         """
-        b, layout = self.b, self.layout
+        b = self.b
         thread = b.not_(released)
-        state = b.gep("i8", states, b.mul(b.cast("zext", thread, "i64"), b.int_(layout.stride)))
+        state = b.gep("i8", states, b.mul(b.cast("zext", thread, "i64"), self.stride))
         site = b.cast("zext", b.load("i32", state, align=4), "i64")
-        positions = b.module.add_global(
-            "positions",
-            f"private constant [{len(layout.sites) + 1} x i64] [i64 0, "
-            + ", ".join(f"i64 {position}" for position in layout.sites)
-            + "]",
-        )
-        position = b.load("i64", b.gep("i64", Value("ptr", positions), site), align=8)
         kind = b.int_(Faults.BARRIER_DIVERGENCE)
-        emit_report_call(b, self.context, kind, position, b.int_(0), [thread, *block])
+        emit_report_call(b, self.context, kind, site, b.int_(0), [thread, *block])
         b.branch(self.end)

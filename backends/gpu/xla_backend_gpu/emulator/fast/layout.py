@@ -63,13 +63,12 @@ class StateLayout:
     Attributes:
         sites: the instructions at which threads wait. The first one has number 1.
         live: the registers that are live at each site.
-        operands, results, registers, local: offsets in bytes.
+        results, registers, local: offsets in bytes.
         stride: the size of a state in bytes.
     """
 
     sites: tuple[int, ...]
     live: tuple[tuple[Register, ...], ...]
-    operands: int
     results: int
     registers: int
     local: int
@@ -78,6 +77,7 @@ class StateLayout:
     SITE = 0
     WAITS_FOR = 4
     FUEL = 8
+    OPERANDS = 16
 
     @staticmethod
     def of(kernel: Kernel) -> StateLayout:
@@ -87,13 +87,12 @@ class StateLayout:
             definition = kernel.instructions[position].definition
             most_operands = max(most_operands, sum(not o.written for o in definition.operands))
             most_results = max(most_results, sum(o.written for o in definition.operands))
-        operands = 16
-        results = operands + 8 * most_operands
+        results = StateLayout.OPERANDS + 8 * most_operands
         registers = results + 8 * most_results
         local = -(-(registers + 8 * max(map(len, live.values()), default=0)) // 16) * 16
         stride = -(-(local + kernel.local_bytes) // 64) * 64
         return StateLayout(
-            tuple(live), tuple(map(tuple, live.values())), operands, results, registers, local, stride if live else 0
+            tuple(live), tuple(map(tuple, live.values())), results, registers, local, stride if live else 0
         )
 
 

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import os
 import threading
 import time
 import weakref
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from xla_backend_gpu.emulator.counters import Counters
-from xla_backend_gpu.emulator.fast.driver import emit_driver
+from xla_backend_gpu.emulator.fast.driver import RUN_ROUNDS, RUN_THREADS, emit_driver
 from xla_backend_gpu.emulator.fast.layout import Context, Faults, StateLayout
-from xla_backend_gpu.emulator.fast.thread_function import emit_report, emit_thread_function
+from xla_backend_gpu.emulator.fast.releases import emit_warp_release
+from xla_backend_gpu.emulator.fast.thread_function import REPORT, emit_report, emit_thread_function
 from xla_backend_gpu.emulator.faults import FaultKind
 from xla_backend_gpu.emulator.launch import Launch
 from xla_backend_gpu.emulator.ptx.program import Kernel, Symbol
-from xla_core.codegen.llvm import IrModule, LoopAbi, compile_ir
+from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, LoopAbi, Value, compile_ir
+from xla_core.errors import UnimplementedError
 
-__all__ = ["kernel_ir", "run_fast"]
+__all__ = ["run_fast"]
 
 _INLINE_WORK = 1 << 18
 """Instructions of all threads, each counted once, below which a launch stays on the calling thread."""
@@ -38,19 +42,48 @@ _WAVES = 8
 """Parts of a launch for each core, so that the cores end at about the same time, and change to optimized code soon."""
 
 
-class _Native:
-    """A kernel's code for the host."""
+class _Library:
+    """Native code of a module of LLVM IR, as long as this object lives.
 
-    def __init__(self, text: str, name: str, opt_level: int) -> None:
+    The module is not optimized at level 0. `addresses` are those of the functions that are not internal.
+    """
+
+    def __init__(self, module: IrModule, opt_level: int, what: str) -> None:
         import llvmlite.binding as llvm
 
-        what = f"kernel {name} in the emulator"
+        text = module.to_text()
         compiled = compile_ir(text, _host(), opt_level, jit=True, what=what, optimized=not opt_level)
         self._compiled = compiled
         self._engine = llvm.create_mcjit_compiler(compiled.module, compiled.machine)
         self._engine.finalize_object()
-        signature = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-        self.run = signature(self._engine.get_function_address("run"))
+        exported = [name for name, function in module.functions.items() if not function.is_internal]
+        self.addresses = {name: self._engine.get_function_address(name) for name in exported}
+
+
+_Driver = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 2, *[ctypes.c_int64] * 2, *[ctypes.c_void_p] * 2, ctypes.c_int64)
+
+
+class _Native(NamedTuple):
+    """What a launch calls: a driver, with the addresses of the kernel's functions, and the library that has them."""
+
+    driver: Callable[..., None]
+    thread: int
+    release_warp: int
+    library: _Library
+
+
+@functools.cache
+def _drivers() -> tuple[_Library, Mapping[str, Callable[..., None]]]:
+    """Compiles what all kernels share: the drivers, and the function that reports faults."""
+    import llvmlite.binding as llvm
+
+    module = IrModule("drivers")
+    emit_report(module)
+    for name in (RUN_THREADS, RUN_ROUNDS):
+        emit_driver(module, name)
+    library = _Library(module, _OPT_LEVEL, "the emulator's drivers")
+    llvm.add_symbol(REPORT, library.addresses[REPORT])
+    return library, {name: _Driver(library.addresses[name]) for name in (RUN_THREADS, RUN_ROUNDS)}
 
 
 class _Code:
@@ -58,12 +91,11 @@ class _Code:
     takes twice the time: most kernels of tests run for less than a millisecond.
     """
 
-    def __init__(self, kernel: Kernel) -> None:
-        self._name = kernel.name
-        started = time.thread_time()
-        self._text, self.layout = kernel_ir(kernel)
-        self._native = _Native(self._text, kernel.name, 0)
-        self._seconds_to_optimize = _OPTIMIZATION_COST * (time.thread_time() - started)
+    def __init__(self, kernel: Kernel, layout: StateLayout, native: _Native, seconds_to_compile: float) -> None:
+        self._kernel = weakref.ref(kernel)  # which keeps this object
+        self.layout = layout
+        self._native = native
+        self._seconds_to_optimize = _OPTIMIZATION_COST * seconds_to_compile
         self._seconds = 0.0
         self._is_optimized = False
         self._lock = threading.Lock()
@@ -72,42 +104,81 @@ class _Code:
         """Runs blocks. Several threads may call it."""
         native = self._current()
         started = time.thread_time()
-        native.run(context, scratch, first, last)
+        native.driver(context, scratch, first, last, native.thread, native.release_warp, self.layout.stride)
         self._seconds += time.thread_time() - started
 
     def _current(self) -> _Native:
         if self._seconds > self._seconds_to_optimize and not self._is_optimized:
             with self._lock:
-                if not self._is_optimized:
-                    self._native = _Native(self._text, self._name, _OPT_LEVEL)
+                kernel = self._kernel()
+                if not self._is_optimized and kernel is not None:
+                    self._native = _optimized(kernel, self.layout)
                     self._is_optimized = True
         return self._native
 
 
-def kernel_ir(kernel: Kernel) -> tuple[str, StateLayout]:
-    """Translates a kernel to LLVM IR.
-
-    Raises:
-        UnimplementedError: the kernel has an instruction that the engine doesn't run.
-    """
-    layout = StateLayout.of(kernel)
+def _optimized(kernel: Kernel, layout: StateLayout) -> _Native:
+    """Compiles a kernel into a driver of its own."""
     module = IrModule(kernel.name)
-    emit_report(module)
-    emit_thread_function(module, kernel, layout)
-    emit_driver(module, kernel, layout)
-    return module.to_text(), layout
+    thread = emit_thread_function(module, kernel, layout, "thread")
+    release_warp = emit_warp_release(module, kernel, layout, "release_warp")
+    driver = emit_driver(module, _driver_of(layout))
+    module.internalize((), "")
+    driver.internalize("alwaysinline")
+    parameters = [("ptr", ""), ("ptr", ""), ("i64", ""), ("i64", ""), ("ptr", ""), ("ptr", ""), ("i64", "")]
+    run = IrFunction("run", "void", [(*p, f"p{i}") for i, p in enumerate(parameters)], attributes="nounwind")
+    b = IrBuilder(module, module.add_function(run))
+    functions = [Value("ptr", f"@{f.name}" if f is not None else "null") for f in (thread, release_warp)]
+    b.call(driver.name, "void", [*run.parameters[:4], *functions, b.int_(layout.stride)])
+    b.ret()
+    library = _Library(module, _OPT_LEVEL, f"kernel {kernel.name} in the emulator")
+    return _Native(_Driver(library.addresses["run"]), 0, 0, library)
+
+
+def _driver_of(layout: StateLayout) -> str:
+    return RUN_ROUNDS if layout.sites else RUN_THREADS
 
 
 _compiling = threading.Lock()
 _codes: weakref.WeakKeyDictionary[Kernel, _Code] = weakref.WeakKeyDictionary()
 
 
-def _code_of(kernel: Kernel) -> _Code:
-    """Returns the kernel's code, which lives as long as the kernel."""
+def _code_of(kernel: Kernel, siblings: Collection[Kernel]) -> _Code:
+    """Returns the kernel's code, which lives as long as the kernel.
+
+    The kernels of a module are compiled together, which takes half of the time that it takes to compile each alone.
+
+    Raises:
+        UnimplementedError: the kernel has an instruction that the engine doesn't run.
+    """
     with _compiling:
         if kernel not in _codes:
-            _codes[kernel] = _Code(kernel)
+            _compile([k for k in siblings if k is not kernel and k not in _codes], kernel)
         return _codes[kernel]
+
+
+def _compile(others: Sequence[Kernel], kernel: Kernel) -> None:
+    """Compiles kernels as one module, without optimization. Those of `others` that can't be translated are left out."""
+    started = time.thread_time()
+    _, drivers = _drivers()
+    module = IrModule(kernel.name)
+    emitted = [(kernel, *_emit(module, kernel, 0))]
+    for number, other in enumerate(others, 1):
+        with contextlib.suppress(UnimplementedError):  # which its own launch raises
+            emitted.append((other, *_emit(module, other, number)))
+    library = _Library(module, 0, f"kernel {kernel.name} and those beside it in the emulator")
+    each = (time.thread_time() - started) / len(emitted)
+    for one, layout, thread, release_warp in emitted:
+        release = library.addresses[release_warp.name] if release_warp is not None else 0
+        native = _Native(drivers[_driver_of(layout)], library.addresses[thread.name], release, library)
+        _codes[one] = _Code(one, layout, native, each)
+
+
+def _emit(module: IrModule, kernel: Kernel, number: int) -> tuple[StateLayout, IrFunction, IrFunction | None]:
+    """Emits a kernel's functions, as those of this number in the module."""
+    layout = StateLayout.of(kernel)
+    thread = emit_thread_function(module, kernel, layout, f"thread{number}")
+    return layout, thread, emit_warp_release(module, kernel, layout, f"release_warp{number}")
 
 
 @functools.cache
@@ -130,9 +201,14 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def run_fast(launch: Launch) -> Counters:
-    """Runs all blocks. Raises EmulatorFault for the first fault that a thread reported."""
-    code = _code_of(launch.kernel)
+def run_fast(launch: Launch, siblings: Collection[Kernel] = ()) -> Counters:
+    """Runs all blocks. `siblings` are the kernels of the module, which are compiled with the one that is launched.
+
+    Raises:
+        EmulatorFault: the first fault that a thread reported.
+        UnimplementedError: the kernel has an instruction that the engine doesn't run.
+    """
+    code = _code_of(launch.kernel, siblings)
     launch.memory.tracks_initialization = False
     context = _context(launch)
     blocks = launch.blocks
@@ -150,7 +226,7 @@ def run_fast(launch: Launch) -> Counters:
             run(part)
     else:
         list(_pool().map(run, range(parts)))
-    _raise_fault(launch, context)
+    _raise_fault(launch, context, code.layout)
     return Counters(launches=1, blocks=blocks, threads=blocks * launch.threads)
 
 
@@ -187,7 +263,7 @@ _KINDS = {
 }
 
 
-def _raise_fault(launch: Launch, context: np.ndarray[Any, np.dtype[np.int64]]) -> None:
+def _raise_fault(launch: Launch, context: np.ndarray[Any, np.dtype[np.int64]], layout: StateLayout) -> None:
     found = Faults(int(context[Context.FAULT]))
     if found is Faults.NONE:
         return
@@ -199,7 +275,10 @@ def _raise_fault(launch: Launch, context: np.ndarray[Any, np.dtype[np.int64]]) -
         Faults.TRAP: "the kernel trapped",
         Faults.BARRIER_DIVERGENCE: "the thread waits for threads that never arrive",
     }
-    instruction = launch.kernel.instructions[int(context[Context.FAULT_INSTRUCTION])]
+    position = int(context[Context.FAULT_INSTRUCTION])
+    if found is Faults.BARRIER_DIVERGENCE:  # the driver knows the number of the site
+        position = layout.sites[position - 1]
+    instruction = launch.kernel.instructions[position]
     x, y, z = (int(context[place]) for place in range(Context.FAULT_BLOCK_X, Context.FAULT_BLOCK_Z + 1))
     block = x + launch.grid[0] * (y + launch.grid[1] * z)
     thread = block * launch.threads + int(context[Context.FAULT_THREAD])

@@ -1,7 +1,8 @@
 """Emits the functions that release waiting threads: the lanes of a warp, and the threads of a block.
 
-i32 @release_warp(ptr states, i32 lanes)     returns how many lanes continue
-i32 @release_block(ptr states, i64 threads)  returns how many continue; 0: all have ended; -1 - T: thread T never can
+i32 @NAME(ptr states, i32 lanes)  is a kernel's, for its warp instructions. It returns how many lanes continue.
+i32 @release_block(ptr states, i64 threads, i64 stride)
+    returns how many threads continue; 0: all have ended; -1 - T: thread T never can.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ __all__ = ["emit_block_release", "emit_warp_release"]
 _BARRIERS = 16
 
 
-def _waits(b: IrBuilder, layout: StateLayout, state: Value, effect: Effect) -> Value:
-    waits = b.load("i32", b.gep("i8", state, b.int_(layout.WAITS_FOR)), align=4)
+def _waits(b: IrBuilder, state: Value, effect: Effect) -> Value:
+    waits = b.load("i32", b.gep("i8", state, b.int_(StateLayout.WAITS_FOR)), align=4)
     return b.icmp("eq", waits, b.int_(WAITING[effect], "i32"))
 
 
-def _go_on(b: IrBuilder, layout: StateLayout, state: Value) -> None:
-    b.store(b.int_(0, "i32"), b.gep("i8", state, b.int_(layout.WAITS_FOR)), align=4)
+def _go_on(b: IrBuilder, state: Value) -> None:
+    b.store(b.int_(0, "i32"), b.gep("i8", state, b.int_(StateLayout.WAITS_FOR)), align=4)
 
 
 def _increment(b: IrBuilder, counter: Value, by: int = 1) -> None:
@@ -45,22 +46,21 @@ class _Lane:
     def fetch(self, operand: int, lane: Value) -> Value:
         b, layout = self.b, self.layout
         state = b.gep("i8", self.states, b.mul(b.cast("zext", lane, "i64"), b.int_(layout.stride)))
-        bits = b.load("i64", b.gep("i8", state, b.int_(layout.operands + 8 * operand)), align=8)
+        bits = b.load("i64", b.gep("i8", state, b.int_(layout.OPERANDS + 8 * operand)), align=8)
         type_ = self.types[operand]
         return b.bitcast(b.cast("trunc", bits, f"i{value_bits(Value(type_, ''))}"), type_)
 
 
-def emit_warp_release(module: IrModule, kernel: Kernel, layout: StateLayout) -> None:
+def emit_warp_release(module: IrModule, kernel: Kernel, layout: StateLayout, name: str) -> IrFunction | None:
+    """Emits the function that releases the lanes of a warp, if the kernel has instructions for which they wait."""
     sites = [
         (number, kernel.instructions[position])
         for number, position in enumerate(layout.sites, 1)
         if kernel.instructions[position].definition.effect is Effect.WARP
     ]
     if not sites:
-        return
-    function = IrFunction(
-        "release_warp", "i32", [("ptr", "", "states"), ("i32", "", "lanes")], prefix="internal", attributes="nounwind"
-    )
+        return None
+    function = IrFunction(name, "i32", [("ptr", "", "states"), ("i32", "", "lanes")], attributes="nounwind")
     b = IrBuilder(module, module.add_function(function))
     states, lanes = function.parameters
     released, alive, arrived = (b.alloca("i32") for _ in range(3))
@@ -81,13 +81,13 @@ def emit_warp_release(module: IrModule, kernel: Kernel, layout: StateLayout) -> 
 
     outer, _ = b.open_loop(zero, lanes, name="waiting")
     state = state_of(outer.index)
-    with b.if_(_waits(b, layout, state, Effect.WARP)):
+    with b.if_(_waits(b, state, Effect.WARP)):
         site = b.load("i32", state, align=4)
         b.store(zero, arrived)
         inner, _ = b.open_loop(zero, lanes, name="arrived")
         other = state_of(inner.index)
         same = b.icmp("eq", b.load("i32", other, align=4), site)
-        with b.if_(b.and_(same, _waits(b, layout, other, Effect.WARP))):
+        with b.if_(b.and_(same, _waits(b, other, Effect.WARP))):
             set_bit(arrived, inner.index)
         b.close_loop(inner)
         over, unknown = b.function.add_block("over"), b.function.add_block("unknown")
@@ -106,11 +106,12 @@ def emit_warp_release(module: IrModule, kernel: Kernel, layout: StateLayout) -> 
             inner, _ = b.open_loop(zero, lanes, name="go")
             bit = b.binary("and", b.binary("lshr", members, inner.index), b.int_(1, "i32"))
             with b.if_(b.icmp("ne", bit, zero)):
-                _go_on(b, layout, state_of(inner.index))
+                _go_on(b, state_of(inner.index))
                 _increment(b, released)
             b.close_loop(inner)
     b.close_loop(outer)
     b.ret(b.load("i32", released))
+    return function
 
 
 def _release_site(
@@ -161,7 +162,7 @@ def _release_site(
 # -- a block -----------------------------------------------------------------------------------------------------------
 
 
-def emit_block_release(module: IrModule, layout: StateLayout) -> None:
+def emit_block_release(module: IrModule) -> None:
     """Emits `@release_block`.
 
     A barrier releases its threads when as many have arrived as it asks for, or all threads that haven't ended.
@@ -169,12 +170,12 @@ def emit_block_release(module: IrModule, layout: StateLayout) -> None:
     function = IrFunction(
         "release_block",
         "i32",
-        [("ptr", "", "states"), ("i64", "", "threads")],
+        [("ptr", "", "states"), ("i64", "", "threads"), ("i64", "", "stride")],
         prefix="internal",
         attributes="nounwind",
     )
     b = IrBuilder(module, module.add_function(function))
-    states, threads = function.parameters
+    states, threads, stride = function.parameters
     arrived, expected = b.alloca("i32", _BARRIERS), b.alloca("i32", _BARRIERS)
     released, alive, first = (b.alloca("i32") for _ in range(3))
     zero = b.int_(0, "i32")
@@ -186,10 +187,10 @@ def emit_block_release(module: IrModule, layout: StateLayout) -> None:
             b.store(zero, b.gep("i32", array, b.int_(number)))
 
     def state_of(thread: Value) -> Value:
-        return b.gep("i8", states, b.mul(thread, b.int_(layout.stride)))
+        return b.gep("i8", states, b.mul(thread, stride))
 
     def barrier(state: Value, array: Value) -> Value:
-        number = b.load("i64", b.gep("i8", state, b.int_(layout.operands)), align=8)
+        number = b.load("i64", b.gep("i8", state, b.int_(StateLayout.OPERANDS)), align=8)
         return b.gep("i32", array, b.binary("and", number, b.int_(_BARRIERS - 1)))
 
     loop, _ = b.open_loop(b.int_(0), threads, name="arrived")
@@ -198,19 +199,19 @@ def emit_block_release(module: IrModule, layout: StateLayout) -> None:
         _increment(b, alive)
         low = b.intrinsic("umin", b.load("i32", first), b.cast("trunc", loop.index, "i32"))
         b.store(low, first)
-        with b.if_(_waits(b, layout, state, Effect.BARRIER)):
+        with b.if_(_waits(b, state, Effect.BARRIER)):
             _increment(b, barrier(state, arrived))
-            asked = b.load("i64", b.gep("i8", state, b.int_(layout.operands + 8)), align=8)
+            asked = b.load("i64", b.gep("i8", state, b.int_(StateLayout.OPERANDS + 8)), align=8)
             b.store(b.cast("trunc", asked, "i32"), barrier(state, expected))
     b.close_loop(loop)
     loop, _ = b.open_loop(b.int_(0), threads, name="release")
     state = state_of(loop.index)
-    with b.if_(_waits(b, layout, state, Effect.BARRIER)):
+    with b.if_(_waits(b, state, Effect.BARRIER)):
         asked = b.load("i32", barrier(state, expected))
         everyone = b.load("i32", alive)
         count = b.select(b.icmp("eq", asked, zero), everyone, b.intrinsic("umin", asked, everyone))
         with b.if_(b.icmp("uge", b.load("i32", barrier(state, arrived)), count)):
-            _go_on(b, layout, state)
+            _go_on(b, state)
             _increment(b, released)
     b.close_loop(loop)
     stuck = b.and_(b.icmp("eq", b.load("i32", released), zero), b.icmp("ne", b.load("i32", alive), zero))

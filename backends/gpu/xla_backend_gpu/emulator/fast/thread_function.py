@@ -1,6 +1,6 @@
 """Emits the thread function: the instructions of a kernel as LLVM IR.
 
-    i32 @NAME.thread(ptr context, ptr shared, ptr state, i32 thread, i32 tid.x, ..., i32 ctaid.z)
+    i32 @NAME(ptr context, ptr shared, ptr state, i32 thread, i32 tid.x, ..., i32 ctaid.z)
 
 returns 0 at the thread's end, -1 after a fault, and the number of the site where the thread waits for others. The
 driver calls it again later. It then restores the registers from the thread's state and continues after the site.
@@ -20,13 +20,16 @@ from xla_backend_gpu.emulator.table import Effect
 from xla_core.codegen.llvm import Block, IrBuilder, IrFunction, IrModule, Value
 from xla_core.errors import UnimplementedError
 
-__all__ = ["INDICES", "emit_report", "emit_report_call", "emit_thread_function", "value_bits"]
+__all__ = ["INDICES", "REPORT", "emit_report", "emit_report_call", "emit_thread_function", "value_bits"]
 
 INDICES = ("thread", "tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z")
 
+REPORT = "xla_gpu_emulator_report"
+"""The name of the function that reports a fault, which all kernels call."""
 
-def emit_thread_function(module: IrModule, kernel: Kernel, layout: StateLayout) -> IrFunction:
-    """Adds the thread function to a module.
+
+def emit_thread_function(module: IrModule, kernel: Kernel, layout: StateLayout, name: str) -> IrFunction:
+    """Adds the thread function to a module, under a name.
 
     Raises:
         UnimplementedError: the kernel has an instruction that the engine doesn't run.
@@ -37,9 +40,9 @@ def emit_thread_function(module: IrModule, kernel: Kernel, layout: StateLayout) 
         ("ptr", "noalias", "state"),
         *(("i32", "", name) for name in INDICES),
     ]
-    function = module.add_function(IrFunction("thread", "i32", parameters, prefix="internal", attributes="nounwind"))
+    function = IrFunction(name, "i32", parameters, attributes="nounwind")
     _ThreadFunction(IrBuilder(module, function), kernel, layout).emit()
-    return function
+    return module.add_function(function)
 
 
 class _Fault(NamedTuple):
@@ -219,9 +222,9 @@ class _ThreadFunction:
         number = layout.sites.index(self.position) + 1
         for place, value in enumerate(self.operands.sources(instruction)):
             bits = b.bitcast(value, f"i{value_bits(value)}")
-            b.store(b.cast("zext", bits, "i64"), self._state(layout.operands + 8 * place), align=8)
+            b.store(b.cast("zext", bits, "i64"), self._state(layout.OPERANDS + 8 * place), align=8)
         if instruction.definition.effect is Effect.BARRIER and instruction.operands[1] is None:
-            b.store(b.int_(0), self._state(layout.operands + 8), align=8)  # the barrier waits for the whole block
+            b.store(b.int_(0), self._state(layout.OPERANDS + 8), align=8)  # the barrier waits for the whole block
         for place, register in enumerate(layout.live[number - 1]):
             bits = b.cast("zext", self.operands.load_register(register), "i64")
             b.store(bits, self._state(layout.registers + 8 * place), align=8)
@@ -251,10 +254,10 @@ def value_bits(value: Value) -> int:
 
 
 def emit_report(module: IrModule) -> None:
-    """Emits `@report`, which writes a fault to the context unless another thread has done so."""
+    """Emits `REPORT`, which writes a fault to the context unless another thread has done so."""
     parameters = [("ptr", "", "context"), *(("i64", "", name) for name in ("kind", "instruction", "address"))]
     parameters += [("i32", "", name) for name in ("thread", "x", "y", "z")]
-    function = IrFunction("report", "void", parameters, prefix="internal", attributes="noinline cold nounwind")
+    function = IrFunction(REPORT, "void", parameters, attributes="noinline cold nounwind")
     b = IrBuilder(module, module.add_function(function))
     context, kind, instruction, address, *indices = function.parameters
     place = b.gep("i64", context, b.int_(Context.FAULT))
@@ -269,5 +272,5 @@ def emit_report(module: IrModule) -> None:
 def emit_report_call(
     b: IrBuilder, context: Value, kind: Value, position: Value, address: Value, indices: Sequence[Value]
 ) -> None:
-    """Emits a call of `@report`. `indices` are the thread's number in its block, and the block's x, y and z."""
-    b.call("report", "void", [context, kind, position, address, *indices])
+    """Emits a call of `REPORT`. `indices` are the thread's number in its block, and the block's x, y and z."""
+    b.call(REPORT, "void", [context, kind, position, address, *indices])
