@@ -128,12 +128,14 @@ class Builder:
         shape = operand.shape.with_dimensions(result)
         return self.add(Opcode.BROADCAST, operand, shape=shape, dimensions=tuple(dimensions))
 
-    def slice_in_dim(self, operand: HloInstruction, dimension: int, start: int, limit: int) -> HloInstruction:
+    def slice_in_dim(
+        self, operand: HloInstruction, dimension: int, start: int, limit: int, stride: int = 1
+    ) -> HloInstruction:
         """Adds a slice of one dimension; returns the operand itself where that is all of it."""
-        if (start, limit) == (0, operand.shape.dimensions[dimension]):
+        if (start, limit, stride) == (0, operand.shape.dimensions[dimension], 1):
             return operand
         slices = [SliceDimension(0, n) for n in operand.shape.dimensions]
-        slices[dimension] = SliceDimension(start, limit)
+        slices[dimension] = SliceDimension(start, limit, stride)
         return self.add(Opcode.SLICE, operand, slice=(*slices,))
 
     def pad_in_dim(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.combiner import combiner
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.inlining import apply_to_arrays, is_elementwise_of_scalars
@@ -11,9 +12,12 @@ from xla_core.passes.legalization.decompositions import decomposition
 
 @decomposition(Opcode.REDUCE)
 def _reduce(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Combines the halves of each dimension until one element is left, and that with the initial value.
+    """Combines the elements of each dimension in pairs until one is left, and that with the initial value.
 
-    This takes any number of operands and any elementwise reducer, for a device that reduces by few ops or by none.
+    This takes any number of operands and any elementwise reducer, for a device that reduces by few ops or by none. An
+    op that may combine elements in any order combines the halves of the dimension, which are contiguous. Any other
+    reducer combines neighbours, the innermost dimension first, because its result may depend on the row-major order:
+    one that selects the larger value decides by the order between equal values.
     """
     computation = i.attribute("to_apply")
     if not is_elementwise_of_scalars(computation):
@@ -24,15 +28,18 @@ def _reduce(i: HloInstruction, b: Builder) -> HloInstruction | None:
     kept = next(i.shape.leaves()).dimensions
     if 0 in values[0].shape.dimensions:
         return _result(i, b, [b.broadcast(start, kept) for start in initial])
-    for axis in i.attribute("dimensions"):
+    ordered = combiner(computation) is None
+    for axis in sorted(i.attribute("dimensions"), reverse=True):
         while (size := values[0].shape.dimensions[axis]) > 1:
             half = size // 2
-            first, second = ([b.slice_in_dim(v, axis, start, start + half) for v in values] for start in (0, half))
+            # The start, limit and stride of the two operands of the reducer.
+            pair = [(0, 2 * half, 2), (1, 2 * half, 2)] if ordered else [(0, half, 1), (half, 2 * half, 1)]
+            first, second = ([b.slice_in_dim(v, axis, *bounds) for v in values] for bounds in pair)
             last = [b.slice_in_dim(v, axis, size - 1, size) for v in values] if size % 2 else []
             values = apply_to_arrays(computation, [*first, *second], b)
             if last:
-                pairs = zip(values, last, strict=True)
-                values = [b.add(Opcode.CONCATENATE, *pair, dimensions=(axis,)) for pair in pairs]
+                ends = zip(values, last, strict=True)
+                values = [b.add(Opcode.CONCATENATE, *end, dimensions=(axis,)) for end in ends]
     starts = [b.broadcast(start, kept) for start in initial]
     return _result(i, b, apply_to_arrays(computation, [*starts, *(b.reshape(v, kept) for v in values)], b))
 

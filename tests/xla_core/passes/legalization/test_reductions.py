@@ -74,6 +74,16 @@ def test_reductions_of_several_results(capabilities: Capabilities) -> None:
     same(ARGMAX, capabilities, x)
 
 
+@pytest.mark.parametrize("direction", ["GE", "GT", "LE", "LT"])
+@pytest.mark.parametrize("rows", [1, 3, 4, 6])
+def test_the_order_decides_between_equal_values(direction: str, rows: int) -> None:
+    text = ARGMAX.replace("direction=GE", f"direction={direction}").replace("[3,7]", f"[{rows},7,2]")
+    text = text.replace("f32[3]", "f32[2]").replace("s32[3]", "s32[2]").replace("dimensions={1}", "dimensions={0,1}")
+    text = text.replace("iota(), iota_dimension=1", "parameter(1)")
+    x = np.random.default_rng(rows).integers(0, 3, (rows, 7, 2)).astype(np.float32)
+    same(text, WITHOUT, x, np.arange(x.size, dtype=np.int32).reshape(x.shape))
+
+
 @pytest.mark.parametrize("size", [0, 1, 2, 5, 8])
 @pytest.mark.parametrize("capabilities", [SUMS, WITHOUT], ids=["sums", "without"])
 def test_reductions_by_any_op(size: int, capabilities: Capabilities) -> None:
