@@ -76,9 +76,10 @@ class ClaimingClient(SettingsClient):
         if self._kept is not None:
             self._kept.write(program)
         try:
-            self.last = super().compile(program, options, file=file)
-            return self.last
+            made = super().compile(program, options, file=file)
         except UnimplementedError as error:
             if claims(self.platform.compiler.target_config, xla.parse(program, file=file)):
                 raise
             not_supported(" ".join(line.strip() for line in error.message.splitlines()[:2]))
+        self.last = made
+        return made  # not `self.last`, which another thread may have set meanwhile
