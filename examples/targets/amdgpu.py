@@ -1,4 +1,4 @@
-"""AMD's GPUs (amdgcn): a grid of threads, as a subclass of `GridAbi`.
+"""AMD's GPUs (amdgcn): a grid of threads, as a subclass of `GpuAbi`.
 
 LLVM's guide to the target is https://llvm.org/docs/AMDGPUUsage.html. `docs/port-to-your-accelerator.md` walks through
 this file.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from xla_core.codegen.llvm import GridAbi, IrBuilder, IrModule, KernelFrame, KernelParameter, Value
+from xla_core.codegen.llvm import GpuAbi, IrBuilder, IrModule, KernelFrame, KernelParameter, Value
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import ElementType, Shape
 from xla_core.target import ParallelModel
@@ -29,9 +29,7 @@ PARALLEL = ParallelModel(
     registers=64,  # of the 128 that a thread has in a block of 1024
 )
 
-_THREADS = 256  # of a block whose threads work alone
 _STACK = 1 << 10  # bytes; more scratch memory of a thread lies in a buffer
-_GLOBAL, _SHARED, _CONSTANT, _PRIVATE = 1, 3, 4, 5  # LLVM's numbers of the address spaces
 
 
 @dataclasses.dataclass(slots=True)
@@ -42,7 +40,7 @@ class AmdgpuKernel:
     scratch_bytes: int = 0
 
 
-class AmdgpuAbi(GridAbi):
+class AmdgpuAbi(GpuAbi):
     """Kernels are `amdgpu_kernel name(buffer, ..., scratch)`.
 
     `kernels` has the figures of each that was emitted, by name. `scratch` is a buffer for all threads of the grid, or
@@ -51,13 +49,13 @@ class AmdgpuAbi(GridAbi):
 
     triple = "amdgcn-amd-amdhsa"
     kernel_prefix = "amdgpu_kernel"
-    address_space = _GLOBAL
-    constant_address_space = _CONSTANT
-    stack_address_space = _PRIVATE
+    constant_address_space = 4  # LLVM's numbers of the address spaces
+    stack_address_space = 5
+    block_index_intrinsic = "llvm.amdgcn.workgroup.id.x"
+    thread_index_intrinsic = "llvm.amdgcn.workitem.id.x"
+    threads_attribute = '"amdgpu-flat-work-group-size"="{0},{0}"'
     atomic_scope = "agent"  # the threads of one device
     parallel = PARALLEL
-    vector_width = 0  # a lane computes single elements; the wave is the vector
-    native_floats = frozenset({ElementType.F16})
 
     def __init__(self, processor: str = "gfx90a") -> None:
         if processor not in PROCESSORS:
@@ -68,29 +66,15 @@ class AmdgpuAbi(GridAbi):
     def begin_kernel(
         self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, threads: int = 1
     ) -> KernelFrame:
-        self._kernel = self.kernels[name] = AmdgpuKernel(threads if threads > 1 else _THREADS)
-        self.kernel_attributes = (
-            f'nounwind "amdgpu-flat-work-group-size"="{self._kernel.threads},{self._kernel.threads}"'
-        )
         scratch = KernelParameter("scratch", Shape.array(ElementType.U8, (0,)), is_result=True)
         frame = super().begin_kernel(module, name, [*parameters, scratch], count, threads=threads)
+        self._kernel = self.kernels[name] = AmdgpuKernel(self.block_threads)
         self._scratch = frame.buffers.pop()
         return frame
 
-    # -- indices -----------------------------------------------------------------------------------------------------
-
-    def block_index(self, builder: IrBuilder) -> Value:
-        return builder.cast("zext", builder.call("llvm.amdgcn.workgroup.id.x", "i32", []), "i64")
-
-    def thread_index(self, builder: IrBuilder) -> Value:
-        return builder.cast("zext", builder.call("llvm.amdgcn.workitem.id.x", "i32", []), "i64")
-
-    def block_size(self, builder: IrBuilder) -> Value:
-        return builder.int_(self._kernel.threads)
-
     def block_count(self, builder: IrBuilder) -> Value:
         """The first of the arguments that the runtime adds to those of the kernel."""
-        hidden = builder.call("llvm.amdgcn.implicitarg.ptr", f"ptr addrspace({_CONSTANT})", [])
+        hidden = builder.call("llvm.amdgcn.implicitarg.ptr", f"ptr addrspace({self.constant_address_space})", [])
         return builder.cast("zext", builder.load("i32", hidden, align=8), "i64")
 
     # -- threads of a block ------------------------------------------------------------------------------------------
@@ -114,12 +98,6 @@ class AmdgpuAbi(GridAbi):
         return builder.call("llvm.amdgcn.ds.bpermute", "i32", [address, word])
 
     # -- memory ------------------------------------------------------------------------------------------------------
-
-    def shared_array(self, builder: IrBuilder, type_: str, count: int) -> Value:
-        name = builder.module.symbol(f"{builder.function.name}_shared")
-        space = f"addrspace({_SHARED})"
-        builder.module.add_global(name, f"internal {space} global [{count} x {type_}] poison, align 16")
-        return Value(f"ptr {space}", f"@{name}")
 
     def allocate(self, builder: IrBuilder, size: int) -> Value:
         """Memory on the thread's stack if it is small, else the thread's part of the scratch buffer."""

@@ -161,9 +161,8 @@ class Compiler(abc.ABC):
         self, data: bytes, options: CompileOptions | None = None, executor: StreamExecutor | None = None
     ) -> Executable:
         """Restores a serialized executable. The core has checked the header and the target."""
-        from xla_core.hlo.parsing.parser import (
-            parse_hlo,  # deferred, so that only programs that read HLO text load the parser
-        )
+        # Imported here, so that only programs that read HLO text load the parser.
+        from xla_core.hlo.parsing.parser import parse_hlo
 
         return self.run_backend(parse_hlo(data.decode()), options or CompileOptions(), executor)
 

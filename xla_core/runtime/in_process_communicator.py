@@ -92,9 +92,8 @@ class InProcessCommunicator(Communicator):
     """
 
     def __init__(self, options: RunOptions, timeout_name: str) -> None:
-        from xla_core.hlo.evaluation.evaluation_context import (
-            EvaluationContext,  # deferred, so that a backend loads quickly
-        )
+        # Imported here, so that a backend loads quickly.
+        from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
 
         self._manager = options.transfer_manager
         self._device = (options.replica_id, options.partition_id)

@@ -13,16 +13,13 @@ from collections.abc import Sequence
 from xla_backend_gpu.matrices import matrix_shapes, multiply_accumulate
 from xla_backend_gpu.processors import ALIGNMENT, check_processor
 from xla_backend_gpu.remainder import remainder
-from xla_core.codegen.llvm import GridAbi, IrBuilder, IrModule, KernelFrame, KernelParameter, Value
-from xla_core.hlo import ElementType
+from xla_core.codegen.llvm import GpuAbi, IrBuilder, IrModule, KernelFrame, KernelParameter, Value
 from xla_core.target import MatrixShape, ParallelModel
 
 __all__ = ["KernelFigures", "PtxAbi"]
 
 _WARP = 32
-_THREADS = 256  # of a block
 _MOST_BLOCKS = 1 << 16  # of a kernel whose blocks work on a unit together; they stride over more units
-_GLOBAL, _SHARED = 1, 3
 
 PARALLEL = ParallelModel(
     units=512,
@@ -62,7 +59,7 @@ class KernelFigures:
         return max(1, min(wanted, most))
 
 
-class PtxAbi(GridAbi):
+class PtxAbi(GpuAbi):
     """The target of the shared emitter for PTX: a grid of blocks of threads.
 
     Args:
@@ -77,11 +74,11 @@ class PtxAbi(GridAbi):
     triple = "nvptx64-nvidia-cuda"
     kernel_prefix = "ptx_kernel"
     alignment = ALIGNMENT
-    address_space = _GLOBAL
-    constant_address_space = _GLOBAL  # constant memory has 64 KiB
+    block_index_intrinsic = "llvm.nvvm.read.ptx.sreg.ctaid.x"
+    thread_index_intrinsic = "llvm.nvvm.read.ptx.sreg.tid.x"
+    block_count_intrinsic = "llvm.nvvm.read.ptx.sreg.nctaid.x"
+    threads_attribute = '"nvvm.reqntid"="{0}"'
     parallel = PARALLEL
-    vector_width = 0
-    native_floats = frozenset({ElementType.F16})
     atomic_scope = "device"
 
     def __init__(self, processor: str, *, fast_math: str = "", deterministic: bool = True) -> None:
@@ -92,31 +89,15 @@ class PtxAbi(GridAbi):
         self.features = "+ptx65" if self.cpu == "sm_75" else ""
         self.parallel = PARALLEL.model_copy(update={"matrix_shapes": matrix_shapes(self.cpu)})
         self.figures: dict[str, KernelFigures] = {}
-        self._threads = _THREADS
 
     def begin_kernel(
         self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, threads: int = 1
     ) -> KernelFrame:
-        self._threads = threads if threads > 1 else min(_THREADS, max(1, -(-count // _WARP)) * _WARP)
-        self.kernel_attributes = f'nounwind "nvvm.reqntid"="{self._threads}"'
-        self.figures[name] = KernelFigures(count, self._threads, threads > 1)
-        return super().begin_kernel(module, name, parameters, count, threads=threads)
+        frame = super().begin_kernel(module, name, parameters, count, threads=threads)
+        self.figures[name] = KernelFigures(count, self.block_threads, threads > 1)
+        return frame
 
-    # -- indices -----------------------------------------------------------------------------------------------------
-
-    def block_index(self, builder: IrBuilder) -> Value:
-        return _register(builder, "ctaid.x")
-
-    def block_count(self, builder: IrBuilder) -> Value:
-        return _register(builder, "nctaid.x")
-
-    def block_size(self, builder: IrBuilder) -> Value:
-        return builder.int_(self._threads)
-
-    def thread_index(self, builder: IrBuilder) -> Value:
-        return _register(builder, "tid.x")
-
-    # -- memory ------------------------------------------------------------------------------------------------------
+    # -- threads of a block ------------------------------------------------------------------------------------------
 
     def barrier(self, builder: IrBuilder) -> None:
         builder.call("llvm.nvvm.barrier.cta.sync.aligned.all", "void", [builder.int_(0, "i32")])
@@ -135,19 +116,8 @@ class PtxAbi(GridAbi):
     ) -> list[Value]:
         return multiply_accumulate(builder, shape, left, right, total)
 
-    def shared_array(self, builder: IrBuilder, type_: str, count: int) -> Value:
-        name = builder.module.symbol(f"{builder.function.name}_shared")
-        space = f"addrspace({_SHARED})"
-        builder.module.add_global(name, f"internal {space} global [{count} x {type_}] undef, align 16")
-        return Value(f"ptr {space}", f"@{name}")
-
     # -- math --------------------------------------------------------------------------------------------------------
 
     def math(self, builder: IrBuilder, name: str, arguments: Sequence[Value]) -> Value | None:
         """Emits an exact remainder. LLVM would expand its own to x - trunc(x / y) * y, which rounds."""
         return remainder(builder, *arguments) if name == "remainder" else None
-
-
-def _register(builder: IrBuilder, name: str) -> Value:
-    """Reads a special register, extended to i64."""
-    return builder.cast("zext", builder.call(f"llvm.nvvm.read.ptx.sreg.{name}", "i32", []), "i64")

@@ -1,4 +1,4 @@
-"""A compiler whose kernels' code is the shared LLVM emitter's. The kernels are simulated until they are launched."""
+"""A compiler that makes code of kernels with the shared LLVM emitter. The template simulates what the code computes."""
 
 from __future__ import annotations
 

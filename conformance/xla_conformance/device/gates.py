@@ -16,9 +16,8 @@ PATIENCE = 20.0
 """Seconds that something may take that should be immediate."""
 
 _TICK = 0.05
-"""Limits are counted in pieces of so many seconds. On a machine that is busy, or stops for a while, pieces are longer.
-
-So what is slow for that reason has as many of them as elsewhere.
+"""Seconds of one wait. A limit is a number of such waits, because each takes longer on a machine that is busy or stops
+for a while: the limit grows with the machine's delay.
 """
 
 
@@ -43,7 +42,7 @@ def pause(seconds: float) -> Callable[[], None]:
 def patiently(wait: Callable[[float], object], seconds: float) -> bool:
     """Calls `wait` with a short time, again and again until it returns a true value or `seconds` are over.
 
-    Returns whether it did. A machine that is busy gives more time.
+    Returns whether it did. The limit is longer on a busy machine, because it counts waits.
     """
     return any(wait(_TICK) for _ in range(max(1, round(seconds / _TICK))))
 

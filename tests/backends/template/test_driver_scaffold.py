@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import subprocess
@@ -128,7 +129,7 @@ def test_the_compilers_messages_are_shown(package: Path, tmp_path: Path) -> None
 def test_a_package_that_was_not_built_says_what_to_do(
     package: Path, cdriver: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from xla_backend_cdriver.driver import driver  # type: ignore[import-not-found]
+    driver = importlib.import_module("xla_backend_cdriver.driver").driver
 
     monkeypatch.setattr(driver, "library", package / "nowhere.so")
     with pytest.raises(xla.XlaError, match=r"nowhere.so is missing") as raised:

@@ -10,19 +10,21 @@ from xla_core.codegen.llvm.ir.module import IrModule, Value
 from xla_core.codegen.llvm.target_abi import GridAbi, KernelFrame, KernelParameter
 from xla_core.hlo.values.element_type import ElementType
 
+_MOST_INDEPENDENT_THREADS = 256  # in a block whose threads don't cooperate
+
 
 class GpuAbi(GridAbi):
     """A grid of threads with indices by intrinsic functions of i32, and memory that a block shares.
 
-    A subclass says what its target calls these, and defines `barrier` and `exchange`. A kernel that
-    sorts long rows needs more memory than a thread's stack has: override `allocate` for those.
+    A subclass says what its target calls these, and defines `barrier` and `exchange`. A kernel that sorts long rows
+    needs more memory than a thread's stack has: override `allocate` for those.
 
     Attributes:
         block_index_intrinsic, thread_index_intrinsic, block_count_intrinsic: LLVM's names of the functions; a target
             without the last defines `block_count`.
         shared_address_space: the number of the memory that a block shares.
         threads_attribute: the attribute of a kernel that says how many threads a block has, "{0}" for the number.
-        threads_alone: the threads of a block whose threads work alone.
+        block_threads: the number of threads in a block of the kernel that was begun last. A launch must know it.
     """
 
     vector_width = 0  # a lane computes single elements
@@ -30,7 +32,6 @@ class GpuAbi(GridAbi):
     address_space = 1
     constant_address_space = 1  # of constants, which may be larger than constant memory is
     shared_address_space: ClassVar[int] = 3
-    threads_alone: ClassVar[int] = 256
     block_index_intrinsic: ClassVar[str]
     thread_index_intrinsic: ClassVar[str]
     block_count_intrinsic: ClassVar[str] = ""
@@ -39,7 +40,9 @@ class GpuAbi(GridAbi):
     def begin_kernel(
         self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, threads: int = 1
     ) -> KernelFrame:
-        self.block_threads = threads if threads > 1 else self.threads_alone  # a launch must know it
+        lanes = self.parallel.lanes
+        whole_vectors = max(1, -(-count // lanes)) * lanes
+        self.block_threads = threads if threads > 1 else min(_MOST_INDEPENDENT_THREADS, whole_vectors)
         self.kernel_attributes = f"nounwind {self.threads_attribute.format(self.block_threads)}"
         return super().begin_kernel(module, name, parameters, count, threads=threads)
 

@@ -28,7 +28,7 @@ class WorkQueue(Protocol):
     awaited: RecordedPoint | None
 
     def expect_wait(self, point: RecordedPoint) -> None:
-        """Is called by a thread that is about to wait for a point of this stream."""
+        """Reports that the calling thread is about to wait for a point of this stream, which is not ready."""
 
 
 class RecordedPoint:

@@ -123,10 +123,9 @@ class HostQueue:
         self._inline_limit = float("inf")
 
     def expect_wait(self, point: RecordedPoint) -> None:
-        """Is told that a thread waits for `point`, which is not ready.
+        """Lets longer work run inline from now on, if the thread that waits for `point` has nothing else to do.
 
-        If no other work was handed to a worker after the point, the thread had nothing else to do than to wait. It will
-        probably wait for its next work too, so this may run in the caller although it takes longer.
+        That is so if no worker got other work after the point. The thread will probably wait for its next work too.
         """
         if _newest == id(point) and 0 < self._inline_limit < _AWAITED_MICROSECONDS:
             self._inline_limit = _AWAITED_MICROSECONDS

@@ -6,13 +6,14 @@ op table (`xla_core.stablehlo.table`) says what an op means.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NoReturn, Protocol
 
 from xla_core.checks import did_you_mean, require
-from xla_core.errors import InvalidArgumentError, SourceLocation
+from xla_core.errors import InvalidArgumentError, SourceLocation, XlaError
 from xla_core.stablehlo.ir.types import FunctionType, Type
 
 __all__ = [
@@ -126,6 +127,15 @@ class Op:
     def fail(self, message: str, *, hint: str | None = None) -> NoReturn:
         """Raises InvalidArgumentError at the op's location, worded as MLIR words an op's error."""
         raise InvalidArgumentError(f"'{self.name}' op {message}", op=self.name, location=self.location, hint=hint)
+
+    @contextlib.contextmanager
+    def located(self) -> Iterator[None]:
+        """Names this op and its location in an XlaError that the block raises."""
+        try:
+            yield
+        except XlaError as error:
+            error.op, error.location = self.name, self.location
+            raise
 
     def walk(self) -> Iterator[Op]:
         """The op itself and every op nested in it, outermost first."""

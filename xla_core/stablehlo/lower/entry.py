@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from xla_core.errors import InvalidArgumentError, ResourceExhaustedError, SourceLocation, UnimplementedError
+from xla_core.errors import InvalidArgumentError, ResourceExhaustedError, SourceLocation
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ir.module import HloModule, InputOutputAlias
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.shape import Shape
 from xla_core.hlo.verifier import verify_structure
-from xla_core.spmd import Sharding
 from xla_core.spmd.shards import shard_shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext, ModuleLowering
@@ -35,7 +34,9 @@ def lower_entry(lowering: ModuleLowering, function: ir.Op, entry_shards: bool = 
     for argument, attribute, sharding in zip(block.arguments, attributes, shardings.arguments, strict=True):
         shape, name = _shape_at(function, argument.type), argument.name or f"arg{argument.index}"
         if sharding is not None:
-            shard = _parameter(context, _shard_at(function, shape, sharding), name)
+            with function.located():
+                shape = shard_shape(shape, sharding)
+            shard = _parameter(context, shape, name)
             context.values[argument] = shards.to_whole(context, shard, sharding)
             continue
         value = _parameter(context, shape, name)
@@ -45,8 +46,9 @@ def lower_entry(lowering: ModuleLowering, function: ir.Op, entry_shards: bool = 
     results: list[HloInstruction] = []
     for value, sharding in zip(context.lower_block(block), shardings.results, strict=True):
         if sharding is not None:
-            _shard_at(function, value.shape, sharding)  # raises where it can't be split
-            value = shards.to_shard(context, value, sharding)
+            with function.located():
+                shard_shape(value.shape, sharding)  # raises where it can't be split
+                value = shards.to_shard(context, value, sharding)
         results += _leaves(context, value)
     context.set_root(results)
     shards.remove_unused_gathers()
@@ -55,20 +57,9 @@ def lower_entry(lowering: ModuleLowering, function: ir.Op, entry_shards: bool = 
         _keep_aliases_of_equal_size(lowering.hlo)
 
 
-def _shard_at(op: ir.Op, shape: Shape, sharding: Sharding) -> Shape:
-    try:
-        return shard_shape(shape, sharding)
-    except InvalidArgumentError as error:
-        error.op, error.location = op.name, op.location
-        raise
-
-
 def _shape_at(op: ir.Op, type: ir.Type) -> Shape:
-    try:
+    with op.located():
         return shape_of(type)
-    except (InvalidArgumentError, UnimplementedError) as error:
-        error.op, error.location = op.name, op.location
-        raise
 
 
 def device_counts(source: ir.Module) -> tuple[int, int]:

@@ -74,9 +74,8 @@ class StaticValues:
                 hint="write the value as a constant",
             )
         if self._context is None:
-            from xla_core.hlo.evaluation.evaluation_context import (
-                EvaluationContext,  # only for programs with computed shapes
-            )
+            # Only programs with computed shapes need it.
+            from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
 
             self._context = EvaluationContext(max_steps=_MAX_STEPS, max_bytes=_MAX_BYTES)
         return self._context.evaluate(instruction, [self._values[o] for o in instruction.operands])

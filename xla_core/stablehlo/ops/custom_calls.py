@@ -232,7 +232,8 @@ def _lower_resharding(ctx: LoweringContext, op: ir.Op, target: str, operand: Hlo
     sharding = None if text is None else tiled_sharding(text, op)
     if sharding is None or len(sharding.dimensions) != shape_of(whole.type).rank:
         op.fail(f"changes the shape from '{op.operands[0].type}' to '{op.results[0].type}' without a sharding")
-    shape = shard_shape(shape_of(whole.type), sharding)
+    with op.located():
+        shape = shard_shape(shape_of(whole.type), sharding)
     if shape != shape_of(part.type):
         op.fail(f"a shard of '{whole.type}' by the sharding {text} is {shape}, not '{part.type}'")
     shards = ctx.module.shards

@@ -57,9 +57,8 @@ class ValueFolder:
             return self._evaluate(op, needed)
 
     def _evaluate(self, op: ir.Op, needed: Sequence[ir.Value]) -> list[np.ndarray] | None:
-        from xla_core.hlo.evaluation.evaluation_context import (
-            EvaluationContext,  # only programs with computed shapes need it
-        )
+        # Only programs with computed shapes need it.
+        from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
         from xla_core.hlo.evaluator import evaluate_computation
 
         if op.regions and self._steps <= 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from xla_core.errors import InvalidArgumentError, SourceLocation, UnimplementedError
+from xla_core.errors import InvalidArgumentError, SourceLocation
 from xla_core.spmd import Sharding
 from xla_core.spmd.sharding import parse_sharding
 from xla_core.stablehlo import ir
@@ -42,8 +42,5 @@ def tiled_sharding(text: str, op: ir.Op) -> Sharding | None:
 
     Raises UnimplementedError for other kinds than replicated, maximal and tiled.
     """
-    try:
+    with op.located():
         return parse_sharding(text)
-    except UnimplementedError as error:
-        error.op, error.location = op.name, op.location
-        raise

@@ -364,10 +364,10 @@ def _places(size: int, count: int, *, distinct: bool) -> Fill:
     return fill
 
 
-def _usual_indices(p: Program, turn: int, count: int, fill: Fill) -> tuple[HloInstruction, int]:
-    """Adds indices of rows, as vectors of one element or as scalars by turns. Returns them and `index_vector_dim`."""
+def _usual_indices(p: Program, turn: int, count: int, fill: Fill) -> HloInstruction:
+    """Adds indices of rows for `index_vector_dim` 1: vectors of one element, or scalars, by turns."""
     element = (ElementType.S32, ElementType.S64, ElementType.U32)[turn % 3]
-    return p.parameter((count,) if turn // 2 % 2 else (count, 1), element, fill), 1
+    return p.parameter((count,) if turn // 2 % 2 else (count, 1), element, fill)
 
 
 @domain(Opcode.SCATTER, variant="usual", rule=EQUAL, sizes=_LENGTHS, empty=(), places=("minor",))
@@ -383,10 +383,10 @@ def _usual_scatter(p: Program, c: Choice) -> HloInstruction:
         name = known_reducer(name, p.type) if is_known else name
         fill = fill_of(name, p.type, 1 + count, ends=True) if is_known else patterns
         operand, updates = p.parameter((c.size, *row), fill=fill), p.shape((count, *row))
-        indices, vector = _usual_indices(p, number + 2 * c.size, count, _places(c.size, count, distinct=not is_known))
+        indices = _usual_indices(p, number + 2 * c.size, count, _places(c.size, count, distinct=not is_known))
         made = reducer(p, name, p.type) if is_known else _replacing(p, [p.type])
         attributes: dict[str, Any] = {"update_window_dims": (1,) if row else (), "inserted_window_dims": (0,)}
-        attributes |= {"scatter_dims_to_operand_dims": (0,), "index_vector_dim": vector, "unique_indices": not is_known}
+        attributes |= {"scatter_dims_to_operand_dims": (0,), "index_vector_dim": 1, "unique_indices": not is_known}
         given = p.parameter(updates.dimensions, fill=fill)
         results.append(p.add(Opcode.SCATTER, operand, indices, given, to_apply=made, **attributes))
     return p.add(Opcode.TUPLE, *results)
@@ -399,9 +399,9 @@ def _usual_gather(p: Program, c: Choice) -> HloInstruction:
     for row, count in (((), c.size + 3), ((5,), c.size + 3), ((5,), 0)):
         operand = p.parameter((c.size, *row))
         fill = _places(c.size, count, distinct=False)
-        indices, vector = _usual_indices(p, len(row) + 2 * c.size, count, fill)
+        indices = _usual_indices(p, len(row) + 2 * c.size, count, fill)
         attributes: dict[str, Any] = {"offset_dims": (1,) if row else (), "collapsed_slice_dims": (0,)}
-        attributes |= {"start_index_map": (0,), "index_vector_dim": vector, "slice_sizes": (1, *row)}
+        attributes |= {"start_index_map": (0,), "index_vector_dim": 1, "slice_sizes": (1, *row)}
         results.append(p.add(Opcode.GATHER, operand, indices, **attributes))
     return p.add(Opcode.TUPLE, *results)
 

@@ -158,6 +158,17 @@ def test_the_fast_engine_finds_threads_that_wait_in_vain() -> None:
     assert caught.value.kind is FaultKind.BARRIER_DIVERGENCE
 
 
+@pytest.mark.parametrize("first", ["", "bar.sync 0;\n"], ids=["first barrier", "second barrier"])
+def test_the_fast_engine_names_the_barrier_that_cannot_complete(first: str) -> None:
+    body = f"{first}setp.lt.u32 %p1, %r1, 16;\n@%p1 bra low;\nbar.sync 0;\nbra done;\nlow:\nbar.sync 1, 64;\ndone:"
+    text = kernel(body)
+    with pytest.raises(EmulatorFault) as caught:
+        run(text, [X], engine="fast")
+    found = caught.value
+    assert (found.kind, found.text, found.thread) == (FaultKind.BARRIER_DIVERGENCE, "bar.sync 1, 64;", (0, 0, 0))
+    assert text.splitlines()[found.line - 1] == found.text
+
+
 def test_a_fault_names_the_source_line() -> None:
     text = kernel(".loc 1 42 7\ntrap;", before='.file 1 "model.hlo"')
     with pytest.raises(EmulatorFault, match=r"model\.hlo:42:7"):

@@ -8,10 +8,26 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from xla_backend_gpu.emulator import Memory, Module
 from xla_backend_gpu.emulator.ptx.types import TYPES
 from xla_backend_gpu.emulator.table import rounding
 
-from tests.backends.gpu.emulator.running import ENGINES, accepted_by_ptxas, kernel, run
+from tests.backends.gpu.emulator.running import ENGINES, HEADER, accepted_by_ptxas, kernel, run
+from xla_core.errors import UnimplementedError
+
+
+def test_a_kernel_that_the_fast_engine_does_not_run_costs_the_others_nothing() -> None:
+    one = kernel("add.u64 %rd3, %rd1, %rd20; st.global.u32 [%rd3], %r1;")
+    other = kernel("activemask.b32 %r3; st.global.u32 [%rd1], %r3;").replace("entry k(", "entry other(")
+    memory = Memory(1 << 20)
+    address = memory.allocate(128)
+    assert address is not None
+    module = Module(other + one.removeprefix(HEADER), engine="fast")
+    module.launch("k", (1,), (32,), [address], memory)
+    assert np.frombuffer(memory.read(address, 128), np.int32).tolist() == list(range(32))
+    with pytest.raises(UnimplementedError, match="activemask"):
+        module.launch("other", (1,), (32,), [address], memory)
+
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 
