@@ -19,7 +19,7 @@ import numpy as np
 
 from .arrays import Array, ArraySpec
 
-__all__ = ["PROGRAMS", "Array", "ArraySpec", "Program"]
+__all__ = ["PROGRAMS", "Array", "ArraySpec", "Program", "check_arrays"]
 
 DIRECTORY = Path(__file__).parent
 
@@ -64,20 +64,22 @@ class Program:
 
     def check(self, outputs: Sequence[object]) -> None:
         """Asserts that `outputs` (anything `np.asarray` takes) equal `expected()` in dtype, shape and value."""
-        expected = self.expected()
-        assert len(outputs) == len(expected), f"{self.name}: {len(outputs)} results, expected {len(expected)}"
-        for index, (output, want) in enumerate(zip(outputs, expected, strict=True)):
-            got = np.asarray(output)
-            label = f"{self.name}, result {index}"
-            assert got.dtype == want.dtype, f"{label}: dtype {got.dtype}, expected {want.dtype}"
-            assert got.shape == want.shape, f"{label}: shape {got.shape}, expected {want.shape}"
-            if want.dtype.kind in "biu":
-                np.testing.assert_array_equal(got, want, err_msg=label)
-            else:
-                wide = np.complex128 if want.dtype.kind == "c" else np.float64
-                np.testing.assert_allclose(
-                    got.astype(wide), want.astype(wide), rtol=self.rtol, atol=self.atol, err_msg=label
-                )
+        check_arrays(self.name, outputs, self.expected(), self.rtol, self.atol)
+
+
+def check_arrays(name: str, outputs: Sequence[object], expected: Sequence[Array], rtol: float, atol: float) -> None:
+    """Asserts that `outputs` equal `expected` in number, dtype, shape and value; `rtol` and `atol` are for floats."""
+    assert len(outputs) == len(expected), f"{name}: {len(outputs)} results, expected {len(expected)}"
+    for index, (output, want) in enumerate(zip(outputs, expected, strict=True)):
+        got = np.asarray(output)
+        label = f"{name}, result {index}"
+        assert got.dtype == want.dtype, f"{label}: dtype {got.dtype}, expected {want.dtype}"
+        assert got.shape == want.shape, f"{label}: shape {got.shape}, expected {want.shape}"
+        if want.dtype.kind in "biu":
+            np.testing.assert_array_equal(got, want, err_msg=label)
+        else:
+            wide = np.complex128 if want.dtype.kind == "c" else np.float64
+            np.testing.assert_allclose(got.astype(wide), want.astype(wide), rtol=rtol, atol=atol, err_msg=label)
 
 
 def _load() -> list[Program]:
