@@ -40,9 +40,14 @@ lint: $(VENV)/.dev  ## Check style, types and layers
 	$(BIN)/lint-imports
 
 # The tests start hundreds of processes, which share compiled modules, also where the environment says to write none.
+# What fails on a busy machine runs once more alone: a test that passes then is unsteady, and pytest's first summary names
+# it; one that fails again fails the target.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q
+AGAIN := --last-failed --last-failed-no-failures none
+
 .PHONY: test
 test: lint  ## Check everything: style, types, layers, tests
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal -q
+	$(PYTEST) -n 2 --dist worksteal || { echo "The tests that failed run again, alone:"; $(PYTEST) $(AGAIN); }
 
 .PHONY: test-all
 test-all: $(VENV)/.dev  ## The long tests too

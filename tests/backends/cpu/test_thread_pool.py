@@ -14,11 +14,16 @@ from xla_backend_cpu import native_runtime
 from xla_backend_cpu.host import host_triple
 from xla_backend_cpu.machine_code import LlvmCodeGenerator
 
+from tests.fresh_process import in_fresh_process
 from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, IrPart, LoopAbi
 
 
-@pytest.fixture(scope="module")
-def increment():
+@pytest.fixture(scope="module", name="increment")
+def increment_fixture():
+    return make_increment()
+
+
+def make_increment():
     """A kernel that adds 1 to buffers[begin..end) (the table itself is the array)."""
     module = IrModule("increment")
     function = module.add_function(IrFunction("k", "void", [("ptr", "", "a"), ("i64", "", "b"), ("i64", "", "e")]))
@@ -67,7 +72,10 @@ def test_callers_on_several_threads_share_the_pool(increment):
     assert all((array == 500).all() for array in arrays)
 
 
-def test_a_forked_child_runs_alone(increment):
+@in_fresh_process
+def test_a_forked_child_runs_alone():
+    increment = make_increment()
+    increment(np.zeros(1000, np.int64), 1000, 64)
     array = np.zeros(1000, np.int64)
     pid = os.fork()
     if pid == 0:
@@ -76,7 +84,9 @@ def test_a_forked_child_runs_alone(increment):
     assert os.waitpid(pid, 0)[1] == 0
 
 
-def test_a_child_forked_in_the_middle_of_a_job_is_right(increment):
+@in_fresh_process
+def test_a_child_forked_in_the_middle_of_a_job_is_right():
+    increment = make_increment()
     busy, stop = np.zeros(1 << 16, np.int64), threading.Event()
 
     def work():

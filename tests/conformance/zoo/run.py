@@ -1,8 +1,9 @@
 """Runs the suite's tests on mutants.
 
-The tests are collected once, in a process of pytest for each profile and seed. For each mutant that process forks: the
-child becomes the mutant's process and runs the selected tests until one finds the fault, so that a mutant costs no more
-than its tests, and one that crashes or hangs costs only its child.
+The tests are collected once, in a new process of pytest for each profile and seed: the caller may have threads, which a
+fork would lose. For each mutant that process forks: the child becomes the mutant's process and runs the selected tests
+until one finds the fault, so that a mutant costs no more than its tests, and one that crashes or hangs costs only its
+child.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import os
 import random
 import select
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -28,13 +30,14 @@ from xla_conformance.expressions import compile_expression
 from xla_conformance.results import suite_files
 
 from tests.conformance.zoo.kernels import EFFECTS
-from tests.conformance.zoo.mutant import VARIABLE, Mutant, address_of
+from tests.conformance.zoo.mutant import VARIABLE, Mutant, address_of, at_address
 from xla_core.backend import registry
 from xla_core.hlo import HloInstruction
 
 __all__ = ["BACKEND", "installed", "run_profile"]
 
 BACKEND = "zoo"
+ROOT = Path(__file__).parents[3]
 TEST_SECONDS = 90
 GRACE_SECONDS = 10
 
@@ -48,7 +51,7 @@ def installed() -> Iterator[None]:
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: zoo\nVersion: 1.0\n")
         (info / "entry_points.txt").write_text(f"[xla_core.backends]\n{BACKEND} = tests.conformance.zoo.backend\n")
         path, variable = [*sys.path], os.environ.get("PYTHONPATH")
-        sys.path[:0] = [folder, str(Path(__file__).parents[3])]
+        sys.path[:0] = [folder, str(ROOT)]
         os.environ["PYTHONPATH"] = os.pathsep.join(p or os.getcwd() for p in sys.path)
         registry.clear_cache()
         try:
@@ -70,21 +73,39 @@ def run_profile(
     timeout), `message`, and `named`: whether the test names the promise that the mutant breaks.
     """
     reader, writer = os.pipe()
-    process = os.fork()
-    if process == 0:
-        os.close(reader)
-        if not verbose:
-            _silence()
-        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-        code = pytest.main(_arguments(profile, seed), plugins=[_Loop(mutants, writer)])
-        if code not in (0, 1, 5):
-            os.write(writer, json.dumps({"problem": f"pytest ended with code {code}"}).encode() + b"\n")
-        os._exit(0)
+    request = {
+        "mutants": [address_of(mutant) for mutant in mutants],
+        "profile": profile,
+        "seed": seed,
+        "verbose": verbose,
+        "writer": writer,
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-m", __name__, json.dumps(request)], cwd=ROOT, pass_fds=[writer], stdin=subprocess.DEVNULL
+    )
     os.close(writer)
-    with os.fdopen(reader) as results:
+    count = 0
+    with process, os.fdopen(reader) as results:
         for line in results:
+            count += 1
             yield json.loads(line)
-    os.waitpid(process, 0)
+    if count < len(mutants):
+        raise RuntimeError(
+            f"the process of pytest ended with {process.returncode} after {count} of {len(mutants)} mutants"
+        )
+
+
+def _main(request: str) -> int:
+    """Runs pytest over the mutants that `run_profile` asked for, in a process of its own."""
+    asked = json.loads(request)
+    mutants = [at_address(address) for address in asked["mutants"]]
+    if not asked["verbose"]:
+        _silence()
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    code = pytest.main(_arguments(asked["profile"], asked["seed"]), plugins=[_Loop(mutants, asked["writer"])])
+    if code not in (0, 1, 5):
+        os.write(asked["writer"], json.dumps({"problem": f"pytest ended with code {code}"}).encode() + b"\n")
+    return 0
 
 
 def _arguments(profile: str, seed: int | None) -> list[str]:
@@ -252,3 +273,7 @@ def _verdict(events: list[dict[str, Any]], how: str, code: int) -> dict[str, Any
         return {"verdict": "missed", "effects": 1}
     died = f"crash ({code})" if how == "ended" else "timeout"
     return {"verdict": "caught", "test": started[-1] if started else "", "how": died, "message": ""}
+
+
+if __name__ == "__main__":
+    os._exit(_main(sys.argv[1]))

@@ -9,6 +9,7 @@ import threading
 import numpy as np
 import pytest
 
+from tests.fresh_process import in_fresh_process
 from tests.xla_core.pjrt.host import Host, HostError
 from xla_core import profiler
 from xla_core.backend import NativeEntry
@@ -443,7 +444,9 @@ def test_a_buffer_is_deleted_while_threads_read_it(host: Host) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_a_forked_child_says_that_devices_stay_in_the_parent(host: Host) -> None:
+@in_fresh_process
+def test_a_forked_child_says_that_devices_stay_in_the_parent() -> None:
+    host = Host("cpu")
     program, x = host.compile(DOUBLE), host.upload(X)
     native_result(host, program, x)
     child = os.fork()
