@@ -315,7 +315,10 @@ class PanelOps(VectorOps):
         taps.each(b, depth, pack_word)
 
     def _joined(self, operand: PackedOperand, taps: Sequence[Value]) -> Value:
-        """A vector of words from vectors of their first taps."""
+        """A vector of words from vectors of their first taps.
+
+        The taps of a word are in memory's order, as in panels that copy contiguous taps.
+        """
         b, f = self.b, self.format
         if f.depth == 1:
             return taps[0]
@@ -325,7 +328,8 @@ class PanelOps(VectorOps):
             if operand.extension:
                 tap = b.cast(operand.extension, tap, f"<{self.lanes} x i{f.tap_bits}>")
             tap = b.cast("zext", tap, self.type)
-            shift = ", ".join([f"i32 {i * f.tap_bits}"] * self.lanes)
+            place = f.depth - 1 - i if b.module.big_endian else i
+            shift = ", ".join([f"i32 {place * f.tap_bits}"] * self.lanes)
             words = b.emit(self.type, f"or {words}, {b.emit(self.type, f'shl {tap}, <{shift}>').name}")
         return self._flip(words) if operand.flipped else words
 

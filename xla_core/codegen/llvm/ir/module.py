@@ -172,6 +172,11 @@ class IrModule:
         self.debug_unit = ""
         self._constants: dict[tuple[str, bytes], Value] = {}
 
+    @property
+    def big_endian(self) -> bool:
+        """Whether the module's target stores the highest byte of a number first."""
+        return is_big_endian(self.triple)
+
     def symbol(self, name: str) -> str:
         """Returns a name like `name` for a new function or variable.
 
@@ -208,7 +213,7 @@ class IrModule:
         """Returns a pointer to the elements of an array, row-major, in the byte order of the module's target."""
         data = array.tobytes()
         width = array.itemsize // (2 if array.dtype.kind == "c" else 1)
-        if width > 1 and is_big_endian(self.triple):
+        if width > 1 and self.big_endian:
             data = np.frombuffer(data, f"u{width}").byteswap().tobytes()
         return self.constant_bytes(data, alignment, address_space)
 
