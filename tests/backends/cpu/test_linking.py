@@ -68,3 +68,33 @@ def test_too_little_address_space_for_llvm_is_an_error() -> None:
     assert "UNAVAILABLE" in done.stdout
     assert "LLVM's library cannot be loaded" in done.stdout
     assert "ulimit -v" in done.stdout
+
+
+LITTLE_IS_LEFT = """
+import resource
+import numpy as np
+import xla_core as xla
+client = xla.Client("cpu")
+program = "HloModule m ENTRY e { x = f32[9] parameter(0) ROOT y = f32[9] OP(x) }"
+x = np.ones(9, np.float32)
+client.compile(program.replace("OP", "negate"))(x)
+with open("/proc/self/status") as status:
+    used = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmSize"))
+_, most = resource.getrlimit(resource.RLIMIT_AS)
+resource.setrlimit(resource.RLIMIT_AS, (used + (20 << 20), most))
+try:
+    client.compile(program.replace("OP", "sine"))
+except xla.XlaError as error:
+    print(error)
+resource.setrlimit(resource.RLIMIT_AS, (most, most))
+print(np.asarray(client.compile(program.replace("OP", "sine"))(x)[0]).shape)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are Linux's")
+def test_too_little_address_space_to_compile_is_an_error_and_the_client_goes_on() -> None:
+    done = subprocess.run([sys.executable, "-c", LITTLE_IS_LEFT], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "RESOURCE_EXHAUSTED: " in done.stdout
+    assert "ulimit -v" in done.stdout
+    assert done.stdout.endswith("(9,)\n")

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+from xla_core.codegen.llvm.address_space import has_address_space, require_address_space
 from xla_core.codegen.llvm.ir.module import IrPart
 from xla_core.codegen.llvm.target_abi import TargetAbi
 from xla_core.errors import InternalError
@@ -20,6 +21,10 @@ _MOST_IDLE = 8
 _idle_machines: dict[tuple[object, ...], list[Any]] = {}
 """Target machines by what they were made for. A machine keeps the tables of its subtarget, which take 2 ms to make."""
 
+
+_ADDRESS_SPACE = 32 << 20
+_ADDRESS_SPACE_OF_CHARACTER = 400
+"""How much address space LLVM gets to compile a module, in bytes, and by character of its text. It takes about 300."""
 
 _MOST_SHARED = 64
 _shared_objects: dict[tuple[object, ...], bytes] = {}
@@ -147,9 +152,11 @@ def compile_ir(
 
     Raises:
         InternalError: LLVM refused the module: a defect of the emitter; the message has the offending lines.
+        ResourceExhaustedError: the process's limit on its address space leaves too little to compile the module.
     """
     import llvmlite.binding as llvm
 
+    require_address_space(_ADDRESS_SPACE + _ADDRESS_SPACE_OF_CHARACTER * len(ir_text), what)
     machine, idle_machines = _idle_machine(abi, opt_level, jit)
     owner = llvm.create_context()
     context = owner._ptr
@@ -218,7 +225,8 @@ def compile_objects(
             except Exception as error:
                 failures.append(error)
 
-    helpers = [threading.Thread(target=work, name="xla-llvm", daemon=True) for _ in parts[1:threads]]
+    others = parts[1:threads] if has_address_space(_ADDRESS_SPACE) else ()  # a thread that lacks memory never starts
+    helpers = [threading.Thread(target=work, name="xla-llvm", daemon=True) for _ in others]
     started = []
     for helper in helpers:
         try:

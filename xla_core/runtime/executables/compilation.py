@@ -13,7 +13,7 @@ from xla_core import profiler
 from xla_core.backend.compiler import Compiler
 from xla_core.backend.executable import Executable
 from xla_core.compile_options import BackendOptions, CompileOptions
-from xla_core.errors import InternalError, InvalidArgumentError, XlaError
+from xla_core.errors import InternalError, InvalidArgumentError, ResourceExhaustedError, XlaError
 from xla_core.hlo.ir.entry import flatten_entry, set_donation
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ir.module import HloModule
@@ -158,11 +158,16 @@ def _load(
 
 
 def _by_backend(devices: DeviceSet, work: Callable[[Compiler], Executable]) -> Executable:
-    """Runs a part of a backend's compiler. What it raises, except XlaErrors, becomes an InternalError."""
+    """Runs a part of a backend's compiler. What it raises becomes an XlaError: INTERNAL, unless memory ran out."""
     try:
         return work(devices.platform.compiler)
     except XlaError:
         raise
+    except MemoryError as error:
+        raise ResourceExhaustedError(
+            f"the compiler of backend {devices.platform.name!r} found no more memory",
+            hint="free memory, raise the process's limits (ulimit -v), or compile the program in smaller parts",
+        ) from error
     except Exception as error:  # a vendor's compiler may raise anything
         frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
         seen = (value for frame in reversed(frames) for value in frame.f_locals.values())
