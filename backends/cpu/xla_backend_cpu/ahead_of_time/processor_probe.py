@@ -27,6 +27,7 @@ class ProcessorProbe:
         is_scalable: whether that width is only known when the code runs.
         has_fma: whether a fused multiply-add of f32 is an instruction.
         has_half: whether conversions between f16 and f32 are instructions.
+        has_floats: whether a sum of f32 is an instruction.
         pointer_bytes: the size of an address.
     """
 
@@ -34,6 +35,7 @@ class ProcessorProbe:
     is_scalable: bool
     has_fma: bool
     has_half: bool
+    has_floats: bool
     pointer_bytes: int
 
 
@@ -71,6 +73,7 @@ define i16 @convert(i16 %bits) {
 declare float @llvm.fma.f32(float, float, float)
 """
 _VECTOR = re.compile(r"<(vscale x )?(\d+) x (?:float|i32)>")
+_SUM_CALLS = ("__addsf3", "__aeabi_fadd")
 _CONVERSION_CALLS = ("__extendhfsf2", "__gnu_h2f_ieee", "__aeabi_h2f")
 _LEAST_SCALABLE_BITS = 128
 
@@ -99,6 +102,7 @@ def probe(triple: str, cpu: str, features: str) -> ProcessorProbe:
         is_scalable=is_scalable,
         has_fma="fmaf" not in assembly,
         has_half=not any(call in assembly for call in _CONVERSION_CALLS),
+        has_floats=not any(call in assembly for call in _SUM_CALLS),
         pointer_bytes=_pointer_bytes(str(compiled.machine.target_data)),
     )
 

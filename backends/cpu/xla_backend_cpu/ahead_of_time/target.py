@@ -77,6 +77,11 @@ class AheadOfTimeTarget:
         features = ",".join(filter(None, (features, options.features.replace(" ", ""))))
         triple, features, abi_name = _with_float_abi(triple, features, options.float_abi)
         found = probe(triple, cpu, features)
+        if not found.has_floats and (options.float_abi == "hard" or triple.endswith("hf")):
+            raise InvalidArgumentError(
+                f"{triple} {cpu}".rstrip() + " has no floating-point registers",
+                hint="name the processor by --cpu, or its floating-point unit by --features, such as +vfp2 or +f,+d",
+            )
         vector_bits, scale = found.vector_bits, 0
         if options.vector_length is not None:
             vector_bits = options.vector_length
@@ -177,7 +182,7 @@ def _for_c(options: AheadOfTimeOptions) -> AheadOfTimeTarget:
     if not options.triple:
         if options.cpu or options.features:
             raise InvalidArgumentError("--cpu and --features are those of a triple", hint="add --triple")
-        found = ProcessorProbe(_PORTABLE_VECTOR_BITS, False, False, False, 8)
+        found = ProcessorProbe(_PORTABLE_VECTOR_BITS, False, False, False, True, 8)
         target = AheadOfTimeTarget(_PORTABLE, "", "", "", _PORTABLE_VECTOR_BITS, 0, found, options)
     else:
         try:
@@ -217,8 +222,6 @@ def _with_float_abi(triple: str, features: str, wanted: str | None) -> tuple[str
     if kind.startswith("riscv"):
         names = re.findall(r"\+([fd])(?=,|$)", features)
         suffix = "" if wanted == "soft" else "d" if "d" in names else "f" if "f" in names else ""
-        if wanted == "hard" and not suffix:
-            raise InvalidArgumentError(f"{triple} has no floating-point registers", hint="--features +f,+d")
         return triple, features, ("lp64" if kind == "riscv64" else "ilp32") + suffix
     if wanted is None:
         return triple, features, ""

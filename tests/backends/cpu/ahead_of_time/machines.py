@@ -80,9 +80,10 @@ class Machine:
         for number, array in enumerate(inputs):
             (folder / f"{number}.bin").write_bytes(self._swapped(np.ascontiguousarray(array).tobytes(), array.dtype))
         self.run(program, *(f"{number}.bin" for number in range(len(inputs))))
-        return [self._array(folder / f"model.result{number}", shape) for number, shape in enumerate(shapes)]
+        return [self.array(folder / f"model.result{number}", shape) for number, shape in enumerate(shapes)]
 
-    def _array(self, path: Path, shape: Shape) -> np.ndarray:
+    def array(self, path: Path, shape: Shape) -> np.ndarray:
+        """Reads an array that the machine wrote."""
         data = self._swapped(path.read_bytes(), shape.dtype)
         return np.frombuffer(data, shape.dtype).reshape(shape.dimensions)
 

@@ -179,6 +179,9 @@ def test_extrema_of_doubles_order_zeros_and_keep_nan(machine: Machine, tmp_path:
         ({"vector_length": 96}, "no vectors of 96 bits"),
         ({"triple": "riscv64-linux-gnu", "vector_length": 256}, "no vectors of 256 bits.*--features"),
         ({"float_abi": "soft"}, "no soft-float convention"),
+        ({"triple": "thumbv7em-none-eabi", "float_abi": "hard"}, "no floating-point registers.*--cpu"),
+        ({"triple": "thumbv7em-none-eabihf"}, "no floating-point registers.*--cpu"),
+        ({"triple": "riscv32-unknown-elf", "float_abi": "hard"}, "no floating-point registers.*--features"),
         ({"name": "2nd"}, "name"),
     ],
 )

@@ -1,6 +1,4 @@
-/* The runtime of models that `xla aot` compiles: a pool of threads, and functions that some C libraries lack.
- *
- * Models that are compiled for one thread need only the functions at the end, and those only on some targets.
+/* The runtime of models that `xla aot` compiles for several threads: a pool of threads. Other models don't need it.
  *
  * XLA_AOT_THREADS is the number of threads of the process; 1, the default, needs no POSIX threads. */
 #include "xla_aot.h"
