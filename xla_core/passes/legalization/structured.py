@@ -8,16 +8,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from xla_core.hlo.decompositions.loops import Values, counted_loop
 from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
 from xla_core.hlo.ir.builder import Builder
 from xla_core.hlo.ir.computation import HloComputation
 from xla_core.hlo.ir.instruction import HloInstruction
-from xla_core.hlo.table.attributes import WindowDimension
+from xla_core.hlo.table.attributes import SliceDimension, WindowDimension
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.literal import Literal
 from xla_core.hlo.values.shape import Shape
 from xla_core.passes.dot_operands import dot_operands
+from xla_core.passes.expanders.gather_expander import start_of
 from xla_core.passes.inlining import apply_to_arrays, is_elementwise_of_scalars
 from xla_core.passes.legalization.decompositions import decomposition
 
@@ -59,7 +61,8 @@ def _dot(i: HloInstruction, b: Builder) -> HloInstruction | None:
 def _reduce_window(i: HloInstruction, b: Builder) -> HloInstruction:
     """Applies the reducer to shifted slices of the padded operand, one for each element of the window.
 
-    For large windows, several operands, and reducers that are not elementwise, all windows are gathered and reduced.
+    A loop does that for large windows and for several operands. Where fewer slices make all windows, and for reducers
+    that are not elementwise, the windows are gathered and reduced.
     """
     window, computation = i.attribute("window"), i.attribute("to_apply")
     n = len(i.operands) // 2
@@ -68,7 +71,11 @@ def _reduce_window(i: HloInstruction, b: Builder) -> HloInstruction:
     wide = [b.convert(x, v.shape) for x, v in zip(data, initial, strict=True)]  # to the type of the accumulator
     padded = [b.add(Opcode.PAD, x, v, padding=padding) for x, v in zip(wide, initial, strict=True)]
     counts = next(i.shape.leaves()).dimensions
-    if n > 1 or math.prod(w.size for w in window) > _MOST_WINDOW or not is_elementwise_of_scalars(computation):
+    size, elementwise = math.prod(w.size for w in window), is_elementwise_of_scalars(computation)
+    if elementwise and (n > 1 or size > _MOST_WINDOW) and size < _gathered(padded[0].shape, window, counts):
+        results = _over_windows(i, b, padded, [b.broadcast(v, counts) for v in initial], counts)
+        return b.tuple(results) if i.shape.is_tuple else results[0]
+    if n > 1 or size > _MOST_WINDOW or not elementwise:
         whole = [_windows(b, x, window, counts) for x in padded]
         return b.add(
             Opcode.REDUCE, *whole, *initial, dimensions=tuple(range(1, 2 * len(window), 2)), to_apply=computation
@@ -80,12 +87,43 @@ def _reduce_window(i: HloInstruction, b: Builder) -> HloInstruction:
     return result
 
 
+def _over_windows(
+    i: HloInstruction, b: Builder, padded: Values, results: Values, counts: Sequence[int]
+) -> list[HloInstruction]:
+    """A loop over the elements of a window: each iteration combines the results with one element of every window."""
+    window: Sequence[WindowDimension] = i.attribute("window")
+    offsets = itertools.product(*(range(w.size) for w in window))
+    starts = [[w.element(o, n).start for w, o, n in zip(window, found, counts, strict=True)] for found in offsets]
+    vectors = b.constant(np.array(starts, np.int32), Shape(ElementType.S32, (len(starts), len(window))))
+    spans = tuple((n - 1) * w.stride + 1 for w, n in zip(window, counts, strict=True))
+    steps = tuple(SliceDimension(0, span, w.stride) for w, span in zip(window, spans, strict=True))
+
+    def body(inner: Builder, turn: HloInstruction, changing: Values, constant: Values) -> Values:
+        vectors, *padded = constant
+        at = start_of(inner, vectors, turn, range(len(window)), len(window))
+        parts = [inner.add(Opcode.DYNAMIC_SLICE, x, *at, dynamic_slice_sizes=spans) for x in padded]
+        parts = [inner.add(Opcode.SLICE, x, slice=steps) for x in parts]
+        return apply_to_arrays(i.attribute("to_apply"), [*changing, *parts], inner)
+
+    return counted_loop(i, b, len(starts), results, [vectors, *padded], body)
+
+
+def _gathered(shape: Shape, window: Sequence[WindowDimension], counts: Sequence[int]) -> int:
+    """How many slices `_windows` takes: none along a dimension whose windows lie side by side."""
+    sizes = zip(shape.dimensions, window, counts, strict=True)
+    return sum(n * w.size for d, w, n in sizes if not np.array_equal(_places(w, n), np.arange(d)))
+
+
+def _places(w: WindowDimension, count: int) -> np.ndarray:
+    """The positions of the elements of all windows along a dimension."""
+    places = np.arange(count)[:, None] * w.stride + np.arange(w.size) * w.window_dilation
+    return (places[:, ::-1] if w.window_reversal else places).reshape(-1)
+
+
 def _windows(b: Builder, x: HloInstruction, window: Sequence[WindowDimension], counts: Sequence[int]) -> HloInstruction:
     """All windows of a padded operand: each dimension becomes two, the window and the position in it."""
     for d, (w, count) in enumerate(zip(window, counts, strict=True)):
-        places = np.arange(count)[:, None] * w.stride + np.arange(w.size) * w.window_dilation
-        places = places[:, ::-1] if w.window_reversal else places
-        x = _take(b, x, places.reshape(-1), d)
+        x = _take(b, x, _places(w, count), d)
     return b.reshape(x, [size for w, count in zip(window, counts, strict=True) for size in (count, w.size)])
 
 

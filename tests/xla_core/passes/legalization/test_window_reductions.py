@@ -74,3 +74,26 @@ def test_several_operands(window: str) -> None:
     expected, found = both(WINDOWS[window], "best", np.float32(-99), np.int32(99))
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("reducer", ["add", "best"])
+def test_large_windows_that_overlap_become_a_short_program(reducer: str) -> None:
+    window = W(129, stride=2, padding_low=60), W(3, padding_high=1, base_dilation=2, window_reversal=True)
+    initial = (np.float32(0), np.int32(99))[: 1 + (reducer == "best")]
+    text = COMPUTATIONS.replace("[5,7]", "[400,7]")
+    modules = []
+    for _ in range(2):
+        module = parse_hlo(text)
+        start = [module.entry.add("constant", literal=Literal(v)) for v in initial]
+        body = next(c for c in module.computations if c.name == reducer)
+        data = module.entry.parameters[: len(initial)]
+        module.entry.set_root(module.entry.add("reduce-window", *data, *start, window=window, to_apply=body))
+        modules.append(module)
+    legalize(modules[0], SIMPLE.supports)
+    verify(modules[0])
+    assert not unsupported_instructions(modules[0], SIMPLE.supports)
+    assert sum(len(c.instructions) for c in modules[0].computations) < 200
+    x = np.random.default_rng(0).integers(-9, 9, (400, 7)).astype(np.float32)
+    arguments = x, np.arange(x.size, dtype=np.int32).reshape(x.shape)
+    for found, expected in zip(*(evaluate(m, *arguments) for m in modules), strict=True):
+        np.testing.assert_array_equal(found, expected)
