@@ -13,10 +13,15 @@ from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.ir_array import IrArray
 from xla_core.codegen.llvm.planner import Planner
 from xla_core.codegen.llvm.target_abi import KernelFrame, KernelParameter, TargetAbi
+from xla_core.errors import UnimplementedError
 from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.op_table import Trait
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Shape
+
+_NO_KERNELS = frozenset({Trait.ASYNC, Trait.COLLECTIVE, Trait.CONTROL_FLOW, Trait.HOST_TRANSFER})
+"""Traits of what an executable does between kernels."""
 
 
 class KernelEmitter:
@@ -64,6 +69,7 @@ class KernelEmitter:
         Raises:
             UnimplementedError: an opcode, type or layout that has no emission, with the instruction's location.
         """
+        _check_is_kernel(instruction)
         parameters = _parameters(instruction, aliasing)
         body = KernelBody(self.abi, instruction, aliasing)
         form, plan = self.planner.choose(body)
@@ -139,6 +145,16 @@ class KernelEmitter:
             buffer = frame.buffers[donor if parameter.is_result else position]
             arrays.append(IrArray(buffer, parameter.shape, load_metadata=load_facts, store_metadata=facts))
         return arrays
+
+
+def _check_is_kernel(instruction: HloInstruction) -> None:
+    if not _NO_KERNELS.isdisjoint(instruction.op.traits):
+        raise UnimplementedError(
+            f"the LLVM emitter makes no kernel of {instruction.opcode}",
+            op=instruction.opcode,
+            location=instruction.location,
+            hint="leave it out of the target's capabilities, or run it as a thunk of its own",
+        )
 
 
 def _parameters(instruction: HloInstruction, aliasing: Collection[tuple[int, int]]) -> tuple[KernelParameter, ...]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.xla_core.codegen.llvm.kernels import array, emit
-from xla_core.codegen.llvm import emitter_capabilities
+from tests.xla_core.codegen.llvm.kernels import array, emit, host_abi
+from xla_core.codegen.llvm import KernelEmitter, emitter_capabilities
 from xla_core.codegen.llvm.scalars.elemental import ELEMENTAL
-from xla_core.errors import InvalidArgumentError
-from xla_core.hlo import OPS, ElementType, HloComputation, HloInstruction
+from xla_core.errors import InvalidArgumentError, UnimplementedError
+from xla_core.hlo import OPS, ElementType, HloComputation, HloInstruction, parse_hlo
 
 CAPABILITIES = emitter_capabilities()
 ATTRIBUTES = {
@@ -66,3 +66,18 @@ def test_what_a_table_cannot_say():
 def test_what_others_must_run():
     for opcode in ("custom-call", "all-reduce", "infeed", "cholesky", "rng"):
         assert opcode not in CAPABILITIES.ops
+
+
+def test_what_runs_between_kernels_is_refused():
+    text = """HloModule m
+
+other { x = f32[4] parameter(0)  ROOT y = f32[4] negate(x) }
+ENTRY e {
+  x = f32[4] parameter(0)
+  s = ((f32[4]), f32[4], u32[]) async-start(x), calls=other
+  ROOT d = f32[4] async-done(s)
+}
+"""
+    for made in parse_hlo(text).entry.instructions[1:]:
+        with pytest.raises(UnimplementedError, match=f"makes no kernel of {made.opcode}"):
+            KernelEmitter(host_abi()).emit(made)
