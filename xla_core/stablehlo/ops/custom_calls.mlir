@@ -13,7 +13,7 @@ func.func private @larger(%x: tensor<4x$T>, %y: tensor<4x$T>) -> tensor<4x$T> {
 // types: f32
 func.func @main(%a: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<i32>) {
   %results:2 = stablehlo.custom_call @lapack_spotrf_ffi(%a) {
-    mhlo.backend_config = {uplo = 76 : ui8},
+    backend_config = {uplo = 76 : ui8},
     operand_layouts = [dense<[0, 1]> : tensor<2xindex>],
     result_layouts = [dense<[0, 1]> : tensor<2xindex>, dense<> : tensor<0xindex>],
     api_version = 4 : i32

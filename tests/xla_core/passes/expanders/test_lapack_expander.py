@@ -98,3 +98,17 @@ ENTRY main {
     (got,) = xla.Client("template").compile(text)(a)
     (wanted,) = xla.evaluate(xla.parse(text), a)
     np.testing.assert_allclose(np.asarray(got), wanted, atol=1e-5)
+
+
+@pytest.mark.parametrize("uplo", ["L", "U"])
+def test_a_matrix_that_is_not_positive_keeps_the_pivot_that_says_so(uplo: str) -> None:
+    text = f"""HloModule m
+ENTRY e {{
+  a = f32[3,3] parameter(0)
+  ROOT r = (f32[3,3], s32[]) custom-call(a), custom_call_target="lapack_spotrf_ffi", api_version=API_VERSION_TYPED_FFI,
+    backend_config={{uplo = {ord(uplo)} : ui8}}
+}}
+"""
+    a = np.array([[4, 2, 2], [2, -3, 1], [2, 1, 5]], np.float32)
+    for found, expected in zip(xla.evaluate(_expanded(text), a), xla.evaluate(xla.parse(text), a), strict=True):
+        np.testing.assert_array_equal(found, expected)

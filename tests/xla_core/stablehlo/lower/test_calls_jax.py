@@ -80,6 +80,7 @@ def first_op(module: Any) -> Any:
         "api_version = 2 : i32, mhlo.backend_config = {a = true}",
         "api_version = 4 : i32, backend_config = {b = 2 : i16}, mhlo.backend_config = {a = true}",
         "api_version = 4 : i32, backend_config = {}",
+        "api_version = 4 : i32, mhlo.backend_config = {a = true}",
         "api_version = 4 : i32",
         "api_version = 3 : i32",
         "has_side_effect = true",

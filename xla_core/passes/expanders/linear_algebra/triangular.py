@@ -36,7 +36,7 @@ from xla_core.passes.expanders.linear_algebra.matrices import (
 def potrf(source: HloInstruction, a: Expression, *, lower: bool) -> list[Expression]:
     """Cholesky's factor, and `info`: the number of the first column, from 1 on, where a matrix isn't positive.
 
-    The other triangle, and the columns from that one on, keep their elements.
+    The other triangle, and the columns from that one on, keep their elements, but for the pivot that isn't positive.
     """
     size, n, _ = a.shape.dimensions
 
@@ -48,10 +48,13 @@ def potrf(source: HloInstruction, a: Expression, *, lower: bool) -> list[Express
         known = ((rows >= j) & (columns < j)).where(factor, 0)
         left = column(factor, j) - times(known, conjugate((places < j).where(row(factor, j), 0)))
         pivot = real_part(element(left, j))
-        good = info.equals(0) & (pivot > 0)
-        root = spread(good.where(pivot, 1).sqrt().astype(factor.element_type), (size, n))
-        new = places.equals(j).where(root, (places > j).where(left / root, column(factor, j)))
-        new = spread(good, (size, n)).where(new, column(factor, j))
+        reached = info.equals(0)
+        good = reached & (pivot > 0)
+        root = good.where(pivot, 1).sqrt()
+        diagonal = spread(good.where(root, pivot).astype(factor.element_type), (size, n))
+        below = left / spread(root.astype(factor.element_type), (size, n))
+        new = (spread(good, (size, n)) & (places > j)).where(below, column(factor, j))
+        new = (spread(reached, (size, n)) & places.equals(j)).where(diagonal, new)
         number = spread(j + 1, (size,), ())
         return with_column(factor, j, new), (good | info.differs(0)).where(info, number)
 
