@@ -13,7 +13,7 @@ MUTANTS: list[Mutant] = []
 _says = broken("collectives", "collectives", MUTANTS)
 
 
-def communicator(breaks: str, fault: str, **fields):
+def communicator(breaks: str, fault: str, says=_says, **fields):
     """A decorator of communicators."""
 
     def add(cls: type) -> type:
@@ -22,13 +22,13 @@ def communicator(breaks: str, fault: str, **fields):
                 return cls(options, "collective_timeout")
 
         Devices.__name__ = cls.__name__
-        _says(breaks, fault, **fields)(Devices)
+        says(breaks, fault, **fields)(Devices)
         return cls
 
     return add
 
 
-def _with(collective, **attributes):
+def with_attributes(collective, **attributes):
     """The collective with other attributes."""
     old = collective.instruction
     computation = HloComputation("wrong")
@@ -61,7 +61,7 @@ class PermutesBackwards(InProcessCommunicator):
     def enqueue(self, stream, collective, operands, results):
         pairs = collective.instruction.attributes.get("source_target_pairs")
         if pairs:
-            collective = _with(collective, source_target_pairs=tuple((b, a) for a, b in pairs))
+            collective = with_attributes(collective, source_target_pairs=tuple((b, a) for a, b in pairs))
         super().enqueue(stream, collective, operands, results)
 
 
@@ -81,7 +81,7 @@ class OneGroup(InProcessCommunicator):
     def enqueue(self, stream, collective, operands, results):
         groups = collective.instruction.attributes.get("replica_groups")
         if groups and len(groups) > 1:
-            collective = _with(collective, replica_groups=())
+            collective = with_attributes(collective, replica_groups=())
         super().enqueue(stream, collective, operands, results)
 
 

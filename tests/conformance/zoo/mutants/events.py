@@ -14,7 +14,7 @@ MUTANTS: list[Mutant] = []
 _says = broken("events", "streams or events", MUTANTS)
 
 
-def event_mutant(breaks: str, fault: str, **fields):
+def event_mutant(breaks: str, fault: str, says=_says, **fields):
     """A decorator of event classes: it makes a stream with such events."""
 
     def add(cls: type) -> type:
@@ -29,7 +29,7 @@ def event_mutant(breaks: str, fault: str, **fields):
                 return event
 
         Events.__name__ = cls.__name__
-        _says(breaks, fault, **fields)(Events)
+        says(breaks, fault, **fields)(Events)
         return cls
 
     return add

@@ -66,7 +66,7 @@ class EmptyCopies(Stream):
         super().write(destination, source)
 
 
-def manager(breaks: str, fault: str, **fields):
+def manager(breaks: str, fault: str, mutants: list[Mutant] = MUTANTS, **fields):
     """A decorator of transfer managers."""
 
     def add(cls: type) -> type:
@@ -77,7 +77,7 @@ def manager(breaks: str, fault: str, **fields):
         Transfers.__name__ = cls.__name__
         make = functools.partial(template, platform=Transfers, transfer_manager=cls, **fields)
         name = "".join(f"-{c.lower()}" if c.isupper() else c for c in cls.__name__)[1:]
-        MUTANTS.append(
+        mutants.append(
             Mutant(name=f"transfers/{name}", breaks=breaks, fault=fault, make=make, select="transfers or executables")
         )
         return cls
