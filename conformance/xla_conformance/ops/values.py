@@ -94,7 +94,8 @@ def _largest(element: ElementType) -> np.ndarray:
     """Returns the largest finite value."""
     if element.bit_width <= 16:
         values = all_values(element)
-        wide = values.astype(np.float64)
+        with np.errstate(invalid="ignore"):  # signaling NaNs
+            wide = values.astype(np.float64)
         return np.asarray(values[np.argmax(np.where(np.isfinite(wide), wide, -np.inf))])
     return np.asarray(np.finfo(element.dtype).max)
 

@@ -76,3 +76,11 @@ def test_a_type_without_nan_may_have_anything_in_its_place() -> None:
     arguments = [np.array(values, np.float32).astype(element.dtype) for values in ([0, 1, -1], [0, 0, 1])]
     (expected,) = expected_results(build, element, arguments, EXACT)
     assert expected.wrong(-expected.value).tolist() == [False, True, True]
+
+
+@pytest.mark.filterwarnings("error")
+def test_signaling_nans_warn_of_nothing() -> None:
+    signaling = np.array([0x7FA0, 0x3F80], np.uint16).view(ElementType.BF16.dtype)
+    for expected in (Expected(signaling), within(signaling.astype(np.float32), Rule("ulp", 1), ElementType.BF16)):
+        assert expected.wrong(signaling[::-1].copy()).tolist() == [True, True]
+        assert not expected.wrong(signaling).any()

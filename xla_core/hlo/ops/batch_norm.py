@@ -41,7 +41,8 @@ def _training(context: EvaluationContext, instruction: HloInstruction, values: l
     """Computes the mean and the biased variance."""
     operand, scale, offset = values
     wide, axes = widen(operand), _others(instruction)
-    mean, variance = wide.mean(axes), wide.var(axes)
+    with np.errstate(all="ignore"):  # infinities give NaNs
+        mean, variance = wide.mean(axes), wide.var(axes)
     result = _normalized(instruction, wide, scale, offset, mean, variance)
     return round_to(result, operand.dtype), round_to(mean, scale.dtype), round_to(variance, scale.dtype)
 

@@ -325,3 +325,12 @@ def test_batch_norm() -> None:
             rel_tol=1e-3,
             abs_tol=1e-3,
         )
+
+
+@pytest.mark.filterwarnings("error")
+def test_batch_normalization_of_infinities_warns_of_nothing() -> None:
+    values = np.array([[np.inf, 1], [-np.inf, 2]], np.float32)
+    vector = np.ones(2, np.float32)
+    result, mean, variance = run("batch-norm-training", values, vector, vector, epsilon=0.001, feature_index=1)
+    assert np.isnan([mean[0], variance[0], *result[:, 0]]).all()
+    assert (mean[1], variance[1]) == (1.5, 0.25)

@@ -92,3 +92,12 @@ def test_shape_and_type_are_no_question_of_tolerance() -> None:
     with pytest.raises(InvalidArgumentError, match="float64"):
         compare_arrays(np.zeros(2), np.zeros(2, np.float32))
     assert compare_arrays(np.zeros((0, 3)), np.zeros((0, 3))).equal
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("element", FLOATS, ids=str)
+def test_distances_of_any_bits_warn_of_nothing(element: ElementType) -> None:
+    bits = np.dtype(f"u{element.byte_width}")
+    values = np.arange(1 << min(element.bit_width, 16)).astype(bits) << max(element.bit_width - 16, 0)
+    every = (values | (values >> 1)).view(element.dtype)
+    assert not ulp_distance(every, every).any()
