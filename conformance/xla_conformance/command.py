@@ -75,7 +75,7 @@ def conform(
     runner: Annotated[
         str | None,
         typer.Option(
-            metavar="COMMAND", help="Compile the cases of ops ahead of time, and run the programs by this command."
+            metavar="COMMAND", help="Compile the suite's programs ahead of time, and run them by this command."
         ),
     ] = None,
     c_compiler: Annotated[
@@ -132,21 +132,30 @@ def conform(
     elif coverage:
         actions.coverage(out)
     elif runner is not None:
-        from xla_conformance.ahead_of_time.command import conform_ahead_of_time
+        from xla_conformance.ahead_of_time.command import AheadOfTimeRun
 
         if backend is None:
             raise InvalidArgumentError("--runner needs --backend", hint="name the backend whose compiler is tested")
-        conform_ahead_of_time(
-            out,
-            backend,
-            runner,
-            c_compiler,
+        refused = {
+            "--lf": last_failed,
+            "--waivers": waivers is not None,
+            "--earlier": earlier is not None,
+            "--test-seconds": test_seconds is not None,
+            "--total-seconds": total_seconds is not None,
+        }
+        for name in (name for name, is_given in refused.items() if is_given):
+            raise InvalidArgumentError(f"--runner doesn't take {name}", hint="-k and --test choose cases")
+        AheadOfTimeRun(
+            backend=backend,
+            runner=runner,
+            c_compiler=c_compiler,
             profile=profile,
             expression=expression,
-            settings=settings or (),
+            tests=tuple(test or ()),
+            settings=tuple(settings or ()),
             seed=seed or 0,
             workers=workers,
-        )
+        ).run(out, actions.report_folder(report, backend), show_files=report is not None)
     elif support_matrix:
         if workers > 1 or profile != "quick":
             raise InvalidArgumentError(

@@ -1,82 +1,127 @@
-"""Chooses the cases of ops, runs them in batches, and prints what is wrong."""
+"""Chooses the cases, runs them in batches, and writes their report."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
-import zlib
-from collections import Counter
+import shlex
+import shutil
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 
 import typer
 from rich.console import Console
 
-from xla_conformance.ahead_of_time.batches import State, batches_of, run_batch
+from xla_conformance.ahead_of_time.batches import batches_of, run_batch
+from xla_conformance.ahead_of_time.cases import Choice, choose
 from xla_conformance.ahead_of_time.machine import Machine
-from xla_conformance.expressions import compile_expression
-from xla_conformance.ops import OpCase, generate
+from xla_conformance.environment import describe_environment
 from xla_conformance.progress import progress
+from xla_conformance.report.files import write_report
+from xla_conformance.report.terminal import print_report
+from xla_conformance.results import GROUPS, Result, Run
 from xla_core.backend import AheadOfTimeOptions, load_backend
 from xla_core.cli import programs
 from xla_core.errors import InvalidArgumentError
 
-__all__ = ["conform_ahead_of_time"]
+__all__ = ["AheadOfTimeRun"]
 
-_ONE_OF = {"quick": 8, "full": 1, "stress": 1}
-"""Profile -> of how many cases of the quick suite one is run."""
-
-_MOST_SHOWN = 20
+_RUN_GROUPS = ("executables", "ops", "programs")
 
 
-def conform_ahead_of_time(
-    out: Console,
-    backend: str,
-    runner: str,
-    c_compiler: str,
-    *,
-    profile: str = "quick",
-    expression: str = "",
-    settings: Sequence[str] = (),
-    seed: int = 0,
-    workers: int = 1,
-) -> None:
-    """Runs the cases and prints the results.
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AheadOfTimeRun:
+    """A run of programs that are compiled ahead of time; the fields are the command's options."""
 
-    Raises:
-        InvalidArgumentError: a setting is wrong, no case matches, or the compiler and the runner don't fit together.
-        typer.Exit: with code 1, where a result is wrong.
-    """
-    compiler = load_backend(backend).platform().compiler
-    target, others = _target(settings)
-    options = programs.compile_options(others)
-    options = options.model_copy(update={"backend": load_backend(backend).options.model_validate(options.backend)})
-    machine = Machine(compiler, target, options, c_compiler, runner)
-    order = "another" if machine.is_swapped else "the same"
-    cases = _cases(profile, expression, seed, target.triple or compiler.target_config.triple)
-    if not cases:
-        raise InvalidArgumentError(f"-k {expression!r} matches no case", hint='for example -k "dot and f32"')
-    where = target.triple or compiler.target_config.triple
-    out.print(
-        f"{backend} ahead of time for {where}: {len(cases)} cases; numbers in {order} byte order",
-        markup=False,
-        soft_wrap=True,
-    )
-    batches = list(batches_of(cases))
-    counts: Counter[State] = Counter()
-    wrong = []
-    with progress() as show, ThreadPoolExecutor(workers) as pool:
-        for outcomes in pool.map(partial(run_batch, machine), batches):
-            counts.update(outcome.state for outcome in outcomes)
-            wrong += [outcome for outcome in outcomes if outcome.state is State.WRONG]
-            show(counts.total(), len(cases), outcomes[-1].case.opcode, f"{len(wrong)} wrong" if wrong else "")
-    for outcome in wrong[:_MOST_SHOWN]:
-        out.print(f"{outcome.case.name}: {outcome.sentence}", markup=False, soft_wrap=True)
-    if len(wrong) > _MOST_SHOWN:
-        out.print(f"and {len(wrong) - _MOST_SHOWN} more")
-    out.print(", ".join(f"{counts[state]} {state.value}" for state in State), markup=False)
-    if wrong:
-        raise typer.Exit(1)
+    backend: str
+    runner: str
+    c_compiler: str
+    profile: str = "quick"
+    expression: str = ""
+    tests: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    seed: int = 0
+    workers: int = 1
+
+    def run(self, out: Console, folder: Path, *, show_files: bool) -> None:
+        """Runs the cases, prints the results and writes the report to a folder.
+
+        Raises:
+            InvalidArgumentError: a setting is wrong, no case matches, or compiler and runner don't fit together.
+            typer.Exit: with code 1, where a result is wrong.
+        """
+        start = time.monotonic()
+        spec = load_backend(self.backend)
+        compiler = spec.platform().compiler
+        target, others = _target(self.settings)
+        options = programs.compile_options(others)
+        options = options.model_copy(update={"backend": spec.options.model_validate(options.backend)})
+        machine = Machine(compiler, target, options, self.c_compiler, self.runner)
+        order = "another" if machine.is_swapped else "the same"
+        triple = target.triple or compiler.target_config.triple
+        choice = choose(self.profile, self.expression, self.tests, self.seed, triple)
+        if not choice.cases:
+            raise InvalidArgumentError(f"{self._selection} matches no case", hint='for example -k "dot and f32"')
+        for line in (
+            f"{self.backend} ahead of time for {triple}: {len(choice.cases)} cases; numbers in {order} byte order",
+            *_left_out(choice),
+        ):
+            out.print(line, markup=False, soft_wrap=True)
+        shutil.rmtree(folder / "failures", ignore_errors=True)
+        results = self._results(machine, choice, folder / "failures")
+        run = Run(
+            self.backend,
+            self.profile,
+            results,
+            time.monotonic() - start,
+            environment=describe_environment()
+            | {
+                "backend_version": spec.version,
+                "marks": [f"ahead of time for {triple}", *(f"with {setting}" for setting in self.settings)],
+                "settings": list(self.settings),
+                "runner": self.runner,
+                "c_compiler": self.c_compiler,
+            },
+            selection=self._selection,
+            seed=self.seed,
+        )
+        files = write_report(run, folder)
+        print_report(out, run, folder)
+        for path in files if show_files else ():
+            out.print(str(path), markup=False, soft_wrap=True)
+        if not run.passes:
+            raise typer.Exit(1)
+
+    @property
+    def _selection(self) -> str:
+        """What chose the tests: never all of the suite's."""
+        words = [f"--runner {shlex.quote(self.runner)}", *(f"--test {id}" for id in self.tests)]
+        return " ".join([*words, *([f"-k {self.expression!r}"] if self.expression else [])])
+
+    def _results(self, machine: Machine, choice: Choice, artifacts: Path) -> list[Result]:
+        results: list[Result] = []
+        with progress() as show, ThreadPoolExecutor(self.workers) as pool:
+            for found in pool.map(partial(run_batch, machine, artifacts), batches_of(choice.cases)):
+                results += found
+                wrong = sum(result.state.is_wrong for result in results)
+                show(len(results), len(choice.cases), found[-1].group, f"{wrong} wrong" if wrong else "")
+        return results
+
+
+def _left_out(choice: Choice) -> list[str]:
+    """What of the suite doesn't run, and why."""
+    groups = [group for group in GROUPS if group not in _RUN_GROUPS]
+    lines = [f"left out: {', '.join(groups)}, and most of executables: they test a device and its client"]
+    if choice.with_denormals:
+        lines.append(
+            f"left out: {choice.with_denormals} cases of products with denormal numbers, which a target may flush"
+        )
+    if choice.not_sampled:
+        lines.append(f"left out: {choice.not_sampled} cases of ops, as quick runs a sample; --profile full runs all")
+    return lines
 
 
 def _target(settings: Sequence[str]) -> tuple[AheadOfTimeOptions, list[str]]:
@@ -92,28 +137,3 @@ def _target(settings: Sequence[str]) -> tuple[AheadOfTimeOptions, list[str]]:
         except ValueError:
             fields[name] = text
     return AheadOfTimeOptions.model_validate(fields), others
-
-
-class _Matcher:
-    """Whether a word of `-k` is in a name."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __call__(self, word: str, /, **unused: str | int | bool | None) -> bool:
-        return word.lower() in self._name
-
-
-def _cases(profile: str, expression: str, seed: int, triple: str) -> list[OpCase]:
-    """The cases that match, or a sample of them, another one for each seed and triple."""
-    words = compile_expression(expression) if expression.strip() else None
-    chosen = []
-    for case in generate(seed=seed):
-        if case.has_denormal_products:
-            continue
-        if words is not None:
-            if words.evaluate(_Matcher(case.name.lower())):
-                chosen.append(case)
-        elif zlib.crc32(f"{case.name} {seed} {triple}".encode()) % _ONE_OF[profile] == 0:
-            chosen.append(case)
-    return chosen

@@ -1,7 +1,9 @@
-"""`xla conform --runner`: cases of ops as programs that a command runs."""
+"""`xla conform --runner`: the suite's programs, compiled ahead of time, which a command runs."""
 
 from __future__ import annotations
 
+import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -27,7 +29,8 @@ def conform(*options: str) -> subprocess.CompletedProcess[str]:
 def test_cases_pass_on_this_machine() -> None:
     done = conform("--backend", "cpu", "--runner", "", "-k", "floor and f32")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "0 wrong, 0 not supported" in done.stdout
+    assert "cpu passes (quick, ahead of time for" in done.stdout
+    assert "left out: loading, transfers, streams" in done.stdout
     assert "numbers in the same byte order" in done.stdout
 
 
@@ -36,10 +39,29 @@ def test_a_machine_that_computes_wrong_results_is_found(tmp_path: Path) -> None:
     runner = tmp_path / "corrupting"
     runner.write_text(CORRUPTING)
     runner.chmod(0o755)
-    done = conform("--backend", "cpu", "--runner", str(runner), "-k", "floor and f32")
+    report = tmp_path / "report"
+    run = ("--backend", "cpu", "--runner", str(runner), "--report", str(report))
+    done = conform(*run, "-k", "floor and f32")
     assert done.returncode == 1, done.stdout + done.stderr
     assert "floor of f32 must be the reference evaluator's result" in done.stdout
-    assert ", 1 wrong," in done.stdout
+    document = json.loads((report / "report.json").read_text())
+    assert document["summary"]["FAIL"] == 1
+    assert document["environment"]["runner"] == str(runner)
+    (wrong,) = (result for result in document["results"] if result["state"] == "FAIL")
+    assert sorted(path.name for path in (report / "failures").glob("*/*")) == sorted(wrong["failure"]["files"])
+    program, *alone = shlex.split(wrong["command"])
+    assert program == "xla"
+    assert alone[0] == "conform"
+    again = conform(*alone[1:])
+    assert again.returncode == 1, again.stdout + again.stderr
+    assert "1 of 1 tests are wrong" in again.stdout
+
+
+@needs_c
+def test_whole_programs_run() -> None:
+    done = conform("--backend", "cpu", "--runner", "", "-k", "mlp_sgd_step or donated_and_swapped")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 tests pass" in done.stdout
 
 
 @needs_c
@@ -56,6 +78,7 @@ def test_a_command_that_runs_nothing_is_refused(failing: str) -> None:
         (("--backend", "cpu", "--runner", "qemu-z80"), "there is no command 'qemu-z80'"),
         (("--backend", "cpu", "--runner", "", "--cc", "z80-gcc"), "there is no command 'z80-gcc'"),
         (("--backend", "cpu", "--runner", "", "--coverage"), "exclude each other"),
+        (("--backend", "cpu", "--runner", "", "--lf"), "--runner doesn't take --lf"),
         (("--runner", ""), "--runner needs --backend"),
         (("--backend", "cpu", "--runner", "", "-k", "no_such_op"), "matches no case"),
         (("--backend", "template", "--runner", "", "-k", "floor and f32"), "no C program can be built"),
