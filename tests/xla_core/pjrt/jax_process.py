@@ -9,11 +9,13 @@ import textwrap
 
 __all__ = ["run_jax"]
 
-_TIMEOUT = 300
+_TIMEOUT = 300.0
 
 
-def run_jax(program: str, platforms: str | None = "xla_cpu,cpu", **environment: str) -> str:
-    """Runs a program in a new process and returns what it prints."""
+def run_jax(
+    program: str, platforms: str | None = "xla_cpu,cpu", *, timeout: float = _TIMEOUT, **environment: str
+) -> str:
+    """Runs a program in a new process, for at most `timeout` seconds, and returns what it prints."""
     variables = {**os.environ, **environment}
     variables.pop("JAX_PLATFORMS", None)
     if platforms is not None:
@@ -24,7 +26,7 @@ def run_jax(program: str, platforms: str | None = "xla_cpu,cpu", **environment: 
         env=variables,
         capture_output=True,
         text=True,
-        timeout=_TIMEOUT,
+        timeout=timeout,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
