@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.ir.builder import Builder, scalar_computation
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.effects import is_effect
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.mesh import AxisRef, groups_along
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Shape
-from xla_core.spmd.sharding import Sharding, shard_indices
+from xla_core.spmd.sharded_ops import add_sharded, operand_shardings, slice_at
+from xla_core.spmd.sharding import DeviceMesh, Sharding, shard_count, shard_indices
 
 _CHANNEL = 1
 
@@ -31,6 +37,18 @@ def shard_shape(shape: Shape, sharding: Sharding) -> Shape:
     return shape.with_dimensions(sizes)
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Frame:
+    """A computation whose values are computed on shards: that of the builder, or one that it calls."""
+
+    call: HloInstruction | None = None
+    outer: _Frame | None = None
+    called: dict[HloInstruction, _Frame] = dataclasses.field(default_factory=dict)
+
+
+_Wanted = tuple[_Frame, HloInstruction, Sharding]
+
+
 class Shards:
     """The tensors of a module that were gathered from shards: who needs only its shard of one takes the shard itself.
 
@@ -41,11 +59,15 @@ class Shards:
     def __init__(self, partitions: int = 1) -> None:
         self.partitions = partitions
         self._of: dict[HloInstruction, tuple[Sharding, HloInstruction]] = {}  # whole tensors
+        self._frames: dict[HloComputation, _Frame] = {}
+        self._made: dict[_Wanted, HloInstruction | None] = {}
+        self._starts: dict[tuple[HloComputation, DeviceMesh, tuple[AxisRef, ...], int], HloInstruction] = {}
 
     def to_shard(self, b: Builder, value: HloInstruction, sharding: Sharding) -> HloInstruction:
-        """Slices this device's shard of a whole tensor.
+        """Returns this device's shard of a whole tensor.
 
-        A tensor that `to_whole` made of such shards gives back its own.
+        A tensor that `to_whole` made of such shards gives back its own. What ops that are divided
+        (`operand_shardings`) computed from others is computed again from shards. Other tensors are sliced.
 
         Raises:
             InvalidArgumentError: where the mesh has another number of devices than the program, or a dimension can't
@@ -56,23 +78,89 @@ class Shards:
             return known[1]
         if not sharding.is_divided:
             return value
-        sizes, counts = shard_shape(value.shape, sharding).dimensions, sharding.shard_counts
+        shard_shape(value.shape, sharding)  # raises where it can't be split
         devices = len(shard_indices(sharding.mesh, ()))
         if self.partitions != devices:
             raise InvalidArgumentError(f"a mesh of {devices} devices in a program for {self.partitions} partitions")
-        device = b.convert(b.add(Opcode.PARTITION_ID, shape=Shape(ElementType.U32)), Shape(ElementType.S32))
         if sharding.term_count > 1:
-            value = _first_term(b, value, sharding, device)
-        if all(count == 1 for count in counts):
-            return value
-        starts = []
-        for split, count, size in zip(sharding.dimensions, counts, sizes, strict=True):
-            if count == 1:
-                starts.append(b.constant(np.int32(0)))
+            value = _first_term(b, value, sharding, _device(b))
+            sharding = dataclasses.replace(sharding, unreduced=())
+        first = (self._frames.setdefault(b.computation, _Frame()), value, sharding)
+        wanted = [first]  # a stack, because chains of ops are longer than Python's own
+        while wanted:
+            needs = [] if wanted[-1] in self._made else self._needs(wanted[-1])
+            missing = [need for need in needs or () if need not in self._made]
+            if missing:
+                wanted += missing
                 continue
-            table = b.constant((shard_indices(sharding.mesh, split) * size).astype(np.int32))
-            starts.append(b.reshape(b.add(Opcode.DYNAMIC_SLICE, table, device, dynamic_slice_sizes=(1,)), ()))
-        return b.add(Opcode.DYNAMIC_SLICE, value, *starts, dynamic_slice_sizes=tuple(sizes))
+            this = wanted.pop()
+            if this not in self._made:
+                self._made[this] = self._make(b, this, needs)
+        made = self._made[first]
+        assert made is not None
+        return made
+
+    def _needs(self, wanted: _Wanted) -> list[_Wanted] | None:
+        """Returns the shards from which another is made: one of the same tensor by another name, or the op's operands.
+
+        None stands for a tensor that is sliced, which is possible in the builder's own computation alone.
+        """
+        frame, value, sharding = wanted
+        if frame.call is None and (value in self._of or not sharding.is_divided):
+            return None
+        match value.opcode:
+            case Opcode.PARAMETER if frame.call is not None and frame.outer is not None:
+                return [(frame.outer, frame.call.operand(value.parameter_number), sharding)]
+            case Opcode.CALL if not value.shape.is_tuple:
+                return self._result(frame, value, None, sharding)
+            case Opcode.GET_TUPLE_ELEMENT if value.operand(0).opcode == Opcode.CALL:
+                return self._result(frame, value.operand(0), value.tuple_index, sharding)
+        shardings = operand_shardings(value, sharding)
+        if shardings is None or any(o.shape.is_dynamic for o in value.operands):
+            return None
+        return [(frame, operand, each) for operand, each in zip(value.operands, shardings, strict=True)]
+
+    def _result(
+        self, frame: _Frame, call: HloInstruction, index: int | None, sharding: Sharding
+    ) -> list[_Wanted] | None:
+        """Returns the shard of a call's result, unless the call has effects: these must not happen twice."""
+        (callee,) = call.called_computations
+        value = callee.root
+        if index is not None:
+            if value.opcode != Opcode.TUPLE:
+                return None
+            value = value.operand(index)
+        if is_effect(call):
+            return None
+        return [(frame.called.setdefault(call, _Frame(call, frame)), value, sharding)]
+
+    def _make(self, b: Builder, wanted: _Wanted, needs: list[_Wanted] | None) -> HloInstruction | None:
+        """Makes a shard; None for one of a called computation that needs more than shards."""
+        frame, value, sharding = wanted
+        known = self._of.get(value)
+        if frame.call is None and known is not None and known[0] == sharding:
+            return known[1]
+        starts = functools.partial(self._start, b, value.shape, sharding)
+        shape = shard_shape(value.shape, sharding).without_layout()
+        operands = [] if needs is None else [made for need in needs if (made := self._made[need]) is not None]
+        if needs is None or len(operands) < len(needs):
+            return slice_at(b, value, shape, starts) if frame.call is None else None
+        if value.opcode in (Opcode.PARAMETER, Opcode.CALL, Opcode.GET_TUPLE_ELEMENT):
+            return operands[0]
+        return add_sharded(b, value, operands, shape, starts)
+
+    def _start(self, b: Builder, whole: Shape, sharding: Sharding, dimension: int) -> HloInstruction | None:
+        axes = sharding.dimensions[dimension]
+        count = shard_count(sharding.mesh, axes)
+        if count == 1:
+            return None
+        size = whole.dimensions[dimension] // count
+        key = b.computation, sharding.mesh, axes, size
+        if key not in self._starts:
+            table = b.constant((shard_indices(sharding.mesh, axes) * size).astype(np.int32))
+            start = b.add(Opcode.DYNAMIC_SLICE, table, _device(b), dynamic_slice_sizes=(1,))
+            self._starts[key] = b.reshape(start, ())
+        return self._starts[key]
 
     def to_whole(self, b: Builder, shard: HloInstruction, sharding: Sharding) -> HloInstruction:
         """Gathers the shards of all devices, and adds the terms of a sum."""
@@ -96,17 +184,28 @@ class Shards:
             self._of[value] = (sharding, shard)
         return value
 
-    def remove_unused_gathers(self) -> None:
-        """Removes the gathers of whole tensors of which only the shards are used.
+    def remove_unused(self) -> None:
+        """Removes whole tensors of which only shards are used, with their gathers.
 
         No pass may do it: a collective is kept, because other devices may wait for it.
         """
-        for whole, (_, shard) in reversed(self._of.items()):
-            while whole is not shard and not whole.user_count and not whole.is_root:
-                operand, computation = whole.operand(0), whole.parent
-                assert computation is not None
-                computation.remove(whole)
-                whole = operand
+        gathers = {gather for whole, (_, shard) in self._of.items() for gather in _steps(whole, shard)}
+        for computation in {gather.parent for gather in gathers} | self._frames.keys():
+            assert computation is not None
+            for each in reversed(computation.instructions):
+                is_used = each.user_count or each.is_root or each.opcode == Opcode.PARAMETER
+                if not is_used and (each in gathers or not is_effect(each)):
+                    computation.remove(each)
+
+
+def _steps(whole: HloInstruction, shard: HloInstruction) -> Iterator[HloInstruction]:
+    while whole is not shard:
+        yield whole
+        whole = whole.operand(0)
+
+
+def _device(b: Builder) -> HloInstruction:
+    return b.convert(b.add(Opcode.PARTITION_ID, shape=Shape(ElementType.U32)), Shape(ElementType.S32))
 
 
 def _first_term(b: Builder, value: HloInstruction, sharding: Sharding, device: HloInstruction) -> HloInstruction:

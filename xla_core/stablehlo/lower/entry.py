@@ -51,7 +51,7 @@ def lower_entry(lowering: ModuleLowering, function: ir.Op, entry_shards: bool = 
                 value = shards.to_shard(context, value, sharding)
         results += _leaves(context, value)
     context.set_root(results)
-    shards.remove_unused_gathers()
+    shards.remove_unused()
     _lower_signature(lowering.hlo, lowering.source, function)
     if entry_shards:
         _keep_aliases_of_equal_size(lowering.hlo)
