@@ -242,13 +242,16 @@ def _client_update_global_process_info(args: Any) -> None:
 
 @implements("Device_MemoryStats")
 def _device_memory_stats(args: Any) -> None:
-    stats = handle_at(args.device, PjrtDevice).device.memory_stats()
+    device = handle_at(args.device, PjrtDevice)
+    stats = device.device.memory_stats()
+    shared = len(device.client.devices) if device.memories[0].is_host_addressable else 1
     for name in abi.FIELDS["Device_MemoryStats_Args"][3:]:  # hosts don't clear the structure
         setattr(args, name, 0)
     args.bytes_in_use = stats.bytes_in_use
     for name, value in (
         ("num_allocs", stats.allocations),
         ("bytes_limit", stats.bytes_limit),
+        ("bytes_reservable_limit", stats.bytes_limit and stats.bytes_limit // shared),  # devices of a host share it
         ("bytes_reserved", stats.bytes_reserved),
         ("peak_bytes_reserved", stats.peak_bytes_reserved),
         ("pool_bytes", stats.bytes_pooled),

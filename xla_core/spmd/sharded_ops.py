@@ -9,6 +9,7 @@ import numpy as np
 
 from xla_core.hlo.ir.builder import Builder
 from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.attributes import SliceDimension
 from xla_core.hlo.table.op_table import Trait
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
@@ -36,6 +37,10 @@ def operand_shardings(instruction: HloInstruction, sharding: Sharding) -> list[S
         case Opcode.TRANSPOSE:
             source = np.argsort(instruction.attribute("dimensions"))
             return [_moved(sharding, [int(dimension) for dimension in source])]
+        case Opcode.SLICE:
+            return _of_slice(instruction, sharding)
+        case Opcode.RESHAPE:
+            return _of_reshape(instruction, sharding)
         case Opcode.REDUCE:
             operand, reduced = instruction.operand(0), instruction.attribute("dimensions")
             kept = iter(sharding.dimensions)
@@ -48,6 +53,25 @@ def operand_shardings(instruction: HloInstruction, sharding: Sharding) -> list[S
     if not instruction.is_elementwise:
         return None
     return [sharding if operand.shape.rank else _whole(sharding, 0) for operand in instruction.operands]
+
+
+def _of_slice(instruction: HloInstruction, sharding: Sharding) -> list[Sharding] | None:
+    """A slice that takes a part of a dimension is not divided along it."""
+    sizes = zip(instruction.operand(0).shape.dimensions, instruction.shape.dimensions, strict=True)
+    for (before, after), count in zip(sizes, sharding.shard_counts, strict=True):
+        if before != after and count > 1:
+            return None
+    return [sharding]
+
+
+def _of_reshape(instruction: HloInstruction, sharding: Sharding) -> list[Sharding] | None:
+    """A reshape is divided where it only adds or removes dimensions of size 1."""
+    before, after = instruction.operand(0).shape.dimensions, instruction.shape.dimensions
+    kept = [d for d, size in enumerate(after) if size != 1]
+    if [after[d] for d in kept] != [size for size in before if size != 1]:
+        return None if sharding.is_divided else [_whole(sharding, len(before))]
+    axes = (sharding.dimensions[d] for d in kept)
+    return [dataclasses.replace(sharding, dimensions=tuple(next(axes) if size != 1 else () for size in before))]
 
 
 def _whole(sharding: Sharding, rank: int) -> Sharding:
@@ -79,6 +103,10 @@ def add_sharded(
         if start is not None:  # whole numbers are exact in s32 and may not be in the result's type
             numbers = b.clone(instruction, (), shape=shape.with_element_type(ElementType.S32))
             return b.convert(b.add(Opcode.ADD, numbers, b.broadcast(start, shape.dimensions)), shape)
+    if instruction.opcode == Opcode.SLICE:
+        wholes = zip(operands[0].shape.dimensions, shape.dimensions, instruction.attribute("slice"), strict=True)
+        slices = tuple(SliceDimension(0, size) if size == part else given for size, part, given in wholes)
+        return b.clone(instruction, operands, shape=shape, slice=slices)
     return b.clone(instruction, operands, shape=shape)
 
 

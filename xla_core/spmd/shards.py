@@ -14,6 +14,7 @@ from xla_core.hlo.ir.builder import Builder, scalar_computation
 from xla_core.hlo.ir.computation import HloComputation
 from xla_core.hlo.ir.effects import is_effect
 from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.table.mesh import AxisRef, groups_along
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
@@ -184,8 +185,8 @@ class Shards:
             self._of[value] = (sharding, shard)
         return value
 
-    def remove_unused(self) -> None:
-        """Removes whole tensors of which only shards are used, with their gathers.
+    def remove_unused(self, module: HloModule) -> None:
+        """Removes whole tensors of which only shards are used, with their gathers and the functions that made them.
 
         No pass may do it: a collective is kept, because other devices may wait for it.
         """
@@ -196,6 +197,8 @@ class Shards:
                 is_used = each.user_count or each.is_root or each.opcode == Opcode.PARAMETER
                 if not is_used and (each in gathers or not is_effect(each)):
                     computation.remove(each)
+        if self._frames:
+            module.remove_unreachable_computations()
 
 
 def _steps(whole: HloInstruction, shard: HloInstruction) -> Iterator[HloInstruction]:

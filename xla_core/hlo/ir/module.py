@@ -163,7 +163,10 @@ class HloModule:
         copy = HloModule(name or self.name)
         copies: dict[HloComputation, HloComputation] = {}
         instructions: dict[HloInstruction, HloInstruction] = {}
-        for computation in dict.fromkeys([*self.post_order(), *self._computations]):
+        order = dict.fromkeys(self.post_order())
+        for unreachable in self._computations:
+            order |= dict.fromkeys(callees_first(unreachable, order))
+        for computation in order:
             new = HloComputation(computation.name)
             for old in computation.post_order():
                 made = old.clone([instructions[o] for o in old.operands])

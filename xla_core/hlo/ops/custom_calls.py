@@ -53,6 +53,9 @@ FULL_TO_SHARD, SHARD_TO_FULL = "SPMDFullToShardShape", "SPMDShardToFullShape"
 RESHARDING = (FULL_TO_SHARD, SHARD_TO_FULL)
 """Targets that split a tensor into shards or join the shards. On one device, the result is the operand."""
 
+PARTITIONED_CALLBACK = "xla_core_partitioned_python_callback"
+"""Target that calls a Python function on each device with its shards of the operands."""
+
 ANNOTATIONS = ("Sharding", *RESHARDING, "LayoutConstraint")
 """Targets that annotate the sharding or layout of their operand. Their result is the operand."""
 

@@ -1,7 +1,8 @@
 """Calls of Python functions from JAX programs: pure_callback, io_callback, debug.print, debug.callback, checkify.
 
-A call is lowered to the custom call `xla_core_python_callback` with the number of the function. The function lives as
-long as JAX keeps the lowered program.
+A call is lowered to the custom call `xla_core_python_callback` with the number of the function, or to
+`xla_core_partitioned_python_callback` where each device calls the function with its shards. The function lives as long
+as JAX keeps the lowered program.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 
 from xla_core.errors import FailedPreconditionError
 from xla_core.hlo import parse_backend_config, register_custom_call
+from xla_core.hlo.ops.custom_calls import PARTITIONED_CALLBACK
 
 _TARGET = "xla_core_python_callback"
 
@@ -81,7 +83,12 @@ def emit(
         ctx = dataclasses.replace(
             ctx, avals_in=[core.abstract_token, *ctx.avals_in], avals_out=[core.abstract_token, *ctx.avals_out]
         )
-    lower = ffi.build_ffi_lowering_function(_TARGET, has_side_effect=has_side_effect)
+    if partitioned and _device_count(ctx) > 1 and not token:  # each device calls with its shards
+        sharding = None
+        target = PARTITIONED_CALLBACK
+    else:
+        target = _TARGET
+    lower = ffi.build_ffi_lowering_function(target, has_side_effect=has_side_effect)
     device = _only_device(ctx, sharding)
     place = {}
     if device is not None:
@@ -111,13 +118,17 @@ def _from_device(ctx: Any, device: int, value: Any) -> Any:
     return stablehlo.collective_broadcast(value, groups, channel_handle=channel)
 
 
+def _device_count(ctx: Any) -> int:
+    return int(getattr(ctx.module_context.axis_context, "num_devices", None) or 1)
+
+
 def _only_device(ctx: Any, sharding: Any) -> int | None:
     """Returns the partition that calls the function for all; None if each calls it."""
     from jax._src.sharding_impls import SdyArrayList
     from jaxlib import xla_client
 
     devices = None
-    if getattr(ctx.module_context.axis_context, "num_devices", 1) == 1:
+    if _device_count(ctx) == 1:
         return None
     if isinstance(sharding, SdyArrayList):
         devices = sharding.shardings[0].logical_device_ids
@@ -137,6 +148,7 @@ def _with_token(sharding: Any) -> Any:
     return SdyArrayList((token, *sharding.shardings))
 
 
+@register_custom_call(PARTITIONED_CALLBACK)
 @register_custom_call(_TARGET)
 def _run(context: Any, instruction: Any, values: Sequence[Any]) -> Any:
     config = parse_backend_config(instruction.attribute("backend_config"))

@@ -7,7 +7,7 @@ constants alone. Constants are always created again inside: they cost nothing, a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from xla_core.hlo.ops.rules import shape_of_parts
 from xla_core.hlo.table.attributes import OpMetadata
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.shape import Shape
-from xla_core.spmd import Shards
+from xla_core.spmd import Sharding, Shards
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.captured_values import HINT, CaptureLimits
 from xla_core.stablehlo.lower.declared_sizes import as_declared
@@ -72,6 +72,7 @@ class ModuleLowering:
         self.capture_limits = CaptureLimits()
         self.depth = 0
         self.shards = Shards()
+        self.value_shardings: Mapping[ir.Value, Sharding | None] = {}  # of the entry function's block
         self._functions: dict[str, HloComputation | None] = {}  # None: being lowered
 
     def begin(self, entry: ir.Op) -> HloComputation:
@@ -123,6 +124,14 @@ class LoweringContext(Builder):
     def results(self, value: HloInstruction, op: ir.Op) -> list[HloInstruction]:
         """Returns an instruction for each result of `op`. The HLO op returns a tuple unless `op` has one result."""
         return [value] if len(op.results) == 1 else self.elements(value)
+
+    def own_shard(self, value: ir.Value, op: ir.Op, whole: HloInstruction) -> HloInstruction:
+        """Returns this device's shard of an operand of `op`, or the whole where the program implies no sharding."""
+        sharding = self.module.value_shardings.get(value)
+        if sharding is None:
+            return whole
+        with op.located():
+            return self.module.shards.to_shard(self, whole, sharding)
 
     def result_shape(self, op: ir.Op) -> Shape:
         """Returns the shape of the op's declared results, which is a tuple unless there is one."""

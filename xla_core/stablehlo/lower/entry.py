@@ -31,6 +31,7 @@ def lower_entry(lowering: ModuleLowering, function: ir.Op, entry_shards: bool = 
     block = function.regions[0].block
     attributes = argument_attributes(function)
     shardings = entry_shardings(lowering.source, function) if entry_shards else EntryShardings.none(function)
+    lowering.value_shardings = shardings.values
     for argument, attribute, sharding in zip(block.arguments, attributes, shardings.arguments, strict=True):
         shape, name = _shape_at(function, argument.type), argument.name or f"arg{argument.index}"
         if sharding is not None:
@@ -51,7 +52,7 @@ def lower_entry(lowering: ModuleLowering, function: ir.Op, entry_shards: bool = 
                 value = shards.to_shard(context, value, sharding)
         results += _leaves(context, value)
     context.set_root(results)
-    shards.remove_unused()
+    shards.remove_unused(lowering.hlo)
     _lower_signature(lowering.hlo, lowering.source, function)
     if entry_shards:
         _keep_aliases_of_equal_size(lowering.hlo)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xla_core.hlo.ir.instruction import HloInstruction
-from xla_core.hlo.ops.custom_calls import FULL_TO_SHARD, RESHARDING
+from xla_core.hlo.ops.custom_calls import FULL_TO_SHARD, PARTITIONED_CALLBACK, RESHARDING
 from xla_core.hlo.table.attributes import OutputToOperandAlias
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.shape import Layout, Shape
@@ -185,6 +185,8 @@ def _lower_custom_call(
         return _lower_resharding(ctx, op, target, *operands)
     if target == "ragged_all_to_all":
         return _lower_ragged_all_to_all(ctx, op, *operands)
+    if target == PARTITIONED_CALLBACK:
+        operands = tuple(ctx.own_shard(v, op, o) for v, o in zip(op.operands, operands, strict=True))
     version, config = _version_and_configuration(op)
     extra: dict[str, Any] = {}
     if version != _ORIGINAL:

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 from xla_core.spmd import Sharding
 from xla_core.spmd.sharding import REPLICATED
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.sharding.mhlo_sharding import sharding_of, tiled_sharding
-from xla_core.stablehlo.sharding.propagation import result_shardings
+from xla_core.stablehlo.sharding.propagation import value_shardings
 from xla_core.stablehlo.sharding.shardy import parse_shardings
 
 
 @dataclasses.dataclass(frozen=True)
 class EntryShardings:
-    """The sharding of each argument and result; None for one that every device holds whole."""
+    """The sharding of each argument and result; None for one that every device holds whole.
+
+    Attributes:
+        values: what the program's shardings imply for the values of the function's block.
+    """
 
     arguments: tuple[Sharding | None, ...]
     results: tuple[Sharding | None, ...]
+    values: Mapping[ir.Value, Sharding | None] = dataclasses.field(default_factory=dict)
 
     @staticmethod
     def none(function: ir.Op) -> EntryShardings:
@@ -39,11 +45,13 @@ def entry_shardings(module: ir.Module, function: ir.Op) -> EntryShardings:
     arguments = _read(module, function, "arg_attrs", len(nothing.arguments))
     results = _read(module, function, "res_attrs", len(nothing.results))
     if module.attributes.get("mhlo.num_partitions", 1) != 1:
-        implied = result_shardings(module, function, arguments)
+        values = value_shardings(module, function, arguments)
+        returned = function.regions[0].block.ops[-1].operands
         results = tuple(
-            sharding if _is_given(function, number) else by_program
-            for number, (sharding, by_program) in enumerate(zip(results, implied, strict=True))
+            sharding if _is_given(function, number) else values.get(returned[number])
+            for number, sharding in enumerate(results)
         )
+        return EntryShardings(arguments, results, values)
     return EntryShardings(arguments, results)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -22,9 +22,12 @@ from xla_core.stablehlo.sharding.shardy import axis_names, parse_shardings
 Shardings = tuple[Sharding | None, ...]
 
 
-def result_shardings(module: ir.Module, function: ir.Op, arguments: Shardings) -> Shardings:
-    """Returns the shardings of a function's results, given those of its arguments. None stands for a whole array."""
-    return _Propagation(module).results(function, arguments)
+def value_shardings(module: ir.Module, function: ir.Op, arguments: Shardings) -> Mapping[ir.Value, Sharding | None]:
+    """Returns the shardings of the values of a function's block, given those of its arguments.
+
+    None stands for a whole array, as a value that is left out does.
+    """
+    return _Propagation(module).values(function, arguments)
 
 
 def is_split(sharding: Sharding | None, type: ir.Type) -> bool:
@@ -44,13 +47,17 @@ class _Propagation:
     def results(self, function: ir.Op, arguments: Shardings) -> Shardings:
         key = id(function), arguments
         if key not in self._known:
-            block = function.regions[0].block
-            of: dict[ir.Value, Sharding | None] = dict(zip(block.arguments, arguments, strict=True))
-            for op in block.ops[:-1]:
-                found = self._of_results(op, [of.get(operand) for operand in op.operands])
-                of |= {r: s for r, s in zip(op.results, found, strict=True) if is_split(s, r.type)}
-            self._known[key] = tuple(of.get(value) for value in block.ops[-1].operands)
+            of = self.values(function, arguments)
+            self._known[key] = tuple(of.get(value) for value in function.regions[0].block.ops[-1].operands)
         return self._known[key]
+
+    def values(self, function: ir.Op, arguments: Shardings) -> Mapping[ir.Value, Sharding | None]:
+        block = function.regions[0].block
+        of: dict[ir.Value, Sharding | None] = dict(zip(block.arguments, arguments, strict=True))
+        for op in block.ops[:-1]:
+            found = self._of_results(op, [of.get(operand) for operand in op.operands])
+            of |= {r: s for r, s in zip(op.results, found, strict=True) if is_split(s, r.type)}
+        return of
 
     def _of_results(self, op: ir.Op, operands: Sequence[Sharding | None]) -> Shardings:
         match op.name:
@@ -119,6 +126,22 @@ def _reduce(op: ir.Op, sharding: Sharding | None) -> Sharding | None:
     return _moved(sharding, [d for d in range(len(sharding.dimensions) if sharding else 0) if d not in reduced])
 
 
+def _slice(op: ir.Op, sharding: Sharding | None) -> Sharding | None:
+    """A dimension of which the slice takes a part is whole in the result."""
+    before, after = _sizes(op.operands[0].type) or (), _sizes(op.results[0].type) or ()
+    return _moved(sharding, [d if before[d] == after[d] else None for d in range(len(after))])
+
+
+def _reshape(op: ir.Op, sharding: Sharding | None) -> Sharding | None:
+    """Keeps the axes where the reshape only adds or removes dimensions of size 1."""
+    before, after = _sizes(op.operands[0].type) or (), _sizes(op.results[0].type) or ()
+    kept = [d for d, size in enumerate(before) if size != 1]
+    if [before[d] for d in kept] != [size for size in after if size != 1]:
+        return None
+    sources = iter(kept)
+    return _moved(sharding, [next(sources) if size != 1 else None for size in after])
+
+
 def _moved(sharding: Sharding | None, sources: Sequence[int | None]) -> Sharding | None:
     """Returns the sharding of a result whose dimensions are these of the operand, or None for new ones."""
     if sharding is None:
@@ -131,5 +154,7 @@ _RULES: dict[str, Callable[[ir.Op, Sharding | None], Sharding | None]] = {
     "stablehlo.transpose": _transpose,
     "stablehlo.broadcast_in_dim": _broadcast,
     "stablehlo.reduce": _reduce,
+    "stablehlo.slice": _slice,
+    "stablehlo.reshape": _reshape,
 }
 """Ops that move dimensions -> the sharding of their results by that of their first operand."""

@@ -55,3 +55,15 @@ def test_computations_that_are_not_copied_do_not_count():
 def test_regions_that_would_double_are_not_written(op):
     with pytest.raises(xla.ResourceExhaustedError, match="instructions once each"):
         from_hlo(doubling(40, op))
+
+
+def test_a_module_is_copied_with_computations_that_nothing_calls():
+    module = doubling(2, "call")
+    module.entry.set_root(module.entry.parameters[0])
+    module.entry.remove(next(i for i in module.entry.instructions if i.called_computations))
+    callers_first = sorted(module.computations, key=lambda c: (c.is_entry, c.name))
+    for computation in callers_first:
+        module.remove_computation(computation)
+    for computation in callers_first:
+        module.add_computation(computation, entry=computation is callers_first[-1])
+    assert [c.name for c in module.clone().computations] == [c.name for c in callers_first]

@@ -54,7 +54,16 @@ def shardings(program: str) -> list[str]:
             "{devices=[1,2,2]0,1,2,3 last_tile_dim_replicate}",
         ),
         ("%0 = stablehlo.reshape %x : (tensor<4x8xf32>) -> tensor<32xf32>", "32", "{replicated}"),
-        ("%0 = stablehlo.slice %x [0:3, 0:8] : (tensor<4x8xf32>) -> tensor<3x8xf32>", "3x8", "{replicated}"),
+        (
+            "%0 = stablehlo.reshape %x : (tensor<4x8xf32>) -> tensor<4x1x8xf32>",
+            "4x1x8",
+            "{devices=[2,1,2]0,1,2,3}",
+        ),
+        (
+            "%0 = stablehlo.slice %x [0:3, 0:8] : (tensor<4x8xf32>) -> tensor<3x8xf32>",
+            "3x8",
+            "{devices=[1,2,2]0,2,1,3 last_tile_dim_replicate}",
+        ),
     ],
 )
 def test_a_result_keeps_what_the_ops_keep(ops: str, type: str, expected: str) -> None:
