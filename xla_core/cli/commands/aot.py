@@ -47,17 +47,19 @@ def aot(
     """
     from xla_core.backend import AheadOfTimeOptions
 
-    target = AheadOfTimeOptions(
-        name=output_file.name,
-        emit=emit,  # type: ignore[arg-type]
-        triple=triple,
-        cpu=cpu,
-        features=features,
-        vector_length=vector_length,
-        float_abi=float_abi,  # type: ignore[arg-type]
-        relocation_model=relocation_model,  # type: ignore[arg-type]
-        optimize_for_size=optimize_for_size,
-        threads=threads,
+    target = AheadOfTimeOptions.model_validate(
+        {
+            "name": output_file.name,
+            "emit": emit,
+            "triple": triple,
+            "cpu": cpu,
+            "features": features,
+            "vector_length": vector_length,
+            "float_abi": float_abi,
+            "relocation_model": relocation_model,
+            "optimize_for_size": optimize_for_size,
+            "threads": threads,
+        }
     )
     module = programs.parse(programs.read_program(file), programs.file_name(file), shape or ())
     spec, platform = _platform(backend)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable
+from typing import TypeAlias
 
 from xla_core.codegen.c.ir_module import (
     BasicBlock,
@@ -153,16 +155,21 @@ def _instruction(line: str) -> Instruction:
     op = tokens.take()
     if op not in _READERS:
         raise tokens.unknown(f"the instruction {op!r}")
-    fields = _READERS[op](tokens)
-    flags |= fields.pop("flags", frozenset())  # type: ignore[arg-type]
+    instruction = _READERS[op](op, tokens)
     align = 0
     while tokens.skip(","):
         if tokens.skip("align"):
             align = tokens.integer()
             continue
         break
-    facts = tokens.metadata()
-    return Instruction(op, result=result, flags=frozenset(flags), align=align, facts=facts, text=line, **fields)  # type: ignore[arg-type]
+    return dataclasses.replace(
+        instruction,
+        result=result,
+        flags=instruction.flags | flags,
+        align=align,
+        facts=tokens.metadata(),
+        text=line,
+    )
 
 
 def _expression(tokens: Tokens) -> Instruction:
@@ -172,18 +179,19 @@ def _expression(tokens: Tokens) -> Instruction:
         raise tokens.unknown(f"the constant {op!r}")
     flags = tokens.words()
     tokens.expect("(")
-    fields = _READERS[op](tokens)
+    instruction = _READERS[op](op, tokens)
     tokens.expect(")")
-    fields["flags"] = flags
-    return Instruction(op, text=tokens.text, **fields)  # type: ignore[arg-type]
+    return dataclasses.replace(instruction, flags=flags, text=tokens.text)
 
 
-Fields = dict[str, object]
-_READERS: dict[str, Callable[[Tokens], Fields]] = {}
+Reader: TypeAlias = Callable[[str, Tokens], Instruction]
+"""Reads what follows an opcode."""
+
+_READERS: dict[str, Reader] = {}
 
 
-def _reader(*ops: str) -> Callable[[Callable[[Tokens], Fields]], Callable[[Tokens], Fields]]:
-    def register(read: Callable[[Tokens], Fields]) -> Callable[[Tokens], Fields]:
+def _reader(*ops: str) -> Callable[[Reader], Reader]:
+    def register(read: Reader) -> Reader:
         _READERS.update(dict.fromkeys(ops, read))
         return read
 
@@ -191,22 +199,22 @@ def _reader(*ops: str) -> Callable[[Callable[[Tokens], Fields]], Callable[[Token
 
 
 @_reader(*_BINARY)
-def _binary(t: Tokens) -> Fields:
+def _binary(op: str, t: Tokens) -> Instruction:
     flags = t.words()
     left = t.operand()
     t.expect(",")
     right = t.operand() if scalar(t.peek) else t.value(left.type)  # a constant expression repeats the type
-    return {"flags": flags, "type": left.type, "operands": (left, right)}
+    return Instruction(op, left.type, (left, right), flags=flags)
 
 
 @_reader("fneg", "freeze")
-def _unary(t: Tokens) -> Fields:
+def _unary(op: str, t: Tokens) -> Instruction:
     flags, operand = t.words(), t.operand()
-    return {"flags": flags, "type": operand.type, "operands": (operand,)}
+    return Instruction(op, operand.type, (operand,), flags=flags)
 
 
 @_reader("icmp", "fcmp")
-def _compare(t: Tokens) -> Fields:
+def _compare(op: str, t: Tokens) -> Instruction:
     words = []
     while not t.at_type():
         words.append(t.take())
@@ -214,21 +222,21 @@ def _compare(t: Tokens) -> Fields:
     t.expect(",")
     right = t.value(left.type)
     type_ = vector_of(left.type.count, BOOL) if left.type.kind == "vector" else BOOL
-    return {"flags": frozenset(words[:-1]), "word": words[-1], "type": type_, "operands": (left, right)}
+    return Instruction(op, type_, (left, right), flags=frozenset(words[:-1]), word=words[-1])
 
 
 @_reader(*_CASTS)
-def _cast(t: Tokens) -> Fields:
+def _cast(op: str, t: Tokens) -> Instruction:
     flags, operand = t.words(), t.operand()
     t.expect("to")
-    return {"flags": flags, "type": t.type(), "operands": (operand,)}
+    return Instruction(op, t.type(), (operand,), flags=flags)
 
 
 @_reader("select")
-def _select(t: Tokens) -> Fields:
+def _select(op: str, t: Tokens) -> Instruction:
     flags = t.words()
     operands = _operands(t)
-    return {"flags": flags, "type": operands[1].type, "operands": operands}
+    return Instruction(op, operands[1].type, operands, flags=flags)
 
 
 def _operands(t: Tokens) -> tuple[Operand, ...]:
@@ -244,7 +252,7 @@ def _operands(t: Tokens) -> tuple[Operand, ...]:
 
 
 @_reader("phi")
-def _phi(t: Tokens) -> Fields:
+def _phi(op: str, t: Tokens) -> Instruction:
     flags, type_ = t.words(), t.type()
     operands, labels = [], []
     while t.skip("["):
@@ -253,7 +261,7 @@ def _phi(t: Tokens) -> Fields:
         labels.append(t.take().replace('"', ""))
         t.expect("]")
         t.skip(",")
-    return {"flags": flags, "type": type_, "operands": tuple(operands), "labels": tuple(labels)}
+    return Instruction(op, type_, tuple(operands), flags=flags, labels=tuple(labels))
 
 
 def _ordering(t: Tokens) -> frozenset[str]:
@@ -267,31 +275,31 @@ def _ordering(t: Tokens) -> frozenset[str]:
 
 
 @_reader("load")
-def _load(t: Tokens) -> Fields:
+def _load(op: str, t: Tokens) -> Instruction:
     flags, type_ = t.words(), t.type()
     t.expect(",")
     pointer = t.operand()
-    return {"flags": flags | _ordering(t), "type": type_, "source": type_, "operands": (pointer,)}
+    return Instruction(op, type_, (pointer,), flags=flags | _ordering(t), source=type_)
 
 
 @_reader("store")
-def _store(t: Tokens) -> Fields:
+def _store(op: str, t: Tokens) -> Instruction:
     flags, value = t.words(), t.operand()
     t.expect(",")
     pointer = t.operand()
-    return {"flags": flags | _ordering(t), "type": VOID, "source": value.type, "operands": (value, pointer)}
+    return Instruction(op, VOID, (value, pointer), flags=flags | _ordering(t), source=value.type)
 
 
 @_reader("getelementptr")
-def _gep(t: Tokens) -> Fields:
+def _gep(op: str, t: Tokens) -> Instruction:
     flags, source = t.words(), t.type()
     t.expect(",")
     operands = _operands(t)
-    return {"flags": flags, "type": operands[0].type, "source": source, "operands": operands}
+    return Instruction(op, operands[0].type, operands, flags=flags, source=source)
 
 
 @_reader("alloca")
-def _alloca(t: Tokens) -> Fields:
+def _alloca(op: str, t: Tokens) -> Instruction:
     flags, source = t.words(), t.type()
     operands: tuple[Operand, ...] = ()
     if t.peek == ",":
@@ -300,11 +308,11 @@ def _alloca(t: Tokens) -> Fields:
             operands = (t.operand(),)
         else:
             t._next -= 1
-    return {"flags": flags, "type": POINTER, "source": source, "operands": operands}
+    return Instruction(op, POINTER, operands, flags=flags, source=source)
 
 
 @_reader("br")
-def _br(t: Tokens) -> Fields:
+def _br(op: str, t: Tokens) -> Instruction:
     operands: tuple[Operand, ...] = ()
     labels = []
     if t.peek != "label":
@@ -314,11 +322,11 @@ def _br(t: Tokens) -> Fields:
     if operands:
         t.expect(",")
         labels.append(t.label())
-    return {"type": VOID, "operands": operands, "labels": tuple(labels)}
+    return Instruction(op, VOID, operands, labels=tuple(labels))
 
 
 @_reader("switch")
-def _switch(t: Tokens) -> Fields:
+def _switch(op: str, t: Tokens) -> Instruction:
     operand = t.operand()
     t.expect(",")
     labels, numbers = [t.label()], []
@@ -328,32 +336,34 @@ def _switch(t: Tokens) -> Fields:
         numbers.append(case.value if isinstance(case, Constant) and isinstance(case.value, int) else 0)
         t.expect(",")
         labels.append(t.label())
-    return {"type": VOID, "operands": (operand,), "labels": tuple(labels), "numbers": tuple(numbers)}
+    return Instruction(op, VOID, (operand,), labels=tuple(labels), numbers=tuple(numbers))
 
 
 @_reader("ret")
-def _ret(t: Tokens) -> Fields:
+def _ret(op: str, t: Tokens) -> Instruction:
     if t.skip("void"):
-        return {"type": VOID}
-    return {"type": VOID, "operands": (t.operand(),)}
+        return Instruction(op, VOID)
+    return Instruction(op, VOID, (t.operand(),))
 
 
 @_reader("unreachable")
-def _unreachable(t: Tokens) -> Fields:
-    return {"type": VOID}
+def _unreachable(op: str, t: Tokens) -> Instruction:
+    return Instruction(op, VOID)
 
 
 @_reader("fence")
-def _fence(t: Tokens) -> Fields:
-    return {"type": VOID, "flags": _ordering(t)}
+def _fence(op: str, t: Tokens) -> Instruction:
+    return Instruction(op, VOID, flags=_ordering(t))
 
 
 @_reader("call")
-def _call(t: Tokens) -> Fields:
+def _call(op: str, t: Tokens) -> Instruction:
     flags, type_ = t.words(), t.type()
     if t.peek == "(":  # the type of a function with more arguments than parameters
         t.parenthesis()
     callee = t.value(POINTER)
+    if not isinstance(callee, Name):
+        raise t.unknown("a call of a constant")
     t.expect("(")
     operands, aligns = [], []
     while not t.skip(")"):
@@ -370,24 +380,18 @@ def _call(t: Tokens) -> Fields:
         t.skip(",")
     while t.peek.startswith("#") or t.peek in ("nounwind", "noreturn", "readnone"):
         t.take()
-    return {
-        "flags": flags,
-        "type": type_,
-        "callee": callee,
-        "operands": tuple(operands),
-        "numbers": tuple(aligns),
-    }
+    return Instruction(op, type_, tuple(operands), flags=flags, callee=callee, numbers=tuple(aligns))
 
 
 @_reader("extractelement", "insertelement")
-def _element(t: Tokens) -> Fields:
+def _element(op: str, t: Tokens) -> Instruction:
     operands = _operands(t)
     type_ = operands[0].type.element if len(operands) == 2 else operands[0].type
-    return {"type": type_, "operands": operands}
+    return Instruction(op, type_, operands)
 
 
 @_reader("shufflevector")
-def _shuffle(t: Tokens) -> Fields:
+def _shuffle(op: str, t: Tokens) -> Instruction:
     left = t.operand()
     t.expect(",")
     right = t.operand()
@@ -399,11 +403,11 @@ def _shuffle(t: Tokens) -> Fields:
     if isinstance(mask.value, tuple):
         values = [m.value for m in mask.value if isinstance(m, Constant)]
         numbers = [v if isinstance(v, int) else 0 if v == "zero" else -1 for v in values]
-    return {"type": vector_of(count, left.type.element), "operands": (left, right), "numbers": tuple(numbers)}
+    return Instruction(op, vector_of(count, left.type.element), (left, right), numbers=tuple(numbers))
 
 
 @_reader("extractvalue", "insertvalue")
-def _field(t: Tokens) -> Fields:
+def _field(op: str, t: Tokens) -> Instruction:
     operands = _operands(t)
     numbers = []
     while t.skip(","):
@@ -412,23 +416,23 @@ def _field(t: Tokens) -> Fields:
     if len(operands) == 1:
         for number in numbers:
             type_ = type_.members[number] if type_.kind == "struct" else type_.element
-    return {"type": type_, "operands": operands, "numbers": tuple(numbers)}
+    return Instruction(op, type_, operands, numbers=tuple(numbers))
 
 
 @_reader("atomicrmw")
-def _atomic(t: Tokens) -> Fields:
+def _atomic(op: str, t: Tokens) -> Instruction:
     flags = {t.take()} if t.peek == "volatile" else set()
     word = t.take()
     pointer = t.operand()
     t.expect(",")
     value = t.operand()
     flags |= _ordering(t)
-    return {"flags": frozenset(flags), "word": word, "type": value.type, "operands": (pointer, value)}
+    return Instruction(op, value.type, (pointer, value), flags=frozenset(flags), word=word)
 
 
 @_reader("cmpxchg")
-def _exchange(t: Tokens) -> Fields:
+def _exchange(op: str, t: Tokens) -> Instruction:
     flags = t.words()
     operands = _operands(t)
     flags |= _ordering(t)
-    return {"flags": flags, "type": struct_of((operands[1].type, BOOL)), "operands": operands}
+    return Instruction(op, struct_of((operands[1].type, BOOL)), operands, flags=flags)

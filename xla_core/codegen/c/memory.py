@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xla_core.codegen.c.ir_types import BOOL, POINTER, VOID, IrType, integer
 from xla_core.codegen.c.source import Source
 from xla_core.errors import UnimplementedError
 
-__all__ = ["atomic_function", "bitcast", "exchange_function", "load_function", "store_function"]
+__all__ = [
+    "atomic_function",
+    "atomic_load_function",
+    "atomic_store_function",
+    "bitcast",
+    "exchange_function",
+    "load_function",
+    "order",
+    "store_function",
+]
 
 _ORDERS = {
     "unordered": "RELAXED", "monotonic": "RELAXED", "acquire": "ACQUIRE", "release": "RELEASE", "acq_rel": "ACQ_REL",
 }  # fmt: skip
-_FETCHES = {"add": "add", "sub": "sub", "and": "and", "or": "or", "xor": "xor"}
+_FETCHES = ("add", "sub", "and", "or", "xor")
 
 
 def _check_layout(type_: IrType) -> None:
@@ -25,41 +36,47 @@ def _check_layout(type_: IrType) -> None:
 
 def load_function(source: Source, type_: IrType, align: int, volatile: bool = False) -> str:
     """The name of the function that loads a value from an address of an alignment."""
-    _check_layout(type_)
-    align = align or type_.alignment(source.pointer_bytes)
-    name = f"load_{type_.suffix}_{align}{'_volatile' if volatile else ''}"
-
-    def body() -> str:
-        held = _held(source, type_)
-        if volatile:
-            return f"return *(const volatile {held} *)p;"
-        value = "v & 1" if type_ is BOOL else "v"
-        return (
-            f"#ifdef XLA_GNU\ntypedef {_spaced(held)}place __attribute__((aligned({align}), may_alias));\n"
-            f"return *(const place *)p{' & 1' if type_ is BOOL else ''};\n"
-            f"#else\n{_spaced(held)}v;\nmemcpy(&v, p, sizeof v);\nreturn {value};\n#endif"
-        )
-
-    return source.function(name, type_, [(POINTER, "p")], body)
+    mask = " & 1" if type_ is BOOL else ""
+    access = f"return *(const place *)p{mask};"
+    copy = f"{_spaced(_held(source, type_))}v;\nmemcpy(&v, p, sizeof v);\nreturn v{mask};"
+    return _access_function(source, "load", type_, align, volatile, type_, [(POINTER, "p")], access, copy)
 
 
 def store_function(source: Source, type_: IrType, align: int, volatile: bool = False) -> str:
     """The name of the function that stores a value at an address of an alignment."""
+    copy = f"{_spaced(_held(source, type_))}held = v;\nmemcpy(p, &held, sizeof held);"
+    parameters = [(POINTER, "p"), (type_, "v")]
+    return _access_function(source, "store", type_, align, volatile, VOID, parameters, "*(place *)p = v;", copy)
+
+
+def _access_function(
+    source: Source,
+    name: str,
+    type_: IrType,
+    align: int,
+    volatile: bool,
+    result: IrType,
+    parameters: Sequence[tuple[IrType, str]],
+    access: str,
+    copy: str,
+) -> str:
+    """Defines a function that accesses memory; returns its name.
+
+    `access` is its body in terms of `place`, the type of the memory, to which GCC and Clang give the alignment. `copy`
+    is its body for other compilers.
+    """
     _check_layout(type_)
     align = align or type_.alignment(source.pointer_bytes)
-    name = f"store_{type_.suffix}_{align}{'_volatile' if volatile else ''}"
 
     def body() -> str:
-        held = _held(source, type_)
+        held = _spaced(_held(source, type_))
         if volatile:
-            return f"*(volatile {held} *)p = v;"
-        copy = f"{held} held = v;\nmemcpy(p, &held, sizeof held);" if type_ is BOOL else "memcpy(p, &v, sizeof v);"
-        return (
-            f"#ifdef XLA_GNU\ntypedef {_spaced(held)}place __attribute__((aligned({align}), may_alias));\n"
-            f"*(place *)p = v;\n#else\n{copy}\n#endif"
-        )
+            return f"typedef {held}volatile place;\n{access}"
+        place = f"typedef {held}place __attribute__((aligned({align}), may_alias));"
+        return f"#ifdef XLA_GNU\n{place}\n{access}\n#else\n{copy}\n#endif"
 
-    return source.function(name, VOID, [(POINTER, "p"), (type_, "v")], body)
+    full_name = f"{name}_{type_.suffix}_{align}{'_volatile' if volatile else ''}"
+    return source.function(full_name, result, parameters, body)
 
 
 def _held(source: Source, type_: IrType) -> str:
@@ -109,44 +126,48 @@ def order(flags: frozenset[str]) -> str:
     return "SEQ_CST" if "seq_cst" in names or len(names) != 1 else _ORDERS[next(iter(names))]
 
 
-def _atomic_body(builtin: str, standard: str) -> str:
-    return f"#ifdef XLA_GNU\n{builtin}\n#else\n{standard}\n#endif"
-
-
 def atomic_load_function(source: Source, type_: IrType, flags: frozenset[str]) -> str:
-    source.headers.add("stdatomic.h")
-    name, c, how = f"atomic_load_{type_.suffix}_{order(flags).lower()}", type_.c_name, order(flags)
-    body = _atomic_body(
-        f"return __atomic_load_n(({c} *)p, __ATOMIC_{how});",
-        f"return atomic_load_explicit((_Atomic {c} *)p, memory_order_{how.lower()});",
-    )
-    return source.function(name, type_, [(POINTER, "p")], lambda: body)
+    """The name of the function of an atomic load."""
+    return _atomic(source, "load", "load_n", type_, flags, type_, [])
 
 
 def atomic_store_function(source: Source, type_: IrType, flags: frozenset[str]) -> str:
-    source.headers.add("stdatomic.h")
-    name, c, how = f"atomic_store_{type_.suffix}_{order(flags).lower()}", type_.c_name, order(flags)
-    body = _atomic_body(
-        f"__atomic_store_n(({c} *)p, v, __ATOMIC_{how});",
-        f"atomic_store_explicit((_Atomic {c} *)p, v, memory_order_{how.lower()});",
-    )
-    return source.function(name, VOID, [(POINTER, "p"), (type_, "v")], lambda: body)
+    """The name of the function of an atomic store."""
+    return _atomic(source, "store", "store_n", type_, flags, VOID, [(type_, "v")])
 
 
 def atomic_function(source: Source, operation: str, type_: IrType, flags: frozenset[str]) -> str:
     """The name of the function of an atomicrmw."""
     if not type_.is_int or (operation not in _FETCHES and operation != "xchg"):
         raise UnimplementedError(f"the translation to C has no atomicrmw {operation} of {type_}")
+    name, builtin = ("exchange", "exchange_n") if operation == "xchg" else (f"fetch_{operation}",) * 2
+    return _atomic(source, name, builtin, type_, flags, type_, [(type_, "v")])
+
+
+def _atomic(
+    source: Source,
+    name: str,
+    builtin: str,
+    type_: IrType,
+    flags: frozenset[str],
+    result: IrType,
+    values: Sequence[tuple[IrType, str]],
+) -> str:
+    """Defines a function of an atomic access by the compiler's builtin or by stdatomic.h; returns its name."""
     source.headers.add("stdatomic.h")
     how, c = order(flags), type_.c_name
-    called = f"fetch_{operation}" if operation in _FETCHES else "exchange"
-    builtin = called if operation in _FETCHES else "exchange_n"
-    body = _atomic_body(
-        f"return __atomic_{builtin}(({c} *)p, v, __ATOMIC_{how});",
-        f"return atomic_{called}_explicit((_Atomic {c} *)p, v, memory_order_{how.lower()});",
+    given = "".join(f"{value}, " for _, value in values)
+    gives = "" if result is VOID else "return "
+    body = _either(
+        f"{gives}__atomic_{builtin}(({c} *)p, {given}__ATOMIC_{how});",
+        f"{gives}atomic_{name}_explicit((_Atomic {c} *)p, {given}memory_order_{how.lower()});",
     )
-    name = f"atomic_{operation}_{type_.suffix}_{how.lower()}"
-    return source.function(name, type_, [(POINTER, "p"), (type_, "v")], lambda: body)
+    full_name = f"atomic_{name}_{type_.suffix}_{how.lower()}"
+    return source.function(full_name, result, [(POINTER, "p"), *values], lambda: body)
+
+
+def _either(builtin: str, standard: str) -> str:
+    return f"#ifdef XLA_GNU\n{builtin}\n#else\n{standard}\n#endif"
 
 
 def exchange_function(source: Source, pair: IrType) -> str:
@@ -156,7 +177,7 @@ def exchange_function(source: Source, pair: IrType) -> str:
         type_ = integer(8 * source.pointer_bytes) if type_.kind == "ptr" else type_
     source.headers.add("stdatomic.h")
     c = type_.c_name
-    body = _atomic_body(
+    body = _either(
         f"r.f1 = __atomic_compare_exchange_n(({c} *)p, &old, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);",
         f"r.f1 = atomic_compare_exchange_strong((_Atomic {c} *)p, &old, v);",
     )
