@@ -32,19 +32,7 @@ class SelectAndScatterExpander(OpExpander):
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
         x, source, initial = instruction.operands
         count = x.shape.num_elements
-        number = Shape(ElementType.S32)
-        numbers = b.add(Opcode.IOTA, shape=number.with_dimensions((count,)), iota_dimension=0)
-        anything = b.constant(0, x.shape.with_dimensions(()))
-        found = b.add(
-            Opcode.REDUCE_WINDOW,
-            x,
-            b.reshape(numbers, x.shape.dimensions),
-            anything,
-            b.constant(-1, number),
-            window=instruction.attribute("window"),
-            to_apply=b.hlo_module.add_computation(_better(instruction)),
-        )
-        places = b.add(Opcode.GET_TUPLE_ELEMENT, found, index=1)
+        _, places = selected(instruction, b)
         amount = source.shape.num_elements
         scattered = b.add(
             Opcode.SCATTER,
@@ -58,6 +46,23 @@ class SelectAndScatterExpander(OpExpander):
             to_apply=instruction.attribute("scatter"),
         )
         return b.reshape(scattered, instruction.shape.dimensions)
+
+
+def selected(instruction: HloInstruction, b: Builder) -> tuple[HloInstruction, HloInstruction]:
+    """The linear indices of the operand's elements, and of the selected one of each window: -1 if it is of padding."""
+    x, number = instruction.operand(0), Shape(ElementType.S32)
+    numbers = b.add(Opcode.IOTA, shape=number.with_dimensions((x.shape.num_elements,)), iota_dimension=0)
+    shaped = b.reshape(numbers, x.shape.dimensions)
+    found = b.add(
+        Opcode.REDUCE_WINDOW,
+        x,
+        shaped,
+        b.constant(0, x.shape.with_dimensions(())),
+        b.constant(-1, number),
+        window=instruction.attribute("window"),
+        to_apply=b.hlo_module.add_computation(_better(instruction)),
+    )
+    return shaped, b.add(Opcode.GET_TUPLE_ELEMENT, found, index=1)
 
 
 def _better(instruction: HloInstruction) -> HloComputation:

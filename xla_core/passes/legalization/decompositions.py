@@ -25,6 +25,7 @@ _MODULES = (
     "reductions",
     "remainder",
     "rounding",
+    "select_and_scatter",
     "sorting",
     "expansions",
     "structured",
