@@ -54,10 +54,10 @@ class GatherExpander(OpExpander):
 
             start = b.constant(0, x.shape.with_dimensions((count, *kept)))
             (result,) = counted_loop(instruction, b, count, [start], [x, vectors], body)
-        return _arrange(b, result, batch, kept, attribute("offset_dims"))
+        return arrange(b, result, batch, kept, attribute("offset_dims"))
 
 
-def _arrange(
+def arrange(
     b: Builder, rows: HloInstruction, batch: Sequence[int], kept: Sequence[int], offset_dims: Sequence[int]
 ) -> HloInstruction:
     """Transposes [batch, slice] to the order of the result, where the slice's dimensions are at `offset_dims`."""

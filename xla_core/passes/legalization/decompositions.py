@@ -21,6 +21,7 @@ _MODULES = (
     "convolution",
     "elementwise",
     "fourier",
+    "gathers",
     "integer_power",
     "reductions",
     "remainder",
