@@ -24,6 +24,9 @@ def show(value):
 """
 
 
+_TWO_DEVICES = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+
+
 def _run(program: str, platforms: str) -> str:
     return run_jax(_HEAD + textwrap.dedent(program), platforms)
 
@@ -63,6 +66,34 @@ def test_arrays_move_between_memories(platform: str) -> None:
         "pinned_host 28.0",
         "pinned_host 84.0",
         "True",
+    ]
+
+
+@pytest.mark.parametrize("platform", ["xla_cpu", "template"])
+def test_copies_of_arrays_that_are_not_ready_return_at_once(platform: str) -> None:
+    pytest.importorskip(f"xla_backend_{platform.removeprefix('xla_')}")
+    program = """
+        import threading
+        go = threading.Event()
+        def wait(v):
+            assert go.wait(100), "the copies waited for the array"
+            return v
+        slow = jax.jit(lambda v: jax.pure_callback(wait, x, v) * 2)(x)
+        copies = [jax.device_put(slow, to) for to in (pinned, unpinned, on_device, jax.devices()[-1])]
+        copies.append(jax.device_put(copies[0], on_device))
+        print([copy.is_ready() for copy in (slow, *copies)])
+        go.set()
+        for copy in copies:
+            show(copy)
+    """
+    lines = run_jax(_HEAD + textwrap.dedent(program), f"{platform},cpu", **_TWO_DEVICES).splitlines()
+    assert lines == [
+        str([False] * 6),
+        "pinned_host 56.0",
+        "unpinned_host 56.0",
+        "device 56.0",
+        "device 56.0",
+        "device 56.0",
     ]
 
 
