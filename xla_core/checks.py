@@ -7,11 +7,19 @@ import numbers
 import os
 import reprlib
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 from xla_core.errors import InvalidArgumentError
 
-__all__ = ["counted", "did_you_mean", "require", "require_file_name", "require_limit", "wrong_argument"]
+__all__ = [
+    "counted",
+    "did_you_mean",
+    "refuse_pickle",
+    "require",
+    "require_file_name",
+    "require_limit",
+    "wrong_argument",
+]
 
 
 def counted(count: int, noun: str) -> str:
@@ -24,6 +32,11 @@ def did_you_mean(name: str, known: Iterable[str], count: int = 3, cutoff: float 
     near = difflib.get_close_matches(name, list(known), 3, cutoff) if len(name) <= 100 else []
     near.sort(key=lambda other: sorted(other) != sorted(name))  # letters in another order are the likeliest mistake
     return f"did you mean {', '.join(near[:count])}?" if near else None
+
+
+def refuse_pickle(thing: object, hint: str) -> NoReturn:
+    """Raises InvalidArgumentError for an object that can't be pickled; `hint` says what to send in its place."""
+    raise InvalidArgumentError(f"{type(thing).__name__} can't be pickled", hint=hint)
 
 
 def require(what: str, value: Any, kind: type | tuple[type, ...], expected: str, *, hint: str | None = None) -> None:

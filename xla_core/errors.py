@@ -75,6 +75,10 @@ def snippet(line: str, column: int) -> str:
     return f"  {head}{shown}{tail}\n  {' ' * (len(head) + column - 1 - first)}^"
 
 
+_ESCAPED = {code: f"\\x{code:02x}" for code in (*range(32), 127) if chr(code) not in "\n\t"}
+"""Control characters of programs and file names, which a terminal or a log would take for commands or binary data."""
+
+
 class XlaError(Exception):
     """The base class of every error that xla-core raises deliberately.
 
@@ -114,7 +118,7 @@ class XlaError(Exception):
             text += f"\n{self.snippet}"
         if self.hint:
             text += f"\n  hint: {self.hint}"
-        return text
+        return text.translate(_ESCAPED)
 
     def __reduce__(self) -> tuple[object, ...]:
         state = {name: getattr(self, name) for name in ("op", "location", "hint", "snippet")}

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xla_core.checks import require_limit, wrong_argument
-from xla_core.errors import InternalError, InvalidArgumentError, XlaError
+from xla_core.errors import InternalError, InvalidArgumentError, ResourceExhaustedError, XlaError
 from xla_core.hlo.evaluation.argument_checks import check_argument, wrong_count
 from xla_core.hlo.evaluation.environment import Alone, Environment, Rendezvous, Token, Value
 from xla_core.hlo.evaluation.evaluation_context import EvaluationContext, check_rank, flatten_value, unflatten_value
@@ -68,7 +68,13 @@ def evaluate_computation(
     context = context or EvaluationContext()
     with np.errstate(all="ignore"):
         arguments = _arguments(computation, arrays)
-        return _results(context.call(computation, arguments), arguments)
+        value = context.call(computation, arguments)
+        try:
+            return _results(value, arguments)
+        except MemoryError as error:
+            raise ResourceExhaustedError(
+                f"not enough memory for the results of {computation.name}", location=computation.root.location
+            ) from error
 
 
 def evaluate(

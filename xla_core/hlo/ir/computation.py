@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from xla_core.checks import require, wrong_argument
+from xla_core.checks import refuse_pickle, require, wrong_argument
 from xla_core.errors import InternalError, InvalidArgumentError
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ir.names import NameUniquer, sanitized_name
@@ -266,6 +266,9 @@ class HloComputation:
         return computation_to_text(self)
 
     __str__ = to_text
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        refuse_pickle(self, "send module.to_text(), which xla_core.parse reads")
 
     def __repr__(self) -> str:
         return f"<computation {self.name}: {len(self._instructions)} instructions>"

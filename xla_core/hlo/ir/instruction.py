@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from xla_core.checks import refuse_pickle
 from xla_core.errors import InvalidArgumentError, SourceLocation
 from xla_core.hlo.ir.printer import instruction_to_text
 from xla_core.hlo.table import op_table
@@ -235,6 +236,9 @@ class HloInstruction:
 
     def __str__(self) -> str:
         return instruction_to_text(self)
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        refuse_pickle(self, "send module.to_text(), which xla_core.parse reads")
 
     def __repr__(self) -> str:
         return f"<{self.name} = {self.shape} {self.opcode}({', '.join(o.name for o in self._operands)})>"

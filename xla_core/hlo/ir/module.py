@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
+from typing import NoReturn
 
-from xla_core.checks import require
+from xla_core.checks import refuse_pickle, require
 from xla_core.errors import InvalidArgumentError, ResourceExhaustedError
 from xla_core.hlo.ir.call_graph import callees_first
 from xla_core.hlo.ir.computation import HloComputation
@@ -195,6 +196,9 @@ class HloModule:
 
     def __str__(self) -> str:
         return self.to_text()
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        refuse_pickle(self, "send module.to_text(), which xla_core.parse reads")
 
     def __repr__(self) -> str:
         return f"<HloModule {self.name}: {len(self._computations)} computations, {self.instruction_count} instructions>"

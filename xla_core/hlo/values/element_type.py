@@ -273,3 +273,15 @@ def _ml_dtype(name: str) -> type[np.generic]:
 
 _NUMPY = {t: _numpy_dtype(t) for t in ElementType if t.value not in ("tuple", "opaque", "token")}
 _FROM_NUMPY = {dtype: t for t, dtype in _NUMPY.items()}
+
+
+def _check_names() -> None:
+    """Raises ValueError for two types with one name in MLIR, which readers couldn't tell apart: `s1` would be pred."""
+    by_name: dict[str, ElementType] = {}
+    for element_type in _NUMPY:
+        other = by_name.setdefault(element_type.mlir_name, element_type)
+        if other is not element_type:
+            raise ValueError(f"the element types {other} and {element_type} are both {other.mlir_name} in MLIR")
+
+
+_check_names()

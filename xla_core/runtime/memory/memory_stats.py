@@ -64,9 +64,11 @@ def exhausted_error(size: int, ordinal: int, allocator: Allocator, stats: Memory
         text += f": {format_bytes(held)} by {len(holders)} live buffers, the largest {largest}"
     if stats.bytes_in_use > held:
         text += f"; {format_bytes(stats.bytes_in_use - held)} by running programs and exported arrays"
-    return ResourceExhaustedError(
-        text, hint="delete buffers, donate arguments, or raise Device.memory_limit where the device has more"
-    )
+    hint = "delete buffers, donate arguments, or raise Device.memory_limit where the device has more"
+    if stats.bytes_limit is not None and stats.bytes_reserved + size <= stats.bytes_limit:
+        text += "; the device refused it below that limit"
+        hint = "delete buffers or donate arguments; where device memory is the host's, see the process's limits (ulimit -v)"
+    return ResourceExhaustedError(text, hint=hint)
 
 
 def _holders(allocator: Allocator) -> list[tuple[int, str]]:

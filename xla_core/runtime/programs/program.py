@@ -195,7 +195,9 @@ def read(program: str | bytes | HloModule, *, file: str = "") -> HloModule | Mod
         )
     if not program.strip():
         raise InvalidArgumentError(
-            "the program is empty", location=SourceLocation(file) if file else None, hint="it needs a function @main"
+            "the program is empty",
+            location=SourceLocation(file) if file else None,
+            hint="it needs a function, which is the entry if its name is @main or if no other is public",
         )
     with profiler.span("parse", "compile", characters=len(program)):
         if is_hlo_text(program):

@@ -204,7 +204,10 @@ def entry_function(module: ir.Module, entry: str | None = None) -> ir.Op:
             ) from None
     public = [f for f in module.functions.values() if f.attributes.get("sym_visibility", "public") != "private"]
     if not module.functions:
-        raise InvalidArgumentError("the program is empty: it has no function", hint="it needs a function @main")
+        raise InvalidArgumentError(
+            "the program is empty: it has no function",
+            hint="it needs a function, which is the entry if its name is @main or if no other is public",
+        )
     if len(public) != 1:
         raise InvalidArgumentError(
             f"the module has no function @main and {len(public)} public functions",

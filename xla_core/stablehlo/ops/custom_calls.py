@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ops.custom_calls import FULL_TO_SHARD, PARTITIONED_CALLBACK, RESHARDING
 from xla_core.hlo.table.attributes import OutputToOperandAlias
@@ -15,14 +16,17 @@ from xla_core.spmd.shards import shard_shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.attribute_text import attribute_text
 from xla_core.stablehlo.lower.context import LoweringContext
+from xla_core.stablehlo.lower.quantized_ops import is_quantized
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.buffer_calls import check_buffer_call
 from xla_core.stablehlo.ops.common import FALSE
 from xla_core.stablehlo.ops.replica_groups import listed_groups
 from xla_core.stablehlo.sharding.mhlo_sharding import sharding_of, tiled_sharding
+from xla_core.stablehlo.table import op_table
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, OpGroup, Trait, Values
 from xla_core.stablehlo.table.type_constraints import COMPOSITE_VALUE, CUSTOM_CALL_VALUE
 from xla_core.stablehlo.verify.attribute_constraints import are_ints
+from xla_core.stablehlo.verify.verifier import verify_op
 
 define = OpGroup("custom_calls").define
 
@@ -52,11 +56,19 @@ def _composite_symbols(op: ir.Op, module: ir.Module) -> None:
                 op.fail(f"{what} at index {i} has type '{a}', but decomposition has type '{b}'")
 
 
-def _lower_composite(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
+def _lower_composite(
+    ctx: LoweringContext, op: ir.Op, *operands: HloInstruction
+) -> Sequence[HloInstruction] | HloInstruction | None:
     """HLO `call` of the decomposition; frontend attributes name the composite for targets that know it.
 
     XLA's own mark `is_composite` is set too, except where the call returns a tuple, which XLA's importer refuses.
+    A composite that stands for an op of CHLO is lowered as that op.
     """
+    whole = _chlo_op(ctx, op)
+    if whole is not None:
+        lower = op_table.OPS[whole.name].lower
+        assert lower is not None
+        return lower(ctx, whole, *operands)
     computation = ctx.module.function(str(op.attributes["decomposition"]), op)
     attributes = op.attributes.get("composite_attributes") or {}
     frontend = {
@@ -69,6 +81,27 @@ def _lower_composite(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction)
         call.attributes["is_composite"] = True
     call.attributes["frontend_attributes"] = tuple(sorted({**dict(ctx.frontend_attributes), **frontend}.items()))
     return ctx.results(call, op)
+
+
+def _chlo_op(ctx: LoweringContext, op: ir.Op) -> ir.Op | None:
+    """Returns the op of CHLO that a composite stands for, or None.
+
+    StableHLO's portable artifacts have no ops of CHLO. Frontends write such an op as a composite of its name, whose
+    decomposition may cost much more: that of `chlo.top_k` is a sort.
+    """
+    definition = op_table.OPS.get(str(op.attributes["name"]))
+    if definition is None or not definition.name.startswith("chlo.") or definition.lower is None or definition.regions:
+        return None
+    types = [r.type for r in op.results]
+    if any(is_quantized(type) for type in (*types, *(o.type for o in op.operands))):
+        return None
+    attributes = op.attributes.get("composite_attributes") or {}
+    whole = ir.Op(definition.name, list(op.operands), types, attributes, (), op.given_location)
+    try:
+        verify_op(whole, definition, ctx.module.source)
+    except InvalidArgumentError:  # an op with other attributes, as another release of CHLO has: it is its decomposition
+        return None
+    return whole
 
 
 define(

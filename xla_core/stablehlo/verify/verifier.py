@@ -42,6 +42,11 @@ def verify(module: ir.Module) -> None:
         _run(rule, op, module)
 
 
+def verify_op(op: ir.Op, definition: OpDef, module: ir.Module) -> None:
+    """Checks one op without regions against its entry in the table, as `verify` does."""
+    _verify_exit(op, definition, _verify_entrance(op, definition, module), module)
+
+
 def _verify_nested(root: ir.Op, module: ir.Module, users: list[tuple[ir.Op, Rule]]) -> None:
     """Verifies every op in the regions of `root`, and adds ops that refer to symbols to `users`.
 

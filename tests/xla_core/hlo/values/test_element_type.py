@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import ml_dtypes
@@ -33,3 +35,16 @@ def test_what_is_no_float_has_no_fields() -> None:
             assert (kind.exponent_bits, kind.mantissa_bits) == (0, 0)
             assert kind.has_infinity == kind.is_complex
             assert kind.has_zero == kind.is_array
+
+
+def test_no_two_types_have_one_name_in_mlir() -> None:
+    code = """
+from xla_core.hlo.values import element_type
+source = open(element_type.__file__).read().replace('TUPLE = "tuple", 13', 'S1 = "s1", 30; TUPLE = "tuple", 13')
+try:
+    exec(compile(source, "element_type.py", "exec"), {"__name__": "changed"})
+except ValueError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "the element types pred and s1 are both i1 in MLIR\n"
