@@ -143,7 +143,8 @@ class _Placing:
         transfers = sum(self._costs.transfer(s) for s in (i.shape, *(o.shape for o in i.operands)))
         saved = max(self._seconds([i]), 0.0)
         return (
-            f"it goes along: the device saves {format_seconds(saved)}, transfers take up to {format_seconds(transfers)}"
+            f"it stays with its neighbours on the host: the device would save {format_seconds(saved)}, its transfers "
+            f"take up to {format_seconds(transfers)}"
         )
 
     def _seconds(self, instructions: Sequence[HloInstruction]) -> float:

@@ -6,15 +6,16 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Sequence
 
 from xla_core.hlo.ir.computation import HloComputation
 from xla_core.hlo.ir.effects import EffectAnalysis
 from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.attributes import MIRRORED_DIRECTION
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 
-_MIRRORED = str.maketrans("LG", "GL")  # the direction of a compare whose operands are swapped
 _SAME = (Opcode.COPY, Opcode.BITCAST)
 
 
@@ -113,7 +114,7 @@ def induction(loop: Loop) -> Induction | None:
     index, bound = _state_index(left, loop.condition), _known(right, loop)
     if index is None or bound is None:
         index, bound = _state_index(right, loop.condition), _known(left, loop)
-        direction = direction.translate(_MIRRORED)
+        direction = MIRRORED_DIRECTION[direction]
     if index is None or bound is None or not loop.instruction.shape.tuple_shapes[index].element_type.is_integral:
         return None
     initial = loop.initial(index)
@@ -198,6 +199,13 @@ def _holds(a: int, direction: str, b: int) -> bool:
 
 
 def known_trip_count(instruction: HloInstruction) -> int | None:
-    """How often the body of a while instruction runs; None where it is not known."""
+    """How often the body of a while instruction runs; None where it is not known.
+
+    XLA writes the count that it found as `backend_config={"known_trip_count":{"n":"10"}}`.
+    """
+    try:
+        return int(json.loads(instruction.attribute("backend_config"))["known_trip_count"]["n"])
+    except (TypeError, KeyError, ValueError):
+        pass
     loop = Loop.of(instruction)
     return None if loop is None else trip_count(loop)

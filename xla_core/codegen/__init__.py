@@ -1,3 +1,8 @@
-"""Code generation: `loop_plan` plans the loops of kernels, `llvm` emits them for every LLVM target."""
+"""Code generation.
+
+`llvm` emits kernels for every LLVM target, and `c` writes C from LLVM IR for other processors. They share the
+modules here: `loop_plan` plans loops, `thread_split` divides work among threads, `kernel_choice` records which form and
+figures were chosen for a kernel, and `sizes` does arithmetic on sizes.
+"""
 
 __all__: list[str] = []

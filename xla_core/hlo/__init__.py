@@ -18,7 +18,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from xla_core.hlo import ops as _ops  # importing this fills the op table
+import xla_core.hlo.ops  # noqa: F401  (importing this fills the op table)
 from xla_core.hlo.evaluation.dynamic_shape_program import DynamicShapeProgram
 from xla_core.hlo.evaluation.environment import TOKEN, Environment, Token, Value
 from xla_core.hlo.evaluation.evaluation_context import EvaluationContext, flatten_value, unflatten_value
@@ -123,8 +123,6 @@ __all__ = [
     "unflatten_value",
     "verify",
 ]
-
-assert _ops is not None
 
 
 def __getattr__(name: str) -> Any:

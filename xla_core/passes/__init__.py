@@ -3,13 +3,16 @@
 The modules and subpackages, from the bottom up:
 
 - The modules here contain the tools for passes (`pass_manager`, `rewriter`, `patterns`, `dot_operands`, `while_util`,
-  `inlining`, `dump`) and the pipelines (`simplification`, `pipeline`). Only the pipelines name passes of several
-  subpackages.
+  `inlining`, `dump`), the pipelines (`simplification`, `pipeline`), the table of passes by name (`registry`), and
+  `plan`, which finds what a target would have to support for a set of programs. Only the pipelines name passes of
+  several subpackages.
 - `expanders` rewrites an op in terms of other ops.
 - `simplifiers` makes a program smaller on every target.
 - `control_flow` simplifies loops and branches.
 - `dynamic_padder` makes dynamic dimensions static.
 - `legalization` rewrites ops that a target does not support.
+- `host_offloading` divides a program between the device and the host.
+- `layout_assignment` chooses the layouts of arrays.
 - `fusion` chooses the instructions that become one kernel.
 - `scheduling` orders instructions and inserts the copies that buffer assignment needs.
 

@@ -11,9 +11,6 @@ from xla_core.hlo.table.op_table import OPS
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 
-MIRRORED = {"EQ": "EQ", "NE": "NE", "LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE"}
-"""The direction of a compare whose operands are swapped."""
-
 POINTWISE = tuple(
     op.opcode
     for op in OPS.values()

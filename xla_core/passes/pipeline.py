@@ -35,7 +35,7 @@ from xla_core.passes.legalization.carriers import carrier_passes
 from xla_core.passes.pass_manager import HloPass, HloPassPipeline, PassContext
 from xla_core.passes.scheduling.copy_insertion import CopyInsertion
 from xla_core.passes.scheduling.flatten_call_graph import FlattenCallGraph
-from xla_core.passes.scheduling.memory_scheduler import HloMemoryScheduler
+from xla_core.passes.scheduling.hlo_memory_scheduler import HloMemoryScheduler
 from xla_core.passes.scheduling.optimize_input_output_buffer_alias import OptimizeInputOutputBufferAlias
 from xla_core.passes.simplification import SimplificationOptions, simplification_pipeline
 from xla_core.passes.simplifiers.call_inliner import CallInliner

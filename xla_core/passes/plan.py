@@ -15,7 +15,7 @@ from xla_core.passes.legalization.carriers import carrier_passes
 from xla_core.passes.legalization.float_normalization import wider_type
 from xla_core.passes.pass_manager import HloPass, HloPassPipeline, PassContext
 from xla_core.passes.pipeline import STAGES, default_pipeline
-from xla_core.target import Capabilities, Lack, Support, TargetConfig, Unsupported
+from xla_core.target import Lack, Support, TargetConfig, Unsupported
 
 _Choice = frozenset[Lack]
 """Lacks that are enough if the target gets all of them."""
@@ -66,12 +66,14 @@ def plan_support(
         stages: the stages of the core's pipeline that the backend replaces (`Compiler.hlo_stages`).
     """
     prepared = {name: _prepared(module, target, stages or {}) for name, module in programs.items()}
-    studies = {name: _Study(module, target.capabilities) for name, module in prepared.items()}
+    studies = {name: _Study(module, target) for name, module in prepared.items()}
     runs = tuple(name for name, study in studies.items() if frozenset() in study.choices)
     chosen = _combined(study.choices for study in studies.values())[0]
     while [study for study in studies.values() if not study.check(chosen)]:
         chosen = _combined(study.choices for study in studies.values())[0]
-    for lack in sorted(chosen, key=str):  # with all of them, a decomposition that needs less may do
+    for lack in sorted(
+        chosen, key=str
+    ):  # with everything in `chosen`, another decomposition may make a lack unnecessary
         users = [study for study in studies.values() if lack in study.needed(chosen)]
         if all(study.runs_with(study.needed(chosen) - {lack}) for study in users):
             for study in users:
@@ -98,19 +100,19 @@ class _Study:
         serves: the ops of the program that need a thing.
     """
 
-    def __init__(self, module: HloModule, capabilities: Capabilities) -> None:
+    def __init__(self, module: HloModule, target: TargetConfig) -> None:
         self._module = module
-        self._capabilities = capabilities
+        self._target = target
         self.serves: dict[Lack, dict[Opcode, None]] = {}
-        self.choices = self._find(capabilities)
+        self.choices = self._find(target)
         added = frozenset(self._conversions())
         if added:  # with conversions alone, ops may run in wider types
-            wider = self._find(capabilities.with_lacks(added))
+            wider = self._find(_with_lacks(target, added))
             self.choices = _smallest([*(added | choice for choice in wider), *self.choices])
 
     def _conversions(self) -> Iterable[Lack]:
         """The conversions that are lacking between narrow types that the program lacks and wider ones."""
-        have = self._capabilities.ops.get(Opcode.CONVERT, frozenset())
+        have = self._target.capabilities.ops.get(Opcode.CONVERT, frozenset())
         for kind in {lack.element_type for choice in self.choices for lack in choice}:
             wide = None if kind is None else wider_type(kind)
             if wide is not None:
@@ -119,7 +121,7 @@ class _Study:
     def check(self, chosen: _Choice) -> bool:
         """Whether the program runs with `chosen`; otherwise its choices become those that are enough then."""
         own = self.needed(chosen)
-        more = self._find(self._capabilities.with_lacks(own))
+        more = self._find(_with_lacks(self._target, own))
         if any(choice <= own for choice in more):
             return True
         others = [choice for choice in self.choices if choice != own]
@@ -128,20 +130,20 @@ class _Study:
 
     def runs_with(self, lacks: _Choice) -> bool:
         """Whether the program runs if the target gets `lacks`."""
-        return frozenset() in self._find(self._capabilities.with_lacks(lacks))
+        return frozenset() in self._find(_with_lacks(self._target, lacks))
 
     def needed(self, chosen: _Choice) -> _Choice:
         """The smallest choice that is part of `chosen`."""
         return next(choice for choice in self.choices if choice <= chosen)
 
-    def _find(self, capabilities: Capabilities) -> list[_Choice]:
-        """What is enough for the program if the target has `capabilities` already, the smallest first."""
+    def _find(self, target: TargetConfig) -> list[_Choice]:
+        """What is enough for the program besides what `target` has already, the smallest first."""
 
         def supports(instruction: HloInstruction) -> Support:
-            return _all_that_lacks(capabilities, instruction)
+            return _all_that_lacks(target, instruction)
 
         module = self._module.clone()
-        PassContext.default().run(HloPassPipeline("carriers", carrier_passes(capabilities)), module, ())
+        PassContext.default().run(HloPassPipeline("carriers", carrier_passes(target.capabilities)), module, ())
         _, unmet = rewrite_unsupported(module, supports)
         parts: dict[Unmet | None, dict[Unmet, None]] = {}  # instruction -> those of its decomposition that are unmet
         for one in unmet:
@@ -158,14 +160,18 @@ class _Study:
         return choices(None) if unmet else [frozenset()]
 
 
-def _all_that_lacks(capabilities: Capabilities, instruction: HloInstruction) -> Support:
-    """Like `Capabilities.supports`, with everything that is lacking."""
-    answer = first = capabilities.supports(instruction)
+def _with_lacks(target: TargetConfig, lacks: Iterable[Lack]) -> TargetConfig:
+    return target.model_copy(update={"capabilities": target.capabilities.with_lacks(lacks)})
+
+
+def _all_that_lacks(target: TargetConfig, instruction: HloInstruction) -> Support:
+    """Like `TargetConfig.supports`, with everything that is lacking."""
+    answer = first = target.supports(instruction)
     found: dict[Lack, None] = {}
     while isinstance(answer, Unsupported) and not found.keys() >= set(answer.lacks):
         found.update(dict.fromkeys(answer.lacks))
-        capabilities = capabilities.with_lacks(answer.lacks)
-        answer = capabilities.supports(instruction)
+        target = _with_lacks(target, answer.lacks)
+        answer = target.supports(instruction)
     return Unsupported(first.reason, tuple(_without_implied(found))) if isinstance(first, Unsupported) else first
 
 

@@ -28,7 +28,7 @@ _NAMES = {
         scatter-expander scatter-sorter select-and-scatter-expander topk-decomposer triangular-solve-expander
     """,
     "fusion": "instruction-fusion multi-output-fusion",
-    "scheduling": "copy-insertion flatten-call-graph optimize-input-output-buffer-alias",
+    "scheduling": "copy-insertion flatten-call-graph hlo-memory-scheduler optimize-input-output-buffer-alias",
     "simplifiers": """
         algebraic-simplifier call-inliner convert-mover hlo-constant-folding hlo-cse hlo-dce map-inliner reshape-mover
         sort-simplifier transpose-folding tuple-simplifier zero-sized-hlo-elimination
@@ -45,7 +45,6 @@ PASSES |= {
     "batchnorm-expander": "expanders.batchnorm_expander:BatchNormExpander",
     "dynamic-padder": "dynamic_padder:DynamicPadder",
     "layout-assignment": "layout_assignment:LayoutAssignment",
-    "memory-scheduler": "scheduling.memory_scheduler:HloMemoryScheduler",
     "simplification": "simplification:simplification_pipeline",
 }
 """Name -> a callable that makes the pass, or "module:Class" below xla_core.passes."""

@@ -7,7 +7,7 @@ the GIL: up to 3.13 by unwinding its stack, which ends the process at the first 
 such as a destructor; later by stopping it for ever. Therefore
 
 - nothing is destroyed from such threads after the main program, and the exit waits for calls that are under way;
-- unwinding stops at an entry, which has no unwind information: the thread ends, and no function of the host's notices.
+- unwinding stops at an entry, which has no unwind information: the thread ends, and the host's functions don't see it.
 
 Once the interpreter shuts down, an entry does nothing.
 """

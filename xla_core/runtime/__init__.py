@@ -13,7 +13,8 @@
 | `handle`, `host_array`, `shape_cache` | objects that are not copied; arrays of the host; shapes that calls share |
 
 Code here uses devices only through the classes of `xla_core.backend`, and another object's memory only through
-`TrackedBuffer`'s protocol. Only `device_program` reads a buffer's fields directly, because it runs in every call.
+`TrackedBuffer`'s protocol. Only `device_program`, and `static_executable` for a buffer's definition
+event, read a buffer's fields directly, because they run in every call.
 """
 
 from __future__ import annotations

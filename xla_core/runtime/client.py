@@ -27,7 +27,7 @@ from xla_core.runtime.shape_cache import intern_shape
 if TYPE_CHECKING:
     from xla_core.runtime.buffers.buffer_writer import BufferWriter
 
-_SHAPES = 8192  # of arrays, whose shapes on the device a client knows
+_SHAPES = 8192  # shapes of arrays for which a client caches the device's shape
 
 
 class Client(Handle):
@@ -80,7 +80,7 @@ class Client(Handle):
         return compilation.Compilation(self._devices, self._spec.options, options).compile(program, file)
 
     def load(self, executable: Executable) -> LoadedExecutable:
-        """Loads what this client's compiler made, so that it can run: `Compiler.run_backend`, for example.
+        """Loads an executable that this client's compiler made, for example by `Compiler.run_backend`.
 
         Raises:
             InvalidArgumentError: for a program that needs more devices than this client has.

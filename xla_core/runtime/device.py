@@ -36,8 +36,10 @@ _HOST_SHARE = 0.8  # the share of host memory that a device in host memory may u
 
 
 class Device(Handle):
-    """One device. Programs run in order on one stream, which independent branches of a program leave and join again.
-    Copies to and from the host run on two more streams, ordered by events.
+    """One device.
+
+    Programs run in order on the compute stream. Independent branches of a program may run on further streams, and join
+    it again. Copies to and from the host run on two more streams, ordered by events.
 
     Attributes:
         id: its index in `Client.devices`.

@@ -23,6 +23,6 @@ def row_major_bytes(shape: Shape) -> int | None:
         if len(_row_major) >= _LIMIT:
             _row_major.clear()
         layout = shape.layout
-        plain = layout is None or (layout.is_row_major and not layout.tiles and not layout.element_size_in_bits)
+        plain = layout is None or layout.is_dense_row_major
         found = _row_major[id(shape)] = (shape, shape.byte_size if plain else None)
     return found[1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -195,12 +194,7 @@ def host_thunk(
 
 
 def _trip_count(instruction: HloInstruction) -> int | None:
-    """Returns the trip count that XLA wrote, `backend_config={"known_trip_count":{"n":"10"}}`, or that of the loop
-    itself.
-    """
+    """Returns how often the body runs, or None if that is not known or the condition has effects, so must run."""
     if any(has_side_effect(i) for i in instruction.attribute("condition").instructions):
         return None
-    try:
-        return int(json.loads(instruction.attribute("backend_config"))["known_trip_count"]["n"])
-    except (TypeError, KeyError, ValueError):
-        return known_trip_count(instruction)
+    return known_trip_count(instruction)

@@ -51,7 +51,7 @@ _Wanted = tuple[_Frame, HloInstruction, Sharding]
 
 
 class Shards:
-    """The tensors of a module that were gathered from shards: who needs only its shard of one takes the shard itself.
+    """Remembers of which shards a whole tensor was gathered, so that slicing it again gives the shard itself.
 
     Attributes:
         partitions: the number of devices that run the program.

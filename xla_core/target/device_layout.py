@@ -16,7 +16,7 @@ def to_device_layout(array: np.ndarray, shape: Shape) -> np.ndarray:
     than 8 bits (`element_size_in_bits`) are packed; the first element is in the lowest bits.
     """
     layout = shape.layout
-    if layout is None or (layout.is_row_major and not layout.tiles and not layout.element_size_in_bits):
+    if layout is None or layout.is_dense_row_major:
         return _bytes(array)
     physical = array.transpose(layout.minor_to_major[::-1])
     for tile in layout.tiles:

@@ -12,7 +12,7 @@ from xla_core.errors import FailedPreconditionError, InternalError
 from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.passes.scheduling.copy_insertion import insert_copies
-from xla_core.passes.scheduling.memory_scheduler import schedule_module
+from xla_core.passes.scheduling.hlo_memory_scheduler import schedule_module
 
 
 def _plan(module: HloModule, seed: int) -> None:

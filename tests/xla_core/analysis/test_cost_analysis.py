@@ -39,6 +39,16 @@ def test_trip_counts(step: int, trips: int | None) -> None:
     assert known_trip_count(module.entry.root) == trips
 
 
+def test_a_trip_count_that_xla_wrote_is_known_and_costs() -> None:
+    unknown = LOOP.replace("STEP", "-1")
+    once = HloCostAnalysis(parse_hlo(unknown)).module().flops
+    wrote = parse_hlo(unknown.replace("body=body", """body=body, backend_config={"known_trip_count":{"n":"10"}}"""))
+    assert known_trip_count(wrote.entry.root) == 10
+    assert HloCostAnalysis(wrote).module().flops == pytest.approx(
+        10 * once, rel=1e-3
+    )  # the condition runs once more than the body
+
+
 def test_a_loop_costs_its_body_times_its_trips():
     module = parse_hlo(LOOP.replace("STEP", "1"))
     analysis = HloCostAnalysis(module)

@@ -18,7 +18,7 @@ from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.hlo.verifier import verify
 from xla_core.passes.fusion import FusionPolicy, InstructionFusion, MultiOutputFusion, create_fusion, fuse_into
 from xla_core.passes.scheduling.copy_insertion import insert_copies
-from xla_core.passes.scheduling.memory_scheduler import schedule_module
+from xla_core.passes.scheduling.hlo_memory_scheduler import schedule_module
 from xla_core.target import FusionCosts, FusionDecision, FusionPreferences, ParallelModel
 
 BLOCKS = FusionPolicy(parallel=ParallelModel(threads=256, lanes=32))

@@ -16,7 +16,7 @@ from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.hlo.verifier import verify
 from xla_core.passes.scheduling.copy_insertion import CopyInsertion, insert_copies
 from xla_core.passes.scheduling.flatten_call_graph import FlattenCallGraph
-from xla_core.passes.scheduling.memory_scheduler import schedule_module
+from xla_core.passes.scheduling.hlo_memory_scheduler import schedule_module
 from xla_core.passes.scheduling.optimize_input_output_buffer_alias import OptimizeInputOutputBufferAlias
 
 

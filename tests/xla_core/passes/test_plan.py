@@ -7,10 +7,10 @@ import pytest
 import xla_core as xla
 from tests.programs import PROGRAMS
 from tests.xla_core.passes.legalization.devices import PRIMITIVES
-from xla_core.hlo import HloModule
+from xla_core.hlo import HloModule, Layout
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.passes import SupportPlan, plan_support
-from xla_core.target import Capabilities, Lack, TargetConfig
+from xla_core.target import Capabilities, Lack, LayoutRules, TargetConfig
 
 F32, S32, PRED, BF16 = ElementType.F32, ElementType.S32, ElementType.PRED, ElementType.BF16
 ARITHMETIC = ("add", "subtract", "multiply", "divide", "maximum", "compare", "select", "broadcast", "constant")
@@ -111,3 +111,11 @@ def test_stored_programs_run_with_the_plan_and_with_nothing_less() -> None:
 def test_every_lack_has_its_words(lack: Lack) -> None:
     words = {"add of f32", "memory of bf16", "indices of s32", "custom call 'k'"}
     assert str(lack) in words
+
+
+def test_a_reshape_in_another_order_is_planned_as_it_is_compiled() -> None:
+    program = xla.parse("HloModule m ENTRY e { x = f32[2,6] parameter(0) ROOT y = f32[4,3] reshape(x) }")
+    rules = LayoutRules(default=lambda shape: Layout(tuple(range(shape.rank))))
+    target = TargetConfig(name="columns", capabilities=FEW, layouts=rules)
+    assert plan_support(target, {"p": program}).runs == ()
+    assert plan_support(target.model_copy(update={"layouts": LayoutRules()}), {"p": program}).runs == ("p",)

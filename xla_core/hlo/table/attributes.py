@@ -113,3 +113,7 @@ class OpMetadata:
         if not (self.source_file or self.source_line or self.op_name):
             return None
         return SourceLocation(self.source_file, self.source_line, self.source_column, self.op_name)
+
+
+MIRRORED_DIRECTION = {"EQ": "EQ", "NE": "NE", "LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE"}
+"""The direction of a compare whose operands are swapped."""

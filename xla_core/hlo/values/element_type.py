@@ -227,6 +227,21 @@ class ElementType(enum.Enum):
             return ElementType.C64 if self is ElementType.F32 else ElementType.C128
         raise InvalidArgumentError(f"there is no complex type with parts of {self.value}")
 
+    def holds(self, other: ElementType) -> bool:
+        """Whether this type represents every value of `other`, so that a conversion to it and back is exact."""
+        if self is other:
+            return True
+        wide = self.is_floating and self.bit_width >= 16
+        if other is ElementType.PRED:
+            return self.is_integral or wide
+        if other.is_integral and self.is_integral:
+            return self.bit_width > other.bit_width and not (other.is_signed and self.is_unsigned)
+        if other.is_integral and wide:
+            return other.bit_width - other.is_signed <= self.mantissa_bits + 1
+        if other.is_floating and other.has_zero and wide:
+            return self.exponent_bits >= other.exponent_bits and self.mantissa_bits >= other.mantissa_bits
+        return self is ElementType.C128 and other is ElementType.C64
+
     def __str__(self) -> str:
         return self.value
 

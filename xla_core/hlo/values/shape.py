@@ -44,6 +44,11 @@ class Layout:
         order = self.minor_to_major
         return order == tuple(range(len(order) - 1, -1, -1))
 
+    @property
+    def is_dense_row_major(self) -> bool:
+        """Whether the bytes are those of numpy's row-major array: no tiles, elements of their natural size."""
+        return self.is_row_major and not self.tiles and not self.element_size_in_bits
+
     def __str__(self) -> str:
         text = ",".join(map(str, self.minor_to_major))
         extra = "".join("(" + ",".join(map(str, tile)) + ")" for tile in self.tiles)

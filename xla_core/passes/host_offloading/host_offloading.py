@@ -1,8 +1,8 @@
 """host-offloading: makes a computation of each part of a program that the host runs.
 
-The device lacks some instructions of the part; others go along (see `sides`). The part becomes a fusion of kind kCustom
-with the frontend attribute `_xla_compute_type="host"`, so that its operands and results cross once, and no value
-between its instructions does. (XLA: xla/hlo/transforms/offloaded_instruction_wrapper.h.)
+The device lacks some instructions of the part; others stay with them (see `sides`). The part becomes a fusion of kind
+kCustom with the frontend attribute `_xla_compute_type="host"`, so that its operands and results cross once, and no
+value between its instructions does. (XLA: xla/hlo/transforms/offloaded_instruction_wrapper.h.)
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _parts(computation: HloComputation, divider: Divider) -> Iterator[list[HloIn
 
 
 def _levels(order: Sequence[HloInstruction], members: Collection[HloInstruction]) -> dict[HloInstruction, int]:
-    """Leader -> how often the values on the longest path to it return from the host.
+    """For each leader, the most round trips from the device to the host and back on any path to it.
 
     Instructions of one level depend on one another on the host alone.
     """

@@ -2,7 +2,7 @@
 
 The division of a computation is the cheapest cut of its graph: an instruction costs the time that it takes on its side,
 and a value that is used on the other side costs a transfer. What the device doesn't support is on the host. A supported
-instruction goes along if its transfers would take longer than the device saves.
+instruction stays with them if its transfers would take longer than the device saves.
 """
 
 from __future__ import annotations

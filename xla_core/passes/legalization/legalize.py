@@ -120,9 +120,9 @@ def rewrite_unsupported(
 def _without_partial_decompositions(
     module: HloModule, supports: Supports, decompositions: Mapping[Opcode, Sequence[Rule]] | None
 ) -> Supports:
-    """`supports`, which also leaves instructions as they are whose decompositions the host would run in pieces.
+    """Returns a `supports` that also accepts an instruction whose decomposition would leave parts on the host.
 
-    The host then runs the instruction itself if its operands and results have fewer bytes than those of the pieces.
+    It does so where running the whole instruction on the host moves fewer bytes than running those parts there.
     """
     trial = module.clone()
     pairs = zip(trial.computations, module.computations, strict=True)

@@ -16,8 +16,8 @@ def _reduce(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
     This takes any number of operands and any elementwise reducer, for a device that reduces by few ops or by none. An
     op that may combine elements in any order combines the halves of the dimension, which are contiguous. Any other
-    reducer combines neighbours, the innermost dimension first, because its result may depend on the row-major order:
-    one that selects the larger value decides by the order between equal values.
+    reducer combines neighbours, the innermost dimension first, because its result may depend on the row-major order,
+    as that of an argmax does, which breaks ties by position.
     """
     computation = i.attribute("to_apply")
     if not is_elementwise_of_scalars(computation):

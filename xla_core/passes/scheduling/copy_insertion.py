@@ -24,7 +24,7 @@ from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.shape import Shape
 from xla_core.passes.pass_manager import HloPass
-from xla_core.passes.scheduling.memory_scheduler import schedule_module
+from xla_core.passes.scheduling.hlo_memory_scheduler import schedule_module
 
 _MAX_ROUNDS = 10
 

@@ -9,7 +9,7 @@ import functools
 import importlib.metadata
 from typing import Any
 
-_GROUP = "xla_core.backends"  # repeated, because importing the registry takes JAX's start longer than reading it
+_GROUP = "xla_core.backends"  # a copy: importing the registry would slow down JAX's start
 JAX_PLATFORMS = frozenset(("cpu", "gpu", "cuda", "rocm", "tpu", "metal"))
 """The names of JAX's own platforms."""
 

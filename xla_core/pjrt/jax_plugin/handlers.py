@@ -19,7 +19,7 @@ _JAX_CPU = "Host"  # XLA's name of JAX's `cpu`
 
 
 def register_handlers(name: str) -> None:
-    """Takes the handlers and the types that programs register for a platform of ours, those of the past too."""
+    """Registers with xla_core what programs registered, and will register, with JAX for our platform."""
     from jaxlib import xla_client
 
     add_custom_call_finder(_handler_of_jax_cpu)
@@ -55,7 +55,7 @@ def _made(target: str, function: Any) -> FfiHandler:
 
 
 def _registered_for_jax_cpu() -> Iterator[tuple[str, Any]]:
-    """Yields targets with their functions, those that wait for JAX's CPU to be opened at last."""
+    """Yields (target, functions): first the registered ones, then those queued until JAX's CPU client opens."""
     from jaxlib import xla_client
 
     yield from xla_client.custom_call_targets(_JAX_CPU).items()

@@ -141,7 +141,7 @@ def _route_callbacks() -> None:
 
 
 def _use_persistent_cache() -> None:
-    """Makes JAX keep our programs in its persistent cache, which it has for a list of platforms."""
+    """Makes JAX keep our programs in its persistent cache, which it uses only for listed platforms."""
     from jax._src import compilation_cache
 
     is_cache_used_by = compilation_cache.is_cache_used

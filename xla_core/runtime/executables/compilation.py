@@ -44,7 +44,10 @@ class Compilation:
 
     def compile(self, program: str | bytes | HloModule, file: str) -> LoadedExecutable:
         """Compiles like `Client.compile`, in a way that Ctrl-C can interrupt."""
-        return run_interruptible(lambda: self._compile(program, file), "xla compile")
+        executable = run_interruptible(lambda: self._compile(program, file), "xla compile")
+        if self._options.fallback == "host" and isinstance(executable, StaticExecutable):
+            _warn_of_the_host(executable, stacklevel=4)  # the caller of Client.compile
+        return executable
 
     def _compile(self, program: str | bytes | HloModule, file: str) -> LoadedExecutable:
         found = read(program, file=file)
@@ -75,7 +78,10 @@ class Compilation:
 
         def specialize(lower: Callable[[], HloModule]) -> StaticExecutable:
             self._devices.require_alive()
-            return run_interruptible(lambda: self._static(lower, program.name, source), "xla compile")
+            executable = run_interruptible(lambda: self._static(lower, program.name, source), "xla compile")
+            if self._options.fallback == "host":
+                _warn_of_the_host(executable, stacklevel=2)
+            return executable
 
         return DynamicExecutable(self._devices, program, source, self._options, specialize)
 
@@ -105,18 +111,16 @@ class Compilation:
         with profiler.span(f"compile {name}", "compile"):
             executor = devices.devices[assignment[0][0]].executor
             executable = _by_backend(devices, lambda c: c.compile(module, options, executor))
-        if options.fallback == "host":
-            _warn_of_the_host(name, executable)
         return StaticExecutable(devices, executable, options, name)
 
 
-def _warn_of_the_host(name: str, executable: Executable) -> None:
+def _warn_of_the_host(executable: StaticExecutable, stacklevel: int) -> None:
     """Says what the host runs, and what the device would have to add: a program may be far slower than expected."""
     from xla_core.analysis import host_summary  # deferred: most programs have no fallback
 
     summary = host_summary(executable.placement())
     if summary:
-        warnings.warn(f"{name}: {summary}", RuntimeWarning, stacklevel=2)
+        warnings.warn(f"{executable.name}: {summary}", RuntimeWarning, stacklevel)
 
 
 def load(devices: DeviceSet, executable: Executable) -> StaticExecutable:

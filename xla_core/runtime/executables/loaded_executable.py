@@ -108,7 +108,7 @@ class LoadedExecutable(Handle, abc.ABC):
 
     def is_deleted(self) -> bool:
         """Tells whether the executable was deleted or its client closed."""
-        return self._deleted
+        return self._deleted or self._devices[0].dead is not None
 
     @abc.abstractmethod
     def _delete(self, error: FailedPreconditionError) -> None:

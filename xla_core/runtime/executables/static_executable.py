@@ -85,7 +85,7 @@ class StaticExecutable(LoadedExecutable):
         if not self._single:
             raise self._not_single()
         program = self._programs[0]
-        return self._sized(program, self._profiled(program, arguments, None, non_donatable, ends))
+        return self._sized(program, self._run_program(program, arguments, None, non_donatable, ends))
 
     def __call__(self, *arguments: Any) -> tuple[Buffer, ...]:
         if not self._single:
@@ -116,7 +116,7 @@ class StaticExecutable(LoadedExecutable):
             program = self._programs[index]
             options = dataclasses.replace(program.run_options, run_id=run_id)
             try:
-                return self._profiled(program, rows[index], options, non_donatable, own_ends[index])
+                return self._run_program(program, rows[index], options, non_donatable, own_ends[index])
             except BaseException as error:
                 cause = as_xla_error(error, f"starting {self.name}")
                 # The other devices must not wait for this one, nor for those that would be started after it.
@@ -153,7 +153,7 @@ class StaticExecutable(LoadedExecutable):
 
         return slice_results(made, len(self._results), self._dynamic, program.device)
 
-    def _profiled(
+    def _run_program(
         self,
         program: DeviceProgram,
         arguments: Sequence[Buffer],

@@ -264,7 +264,7 @@ class HostQueue:
 
 
 _queues: weakref.WeakSet[HostQueue] = weakref.WeakSet()
-_newest = 0  # the id of the last item that any worker got, other than the ends of errors
+_newest = 0  # id of the item that was last queued for any worker; the ends of errors don't count
 
 
 @functools.cache

@@ -52,7 +52,7 @@ class PoolAllocator(Allocator):
         on_growth: called when the allocator has more than 64 MiB from the device, which calls for `release_idle`.
 
     Attributes:
-        caches: those who keep its memory for reuse. Their memory counts as pooled.
+        caches: objects that keep memory of this allocator for reuse. Their memory counts as pooled.
     """
 
     def __init__(

@@ -19,7 +19,7 @@ Release: TypeAlias = "weakref.WeakMethod[Callable[[], bool]]"
 """A method that releases idle memory without blocking, and returns whether to call it again."""
 
 _watched: set[Release] = set()
-_lock = threading.Lock()  # guards both
+_lock = threading.Lock()  # guards `_watched` and `_thread`
 _thread: threading.Thread | None = None
 
 

@@ -67,7 +67,7 @@ def exhausted_error(size: int, ordinal: int, allocator: Allocator, stats: Memory
     hint = "delete buffers, donate arguments, or raise Device.memory_limit where the device has more"
     if stats.bytes_limit is not None and stats.bytes_reserved + size <= stats.bytes_limit:
         text += "; the device refused it below that limit"
-        hint = "delete buffers or donate arguments; where device memory is the host's, see the process's limits (ulimit -v)"
+        hint = "delete buffers or donate arguments; where device memory is the host's, see ulimit -v"
     return ResourceExhaustedError(text, hint=hint)
 
 

@@ -9,7 +9,7 @@
 | `@f`, `@a::@b` | `SymbolRef`, a str without the first @ |
 | `#stablehlo<precision HIGHEST>`, `#chlo<...>` | `EnumAttribute`, a str ("HIGHEST") that knows its kind |
 | `dense<...> : tensor<...>`, `dense_resource<...>` | `DenseElements` |
-| a type | the types of `ir.py` |
+| a type | the types of `ir/types.py` |
 | any other | `OpaqueAttribute`, its text |
 """
 

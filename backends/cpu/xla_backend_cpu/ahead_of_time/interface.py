@@ -20,7 +20,7 @@ class Interface:
 
     Attributes:
         name: the prefix of its symbols.
-        target: the triple and the processor, for people.
+        target: the triple and the processor, for display.
         arguments, results: the arrays of the entry.
         arena_bytes: the memory that a run needs, at a multiple of `ARENA_ALIGNMENT`.
         constant_bytes: the constants in the object file.

@@ -101,14 +101,10 @@ class AheadOfTimeTarget:
 
     @property
     def description(self) -> str:
-        """The processor, for people."""
+        """The processor, for display."""
         if self.options.emit == "c" and not self.options.triple:
             return "any processor with addresses of 64 bits that stores the lowest byte of a number first"
         return f"{self.triple} {self.cpu}".rstrip()
-
-    @property
-    def has_vectors(self) -> bool:
-        return bool(self.vector_bits) and not self.options.optimize_for_size
 
     @functools.cached_property
     def processor(self) -> Processor:

@@ -28,15 +28,15 @@ from xla_core.hlo import HloInstruction, Opcode
 
 __all__ = ["Product", "dot_kernel", "has_few_columns", "keeps_matrix_vector"]
 
-_FEW_ROWS = 16  # with no more rows, each element of the right operand is used too seldom for packing to pay
-_FEW_ROWS_TRANSPOSED = 32  # with no more rows, it is used too seldom for transposing to pay
-_FEWEST_TAPS = 16  # of a row product; with fewer, summing the lanes of its registers costs too much
+_FEW_ROWS = 16  # up to this many left rows, packing the right operand costs more than it saves
+_FEW_ROWS_TRANSPOSED = 32  # up to this many left rows, transposing the right operand costs more than it saves
+_FEWEST_TAPS = 16  # with fewer taps, a row product spends too much on summing the lanes of its registers
 _TAPS_PER_ROW = 2  # with fewer taps, transposing costs less than summing the lanes for each element
 _VERY_FEW_COLUMNS = 12  # with no more columns, most of a vector register would be unused
 _TAPS_PER_COLUMN = 8  # with fewer taps, summing the lanes for each element costs too much
 _FEWEST_FEATURES = 4  # with fewer features, most of a vector register would be unused
-_FEWEST_ELEMENTS = 2  # of a vector that a row product computes: it needs several sums at a time
-_FEWEST_UNITS = 16  # elements that enough threads can share; a reduction is divided along the row, too
+_FEWEST_ELEMENTS = 2  # a row product of a vector needs several sums at a time, so at least this many elements
+_FEWEST_UNITS = 16  # with fewer elements, threads divide the row as well
 _STORED = (Opcode.PARAMETER, Opcode.CONSTANT, Opcode.GET_TUPLE_ELEMENT)  # whose values no fusion computes
 _SMALL_FLOPS = 2 * 8 * 8 * 8  # for smaller products, the call costs more than the product
 

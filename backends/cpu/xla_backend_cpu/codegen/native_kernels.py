@@ -44,7 +44,7 @@ class NativeKernel:
         grain: the fewest units of work that a thread takes at a time.
         nanoseconds: an estimate of its time on one core.
         routine: the BLAS or LAPACK routine that it calls, or "".
-        plan: how it is computed, for people.
+        plan: how it is computed, for display.
     """
 
     name: str

@@ -216,6 +216,13 @@ def test_what_a_deleted_executable_still_tells(client) -> None:
     assert np.asarray(client.deserialize(exe.serialize())(A, B)[0]).tolist() == [1, 2, 3, 4]
 
 
+def test_an_executable_of_a_closed_client_is_deleted(client) -> None:
+    exe = client.compile(programs.add())
+    assert not exe.is_deleted()
+    client.close()
+    assert exe.is_deleted()
+
+
 def test_tuples_and_tokens_at_the_boundary_are_flattened(client) -> None:
     text = """HloModule nested, input_output_alias={ {0,1}: (0, {1,0}) }
 

@@ -146,8 +146,9 @@ class ElementEmitter:
 
     @contextlib.contextmanager
     def _located(self, instruction: HloInstruction) -> Iterator[None]:
-        """Code inside gets the debug location of an instruction. What another instruction reads for itself, such as an
-        element that a gather moves, keeps the location of that one.
+        """Code that is emitted inside gets this instruction's debug location.
+
+        Operands that are computed meanwhile keep their own.
         """
         before = self.b.location
         if before == self.b.root_location or instruction not in self._bindings:

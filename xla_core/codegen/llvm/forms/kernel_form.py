@@ -27,11 +27,11 @@ class EmittedKernel:
         parameters: the buffers in the order that it takes them: each operand's array leaves, then the result's.
         partition_count: the number of units of work. A call works on units [begin, end), and the calls may split the
             range at any multiples of the grain. A kernel of 0 units need not be called.
-        grain: so many units are work for one thread at least. Threads then don't write to the same cache line, and
+        grain: the fewest units that are worth a thread. Threads then don't write to the same cache line, and
             results don't depend on the number of threads.
         threads: the threads that work on a unit together, as a block; with 1, a block may have any number of threads,
             each with units of its own.
-        plan: the form and the plan of the kernel, for people.
+        plan: the form and the plan of the kernel, for display.
         scratch_bytes: if not 0, every function takes one more buffer, the last, of so many bytes. What it contains
             before and after doesn't matter.
         later: further functions, which run after this one in their order, with the same buffers. Each begins when all
@@ -76,12 +76,12 @@ class KernelPlan:
         return " | ".join(phase.describe() for phase in (self, *self.later))
 
     def describe(self) -> str:
-        """Returns one phase, for people."""
+        """Returns one phase, for display."""
         units = f"{self.count} {'unit' if self.count == 1 else 'units'}"
         return units + (f" of {self.threads} threads" if self.threads > 1 else "") + self.describe_loops()
 
     def describe_loops(self) -> str:
-        """Returns what the form adds: its loops, for people."""
+        """Returns what the form adds: its loops, for display."""
         return ""
 
 
@@ -161,7 +161,7 @@ class KernelForm(Generic[P]):
     """One way in which a kernel is written.
 
     Attributes:
-        name: for people.
+        name: for display.
         matches: a cheap test, which is true for every kernel that the form can write.
         plan: decides how the kernel is written; None if the form can't write it. Nothing is emitted yet.
         emit: writes the body of one phase as planned.

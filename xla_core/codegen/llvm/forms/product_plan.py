@@ -18,7 +18,6 @@ from xla_core.codegen.llvm.blocks.tile_copy import TileLayout
 from xla_core.codegen.llvm.elements.accumulators import accumulated_type
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelPlan
 from xla_core.codegen.sizes import power_above, power_below
-from xla_core.hlo.values.element_type import ElementType
 from xla_core.target import MatrixShape, ParallelModel
 
 _TILE = 128  # rows and columns of a tile, at most
@@ -172,22 +171,16 @@ def plan_product(body: KernelBody, space: ProductSpace) -> ProductPlan:
 
 def _matrix(space: ProductSpace, sizes: tuple[int, int, int, int], model: ParallelModel) -> MatrixShape | None:
     """The first product of matrices of the target that gives the exact products, and isn't mostly empty."""
-    types = [operand.shape.element_type for operand in space.product.operands]
+    types = {operand.shape.element_type for operand in space.product.operands}
     total = accumulated_type(space.product)
     for shape in model.matrix_shapes:
         fits = 2 * sizes[1] > shape.rows and 2 * sizes[2] > shape.columns and 2 * sizes[3] > shape.terms
-        if fits and shape.accumulator is total and all(_is_exact(t, shape.operand) for t in types):
+        exact = all(shape.operand.holds(t) for t in types if t.is_floating) and all(
+            t is shape.operand for t in types if not t.is_floating
+        )
+        if fits and exact and shape.accumulator is total:
             return shape
     return None
-
-
-def _is_exact(source: ElementType, target: ElementType) -> bool:
-    """Whether a type has all values of another one."""
-    if source is target:
-        return True
-    if not (source.is_floating and target.is_floating) or source.bit_width >= target.bit_width:
-        return False
-    return source.exponent_bits <= target.exponent_bits and source.mantissa_bits <= target.mantissa_bits
 
 
 def _group(rows: int, columns: int, groups: int, matrix: MatrixShape) -> tuple[int, int]:

@@ -1,8 +1,8 @@
 """Kernels that scan rows, such as cumulative sums, by teams of cooperating threads.
 
 A team goes over a row in steps. In each step a thread takes a few elements that follow each other, and combines them in
-their order. The threads' totals are combined by shuffles, then through shared memory, and what the earlier steps have
-left goes before. If there are too few rows for the device, a row is divided into parts, each with a team of its own: a
+their order. The threads' totals are combined by shuffles, then through shared memory, after the total of the
+earlier steps. If there are too few rows for the device, a row is divided into parts, each with a team of its own: a
 phase before writes the total of each part, and a team begins with the totals of the parts before its own.
 
 What the scanned elements are computed from, and what is computed from a scanned element, is in the same kernel.

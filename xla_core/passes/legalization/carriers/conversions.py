@@ -59,7 +59,7 @@ def converted(source: ElementType, target: ElementType, x: HloExpression, carrie
 
 
 def _unsigned_to_float(x: HloExpression, kind: ElementType) -> HloExpression:
-    """Numbers from 2^31 on are halved. The lowest bit is kept in the result's, so that the one rounding is right."""
+    """Halves numbers from 2^31 on and ORs the lost bit into the lowest bit, so that the conversion rounds correctly."""
     half = (x >> 1) | (x & 1)
     return (x < 0).where(half.astype(kind) * 2, x.astype(kind))
 

@@ -39,7 +39,7 @@ def _ordered(x: HloExpression) -> HloExpression:
 
 
 def _divide(x: HloExpression, y: HloExpression) -> HloExpression:
-    """Half of x is divided as s32, and the remainder says whether one is missing. By 0 the result is 2^32 - 1."""
+    """Divides x / 2 in s32, doubles the quotient, and adds 1 if the remainder allows it. x / 0 is 2^32 - 1."""
     approximate = (x >> 1).op(Opcode.DIVIDE, y) << 1
     rest = x - approximate * y
     exact = (_ordered(rest) >= _ordered(y)).where(approximate + 1, approximate)
@@ -74,7 +74,7 @@ def compared(direction: str, x: HloExpression, y: HloExpression) -> HloExpressio
 
 
 def index(x: HloExpression) -> HloExpression:
-    """An s32 index for one of u32: numbers that are too large stay so."""
+    """Converts a u32 index to s32. Indices above the greatest s32 stay out of bounds."""
     return (x < 0).where(2**31 - 1, x)
 
 
@@ -90,7 +90,7 @@ def _shift_right_arithmetic(kind: ElementType, x: HloExpression, n: HloExpressio
 
 
 def _unsigned_count(n: HloExpression) -> HloExpression:
-    """A negative count shifts all bits out, as one that is too large does."""
+    """Treats a negative count as too large: all bits are shifted out."""
     return (n < 0).where(32, n)
 
 

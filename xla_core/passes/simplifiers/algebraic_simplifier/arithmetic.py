@@ -10,10 +10,11 @@ import numpy as np
 
 from xla_core.hlo.ir.builder import Builder
 from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.attributes import MIRRORED_DIRECTION
 from xla_core.hlo.table.op_table import OPS, Trait
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
-from xla_core.passes.patterns import MIRRORED, is_all, is_constant, is_ordered, is_total_order, uniform_value
+from xla_core.passes.patterns import is_all, is_constant, is_ordered, is_total_order, uniform_value
 from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import pair_rule, rule
 
 _NEGATED = {"EQ": "NE", "NE": "EQ", "LT": "GE", "LE": "GT", "GT": "LE", "GE": "LT"}
@@ -122,7 +123,7 @@ def compare_constant_to_the_right(i: HloInstruction, b: Builder) -> HloInstructi
     x, y = i.operands
     if not is_constant(x) or is_constant(y):
         return None
-    return b.add(Opcode.COMPARE, y, x, **{**i.attributes, "direction": MIRRORED[i.attribute("direction")]})
+    return b.add(Opcode.COMPARE, y, x, **{**i.attributes, "direction": MIRRORED_DIRECTION[i.attribute("direction")]})
 
 
 @rule(Opcode.MAXIMUM, Opcode.MINIMUM)

@@ -8,25 +8,6 @@ from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import pair_rule, rule
 
-_WIDE = (ElementType.F64, ElementType.F32, ElementType.BF16, ElementType.F16)
-
-
-def holds_all_of(wide: ElementType, narrow: ElementType) -> bool:
-    """Whether `wide` represents every value of `narrow`, so that conversion to it and back is exact."""
-    if wide is narrow:
-        return True
-    if narrow is ElementType.PRED:
-        return wide.is_integral or wide in _WIDE
-    if narrow.is_integral and wide.is_integral:
-        if narrow.is_signed and wide.is_unsigned:
-            return False
-        return wide.bit_width > narrow.bit_width
-    if narrow.is_integral and wide in _WIDE:
-        return narrow.bit_width - narrow.is_signed <= wide.mantissa_bits + 1
-    if narrow.is_floating and narrow.has_zero and wide in _WIDE:
-        return wide.exponent_bits >= narrow.exponent_bits and wide.mantissa_bits >= narrow.mantissa_bits
-    return wide is ElementType.C128 and narrow is ElementType.C64
-
 
 @rule(Opcode.CONVERT)
 def convert_to_same(i: HloInstruction, b: Builder) -> HloInstruction | None:
@@ -40,10 +21,10 @@ def convert_converted(i: HloInstruction, x: HloInstruction, b: Builder) -> HloIn
     if x.operands[0].shape.dynamic_dimensions:
         return None
     first, middle, last = x.operands[0].shape.element_type, x.shape.element_type, i.shape.element_type
-    if not holds_all_of(middle, first) or last is ElementType.PRED:
+    if not middle.holds(first) or last is ElementType.PRED:
         return None
     # To floats and back to integers, out-of-range values saturate; directly they wrap.
-    if first.is_integral and middle.is_floating and last.is_integral and not holds_all_of(last, first):
+    if first.is_integral and middle.is_floating and last.is_integral and not last.holds(first):
         return None
     return b.convert(x.operands[0], i.shape)
 

@@ -1,4 +1,4 @@
-"""memory_scheduler: orders instructions to minimize peak memory (XLA: hlo_memory_scheduler.h).
+"""hlo_memory_scheduler: orders instructions to minimize peak memory (XLA: hlo_memory_scheduler.h).
 
 The entry and every computation that control flow reaches gets an order in `HloModule.schedule`. Three orders are tried,
 and the one with the smallest peak is taken: post-order, depth first with the heaviest operand first, and list
@@ -33,7 +33,7 @@ _SizeFunction = Callable[[Shape], int]
 class HloMemoryScheduler(HloPass):
     """Sets `module.schedule` to orders with a small peak of live memory."""
 
-    name = "memory-scheduler"
+    name = "hlo-memory-scheduler"
 
     def __init__(self, size: _SizeFunction | None = None) -> None:
         self._size = size
