@@ -21,6 +21,8 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from xla_conformance.fair_time import TICK, FairClock
+
 __all__ = ["Enter", "Outcome", "child_environment", "run_in_stages"]
 
 _EXIT_CODE = 23  # of a process that ended by itself, so that a backend that ends it otherwise shows
@@ -90,14 +92,23 @@ def _follow(
     process: subprocess.Popen[bytes], lines: queue.SimpleQueue[str | None], seconds: float, outcome: Outcome
 ) -> None:
     stage = "start"
+    clock = FairClock(process.pid)
+
+    def hangs() -> bool:
+        clock.tick()
+        return clock.seconds >= seconds
+
     while True:
         try:
-            line = lines.get(timeout=seconds)
+            line = lines.get(timeout=TICK)
         except queue.Empty:
+            if not hangs():
+                continue
             outcome.stage, outcome.how = stage, f"hung: it did not end in {seconds:g} s"
             return
         if line is None:
             break
+        clock.restart()
         event = json.loads(line)
         stage = event["stage"]
         if "raised" in event:
@@ -105,11 +116,14 @@ def _follow(
             return
         if "data" in event:
             outcome.data[stage] = event["data"]
-    try:
-        code = process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        outcome.stage, outcome.how = stage, f"hung: it did not end in {seconds:g} s"
-        return
+    while True:
+        try:
+            code = process.wait(TICK)
+            break
+        except subprocess.TimeoutExpired:
+            if hangs():
+                outcome.stage, outcome.how = stage, f"hung: it did not end in {seconds:g} s"
+                return
     if code != _EXIT_CODE:
         how = f"by {signal.Signals(-code).name}" if code < 0 else f"with code {code}, not {_EXIT_CODE} as asked"
         outcome.stage, outcome.how = stage, f"ended the process {how}"

@@ -21,6 +21,7 @@ import numpy as np
 
 from xla_conformance.child_process import Enter, Outcome, run_in_stages
 from xla_conformance.clients import SettingsClient
+from xla_conformance.fair_time import own_waited_seconds
 from xla_conformance.process_state import ProcessState
 from xla_core import Client, parse
 from xla_core.backend import ENTRY_POINT_GROUP, Availability, StreamExecutor, load_backend
@@ -71,7 +72,8 @@ ENTRY e {
 def load_in_process(backend: str, settings: Sequence[str]) -> Outcome:
     """Runs all stages. The data of each says in words what the stage did.
 
-    "touched" is what only an open device needs, "changed" what belongs to the whole process.
+    "touched" is what only an open device needs, "changed" what belongs to the whole process, "seconds" the time without
+    waits for a processor.
     """
     return run_in_stages(_load, [backend, [*settings]], SECONDS)
 
@@ -111,9 +113,9 @@ class _Watch:
     def stage(self, data: dict[str, Any]) -> Iterator[None]:
         self.notes.clear()
         before, state, printed = _Held(), ProcessState(), self._printed()
-        start = time.perf_counter()
+        start = time.perf_counter() - own_waited_seconds()
         yield
-        data["seconds"] = time.perf_counter() - start
+        data["seconds"] = time.perf_counter() - own_waited_seconds() - start
         data["touched"] = sorted({*self.notes, *before.more(_Held())})
         data["changed"] = list(state.changes(ProcessState()))
         data["changed"] += [f"prints to the standard {s}" for s, size in self._printed().items() if size > printed[s]]

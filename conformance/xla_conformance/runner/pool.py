@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
+from xla_conformance.fair_time import TICK
 from xla_conformance.results import Result, State, name_of
 from xla_conformance.runner.groups import Groups
 from xla_conformance.runner.process import Events, Suite, WorkerProcess, folder_name
@@ -121,13 +122,12 @@ class Pool:
             if now >= end:
                 return None, {}
             running = [w for w in self._workers if not w.overdue]
-            deadline = min([end, *(w.since + w.limit + _GRACE_SECONDS for w in running)])
-            try:
-                return self._events.get(timeout=max(deadline - now, 0.01))
-            except queue.Empty:
-                for worker in running:
-                    if worker.seconds > worker.limit + _GRACE_SECONDS:
-                        worker.end_overdue()
+            for worker in running:
+                worker.clock.tick()
+                if worker.clock.seconds > worker.limit + _GRACE_SECONDS:
+                    worker.end_overdue()
+            with contextlib.suppress(queue.Empty):
+                return self._events.get(timeout=max(min(end - now, TICK), 0.01))
 
     def _give_up(self, reason: str) -> None:
         self.problem = self.problem or reason

@@ -22,6 +22,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from xla_conformance.fair_time import FairClock
 from xla_conformance.last_program import LastProgram
 from xla_conformance.results import suite_files
 
@@ -69,8 +70,8 @@ class WorkerProcess:
         stage: what it does: "start", "open", "collect", "run", "wait" for other workers to end, "close" or "closed".
         test: the id of the test that it runs.
         started: whether that test has started.
-        since: when the stage or the test began.
-        limit: how many seconds the stage or the test may take.
+        clock: counts the seconds of the stage or the test in which the process could run.
+        limit: how many of these the stage or the test may take.
         overdue: whether it was killed because it took longer.
         before: the tests that it ran before this one.
         queue: the tests that it gets next, which share a program.
@@ -88,7 +89,7 @@ class WorkerProcess:
         self.queue: deque[str] = deque()
         self.is_joint = False
         self.properties: dict[str, Any] = {}
-        self.since, self.limit = time.monotonic(), stage_seconds
+        self.limit = stage_seconds
         self._stage_seconds, self._test_seconds = stage_seconds, test_seconds
         commands, self._commands = os.pipe()
         reader, writer = os.pipe()
@@ -107,6 +108,8 @@ class WorkerProcess:
         finally:
             os.close(commands)
             os.close(writer)
+        self.clock = FairClock(self._process.pid)
+        self._since = time.monotonic()
         self._reader = threading.Thread(target=self._read, args=(reader, events), daemon=True)
         self._reader.start()
         threading.Thread(target=self._wait, args=(events,), daemon=True).start()
@@ -157,18 +160,22 @@ class WorkerProcess:
     def run(self, test: str, beside: Sequence[str] = ()) -> None:
         """Gives it a test. `beside` are the tests that share a program with it, itself among them."""
         self.is_joint = bool(beside)
-        self.stage, self.test, self.since, self.limit = "run", test, time.monotonic(), self._test_seconds
+        self._begin("run", self._test_seconds, test)
         self._offset = self._log.stat().st_size
         self.properties, self.started = {}, False
         self._send({"run": test, "beside": list(beside)})
 
     def finish(self) -> None:
-        self.stage, self.test, self.since, self.limit = "close", "", time.monotonic(), self._stage_seconds
+        self._begin("close", self._stage_seconds)
         self._send({"finish": True})
 
     def enter(self, stage: str) -> None:
-        limit = stage_limit(stage, self._stage_seconds)
-        self.stage, self.test, self.since, self.limit = stage, "", time.monotonic(), limit
+        self._begin(stage, stage_limit(stage, self._stage_seconds))
+
+    def _begin(self, stage: str, limit: float, test: str = "") -> None:
+        self.stage, self.test, self.limit = stage, test, limit
+        self._since = time.monotonic()
+        self.clock.restart()
 
     def _send(self, command: dict[str, Any]) -> None:
         with contextlib.suppress(BrokenPipeError):  # its end is an event of its own
@@ -194,7 +201,8 @@ class WorkerProcess:
 
     @property
     def seconds(self) -> float:
-        return time.monotonic() - self.since
+        """How long the stage or the test has taken, waits for a processor included."""
+        return time.monotonic() - self._since
 
     def cause(self) -> str:
         """How it ended, in a sentence."""

@@ -31,6 +31,7 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import ElementType
 from xla_core.target import TargetConfig
 
+_TRIES = 3  # processes in which something must be slow
 FRAMEWORKS = {"IPython", "jax", "jaxlib", "keras", "llvmlite", "matplotlib", "pandas", "scipy", "tensorflow", "torch"}
 """Packages that take long to import, and that no description of a backend needs."""
 
@@ -98,10 +99,15 @@ def test_describing_the_backend_imports_little(loaded: Outcome) -> None:
 
 @pytest.mark.promise("spec.probe-quick")
 @pytest.mark.parametrize(("stage", "most"), [("import", 10), ("hook", 10), ("probe", 2), ("platform", 2), ("count", 2)])
-def test_what_comes_before_a_device_is_quick(loaded: Outcome, stage: str, most: float) -> None:
-    """`xla backends` does this for each backend that is installed. The limits are for a machine that is busy."""
-    seconds = loaded.require(stage, STAGES[stage])["seconds"]
-    assert seconds < most, f"{STAGES[stage].capitalize()} is quick: it took {seconds:.1f} s."
+def test_what_comes_before_a_device_is_quick(
+    loaded: Outcome, backend: str, settings: tuple[str, ...], stage: str, most: float
+) -> None:
+    """`xla backends` does this for each backend that is installed. A busy machine may be slow, so more tries count."""
+    tries = [loaded.require(stage, STAGES[stage])["seconds"]]
+    while min(tries) >= most and len(tries) < _TRIES:
+        tries.append(load_in_process(backend, settings).require(stage, STAGES[stage])["seconds"])
+    slow = f"in {_TRIES} processes it took {min(tries):.1f} s or more"
+    assert min(tries) < most, f"{STAGES[stage].capitalize()} is quick: {slow}."
 
 
 @pytest.mark.promise("executable.run")

@@ -102,13 +102,13 @@ def _main(request: str) -> int:
     if not asked["verbose"]:
         _silence()
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    code = pytest.main(_arguments(asked["profile"], asked["seed"]), plugins=[_Loop(mutants, asked["writer"])])
+    code = pytest.main(_arguments(mutants, asked["profile"], asked["seed"]), plugins=[_Loop(mutants, asked["writer"])])
     if code not in (0, 1, 5):
         os.write(asked["writer"], json.dumps({"problem": f"pytest ended with code {code}"}).encode() + b"\n")
     return 0
 
 
-def _arguments(profile: str, seed: int | None) -> list[str]:
+def _arguments(mutants: Sequence[Mutant], profile: str, seed: int | None) -> list[str]:
     suite = importlib.resources.files("xla_conformance").joinpath("suite")
     return [
         "-q",
@@ -118,8 +118,15 @@ def _arguments(profile: str, seed: int | None) -> list[str]:
         *(f"--rootdir={suite}", f"--confcutdir={suite}", "-c", str(suite.joinpath("pytest.ini"))),
         *(f"--xla-backend={BACKEND}", f"--xla-profile={profile}", f"--timeout={TEST_SECONDS}"),
         *(() if seed is None else (f"--xla-seed={seed}",)),
+        *_expression(mutants),
         *suite_files(),
     ]
+
+
+def _expression(mutants: Sequence[Mutant]) -> list[str]:
+    """The option that leaves out tests which no mutant selects, so that they needn't be made."""
+    selections = {mutant.select for mutant in mutants}
+    return ["-k", " or ".join(f"({s})" for s in sorted(selections))] if selections and "" not in selections else []
 
 
 def _silence() -> None:

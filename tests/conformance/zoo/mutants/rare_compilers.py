@@ -35,7 +35,7 @@ def _with_constants(module, change):
     for computation in module.computations:
         for i in computation.instructions:
             if i.opcode == "constant" and i.shape.is_array:
-                i.attributes["literal"] = Literal.from_numpy(change(i.literal.to_numpy()))
+                i.attributes["literal"] = Literal(change(np.array(i.literal.value)))
     return module
 
 
