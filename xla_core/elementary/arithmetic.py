@@ -185,6 +185,17 @@ class Arithmetic(abc.ABC, Generic[V]):
             total = self.fma(total, x, self.constant(coefficient, x))
         return total
 
+    def polynomial_by_square(self, x: V, square: V, coefficients: Sequence[float]) -> V:
+        """Evaluates a polynomial of x as one of x^2 whose coefficients are a + b x, which don't wait for each other.
+
+        A processor has the result in about half the time. The sum is rounded once more than in Horner's scheme.
+        """
+        pairs = [coefficients[i : i + 2] for i in range(0, len(coefficients), 2)]
+        total, *rest = [self.polynomial(x, pair) for pair in reversed(pairs)]
+        for pair in rest:
+            total = self.fma(total, square, pair)
+        return total
+
     def two_sum(self, x: V, y: V) -> tuple[V, V]:
         """Returns (rounded sum, its error), both exact."""
         total = self.add(x, y)

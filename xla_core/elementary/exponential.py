@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from xla_core.elementary.arithmetic import Arithmetic, V
 from xla_core.elementary.coefficients import EXPONENTIAL, LN2_HIGH, LN2_LOW, LN2_REST
 from xla_core.elementary.double_double import DoubleDouble
@@ -12,18 +14,21 @@ _ZERO = {"f32": -176.0, "f64": -1418.0}  # here the two halves of the scale of e
 _HIGHEST = {"f32": 89.0, "f64": 710.0}  # above, e^x rounds to infinity
 
 
-def _reduced(m: Arithmetic[V], x: V, low: V | None = None) -> tuple[V, V, V]:
+def _reduced(m: Arithmetic[V], x: V, low: V | None = None, *, parts: int = 2) -> tuple[V, V, V]:
     """Returns (r, e^r - 1, n) with x + low = n ln(2) + r and |r| <= ln(2) / 2.
 
-    Only the low bits of n are valid; see `Arithmetic.nearest`.
+    Only the low bits of n are valid; see `Arithmetic.nearest`. With `parts` of 1, ln(2) is rounded to one number: the
+    error of r is |n| times its rounding error.
     """
     n, number = m.nearest(x, 1.4426950408889634)
-    r = m.fma(n, m.constant(-LN2_HIGH[m.kind(x)], x), x)
-    r = m.fma(n, m.constant(-LN2_LOW[m.kind(x)], x), r)
+    r = x
+    for part in (LN2_HIGH[m.kind(x)], LN2_LOW[m.kind(x)]) if parts == 2 else (math.log(2.0),):
+        r = m.fma(n, m.constant(-part, x), r)
     if low is not None:
         r = m.add(r, low)
-    tail = m.polynomial(r, EXPONENTIAL[m.kind(x)])
-    return r, m.fma(m.mul(r, r), tail, r), number
+    square = m.mul(r, r)
+    tail = m.polynomial_by_square(r, square, EXPONENTIAL[m.kind(x)])
+    return r, m.fma(square, tail, r), number
 
 
 def exp_with_low(m: Arithmetic[V], x: V, low: V | None) -> V:
@@ -96,11 +101,14 @@ def logistic(m: Arithmetic[V], x: V) -> V:
 
 @function("tanh")
 def tanh(m: Arithmetic[V], x: V) -> V:
-    """Computes t / (t + 2), with t = e^(2|x|) - 1, in which the error of t hardly matters."""
+    """Computes t / (t + 2), with t = e^(2|x|) - 1.
+
+    The error of a large t hardly matters. So f32 takes ln(2) as one number, whose error only a large t shows.
+    """
     limit = {"f32": 10.0, "f64": 22.0}[m.kind(x)]
     y = m.abs(x)
     y = m.choose(m.greater(y, limit), limit, y)
-    _, less_one, n = _reduced(m, m.add(y, y))
+    _, less_one, n = _reduced(m, m.add(y, y), parts=2 if m.is_wide(x) else 1)
     scale = m.power_of_two(n)
     t = m.fma(less_one, scale, m.sub(scale, 1.0))
     return m.with_sign(m.div(t, m.add(t, 2.0)), x)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xla_core.elementary.arithmetic import Arithmetic, V
-from xla_core.elementary.coefficients import ERF, ERFC_MIDDLE, ERFCX, ERFCX_FAR, ERFCX_MIDDLE, LOG_ERFC
+from xla_core.elementary.coefficients import ERF, ERFCX, ERFCX_FAR, ERFCX_MIDDLE, LOG_ERFC, ROOT_OF_ERFC
 from xla_core.elementary.exponential import exp_of_bounded, exp_with_low
 from xla_core.elementary.functions import function
 
@@ -64,12 +64,17 @@ def cbrt(m: Arithmetic[V], x: V) -> V:
 
 @function("erf")
 def erf(m: Arithmetic[V], x: V) -> V:
-    """Evaluates a polynomial of x^2 near 0, and 1 - erfc outside."""
+    """Evaluates a polynomial of x^2 near 0, and 1 - erfc outside.
+
+    In f32, erfc is the fourth power of a polynomial, which needs half the degree of a polynomial for erfc itself.
+    """
     y = m.abs(x)
     near = m.fma(y, m.polynomial(m.mul(y, y), ERF[m.kind(x)]), y)
     if m.kind(x) == "f32":
-        bounded = m.choose(m.greater(y, 3.92), 3.92, y)  # from there on erf rounds to 1
-        complement = m.polynomial(m.sub(bounded, 2.5), ERFC_MIDDLE)
+        bounded = m.choose(m.greater(y, 4.0), 4.0, y)  # from there on erf rounds to 1
+        root = m.polynomial(m.sub(bounded, 1.5), ROOT_OF_ERFC)
+        square = m.mul(root, root)
+        complement = m.mul(square, square)
     else:
         bounded = m.choose(m.greater(y, 6.0), 6.0, y)
         first = m.polynomial(m.sub(bounded, 1.75), LOG_ERFC["near"])
