@@ -10,6 +10,7 @@ import numpy as np
 from xla_core.hlo.ir.builder import Builder
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.attributes import SliceDimension
+from xla_core.hlo.table.mesh import AxisRef
 from xla_core.hlo.table.op_table import Trait
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
@@ -41,6 +42,11 @@ def operand_shardings(instruction: HloInstruction, sharding: Sharding) -> list[S
             return _of_slice(instruction, sharding)
         case Opcode.RESHAPE:
             return _of_reshape(instruction, sharding)
+        case Opcode.DYNAMIC_SLICE:
+            of_slice = _of_slice(instruction, sharding)
+            return of_slice and of_slice + [_whole(sharding, 0)] * (len(instruction.operands) - 1)
+        case Opcode.GATHER:
+            return _of_gather(instruction, sharding)
         case Opcode.REDUCE:
             operand, reduced = instruction.operand(0), instruction.attribute("dimensions")
             kept = iter(sharding.dimensions)
@@ -72,6 +78,27 @@ def _of_reshape(instruction: HloInstruction, sharding: Sharding) -> list[Shardin
         return None if sharding.is_divided else [_whole(sharding, len(before))]
     axes = (sharding.dimensions[d] for d in kept)
     return [dataclasses.replace(sharding, dimensions=tuple(next(axes) if size != 1 else () for size in before))]
+
+
+def _of_gather(instruction: HloInstruction, sharding: Sharding) -> list[Sharding] | None:
+    """A gather is divided along its indices, and along dimensions that its slices take as a whole."""
+    operand, indices = (o.shape for o in instruction.operands)
+    if instruction.attribute("operand_batching_dims"):
+        return None
+    collapsed, offsets = instruction.attribute("collapsed_slice_dims"), instruction.attribute("offset_dims")
+    sizes, vector = instruction.attribute("slice_sizes"), instruction.attribute("index_vector_dim")
+    of_operand: list[tuple[AxisRef, ...]] = [()] * operand.rank
+    in_slices = [d for d in range(operand.rank) if d not in collapsed]
+    for d, offset in zip(in_slices, offsets, strict=True):
+        if sharding.shard_counts[offset] > 1 and sizes[d] != operand.dimensions[d]:
+            return None
+        of_operand[d] = sharding.dimensions[offset]
+    batch = (axes for d, axes in enumerate(sharding.dimensions) if d not in offsets)
+    of_indices = tuple(() if d == vector else next(batch) for d in range(indices.rank))
+    return [
+        dataclasses.replace(sharding, dimensions=tuple(of_operand)),
+        dataclasses.replace(sharding, dimensions=of_indices),
+    ]
 
 
 def _whole(sharding: Sharding, rank: int) -> Sharding:
@@ -107,6 +134,13 @@ def add_sharded(
         wholes = zip(operands[0].shape.dimensions, shape.dimensions, instruction.attribute("slice"), strict=True)
         slices = tuple(SliceDimension(0, size) if size == part else given for size, part, given in wholes)
         return b.clone(instruction, operands, shape=shape, slice=slices)
+    if instruction.opcode == Opcode.DYNAMIC_SLICE:
+        return b.clone(instruction, operands, shape=shape, dynamic_slice_sizes=shape.dimensions)
+    if instruction.opcode == Opcode.GATHER:
+        whole, part = instruction.operand(0).shape.dimensions, operands[0].shape.dimensions
+        given = zip(instruction.attribute("slice_sizes"), whole, part, strict=True)
+        sizes = tuple(mine if mine != all_ else size for size, all_, mine in given)
+        return b.clone(instruction, operands, shape=shape, slice_sizes=sizes)
     return b.clone(instruction, operands, shape=shape)
 
 

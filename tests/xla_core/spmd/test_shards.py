@@ -26,6 +26,25 @@ BODIES = {  # %x: tensor<4x6xf32>, split in 2 by 2; %s: tensor<f32>
     "broadcast of a row": """%c = stablehlo.constant dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]> : tensor<6xf32>
         %b = stablehlo.broadcast_in_dim %c, dims = [1] : (tensor<6xf32>) -> tensor<4x6xf32>
         %r = stablehlo.subtract %x, %b : tensor<4x6xf32>""",
+    "slice": """%b = stablehlo.broadcast_in_dim %x, dims = [1, 2] : (tensor<4x6xf32>) -> tensor<3x4x6xf32>
+        %c = stablehlo.slice %b [1:2, 0:4, 0:6] : (tensor<3x4x6xf32>) -> tensor<1x4x6xf32>
+        %r = stablehlo.reshape %c : (tensor<1x4x6xf32>) -> tensor<4x6xf32>""",
+    "dynamic slice": """%b = stablehlo.broadcast_in_dim %x, dims = [1, 2] : (tensor<4x6xf32>) -> tensor<3x4x6xf32>
+        %i = stablehlo.convert %s : (tensor<f32>) -> tensor<i32>
+        %c = stablehlo.dynamic_slice %b, %i, %i, %i, sizes = [1, 4, 6]
+          : (tensor<3x4x6xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x4x6xf32>
+        %r = stablehlo.reshape %c : (tensor<1x4x6xf32>) -> tensor<4x6xf32>""",
+    "gather": """%b = stablehlo.broadcast_in_dim %x, dims = [1, 2] : (tensor<4x6xf32>) -> tensor<3x4x6xf32>
+        %i = stablehlo.constant dense<2> : tensor<1xi32>
+        %r = "stablehlo.gather"(%b, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [0, 1],
+          collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 0>, indices_are_sorted = false,
+          slice_sizes = array<i64: 1, 4, 6>}> : (tensor<3x4x6xf32>, tensor<1xi32>) -> tensor<4x6xf32>""",
+    "lookup": """%t = stablehlo.iota dim = 0 : tensor<5x6xf32>
+        %i = stablehlo.constant dense<[[4], [0], [3], [1]]> : tensor<4x1xi32>
+        %g = "stablehlo.gather"(%t, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1],
+          collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, indices_are_sorted = false,
+          slice_sizes = array<i64: 1, 6>}> : (tensor<5x6xf32>, tensor<4x1xi32>) -> tensor<4x6xf32>
+        %r = stablehlo.add %g, %x : tensor<4x6xf32>""",
     "call": """%c = stablehlo.constant dense<1.0> : tensor<2xf32>
         %p:2 = func.call @f(%x, %s, %c) : (tensor<4x6xf32>, tensor<f32>, tensor<2xf32>) -> (tensor<f32>, tensor<4x6xf32>)
         %r = stablehlo.negate %p#1 : tensor<4x6xf32>""",

@@ -132,6 +132,21 @@ def _slice(op: ir.Op, sharding: Sharding | None) -> Sharding | None:
     return _moved(sharding, [d if before[d] == after[d] else None for d in range(len(after))])
 
 
+def _gather(op: ir.Op, sharding: Sharding | None) -> Sharding | None:
+    """Keeps the axes of dimensions that the slices take as a whole."""
+    before, numbers, sizes = (
+        _sizes(op.operands[0].type) or (),
+        op.attributes["dimension_numbers"],
+        _numbers(op, "slice_sizes"),
+    )
+    sources: list[int | None] = [None] * len(_sizes(op.results[0].type) or ())
+    left_out = {*numbers.collapsed_slice_dims, *numbers.operand_batching_dims}
+    in_slices = [d for d in range(len(before)) if d not in left_out]
+    for source, target in zip(in_slices, numbers.offset_dims, strict=True):
+        sources[target] = source if sizes[source] == before[source] else None
+    return _moved(sharding, sources)
+
+
 def _reshape(op: ir.Op, sharding: Sharding | None) -> Sharding | None:
     """Keeps the axes where the reshape only adds or removes dimensions of size 1."""
     before, after = _sizes(op.operands[0].type) or (), _sizes(op.results[0].type) or ()
@@ -155,6 +170,8 @@ _RULES: dict[str, Callable[[ir.Op, Sharding | None], Sharding | None]] = {
     "stablehlo.broadcast_in_dim": _broadcast,
     "stablehlo.reduce": _reduce,
     "stablehlo.slice": _slice,
+    "stablehlo.dynamic_slice": _slice,
+    "stablehlo.gather": _gather,
     "stablehlo.reshape": _reshape,
 }
 """Ops that move dimensions -> the sharding of their results by that of their first operand."""

@@ -55,6 +55,14 @@ def shardings(program: str) -> list[str]:
         ),
         ("%0 = stablehlo.reshape %x : (tensor<4x8xf32>) -> tensor<32xf32>", "32", "{replicated}"),
         (
+            "%i = stablehlo.constant dense<2> : tensor<1xi32>\n"
+            '%0 = "stablehlo.gather"(%x, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [0], '
+            "collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 0>, indices_are_sorted = false, "
+            "slice_sizes = array<i64: 1, 8>}> : (tensor<4x8xf32>, tensor<1xi32>) -> tensor<8xf32>",
+            "8",
+            "{devices=[2,2]0,2,1,3 last_tile_dim_replicate}",
+        ),
+        (
             "%0 = stablehlo.reshape %x : (tensor<4x8xf32>) -> tensor<4x1x8xf32>",
             "4x1x8",
             "{devices=[2,1,2]0,1,2,3}",
