@@ -9,7 +9,6 @@ from xla_core.hlo.ir.entry import flatten_entry
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.table.opcode import Opcode
-from xla_core.hlo.values.element_type import ElementType
 from xla_core.passes.legalization import Unmet, rewrite_unsupported
 from xla_core.passes.legalization.carriers import carrier_passes
 from xla_core.passes.legalization.float_normalization import wider_type
@@ -71,14 +70,15 @@ def plan_support(
     chosen = _combined(study.choices for study in studies.values())[0]
     while [study for study in studies.values() if not study.check(chosen)]:
         chosen = _combined(study.choices for study in studies.values())[0]
-    for lack in sorted(
-        chosen, key=str
-    ):  # with everything in `chosen`, another decomposition may make a lack unnecessary
-        users = [study for study in studies.values() if lack in study.needed(chosen)]
+    for lack in sorted(chosen, key=str):
+        # With everything in `chosen`, another decomposition may make a lack unnecessary.
+        rest = chosen - {lack}
+        users = [study for study in studies.values() if not _is_within(study.needed(chosen), rest)]
         if all(study.runs_with(study.needed(chosen) - {lack}) for study in users):
             for study in users:
                 study.choices.insert(0, study.needed(chosen) - {lack})
-            chosen -= {lack}
+                rest |= study.choices[0]  # memory of a type that the op implied
+            chosen = _without_implied(rest)
     return SupportPlan(runs, tuple(_ordered(studies, chosen, runs)))
 
 
@@ -122,7 +122,7 @@ class _Study:
         """Whether the program runs with `chosen`; otherwise its choices become those that are enough then."""
         own = self.needed(chosen)
         more = self._find(_with_lacks(self._target, own))
-        if any(choice <= own for choice in more):
+        if any(_is_within(choice, own) for choice in more):
             return True
         others = [choice for choice in self.choices if choice != own]
         self.choices = _smallest([*(own | choice for choice in more), *others])
@@ -134,7 +134,7 @@ class _Study:
 
     def needed(self, chosen: _Choice) -> _Choice:
         """The smallest choice that is part of `chosen`."""
-        return next(choice for choice in self.choices if choice <= chosen)
+        return next(choice for choice in self.choices if _is_within(choice, chosen))
 
     def _find(self, target: TargetConfig) -> list[_Choice]:
         """What is enough for the program besides what `target` has already, the smallest first."""
@@ -175,11 +175,19 @@ def _all_that_lacks(target: TargetConfig, instruction: HloInstruction) -> Suppor
     return Unsupported(first.reason, tuple(_without_implied(found))) if isinstance(first, Unsupported) else first
 
 
+def _implied(lacks: _Choice) -> _Choice:
+    """Types in memory, which an op of the type implies."""
+    return frozenset(Lack(None, lack.element_type) for lack in lacks if lack.opcode is not None)
+
+
 def _without_implied(lacks: Iterable[Lack]) -> _Choice:
-    """Leaves out types in memory that an op of the type implies."""
     whole = frozenset(lacks)
-    types: set[ElementType | None] = {lack.element_type for lack in whole if lack.opcode is not None}
-    return frozenset(lack for lack in whole if lack.opcode is not None or lack.detail or lack.element_type not in types)
+    return whole - _implied(whole)
+
+
+def _is_within(part: _Choice, whole: _Choice) -> bool:
+    """Whether a target that gets `whole` has `part`."""
+    return part <= whole | _implied(whole)
 
 
 def _combined(several: Iterable[Sequence[_Choice]]) -> list[_Choice]:
@@ -194,7 +202,7 @@ def _smallest(choices: Iterable[_Choice]) -> list[_Choice]:
     """The choices without those that contain others, the smallest first."""
     kept: list[_Choice] = []
     for choice in sorted(dict.fromkeys(map(_without_implied, choices)), key=len):
-        if len(kept) < _MOST_CHOICES and not any(other <= choice for other in kept):
+        if len(kept) < _MOST_CHOICES and not any(_is_within(other, choice) for other in kept):
             kept.append(choice)
     return kept
 
@@ -206,7 +214,7 @@ def _ordered(studies: Mapping[str, _Study], chosen: _Choice, runs: Sequence[str]
     while waiting:
         added = _next(list(waiting.values()), have)
         have |= added
-        unlocked = tuple(name for name, needed in waiting.items() if needed <= have)
+        unlocked = tuple(name for name, needed in waiting.items() if _is_within(needed, have))
         waiting = {name: needed for name, needed in waiting.items() if name not in unlocked}
         lacks = tuple(sorted(added, key=str))
         served = {lack: {o: None for s in studies.values() for o in s.serves.get(lack, ())} for lack in lacks}
@@ -217,6 +225,6 @@ def _next(waiting: Sequence[_Choice], have: _Choice) -> _Choice:
     """The addition to `have` that unlocks most programs for its size. `waiting` has what each program needs."""
 
     def gain(added: _Choice) -> float:
-        return sum(needed <= have | added for needed in waiting) / len(added)
+        return sum(_is_within(needed, have | added) for needed in waiting) / len(added)
 
-    return max((needed - have for needed in waiting), key=gain)
+    return max((needed - have - _implied(have) for needed in waiting), key=gain)

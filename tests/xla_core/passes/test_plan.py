@@ -119,3 +119,10 @@ def test_a_reshape_in_another_order_is_planned_as_it_is_compiled() -> None:
     target = TargetConfig(name="columns", capabilities=FEW, layouts=rules)
     assert plan_support(target, {"p": program}).runs == ()
     assert plan_support(target.model_copy(update={"layouts": LayoutRules()}), {"p": program}).runs == ("p",)
+
+
+def test_an_op_brings_memory_of_its_type_to_other_programs() -> None:
+    copied = xla.parse("HloModule m\n\nENTRY e {\n  x = f32[4] parameter(0)\n  ROOT t = (f32[4]) tuple(x)\n}\n")
+    assert additions(plan(Capabilities(), rounds=unary("floor"), copies=copied)) == [
+        (["floor of f32"], ("rounds", "copies"))
+    ]
