@@ -9,23 +9,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from xla_core.checks import require
 from xla_core.errors import NotFoundError
+from xla_core.profile_span import Span
 
 __all__ = ["Profiler", "Span", "active", "span", "trace"]
-
-
-class Span(NamedTuple):
-    """A piece of work that has ended. `start` and `end` are nanoseconds of `time.perf_counter_ns`."""
-
-    name: str
-    category: str
-    start: int
-    end: int
-    track: str
-    arguments: dict[str, Any]
 
 
 class Profiler:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO
 
 from xla_core.errors import InvalidArgumentError, UnavailableError
-from xla_core.profiler import Span
+from xla_core.profile_span import Span
 
 __all__ = ["PICTURE_SUFFIXES", "nesting_depths", "plot_timeline"]
 

@@ -35,4 +35,4 @@ class DriverExecutor(StreamExecutor):
         self.driver.free(self.handle, memory.handle, memory.size)
 
     def create_stream(self) -> Stream:
-        return DriverStream(self)
+        return DriverStream(self.driver, self.handle, self.device_name)

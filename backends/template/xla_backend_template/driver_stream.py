@@ -8,14 +8,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xla_backend_template.c_driver import Callback, CDriver
 from xla_core.backend import DeviceMemory, Event, HostBytes, Stream
 from xla_core.errors import InternalError, XlaError, as_xla_error
-
-if TYPE_CHECKING:
-    from xla_backend_template.driver_executor import DriverExecutor
 
 __all__ = ["DriverEvent", "DriverStream"]
 
@@ -78,10 +75,10 @@ class DriverEvent(Event):
 class DriverStream(Stream):
     """A queue of the driver. What the driver still uses of the host, arrays and callbacks, is kept alive here."""
 
-    def __init__(self, executor: DriverExecutor) -> None:
-        self.executor = executor
-        self.driver = executor.driver
-        self.handle = self.driver.queue_create(executor.handle)
+    def __init__(self, driver: CDriver, device: int, device_name: str) -> None:
+        self.driver = driver
+        self.device_name = device_name
+        self.handle = driver.queue_create(device)
         self._lock = threading.Lock()
         self._submitted = 0
         self._kept: deque[tuple[int, Any]] = deque()  # (number of a submission, what it uses)
@@ -119,7 +116,7 @@ class DriverStream(Stream):
             try:
                 callback()
             except Exception as error:
-                return _number_of(as_xla_error(error, f"work on {self.executor.device_name}"))
+                return _number_of(as_xla_error(error, f"work on {self.device_name}"))
             return 0
 
         function = Callback(call)
