@@ -58,7 +58,7 @@ def simplification_pipeline(
     options = options or SimplificationOptions()
     # A pass that occurs several times is one object, so that it is skipped where it has nothing left to do.
     algebra = AlgebraicSimplifier(AlgebraicSimplifierOptions(fast_math=options.fast_math, accept=options.accept))
-    tuples, folding, cse, dce = TupleSimplifier(), HloConstantFolding(), HloCse(), HloDce()
+    tuples, folding, cse, dce = TupleSimplifier(), HloConstantFolding(accept=options.accept), HloCse(), HloDce()
     reshapes = ReshapeMover(options.accept)
     rounds = HloPassPipeline(
         "simplify",

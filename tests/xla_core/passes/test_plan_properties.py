@@ -64,7 +64,7 @@ def is_right(module: xla.HloModule, made: xla.HloModule) -> bool:
     rng = np.random.default_rng(0)
     arguments = [rng.integers(0, 2, s.dimensions).astype(s.dtype) for s in module.parameter_shapes]
     results = zip(xla.evaluate(made, *arguments), xla.evaluate(module, *arguments), strict=True)
-    return all(np.array_equal(a.astype(np.float64), b.astype(np.float64)) for a, b in results)
+    return all(np.array_equal(a.astype(np.float64), b.astype(np.float64), equal_nan=True) for a, b in results)
 
 
 def check(capabilities: Capabilities, chosen: list[tuple[str, str]]) -> None:
@@ -84,6 +84,12 @@ def check(capabilities: Capabilities, chosen: list[tuple[str, str]]) -> None:
             made = compiled(programs[name], capabilities)
             assert made is not None, (name, step.lacks)
             assert is_right(programs[name], made), name
+
+
+def test_folding_adds_no_broadcast_that_the_device_lacks() -> None:
+    types = list(TYPES.values())
+    check(Capabilities().with_ops([p for p in PRIMITIVES if p != "broadcast"], types), [("gather", "bf16")])
+    check(Capabilities().with_ops(PRIMITIVES, types).without_ops("broadcast"), [("floor", "f32"), ("gather", "f32")])
 
 
 @settings(max_examples=15, deadline=None, derandomize=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -48,12 +49,21 @@ class ConstantFoldingOptions:
 
 
 class HloConstantFolding(HloPass):
-    """Replaces instructions whose operands are constants with constants."""
+    """Replaces instructions whose operands are constants with constants.
+
+    Args:
+        accept: whether the target supports a broadcast, which the pass adds for uniform arrays; None for any.
+    """
 
     name = "hlo-constant-folding"
 
-    def __init__(self, options: ConstantFoldingOptions | None = None) -> None:
+    def __init__(
+        self,
+        options: ConstantFoldingOptions | None = None,
+        accept: Callable[[HloInstruction], bool] | None = None,
+    ) -> None:
         self._options = options or ConstantFoldingOptions()
+        self._accept = accept
 
     def run(self, module: HloModule) -> bool:
         changed = False
@@ -81,8 +91,10 @@ class HloConstantFolding(HloPass):
             return None
         if instruction.is_elementwise and shape.rank and instruction.opcode != Opcode.MAP:
             uniform = _fold_uniform(computation, instruction)
-            if uniform is not None:
+            if uniform is not None and (self._accept is None or self._accept(uniform)):
                 return uniform
+            if uniform is not None:
+                remove_dead(uniform)
         if any(o.opcode != Opcode.CONSTANT for o in instruction.operands) or not self._is_small(instruction):
             return None
         literal = _evaluate(instruction, self._max_steps(instruction))
