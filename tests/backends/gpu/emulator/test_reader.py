@@ -61,6 +61,34 @@ def test_statements_that_are_read_at_once_are_read_the_same_by_tokens() -> None:
     assert [i.line for i in at_once.body if isinstance(i, Instruction)][:4] == [9, 10, 10, 12]
 
 
+def test_lines_that_are_read_at_once_are_read_the_same_by_tokens() -> None:
+    """A comment at a line's end makes the reader go through its tokens. Lines that follow each other are one run."""
+    body = """.reg .pred %p<2>; .reg .b32 %r<4>; .reg .b64 %rd<2>; .shared .b32 s;
+.loc 1 7 3
+again:
+\tmov.b32 \t%r1, -5;
+
+  @!%p1 ld.shared.b32 %r2, [s+-4];
+.loc\t2 8 0
+st.global.v2.b32 [%rd1+8], {%r1, %r2};
+atom.shared.add.u32 %r3, [s], 7;
+ld.param.u64 %rd1, [k_1];
+@%p1 bra again;
+ret;"""
+    files = '.file 1 "f.py"\n'
+    lines, tokens = (read(files + kernel(text))["k"].body for text in (body, body.replace("\n", " // \n")))
+    assert len(lines) == 9
+
+    def plain(item: object) -> str:
+        return str(dataclasses.replace(item, text="") if isinstance(item, Instruction) else item)
+
+    assert [plain(item) for item in lines] == [plain(item) for item in tokens]
+    assert [(str(i.location), i.text) for i in lines if isinstance(i, Instruction)][:3:2] == [
+        ("f.py:7:3", "mov.b32 %r1, -5;"),
+        ("2:8:0", "st.global.v2.b32 [%rd1+8], {%r1, %r2};"),
+    ]
+
+
 def test_a_long_list_of_numbers_in_an_initializer() -> None:
     """It is one token. The lines after it still count."""
     words = ", ".join(map(str, range(65530, 65536))) + ",\n" + ", ".join(map(str, range(20)))

@@ -177,6 +177,8 @@ class InstructionBuilder:
 
     def resize(self, a: Value, type_: str, *, signed: bool) -> Value:
         """Truncates or extends an integer to another width."""
+        if a.type == type_:
+            return a
         have, want = type_bits(a.type), type_bits(type_)
         return self.cast("trunc" if want < have else "sext" if signed else "zext", a, type_)
 

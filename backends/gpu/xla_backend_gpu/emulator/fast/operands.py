@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Collection, Iterator, Mapping
 
 from xla_backend_gpu.emulator.fast.layout import Context
@@ -19,6 +20,7 @@ from xla_backend_gpu.emulator.ptx.program import (
     Vector,
 )
 from xla_backend_gpu.emulator.ptx.types import PtxType, register_type
+from xla_backend_gpu.emulator.table import Definition
 from xla_core.codegen.llvm import IrBuilder, Value
 from xla_core.errors import UnimplementedError
 
@@ -79,6 +81,8 @@ class Operands:
 
     def get(self, operand: Operand, type_: PtxType) -> Value:
         """Returns the value of an operand in a type."""
+        if isinstance(operand, Register) and operand.bits == type_.bits:
+            return self.b.bitcast(self.load_register(operand), type_.ir)
         if isinstance(operand, Vector):
             return self.b.bitcast(self._packed(operand, type_), type_.ir)
         value = self._bits(operand, type_)
@@ -168,21 +172,26 @@ class Operands:
 
     def sources(self, instruction: Instruction) -> list[Value]:
         """Returns the values of the operands that an instruction reads."""
-        return [
-            self.get(operand, spec.type_of(instruction.types))
-            for spec, operand in zip(instruction.definition.operands, instruction.operands, strict=True)
-            if not spec.written and spec.is_typed and operand is not None
-        ]
+        operands = instruction.operands
+        read, _ = _typed_operands(instruction.definition, instruction.types)
+        return [self.get(operands[place], type_) for place, type_ in read if operands[place] is not None]
 
     def put_results(self, instruction: Instruction, results: Value | tuple[Value, ...] | None) -> None:
         """Writes the results of an instruction to its registers."""
         if results is None:
             return
         values = results if isinstance(results, tuple) else (results,)
-        written = [
-            (operand, spec.type_of(instruction.types))
-            for spec, operand in zip(instruction.definition.operands, instruction.operands, strict=True)
-            if spec.written
-        ]
-        for (operand, type_), value in zip(written, values, strict=False):
-            self.put(operand, type_, value)
+        _, written = _typed_operands(instruction.definition, instruction.types)
+        for (place, type_), value in zip(written, values, strict=False):
+            self.put(instruction.operands[place], type_, value)
+
+
+_Typed = tuple[tuple[int, PtxType], ...]
+
+
+@functools.lru_cache(maxsize=4096)
+def _typed_operands(definition: Definition, types: tuple[PtxType, ...]) -> tuple[_Typed, _Typed]:
+    """Returns the places and the types of the values that are read, and of the operands that are written."""
+    specs = list(enumerate(definition.operands))
+    read = tuple((place, spec.type_of(types)) for place, spec in specs if not spec.written and spec.is_typed)
+    return read, tuple((place, spec.type_of(types)) for place, spec in specs if spec.written)

@@ -19,7 +19,7 @@ from xla_backend_gpu.emulator.ptx.program import (
     Variable,
     Vector,
 )
-from xla_backend_gpu.emulator.ptx.statements import PlainStatements, space_of
+from xla_backend_gpu.emulator.ptx.statements import PlainLines, space_of
 from xla_backend_gpu.emulator.ptx.tokens import TokenStream
 from xla_backend_gpu.emulator.ptx.types import TYPES, PtxType
 from xla_backend_gpu.emulator.ptx.verifier import verify
@@ -204,7 +204,7 @@ class _Body:
         self.scopes = Scopes(reader.variables)
         for variable in (*function.results, *function.parameters):
             self.scopes.add(variable.name, variable)
-        self.plain = PlainStatements(self.tokens, self.scopes)
+        self.plain = PlainLines(self.tokens, self.scopes, reader.files)
         self.targets: dict[str, Vector] = {}
         self.directives: dict[str, Callable[[], None]] = {
             ".reg": self._registers,
@@ -218,11 +218,7 @@ class _Body:
         tokens.expect("{")
         depth = 1
         while depth:
-            instruction = self.plain.read(self.reader.location)
-            if instruction is not None:
-                self.function.body.append(instruction)
-                self.function.last_line = instruction.line
-                continue
+            self.reader.location = self.plain.read(self.function.body, self.reader.location)
             token = tokens.token
             if tokens.accept("{"):
                 depth += 1
@@ -277,10 +273,10 @@ class _Body:
                 tokens.expect(">")
             else:
                 names = [name]
-            for each in names:
-                register = Register(len(self.function.registers), type_.bits, each)
-                self.function.registers.append(register)
-                self.scopes.add(each, register)
+            first = len(self.function.registers)
+            made = [Register(number, type_.bits, each) for number, each in enumerate(names, first)]
+            self.function.registers += made
+            self.scopes.names[-1].update(zip(names, made, strict=True))
             if not tokens.accept(","):
                 break
         tokens.expect(";")

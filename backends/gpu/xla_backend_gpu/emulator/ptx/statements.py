@@ -1,7 +1,7 @@
-"""Reads the statements that a compiler writes: an optional guard, a mnemonic, and operands with commas between them.
+"""Reads the lines that a compiler writes: a statement, a label, or a `.loc` on a line of its own.
 
-One regular expression takes such a statement apart, and each operand of a function is read once. That is several times
-as fast as reading its tokens. Whatever is written in another way, or is wrong, is left to the general reader.
+One regular expression takes such a line apart, and each operand of a function is read once. That is several times as
+fast as reading its tokens. Whatever is written in another way, or is wrong, is left to the general reader.
 """
 
 from __future__ import annotations
@@ -11,17 +11,41 @@ from collections.abc import Hashable, Mapping
 from typing import NamedTuple
 
 from xla_backend_gpu.emulator.ptx.operands import Scopes, read_operand
-from xla_backend_gpu.emulator.ptx.program import Instruction, Negation, Operand, Register, Vector
+from xla_backend_gpu.emulator.ptx.program import (
+    Address,
+    Call,
+    Immediate,
+    Instruction,
+    Label,
+    Negation,
+    Operand,
+    Register,
+    Symbol,
+    Vector,
+)
 from xla_backend_gpu.emulator.ptx.tokens import TokenStream
 from xla_backend_gpu.emulator.ptx.types import PtxType
 from xla_backend_gpu.emulator.ptx.verifier import verify
 from xla_backend_gpu.emulator.table import Definition, find
 from xla_core.errors import InvalidArgumentError, SourceLocation
 
-__all__ = ["PlainStatements", "space_of"]
+__all__ = ["PlainLines", "space_of"]
 
-_STATEMENT = re.compile(r"(?:@(!?)(%[\w$]+)\s+)?([a-z]\w*(?:\.\w+(?:::\w+)*)*)(?:\s+([^;|/\"]*))?;")
+_LINE = re.compile(
+    r"""[ \t]*(?:
+      (?:@(!?)(%[\w$]+)\s+)?([a-z]\w*(?:\.\w+(?:::\w+)*)*)(?:\s+([^;|/"]*))?;
+      | \.loc\s+(\d+)\s+(\d+)\s+(\d+)
+      | ([A-Za-z_$][\w$]*):
+    )?\s*""",
+    re.VERBOSE,
+)
+"""A statement: the guard's negation and name, the mnemonic, the operands. A location: its file, line and column. Or a
+label's name. Or nothing."""
+
+_COLUMN, _LABEL = 7, 8  # groups of `_LINE`
 _VECTOR = re.compile(r"\{[^{}]*\}")
+_ADDRESS = re.compile(r"\[([%\w$]+)(?:\+(-?(?:0|[1-9]\d*)))?\]")
+_INTEGER = re.compile(r"-?(?:0|[1-9]\d*)")
 
 _MOST_FORMS = 1 << 14
 
@@ -42,23 +66,54 @@ _forms: dict[Hashable, _Form | None] = {}
 """The forms that were seen, by mnemonic and kinds of operands. None is a form that the general reader must read."""
 
 
-class PlainStatements:
-    """Reads the statements of one function."""
+class PlainLines:
+    """Reads the lines of one function.
 
-    def __init__(self, tokens: TokenStream, scopes: Scopes) -> None:
-        self._tokens, self._scopes = tokens, scopes
+    Args:
+        files: the names of source files by the numbers that `.loc` has for them.
+    """
+
+    def __init__(self, tokens: TokenStream, scopes: Scopes, files: Mapping[int, str]) -> None:
+        self._tokens, self._scopes, self._files = tokens, scopes, files
         self._operands: dict[str, tuple[Operand, Hashable]] = {}
 
     def forget_names(self) -> None:
         """A name may stand for something else from here on."""
         self._operands.clear()
 
-    def read(self, location: SourceLocation | None) -> Instruction | None:
-        """Takes the next statement. Returns None, and takes nothing, if it must be read by its tokens."""
-        match = self._tokens.match(_STATEMENT)
-        if match is None:
-            return None
-        negation, guard_name, mnemonic, text = match.groups()
+    def read(self, body: list[Instruction | Call | Label], location: SourceLocation | None) -> SourceLocation | None:
+        """Takes lines, and appends what they say to a body, up to one that must be read by its tokens.
+
+        Returns the location of the code that follows them.
+        """
+        number = self._tokens.whole_line()
+        if number is None:
+            return location
+        lines = self._tokens.lines
+        while number <= len(lines):
+            text = lines[number - 1]
+            match = _LINE.fullmatch(text)
+            if match is None:
+                break
+            kind = match.lastindex
+            if kind == _LABEL:
+                body.append(Label(match[_LABEL]))
+            elif kind == _COLUMN:
+                file, line, column = map(int, match.groups()[4:_COLUMN])
+                location = SourceLocation(self._files.get(file, str(file)), line, column)
+            elif kind is not None:
+                instruction = self._statement(match, number, text, location)
+                if instruction is None:
+                    break
+                body.append(instruction)
+            number += 1
+        self._tokens.skip_to_line(number)
+        return location
+
+    def _statement(
+        self, match: re.Match[str], line: int, line_text: str, location: SourceLocation | None
+    ) -> Instruction | None:
+        negation, guard_name, mnemonic, text, *_ = match.groups()
         guard = None
         if guard_name is not None:
             found = self._scopes.find(guard_name)
@@ -66,57 +121,68 @@ class PlainStatements:
                 return None
             guard = found
         operands: list[Operand] = []
-        kinds: list[Hashable] = []
+        key: list[Hashable] = [mnemonic]
         if text:
             if "{" in text:  # a statement has no semicolon, which therefore may stand for a vector's commas
                 text = _VECTOR.sub(lambda vector: vector[0].replace(",", ";"), text)
             for part in text.split(","):
-                operand = self._operand(part.strip().replace(";", ","))
-                if operand is None:
+                name = part.strip()
+                read = self._operands.get(name) or self._operand(name)
+                if read is None:
                     return None
-                operands.append(operand[0])
-                kinds.append(operand[1])
-        key = (mnemonic, *kinds)
-        if key not in _forms:
-            if len(_forms) >= _MOST_FORMS:
-                _forms.clear()
-            _forms[key] = _form(mnemonic, operands)
-        form = _forms[key]
+                operands.append(read[0])
+                key.append(read[1])
+        form = _form_of(tuple(key), mnemonic, operands)
         if form is None:
             return None
-        line = self._tokens.take_match(match)
         return Instruction(
             form.definition,
             form.modifiers,
             form.types,
             _placed(form.order, operands),
             line,
-            self._tokens.line_text(line),
+            " ".join(line_text.split()),
             guard,
             negation == "!",
             form.space,
             location,
         )
 
-    def _operand(self, text: str) -> tuple[Operand, Hashable] | None:
+    def _operand(self, name: str) -> tuple[Operand, Hashable] | None:
         """Returns an operand and its kind, or None if the text is not one operand."""
-        known = self._operands.get(text)
-        if known is not None:
-            return known
-        operand: Operand = None
-        found = self._scopes.find(text)
-        if isinstance(found, Register):
-            operand = found
-        else:
-            tokens = TokenStream(text)
+        operand: Operand = self._simple(name)
+        if operand is None:
+            tokens = TokenStream(name.replace(";", ","))
             try:
                 operand = read_operand(tokens, self._scopes)
                 if tokens.token.kind != "end":
                     return None
             except InvalidArgumentError:  # which the general reader raises with its place
                 return None
-        self._operands[text] = made = operand, _kind(operand)
+        self._operands[name] = made = operand, _kind(operand)
         return made
+
+    def _simple(self, name: str) -> Operand:
+        """Returns a register, an integer, or an address in a register or in a variable. Returns None for the rest."""
+        found = self._scopes.find(name)
+        if isinstance(found, Register):
+            return found
+        if _INTEGER.fullmatch(name):
+            return Immediate(int(name))
+        match = _ADDRESS.fullmatch(name)
+        base = self._scopes.find(match[1]) if match is not None else None
+        if match is None or base is None:
+            return None
+        offset = int(match[2] or 0)
+        return Address(base, offset) if isinstance(base, Register) else Address(Symbol(base, offset))
+
+
+def _form_of(key: Hashable, mnemonic: str, operands: list[Operand]) -> _Form | None:
+    if key not in _forms:
+        if len(_forms) >= _MOST_FORMS:
+            _forms.clear()
+        _forms[key] = _form(mnemonic, operands)
+    return _forms[key]
 
 
 def _kind(operand: Operand) -> Hashable:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import re
 
 from xla_core.errors import InvalidArgumentError, SourceLocation, snippet
@@ -48,6 +49,11 @@ class TokenStream:
     def lines(self) -> list[str]:
         return self.text.split("\n")
 
+    @functools.cached_property
+    def _starts(self) -> list[int]:
+        """The positions where lines begin."""
+        return list(itertools.accumulate((len(line) + 1 for line in self.lines[:-1]), initial=0))
+
     def _read(self) -> Token:
         """Returns the token after those in `_ahead`."""
         self._skip_space()
@@ -70,21 +76,21 @@ class TokenStream:
         self._line += space.group().count("\n")
         self._position = space.end()
 
-    def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """Matches a pattern with the text of the next tokens, without taking them."""
+    def whole_line(self) -> int | None:
+        """Returns the line of the next token if it is the first one there, else None."""
         if self._ahead:
-            self._position, self._line = self._ahead[0].position, self._ahead[0].line
-            self._ahead.clear()
+            position, line = self._ahead[0].position, self._ahead[0].line
         else:
             self._skip_space()
-        return pattern.match(self.text, self._position)
+            position, line = self._position, self._line
+        before = self.text[self._starts[line - 1] : position]
+        return None if before.strip() else line
 
-    def take_match(self, match: re.Match[str]) -> int:
-        """Takes what `match` returned. Returns the line where it begins."""
-        line = self._line
-        self._line += match.group().count("\n")
-        self._position = match.end()
-        return line
+    def skip_to_line(self, line: int) -> None:
+        """Continues at the beginning of a line, or at the end of the text."""
+        self._ahead.clear()
+        self._line = min(line, len(self.lines))
+        self._position = self._starts[line - 1] if line <= len(self.lines) else len(self.text)
 
     @property
     def token(self) -> Token:
