@@ -38,6 +38,7 @@ from xla_core.errors import XlaError
 from xla_core.hlo import OPS, Opcode, Trait
 
 _NAME = "xla-conformance-worker"
+_ALLOCATIONS = 20_000  # of objects between collections of garbage; compilers make many that live as long as a program
 _ANSWER_SECONDS = 10.0  # in which a device must move a few bytes after a test that failed
 
 
@@ -182,6 +183,7 @@ class _Worker:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         gc.freeze()  # collections of garbage need not look at thousands of tests each time
+        gc.set_threshold(_ALLOCATIONS)
         items = {item.nodeid: item for item in session.items}
         alone = [id for id, item in items.items() if item.get_closest_marker("alone")]
         marked = {id: item.get_closest_marker("joint") for id, item in items.items()}

@@ -85,7 +85,7 @@ ret;"""
     assert [plain(item) for item in lines] == [plain(item) for item in tokens]
     assert [(str(i.location), i.text) for i in lines if isinstance(i, Instruction)][:3:2] == [
         ("f.py:7:3", "mov.b32 %r1, -5;"),
-        ("2:8:0", "st.global.v2.b32 [%rd1+8], {%r1, %r2};"),
+        ("2:8", "st.global.v2.b32 [%rd1+8], {%r1, %r2};"),
     ]
 
 
