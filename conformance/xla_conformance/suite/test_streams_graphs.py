@@ -25,10 +25,8 @@ def require_graph(client: Client, random: np.random.Generator, steps: int, held:
     graph.free()
 
 
-@pytest.mark.promise(
-    *("stream.wait", "stream.wait-for-error", "stream.record", "stream.record-again", "stream.recover"),
-    *("stream.later-work-skipped", "stream.upload", "event.wait-for-last-record", "event.first-error"),
-)
+@pytest.mark.promise("stream.wait", "stream.wait-for-error", "stream.record", "stream.record-again", "stream.recover")
+@pytest.mark.promise("stream.later-work-skipped", "stream.upload", "event.wait-for-last-record", "event.first-error")
 @pytest.mark.parametrize("held", [True, False], ids=["held", "live"])
 @pytest.mark.parametrize("number", range(4))
 def test_a_random_graph(client: Client, random: np.random.Generator, number: int, held: bool) -> None:
