@@ -11,6 +11,7 @@ import numpy as np
 from xla_core.hlo.decompositions.loops import Values, counted_loop
 from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
 from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.combiner import combiner
 from xla_core.hlo.ir.computation import HloComputation
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.attributes import SliceDimension, WindowDimension
@@ -72,8 +73,9 @@ def _reduce_window(i: HloInstruction, b: Builder) -> HloInstruction:
     padded = [b.add(Opcode.PAD, x, v, padding=padding) for x, v in zip(wide, initial, strict=True)]
     counts = next(i.shape.leaves()).dimensions
     size, elementwise = math.prod(w.size for w in window), is_elementwise_of_scalars(computation)
-    if elementwise and (n > 1 or size > _MOST_WINDOW) and size < _gathered(padded[0].shape, window, counts):
-        results = _over_windows(i, b, padded, [b.broadcast(v, counts) for v in initial], counts)
+    iterations = sum(math.prod(window[d].size for d in group) for group in _groups(window, computation))
+    if elementwise and (n > 1 or size > _MOST_WINDOW) and iterations < _gathered(padded[0].shape, window, counts):
+        results = _over_windows(i, b, padded, list(initial), counts)
         return b.tuple(results) if i.shape.is_tuple else results[0]
     if n > 1 or size > _MOST_WINDOW or not elementwise:
         whole = [_windows(b, x, window, counts) for x in padded]
@@ -87,25 +89,52 @@ def _reduce_window(i: HloInstruction, b: Builder) -> HloInstruction:
     return result
 
 
+def _groups(window: Sequence[WindowDimension], computation: HloComputation) -> list[list[int]]:
+    """The dimensions that are reduced at once: one after another if the reducer may combine elements in any order.
+
+    The longest loop comes last, when the other dimensions are small.
+    """
+    dimensions = sorted(range(len(window)), key=lambda d: window[d].size)
+    return [sorted(dimensions)] if combiner(computation) is None else [[d] for d in dimensions]
+
+
 def _over_windows(
-    i: HloInstruction, b: Builder, padded: Values, results: Values, counts: Sequence[int]
+    i: HloInstruction, b: Builder, padded: Values, initial: Values, counts: Sequence[int]
 ) -> list[HloInstruction]:
-    """A loop over the elements of a window: each iteration combines the results with one element of every window."""
+    """Loops over the elements of a window: each iteration combines the results with one element of every window."""
+    values = padded
+    for dimensions in _groups(i.attribute("window"), i.attribute("to_apply")):
+        values = _along(i, b, values, dimensions, counts)
+    return apply_to_arrays(i.attribute("to_apply"), [*(b.broadcast(v, counts) for v in initial), *values], b)
+
+
+def _along(
+    i: HloInstruction, b: Builder, values: Values, dimensions: Sequence[int], counts: Sequence[int]
+) -> list[HloInstruction]:
+    """Reduces the windows along some dimensions, which have as many elements as there are windows then."""
     window: Sequence[WindowDimension] = i.attribute("window")
-    offsets = itertools.product(*(range(w.size) for w in window))
-    starts = [[w.element(o, n).start for w, o, n in zip(window, found, counts, strict=True)] for found in offsets]
-    vectors = b.constant(np.array(starts, np.int32), Shape(ElementType.S32, (len(starts), len(window))))
-    spans = tuple((n - 1) * w.stride + 1 for w, n in zip(window, counts, strict=True))
-    steps = tuple(SliceDimension(0, span, w.stride) for w, span in zip(window, spans, strict=True))
+    spans, steps = list(values[0].shape.dimensions), [SliceDimension(0, n) for n in values[0].shape.dimensions]
+    for d in dimensions:
+        spans[d] = (counts[d] - 1) * window[d].stride + 1
+        steps[d] = SliceDimension(0, spans[d], window[d].stride)
+    offsets = itertools.product(*(range(window[d].size) for d in dimensions))
+    starts = [[window[d].element(o, counts[d]).start for d, o in zip(dimensions, at, strict=True)] for at in offsets]
+    first = list(steps)
+    for d, start in zip(dimensions, starts[0], strict=True):
+        first[d] = SliceDimension(start, start + spans[d], window[d].stride)
+    results = [b.add(Opcode.SLICE, x, slice=tuple(first)) for x in values]
+    if len(starts) == 1:
+        return results
+    vectors = b.constant(np.array(starts[1:], np.int32), Shape(ElementType.S32, (len(starts) - 1, len(dimensions))))
 
     def body(inner: Builder, turn: HloInstruction, changing: Values, constant: Values) -> Values:
-        vectors, *padded = constant
-        at = start_of(inner, vectors, turn, range(len(window)), len(window))
-        parts = [inner.add(Opcode.DYNAMIC_SLICE, x, *at, dynamic_slice_sizes=spans) for x in padded]
-        parts = [inner.add(Opcode.SLICE, x, slice=steps) for x in parts]
+        vectors, *values = constant
+        at = start_of(inner, vectors, turn, dimensions, len(spans))
+        parts = [inner.add(Opcode.DYNAMIC_SLICE, x, *at, dynamic_slice_sizes=tuple(spans)) for x in values]
+        parts = [inner.add(Opcode.SLICE, x, slice=tuple(steps)) for x in parts]
         return apply_to_arrays(i.attribute("to_apply"), [*changing, *parts], inner)
 
-    return counted_loop(i, b, len(starts), results, [vectors, *padded], body)
+    return counted_loop(i, b, len(starts) - 1, results, [vectors, *values], body)
 
 
 def _gathered(shape: Shape, window: Sequence[WindowDimension], counts: Sequence[int]) -> int:
