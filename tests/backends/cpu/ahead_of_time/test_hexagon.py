@@ -50,6 +50,16 @@ void *__hexagon_memcpy_likely_aligned_min32bytes_mult8bytes(void *to, const void
   return memmove(to, from, size);
 }
 
+/* The compiler's library has no roundeven. Adding 2^23 or 2^52 leaves no bits for a fraction. */
+float roundevenf(float x) {
+  volatile float sum = __builtin_fabsf(x) + 0x1p23f;
+  return __builtin_fabsf(x) < 0x1p23f ? __builtin_copysignf(sum - 0x1p23f, x) : x;
+}
+double roundeven(double x) {
+  volatile double sum = __builtin_fabs(x) + 0x1p52;
+  return __builtin_fabs(x) < 0x1p52 ? __builtin_copysign(sum - 0x1p52, x) : x;
+}
+
 static long linux_call(long number, long first, long second, long third) {
   register long r6 __asm__("r6") = number;
   register long r0 __asm__("r0") = first;
