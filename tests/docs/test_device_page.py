@@ -28,6 +28,7 @@ TRAINED = [p for p in PROGRAMS if p.kind in ("networks", "training") and p.name 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("page")
+    registry.clear_cache()  # another test's acme may have been installed in this process before
     assert main(["new", "acme", "--scenario", "3", "--driver", "c", "--directory", str(folder)]) == 0
     for block in read_blocks(PAGE):
         if block.options.get("title", "").startswith("xla-backend-acme/"):

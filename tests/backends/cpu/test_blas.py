@@ -21,7 +21,7 @@ ENTRY main {
 np.asarray(client.compile("HloModule one\\nENTRY main { x = f32[4] parameter(0)  ROOT r = f32[4] add(x, x) }")(np.ones(4, np.float32))[0])
 limits = resource.getrlimit(resource.RLIMIT_AS)
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (used + (25 << 20), limits[1]))
+resource.setrlimit(resource.RLIMIT_AS, (used + (48 << 20), limits[1]))
 a = np.eye(64, dtype=np.complex64)
 try:
     np.asarray(client.compile(DOT)(a)[0])

@@ -53,7 +53,7 @@ def test_a_small_op_between_two_of_the_host_goes_along() -> None:
     assert parts(module) == [["a", "b", "c"]]
     same(BETWEEN, module, X)
     (reason,) = [p.reason for p in place_instructions(module, NO_CBRT) if p.name.split(".")[0] == "b"]
-    assert reason.startswith("it goes along: the device saves ")
+    assert reason.startswith("it stays with its neighbours on the host: the device would save ")
 
 
 def test_it_stays_on_the_device_where_transfers_cost_nothing() -> None:
