@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 from collections.abc import Sequence
@@ -203,9 +204,7 @@ def known_trip_count(instruction: HloInstruction) -> int | None:
 
     XLA writes the count that it found as `backend_config={"known_trip_count":{"n":"10"}}`.
     """
-    try:
+    with contextlib.suppress(TypeError, KeyError, ValueError):  # no such config, or another backend's
         return int(json.loads(instruction.attribute("backend_config"))["known_trip_count"]["n"])
-    except (TypeError, KeyError, ValueError):
-        pass
     loop = Loop.of(instruction)
     return None if loop is None else trip_count(loop)

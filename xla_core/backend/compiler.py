@@ -55,9 +55,9 @@ class Compiler(abc.ABC):
         """Makes an executable of an optimized module.
 
         After `run_hlo_passes` every instruction satisfies `target_config.supports`, layouts are assigned, and
-        `module.schedule` orders each computation. With `fallback="host"`, a backend that declares `host_fallback` gets
-        the instructions that don't, too: those are for the host. The entry is flat: its parameters are arrays, and its
-        root is an array or a tuple of arrays. This method owns `module`: it may keep and change it.
+        `module.schedule` orders each computation. With `fallback="host"`, a backend that declares `host_fallback` also
+        gets instructions that `supports` refuses, which the host runs. The entry is flat: its parameters are arrays,
+        and its root is an array or a tuple of arrays. This method owns `module`: it may keep and change it.
         """
 
     # -- what has a default ------------------------------------------------------------------------------------------

@@ -196,7 +196,7 @@ class GpuStream(Stream):
     def wait(self, event: Event) -> None:
         point = event.point if isinstance(event, GpuEvent) else None
         if point is None and isinstance(event, GpuEvent):
-            return  # it was never recorded; a record that follows is none of this wait's
+            return  # it was never recorded, so there is nothing to wait for; a later record doesn't count
         passed = point.passed if point is not None else event
 
         def wait_in_turn(queue: Any) -> None:

@@ -24,7 +24,10 @@ _idle_machines: dict[tuple[object, ...], list[Any]] = {}
 
 _ADDRESS_SPACE = 32 << 20
 _ADDRESS_SPACE_OF_CHARACTER = 400
-"""How much address space LLVM gets to compile a module, in bytes, and by character of its text. It takes about 300."""
+"""The address space in bytes that must be free to compile a module: a base, and more for each character of its text.
+
+LLVM was seen to take about 300 bytes a character.
+"""
 
 _MOST_SHARED = 64
 _shared_objects: dict[tuple[object, ...], bytes] = {}

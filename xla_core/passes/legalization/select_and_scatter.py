@@ -19,7 +19,7 @@ from xla_core.passes.expanders.select_and_scatter_expander import selected
 from xla_core.passes.inlining import apply_to_arrays, is_elementwise_of_scalars
 from xla_core.passes.legalization.decompositions import decomposition
 
-_NOT_SELECTED = -2  # no index of an element, nor that of padding, which is -1
+_NOT_SELECTED = -2  # differs from the index of every element and from that of padding, -1
 
 
 @decomposition(Opcode.SELECT_AND_SCATTER)

@@ -175,9 +175,7 @@ def _matrix(space: ProductSpace, sizes: tuple[int, int, int, int], model: Parall
     total = accumulated_type(space.product)
     for shape in model.matrix_shapes:
         fits = 2 * sizes[1] > shape.rows and 2 * sizes[2] > shape.columns and 2 * sizes[3] > shape.terms
-        exact = all(shape.operand.holds(t) for t in types if t.is_floating) and all(
-            t is shape.operand for t in types if not t.is_floating
-        )
+        exact = all(t is shape.operand or (t.is_floating and shape.operand.holds(t)) for t in types)
         if fits and exact and shape.accumulator is total:
             return shape
     return None

@@ -1,4 +1,4 @@
-"""The list of models, filled by the decorator `model`, and short names for their arguments."""
+"""The list of models, filled by the decorator `model`, and the short names of the programs' sources for arguments."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tests.programs import Array, ArraySpec, check_arrays
+from tests.programs.sources.registry import f32, i32, typed
 
 __all__ = ["MODELS", "Model", "f32", "i32", "model", "typed"]
 
@@ -66,15 +67,3 @@ def model(
         return function
 
     return register
-
-
-def typed(dtype: str, *shape: int, low: float = -1.0, high: float = 1.0) -> ArraySpec:
-    return ArraySpec(shape, dtype, low, high)
-
-
-def f32(*shape: int, low: float = -1.0, high: float = 1.0) -> ArraySpec:
-    return ArraySpec(shape, "float32", low, high)
-
-
-def i32(*shape: int, low: int = 0, high: int = 10) -> ArraySpec:
-    return ArraySpec(shape, "int32", low, high)
