@@ -15,7 +15,7 @@ import sys
 from xla_core.codegen.llvm import LoopAbi, compile_ir
 from xla_core.errors import InternalError, InvalidArgumentError
 
-__all__ = ["ProcessorProbe", "check_processor", "probe"]
+__all__ = ["ProcessorProbe", "check_processor", "probe", "widest_vector_bits"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class ProcessorProbe:
 
 
 _LOOP = """
-define void @add_{type}(ptr noalias %x, ptr noalias %y) {{
+define void @add_{type}(ptr noalias %x, ptr noalias %y) {attributes} {{
 entry:
   br label %loop
 loop:
@@ -85,9 +85,8 @@ def probe(triple: str, cpu: str, features: str) -> ProcessorProbe:
     Raises:
         InvalidArgumentError: this LLVM has no such target.
     """
-    loops = (_LOOP.format(type=type_, operation=add) for type_, add in (("float", "fadd"), ("i32", "add")))
     try:
-        compiled = compile_ir("".join([*loops, _FUNCTIONS]), LoopAbi(triple, cpu, features, vector_width=0))
+        compiled = compile_ir(_loops() + _FUNCTIONS, LoopAbi(triple, cpu, features, vector_width=0))
     except InternalError as error:
         raise InvalidArgumentError(
             f"LLVM has no target {triple!r}",
@@ -95,16 +94,31 @@ def probe(triple: str, cpu: str, features: str) -> ProcessorProbe:
         ) from error
     vectors = _VECTOR.findall(compiled.ir())
     is_scalable = any(scalable for scalable, _ in vectors)
-    widest = max((32 * int(count) for _, count in vectors), default=0)
     assembly = compiled.assembly()
     return ProcessorProbe(
-        vector_bits=_LEAST_SCALABLE_BITS if is_scalable else widest,
+        vector_bits=_LEAST_SCALABLE_BITS if is_scalable else _widest(vectors),
         is_scalable=is_scalable,
         has_fma="fmaf" not in assembly,
         has_half=not any(call in assembly for call in _CONVERSION_CALLS),
         has_floats=not any(call in assembly for call in _SUM_CALLS),
         pointer_bytes=_pointer_bytes(str(compiled.machine.target_data)),
     )
+
+
+@functools.cache
+def widest_vector_bits(triple: str, cpu: str, features: str) -> int:
+    """The width of the longest fixed vectors, also where LLVM prefers shorter ones; 0 if there are none."""
+    compiled = compile_ir(_loops('"prefer-vector-width"="65536"'), LoopAbi(triple, cpu, features, vector_width=0))
+    return _widest(_VECTOR.findall(compiled.ir()))
+
+
+def _loops(attributes: str = "") -> str:
+    pairs = (("float", "fadd"), ("i32", "add"))
+    return "".join(_LOOP.format(type=type_, operation=add, attributes=attributes) for type_, add in pairs)
+
+
+def _widest(vectors: list[tuple[str, str]]) -> int:
+    return max((32 * int(count) for _, count in vectors), default=0)
 
 
 def _pointer_bytes(data_layout: str) -> int:

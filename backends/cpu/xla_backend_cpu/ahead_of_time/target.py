@@ -8,7 +8,12 @@ import re
 from collections.abc import Mapping
 
 from xla_backend_cpu.ahead_of_time.arena_abi import ArenaAbi
-from xla_backend_cpu.ahead_of_time.processor_probe import ProcessorProbe, check_processor, probe
+from xla_backend_cpu.ahead_of_time.processor_probe import (
+    ProcessorProbe,
+    check_processor,
+    probe,
+    widest_vector_bits,
+)
 from xla_backend_cpu.caches import usual_caches
 from xla_backend_cpu.codegen.module_emitter import MODULE_OPCODES
 from xla_backend_cpu.codegen.processor import Processor
@@ -85,18 +90,11 @@ class AheadOfTimeTarget:
         vector_bits, scale = found.vector_bits, 0
         if options.vector_length is not None:
             vector_bits = options.vector_length
-            if architecture(triple).startswith("riscv") and found.is_scalable:
+            _check_vector_length(vector_bits, triple, cpu, features, found)
+            if architecture(triple).startswith("riscv"):
                 features += f",+zvl{vector_bits}b"
-                check_processor(triple, "", f"+zvl{vector_bits}b")
             elif found.is_scalable:
                 scale = vector_bits // 128
-            if not found.vector_bits or vector_bits & (vector_bits - 1) or vector_bits < 128:
-                raise InvalidArgumentError(
-                    f"{triple} has no vectors of {vector_bits} bits",
-                    hint=f"its vectors are of {found.vector_bits} bits"
-                    if found.vector_bits
-                    else "name its vector extension by --features",
-                )
         return AheadOfTimeTarget(triple, cpu, features, abi_name, vector_bits, scale, found, options)
 
     @property
@@ -163,6 +161,28 @@ class AheadOfTimeTarget:
         if self.scale:
             words.append(f"vscale_range({self.scale},{self.scale})")
         return " ".join(words)
+
+
+_MOST_SCALABLE_BITS = {"aarch64": 2048, "riscv": 65536}  # of SVE, and of RISC-V's V
+
+
+def _check_vector_length(bits: int, triple: str, cpu: str, features: str, found: ProcessorProbe) -> None:
+    """Refuses a length that the processor's vectors don't have.
+
+    Raises:
+        InvalidArgumentError: no vectors of the processor have so many bits.
+    """
+    kind = architecture(triple)
+    if found.is_scalable:
+        most = _MOST_SCALABLE_BITS["riscv" if kind.startswith("riscv") else "aarch64"]
+        hint = f"the length is a power of two from 128 to {most}"
+    else:
+        most = widest_vector_bits(triple, cpu, features)
+        hint = f"its vectors have {most} bits" if most else "name its vector extension by --features"
+        if kind == "aarch64":
+            hint += "; --features +sve is for processors with longer ones"
+    if not (128 <= bits <= most and bits & (bits - 1) == 0):
+        raise InvalidArgumentError(f"{triple} {cpu}".rstrip() + f" has no vectors of {bits} bits", hint=hint)
 
 
 def _for_c(options: AheadOfTimeOptions) -> AheadOfTimeTarget:

@@ -177,6 +177,11 @@ def test_extrema_of_doubles_order_zeros_and_keep_nan(machine: Machine, tmp_path:
         ({"features": "+svee"}, r"'\+svee' is no feature.*sve"),
         ({"features": "sve"}, "'sve' is no feature"),
         ({"vector_length": 96}, "no vectors of 96 bits"),
+        ({"vector_length": 256}, "aarch64-unknown-linux-gnu has no vectors of 256 bits.*128 bits.*--features"),
+        ({"features": "+sve", "vector_length": 4096}, "no vectors of 4096 bits.*from 128 to 2048"),
+        ({"features": "+sve", "vector_length": 384}, "no vectors of 384 bits.*power of two"),
+        ({"triple": "riscv64-linux-gnu", "features": "+v", "vector_length": 96}, "no vectors of 96 bits.*power of two"),
+        ({"triple": "x86_64-linux-gnu", "cpu": "x86-64-v3", "vector_length": 512}, "no vectors of 512 bits.*256 bits"),
         ({"triple": "riscv64-linux-gnu", "vector_length": 256}, "no vectors of 256 bits.*--features"),
         ({"float_abi": "soft"}, "no soft-float convention"),
         ({"triple": "thumbv7em-none-eabi", "float_abi": "hard"}, "no floating-point registers.*--cpu"),
@@ -188,6 +193,12 @@ def test_extrema_of_doubles_order_zeros_and_keep_nan(machine: Machine, tmp_path:
 def test_wrong_options_are_refused(options: dict[str, object], said: str) -> None:
     with pytest.raises(InvalidArgumentError, match=f"(?s){said}"):
         files_of(SCALED, **options)
+
+
+def test_vectors_may_be_longer_than_llvm_prefers() -> None:
+    text = "HloModule sum\nENTRY main { x = f32[4096] parameter(0)\n ROOT y = f32[4096] add(x, x) }"
+    options = {"triple": "x86_64-linux-gnu", "cpu": "x86-64-v4"}  # 512 bits, of which LLVM uses 256
+    assert files_of(text, **options)["model.o"] != files_of(text, vector_length=512, **options)["model.o"]
 
 
 @needs_host
