@@ -7,6 +7,7 @@ target that is registered for JAX's `cpu` alone runs on our platforms too.
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -16,6 +17,8 @@ from xla_core.hlo import add_custom_call_finder
 
 _UNTYPED, _TYPED = 0, 1  # versions of `jax.ffi.register_ffi_target`
 _JAX_CPU = "Host"  # XLA's name of JAX's `cpu`
+_PYTHON_CALLBACK = re.compile(r"xla_\w+_python_cpu_callback")
+"""Targets whose handlers find the Python function by data that only the client of JAX's CPU gives to them."""
 
 
 def register_handlers(name: str) -> None:
@@ -43,6 +46,8 @@ def _register_type(name: str, registration: Any) -> None:
 
 
 def _handler_of_jax_cpu(target: str) -> FfiHandler | None:
+    if _PYTHON_CALLBACK.fullmatch(target):
+        return None
     for name, function in _registered_for_jax_cpu():
         if name == target:
             return _made(target, tuple(function.items()) if isinstance(function, Mapping) else function)
