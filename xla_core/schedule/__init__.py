@@ -4,6 +4,7 @@ and the streams on which they run.
 
 from xla_core.schedule.stream_assignment import START, Placement, assign_streams
 from xla_core.schedule.thunk import (
+    BufferUse,
     CallThunk,
     CollectiveThunk,
     ConditionalThunk,
@@ -28,6 +29,7 @@ from xla_core.schedule.thunk_emitter import EmitKernel, emit_thunks, host_thunk
 
 __all__ = [
     "START",
+    "BufferUse",
     "CallThunk",
     "CollectiveThunk",
     "ConditionalThunk",

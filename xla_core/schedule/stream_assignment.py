@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 
 from xla_core.analysis import BufferSlice
-from xla_core.schedule.thunk import CopyThunk, FillThunk, KernelThunk, Thunk
+from xla_core.schedule.thunk import BufferUse, Thunk
 
 START = -1
 """The number of the point before the first thunk of a sequence."""
@@ -32,25 +32,13 @@ def assign_streams(thunks: Sequence[Thunk], streams: int, least_bytes: int) -> t
     """Returns the placements of thunks on at most `streams` streams. Thunks that depend on each other stay in order.
 
     Thunks depend on each other if one writes memory that the other uses. A thunk that moves at least `least_bytes`
-    bytes gets another stream than the thunks that it doesn't depend on. Control flow, collectives and what the host
-    does run alone, on the program's own stream.
+    bytes gets another stream than the thunks that it doesn't depend on. Thunks without `shares_streams` (control flow,
+    collectives and what the host does) run alone, on the program's own stream.
     """
     made = _Assigner(streams, least_bytes)
     for number, thunk in enumerate(thunks):
         made.place(number, thunk)
     return tuple(made.placements)
-
-
-def _memory(thunk: Thunk) -> tuple[tuple[BufferSlice, ...], tuple[BufferSlice, ...]] | None:
-    """Returns what a thunk reads and writes; None for a thunk that runs alone."""
-    match thunk:
-        case KernelThunk(operands=operands, results=results):
-            return operands, results
-        case CopyThunk(source=source, destination=destination):
-            return (source,), (destination,)
-        case FillThunk(destination=destination):
-            return (), (destination,)
-    return None
 
 
 class _Assigner:
@@ -63,20 +51,20 @@ class _Assigner:
         self._now = [[START if s == t == 0 else START - 1 for t in range(streams)] for s in range(streams)]
         self._clocks = {START: list(self._now[0])}  # the same, after each thunk
         self._floor = START  # the last thunk that ran alone
-        self._uses: dict[int, list[tuple[int, BufferSlice, bool]]] = {}  # by allocation: (thunk, slice, is it written)
+        self._uses: dict[int, list[tuple[int, BufferUse]]] = {}  # by allocation: (thunk, use)
 
     def place(self, number: int, thunk: Thunk) -> None:
         """Places the next thunk."""
-        memory = _memory(thunk)
-        if memory is None:
+        if not thunk.shares_streams:
             tails = (clock[number] for number, clock in enumerate(self._now))
             before, stream = {self._floor, *(tail for tail in tails if tail >= 0)}, 0
             self._floor = number
             self._uses.clear()
         else:
-            before = {*self._dependencies(*memory), self._floor}
-            stream = self._choose(before, sum(place.size for places in memory for place in places))
-            self._use(number, *memory)
+            uses = thunk.buffer_uses()
+            before = {*self._dependencies(uses), self._floor}
+            stream = self._choose(before, sum(use.slice.size for use in uses))
+            self._use(number, uses)
         clock, waits = self._now[stream], []
         for earlier in sorted(before, reverse=True):  # the wait for a later thunk may cover an earlier one
             own = self._stream(earlier)
@@ -100,21 +88,20 @@ class _Assigner:
         idle = [stream for stream, clock in enumerate(self._now) if clock[stream] <= done[stream]]
         return idle[0] if idle and size >= self._least else 0
 
-    def _dependencies(self, reads: Sequence[BufferSlice], writes: Sequence[BufferSlice]) -> Iterator[int]:
-        for places, is_written in ((reads, False), (writes, True)):
-            for place in places:
-                for number, other, was_written in self._uses.get(place.allocation.index, ()):
-                    if (is_written or was_written) and place.size and place.overlaps(other):
-                        yield number
+    def _dependencies(self, uses: Sequence[BufferUse]) -> Iterator[int]:
+        for use in uses:
+            for number, other in self._uses.get(use.slice.allocation.index, ()):
+                if (use.is_write or other.is_write) and use.slice.size and use.slice.overlaps(other.slice):
+                    yield number
 
-    def _use(self, number: int, reads: Sequence[BufferSlice], writes: Sequence[BufferSlice]) -> None:
-        for place in writes:  # whatever conflicts with a use inside of it conflicts with this one
-            uses = self._uses.setdefault(place.allocation.index, [])
-            uses[:] = [use for use in uses if not _covers(place, use[1])]
-        for places, is_written in ((reads, False), (writes, True)):
-            for place in places:
-                if place.size:
-                    self._uses.setdefault(place.allocation.index, []).append((number, place, is_written))
+    def _use(self, number: int, new: Sequence[BufferUse]) -> None:
+        for use in new:  # whatever conflicts with a use inside of what is written conflicts with the write
+            if use.is_write:
+                uses = self._uses.setdefault(use.slice.allocation.index, [])
+                uses[:] = [(earlier, other) for earlier, other in uses if not _covers(use.slice, other.slice)]
+        for use in new:
+            if use.slice.size:
+                self._uses.setdefault(use.slice.allocation.index, []).append((number, use))
 
 
 def _covers(place: BufferSlice, other: BufferSlice) -> bool:

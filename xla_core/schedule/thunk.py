@@ -7,8 +7,8 @@ device and many times. `runtime.ThunkExecutor` enqueues thunks on a stream; a ba
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,14 +27,50 @@ class LaunchDimensions:
     shared_memory_bytes: int = 0
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class BufferUse:
+    """Memory that a thunk reads or writes. (XLA: xla/runtime/buffer_use.h.)"""
+
+    slice: BufferSlice
+    is_write: bool
+
+
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Thunk:
-    """One step of a program. `name` is the instruction's name, for profiles and errors."""
+    """One step of a program. `name` is the instruction's name, for profiles and errors.
+
+    A backend's own thunk is a subclass and a dataclass. It overrides `buffer_uses` and `nested` where their defaults
+    don't fit.
+
+    Attributes:
+        shares_streams: whether it may run on another stream than the program's, at the same time as thunks that don't
+            use its memory. Any other thunk runs alone.
+    """
+
+    shares_streams: ClassVar[bool] = False
 
     name: str
 
+    def buffer_uses(self) -> tuple[BufferUse, ...]:
+        """Returns the memory that the thunk uses itself, without what its nested thunks use.
+
+        By default it both reads and writes each field that is a slice of memory or a tuple of slices.
+        """
+        values = (getattr(self, field.name) for field in dataclasses.fields(self))
+        parts = (part for value in values for part in (value if isinstance(value, tuple) else (value,)))
+        slices = [part for part in parts if isinstance(part, BufferSlice)]
+        return _uses(slices, slices)
+
+    def nested(self) -> Iterator[Thunk]:
+        """Yields the thunks that this one runs, such as a loop's; by default none."""
+        yield from ()
+
 
 ThunkSequence = tuple[Thunk, ...]
+
+
+def _uses(reads: Sequence[BufferSlice], writes: Sequence[BufferSlice]) -> tuple[BufferUse, ...]:
+    return (*[BufferUse(part, False) for part in reads], *[BufferUse(part, True) for part in writes])
 
 
 def leaf_shapes(shape: Shape) -> tuple[Shape, ...]:
@@ -46,26 +82,41 @@ def leaf_shapes(shape: Shape) -> tuple[Shape, ...]:
 class KernelThunk(Thunk):
     """Launches device code. `kernel` is a `backend.Kernel`, or an object of which the backend makes one on loading."""
 
+    shares_streams: ClassVar[bool] = True
+
     kernel: Any
     operands: tuple[BufferSlice, ...]
     results: tuple[BufferSlice, ...]
     dimensions: LaunchDimensions = LaunchDimensions()
+
+    def buffer_uses(self) -> tuple[BufferUse, ...]:
+        return _uses(self.operands, self.results)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class CopyThunk(Thunk):
     """Copies all of `source` to `destination`, which has the same size."""
 
+    shares_streams: ClassVar[bool] = True
+
     source: BufferSlice
     destination: BufferSlice
+
+    def buffer_uses(self) -> tuple[BufferUse, ...]:
+        return _uses((self.source,), (self.destination,))
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class FillThunk(Thunk):
     """Sets every byte of `destination` to `value`."""
 
+    shares_streams: ClassVar[bool] = True
+
     destination: BufferSlice
     value: int = 0
+
+    def buffer_uses(self) -> tuple[BufferUse, ...]:
+        return _uses((), (self.destination,))
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +127,9 @@ class LibraryCallThunk(Thunk):
     operands: tuple[BufferSlice, ...]
     results: tuple[BufferSlice, ...]
     attributes: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    def buffer_uses(self) -> tuple[BufferUse, ...]:
+        return _uses(self.operands, self.results)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -91,6 +145,13 @@ class WhileThunk(Thunk):
     body: ThunkSequence
     trip_count: int | None = None
 
+    def buffer_uses(self) -> tuple[BufferUse, ...]:
+        return _uses((self.predicate,), ())
+
+    def nested(self) -> Iterator[Thunk]:
+        yield from self.condition
+        yield from self.body
+
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class ConditionalThunk(Thunk):
@@ -104,12 +165,22 @@ class ConditionalThunk(Thunk):
     branches: tuple[ThunkSequence, ...]
     is_predicate: bool = False
 
+    def buffer_uses(self) -> tuple[BufferUse, ...]:
+        return _uses((self.index,), ())
+
+    def nested(self) -> Iterator[Thunk]:
+        for branch in self.branches:
+            yield from branch
+
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class CallThunk(Thunk):
     """Runs a sequence of thunks."""
 
     thunks: ThunkSequence
+
+    def nested(self) -> Iterator[Thunk]:
+        yield from self.thunks
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -122,6 +193,9 @@ class CollectiveThunk(Thunk):
     instruction: HloInstruction
     operands: tuple[BufferSlice, ...]
     results: tuple[BufferSlice, ...]
+
+    def buffer_uses(self) -> tuple[BufferUse, ...]:
+        return _uses(self.operands, self.results)
 
     @property
     def opcode(self) -> Opcode:
@@ -150,6 +224,9 @@ class HostCallbackThunk(Thunk):
     results: tuple[BufferSlice, ...]
     result_shapes: tuple[Shape, ...]
 
+    def buffer_uses(self) -> tuple[BufferUse, ...]:
+        return _uses(self.operands, self.results)
+
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class InfeedThunk(Thunk):
@@ -158,6 +235,9 @@ class InfeedThunk(Thunk):
     results: tuple[BufferSlice, ...]
     result_shapes: tuple[Shape, ...]
 
+    def buffer_uses(self) -> tuple[BufferUse, ...]:
+        return _uses((), self.results)
+
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class OutfeedThunk(Thunk):
@@ -165,6 +245,9 @@ class OutfeedThunk(Thunk):
 
     operands: tuple[BufferSlice, ...]
     shape: Shape
+
+    def buffer_uses(self) -> tuple[BufferUse, ...]:
+        return _uses(self.operands, ())
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -176,6 +259,9 @@ class SendThunk(Thunk):
     channel: int
     attributes: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
+    def buffer_uses(self) -> tuple[BufferUse, ...]:
+        return _uses((self.operand,), ())
+
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class RecvThunk(Thunk):
@@ -185,6 +271,9 @@ class RecvThunk(Thunk):
     result_shape: Shape
     channel: int
     attributes: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    def buffer_uses(self) -> tuple[BufferUse, ...]:
+        return _uses((), (self.result,))
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -201,16 +290,8 @@ class ThunkProgram:
     results: tuple[BufferSlice, ...]
 
 
-def walk(thunks: Sequence[Thunk]) -> Iterator[Thunk]:
+def walk(thunks: Iterable[Thunk]) -> Iterator[Thunk]:
     """Yields all thunks, each before the thunks within its control flow."""
     for thunk in thunks:
         yield thunk
-        match thunk:
-            case WhileThunk(condition=condition, body=body):
-                yield from walk(condition)
-                yield from walk(body)
-            case ConditionalThunk(branches=branches):
-                for branch in branches:
-                    yield from walk(branch)
-            case CallThunk(thunks=inner):
-                yield from walk(inner)
+        yield from walk(thunk.nested())

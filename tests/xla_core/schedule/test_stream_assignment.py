@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import threading
 
 import numpy as np
@@ -47,15 +48,6 @@ def done_before(placements: tuple[Placement, ...]) -> list[set[int]]:
     return found
 
 
-def uses(thunk: Thunk) -> tuple[list[BufferSlice], list[BufferSlice]]:
-    match thunk:
-        case KernelThunk(operands=operands, results=results):
-            return list(operands), list(results)
-        case CopyThunk(source=source, destination=destination):
-            return [source], [destination]
-    raise AssertionError(thunk)
-
-
 slices = st.builds(part, st.integers(0, 12).map(lambda n: 64 * n), st.sampled_from([0, 64, 128, 200]))
 thunks = st.lists(
     st.one_of(
@@ -80,9 +72,8 @@ def test_thunks_that_share_memory_stay_in_order(sequence: list[Thunk], streams: 
             if isinstance(thunk, HostCallbackThunk) or isinstance(sequence[earlier], HostCallbackThunk):
                 assert earlier in before[later]
                 continue
-            (reads, writes), (old_reads, old_writes) = uses(thunk), uses(sequence[earlier])
-            conflicts = [(a, b) for a in writes for b in old_reads + old_writes]
-            conflicts += [(a, b) for a in reads for b in old_writes]
+            pairs = itertools.product(thunk.buffer_uses(), sequence[earlier].buffer_uses())
+            conflicts = [(a.slice, b.slice) for a, b in pairs if a.is_write or b.is_write]
             if any(a.size and b.size and a.overlaps(b) for a, b in conflicts):
                 assert earlier in before[later]
 

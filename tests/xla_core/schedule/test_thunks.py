@@ -3,13 +3,14 @@ stream's turn or by the caller."""
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 
 import numpy as np
 import pytest
 
 from xla_core.analysis import AllocationKind, BufferAllocation, BufferSlice, assign_buffers
-from xla_core.backend import DeviceFeatures, Kernel, RunOptions
+from xla_core.backend import DeviceFeatures, DeviceMemory, Kernel, RunOptions
 from xla_core.errors import InternalError, InvalidArgumentError, UnimplementedError
 from xla_core.hlo import OPS, ElementType, HloModule, Shape, Trait
 from xla_core.hlo.evaluator import evaluate, evaluate_computation
@@ -27,6 +28,9 @@ from xla_core.schedule import (
     KernelThunk,
     LibraryCallThunk,
     OutfeedThunk,
+    RecvThunk,
+    SendThunk,
+    Thunk,
     ThunkProgram,
     WhileThunk,
     emit_thunks,
@@ -306,6 +310,69 @@ def test_sends_receipts_and_ids_are_thunks_of_their_own() -> None:
     assert [t.opcode for t in walk(program.thunks) if isinstance(t, CollectiveThunk)] == ["send", "recv-done"]
     _, program = program_of(to_hlo(op_example("stablehlo.partition_id").program()).to_text())
     assert [t.opcode for t in walk(program.thunks) if isinstance(t, CollectiveThunk)] == ["partition-id"]
+
+
+A, B = slot(0, 16, AllocationKind.TEMP), slot(1, 16, AllocationKind.OUTPUT, output=())
+FILL = FillThunk("fill", A, 1)
+SHAPE = Shape.array(ElementType.S32, (4,)).with_default_layout()
+
+
+@pytest.mark.parametrize(
+    ("thunk", "reads", "writes", "nested"),
+    [
+        (KernelThunk("t", None, (A,), (B,)), [A], [B], []),
+        (CopyThunk("t", A, B), [A], [B], []),
+        (FILL, [], [A], []),
+        (LibraryCallThunk("t", "gemm", (A,), (B,)), [A], [B], []),
+        (WhileThunk("t", A, (FILL,), (FILL, FILL)), [A], [], [FILL] * 3),
+        (ConditionalThunk("t", A, ((FILL,), (), (FILL,))), [A], [], [FILL] * 2),
+        (CallThunk("t", (FILL,)), [], [], [FILL]),
+        (HostCallbackThunk("t", lambda x: (x,), (A,), (SHAPE,), (B,), (SHAPE,)), [A], [B], []),
+        (InfeedThunk("t", (A, B), (SHAPE, SHAPE)), [], [A, B], []),
+        (OutfeedThunk("t", (A, B), SHAPE), [A, B], [], []),
+        (SendThunk("t", A, SHAPE, 1), [A], [], []),
+        (RecvThunk("t", A, SHAPE, 1), [], [A], []),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Thunk) else "",
+)
+def test_what_a_thunk_uses_and_contains(thunk: Thunk, reads: list, writes: list, nested: list) -> None:
+    uses = thunk.buffer_uses()
+    assert [use.slice for use in uses if not use.is_write] == reads
+    assert [use.slice for use in uses if use.is_write] == writes
+    assert list(thunk.nested()) == nested
+    assert list(walk([thunk])) == [thunk, *nested]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class VendorThunk(Thunk):
+    """A thunk of a backend's own, without slots."""
+
+    first: BufferSlice
+    others: tuple[BufferSlice, ...]
+    scale: int = 3
+
+
+def test_a_thunk_of_a_vendors_own_uses_the_slices_in_its_fields(client, monkeypatch) -> None:
+    """On a device without slices of memory, each slice that a thunk uses is allocated."""
+    a, b = BufferSlice(A.allocation, 0, 8), BufferSlice(A.allocation, 8, 8)
+    thunk = VendorThunk("own", a, (b, B))
+    assert [use.slice for use in thunk.buffer_uses()] == [a, b, B, a, b, B]
+    assert [use.is_write for use in thunk.buffer_uses()] == [False] * 3 + [True] * 3
+    features = DeviceFeatures(memory_slices=False, host_addressable=True)
+    monkeypatch.setattr(client.devices[0].executor, "features", features, raising=False)
+    seen: list[DeviceMemory] = []
+
+    def handle(thunk: VendorThunk, run) -> None:
+        seen.extend(run.memories([thunk.first, *thunk.others]))
+
+    device = client.devices[0]
+    options = RunOptions(device.executor, device.compute_stream, device.allocator, client.platform.transfer_manager)
+    program = ThunkProgram((A.allocation, B.allocation), (thunk,), (), (B,))
+    (memory,) = ThunkExecutor(program, {VendorThunk: handle}).execute(options, [])
+    assert [memory.base for memory in seen] == [None] * 3  # none is a slice of another
+    assert len({id(memory.handle) for memory in seen}) == 3
+    client.synchronize()
+    device.allocator.free(memory)
 
 
 def test_an_empty_result_has_one_allocation() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from xla_core.analysis import AllocationKind, BufferAllocation, BufferSlice
+from xla_core.analysis import AllocationKind, BufferAllocation
 from xla_core.backend.communicator import Communicator
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.event import Event
@@ -185,14 +185,8 @@ class ThunkExecutor:
         return cached
 
     def _used(self, index: int) -> set[Place]:
-        found: set[Place] = set()
-        for thunk in walk(self.program.thunks):
-            for name in type(thunk).__slots__:
-                value = getattr(thunk, name)
-                for place in value if isinstance(value, tuple) else (value,):
-                    if isinstance(place, BufferSlice) and place.allocation.index == index:
-                        found.add((index, place.offset, place.size))
-        return found
+        slices = (use.slice for thunk in walk(self.program.thunks) for use in thunk.buffer_uses())
+        return {(index, place.offset, place.size) for place in slices if place.allocation.index == index}
 
     def cancel(self) -> None:
         """Makes host-driven loops of current and later executions fail with CancelledError."""
