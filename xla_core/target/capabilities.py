@@ -138,14 +138,14 @@ class Capabilities(CheckedModel):
         widths = {t.bit_width for t in named if t.is_integral}
         return named | {t for t in (ElementType.S32, ElementType.U32) if t.bit_width in widths}
 
-    def supports(self, instruction: HloInstruction) -> Support:
-        """Whether the device runs `instruction`, or why not."""
-        return self._supports(instruction, set())
+    def check(self, instruction: HloInstruction) -> Support:
+        """Whether the table and the constraints admit `instruction`, or why not. `TargetConfig.supports` decides."""
+        return self._check(instruction, set())
 
     # -- parts -------------------------------------------------------------------------------------------------------
 
-    def _supports(self, instruction: HloInstruction, seen: set[HloComputation]) -> Support:
-        """Like `supports`. `seen` holds the computations that need no check: they were checked in this call."""
+    def _check(self, instruction: HloInstruction, seen: set[HloComputation]) -> Support:
+        """Like `check`. `seen` holds the computations that need no check: they were checked in this call."""
         if is_host_compute(instruction):
             return Unsupported("it is for the host")
         held = self._check_held(instruction.shape)
@@ -214,7 +214,7 @@ class Capabilities(CheckedModel):
                 continue
             seen.add(computation)
             for inner in computation.instructions:
-                answer = self._supports(inner, seen)
+                answer = self._check(inner, seen)
                 if isinstance(answer, Unsupported):
                     return Unsupported(f"in its computation, {inner.name}: {answer.reason}", answer.lacks)
         return None

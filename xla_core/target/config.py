@@ -74,7 +74,7 @@ class TargetConfig(CheckedModel):
             if not all(map(is_plain, shapes)):  # in row-major order the core runs it
                 lack = Lack(Opcode.RESHAPE, instruction.shape.element_type)
                 return Unsupported("there is no reshape of arrays in tiles or in another order", (lack,))
-        return self.capabilities.supports(instruction)
+        return self.capabilities.check(instruction)
 
     def shape_size_bytes(self, shape: Shape) -> int:
         """Bytes of an array of `shape`, or of all leaves of a tuple, with padding, tiles and packing."""

@@ -78,7 +78,7 @@ class TemplateCompiler(Compiler):
             environment: the state of random numbers, which the kernels of a program share; for simulated kernels.
         """
         named = instruction.opcode in self.own_ops.ops or instruction.opcode == Opcode.CUSTOM_CALL
-        if named and self.own_ops.supports(instruction):  # it also supports what the core does, such as copies
+        if named and self.own_ops.check(instruction):  # it also supports what the core does, such as copies
             return self.make_own_kernel(instruction)
         return HloKernel(instruction, environment)
 

@@ -398,7 +398,7 @@ def test_supports_agrees_with_what_is_declared(target: TargetConfig, seed: int) 
         assert bool(target.supports(instruction)) == bool(answer), "supports() gives the same answer each time."
         if isinstance(answer, Unsupported):
             assert answer.reason, "supports() says why an instruction isn't supported."
-        assert bool(capabilities.supports(instruction)) == bool(answer), (
+        assert bool(capabilities.check(instruction)) == bool(answer), (
             f"supports() agrees with the declared capabilities: it says {answer} of {instruction.opcode}."
         )
         types = capabilities.ops.get(instruction.opcode, frozenset())

@@ -45,7 +45,7 @@ VARIANTS = {
         Capabilities().with_ops([Opcode.ADD], [ElementType.F32, ElementType.S32])
     ),
     **{
-        f"legalization{{{op}}}": lambda op=op: Legalization(Capabilities.all_of(without=[op]).supports)
+        f"legalization{{{op}}}": lambda op=op: Legalization(Capabilities.all_of(without=[op]).check)
         for op in (Opcode.RAGGED_DOT, Opcode.SCALED_DOT, Opcode.SCAN)
     },
 }

@@ -48,8 +48,8 @@ def test_backends_round_the_operands(backend, algorithm):
 
 def test_a_target_that_has_the_algorithm_keeps_it():
     dot = xla.parse(f"HloModule m\nENTRY e {{ {text('dot_bf16_bf16_f32')} }}").entry.root
-    assert not Capabilities.all_of().supports(dot)
-    assert Capabilities.all_of().model_copy(update={"dot_algorithms": frozenset({"dot_bf16_bf16_f32"})}).supports(dot)
+    assert not Capabilities.all_of().check(dot)
+    assert Capabilities.all_of().model_copy(update={"dot_algorithms": frozenset({"dot_bf16_bf16_f32"})}).check(dot)
 
 
 @pytest.mark.parametrize("backend", ["cpu", "template"])

@@ -50,45 +50,45 @@ def _named():
 
 def test_by_default_nothing_is_supported():
     named = _named()
-    answer = Capabilities().supports(named["y"])
+    answer = Capabilities().check(named["y"])
     assert not answer
     assert isinstance(answer, Unsupported)
-    assert Capabilities(ops={"negate": frozenset({F32})}).supports(named["y"]) == Unsupported("there is no add")
-    assert Capabilities(storage_types=frozenset({F32})).supports(named["zero"])
+    assert Capabilities(ops={"negate": frozenset({F32})}).check(named["y"]) == Unsupported("there is no add")
+    assert Capabilities(storage_types=frozenset({F32})).check(named["zero"])
 
 
 def test_a_table_of_ops_by_types():
     named = _named()
     c = Capabilities().with_ops(("add", "compare", "select", "dynamic-slice", "reduce"), [F32])
     for name in ("x", "y", "z", "s", "v", "r", "zero"):
-        assert c.supports(named[name]), name
-    assert c.supports(named["w"]) == Unsupported("the device holds no f64")
-    assert c.model_copy(update={"storage_types": frozenset({F32, F64})}).supports(named["w"]) == Unsupported(
+        assert c.check(named[name]), name
+    assert c.check(named["w"]) == Unsupported("the device holds no f64")
+    assert c.model_copy(update={"storage_types": frozenset({F32, F64})}).check(named["w"]) == Unsupported(
         "there is no add of f64"
     )
-    assert not c.model_copy(update={"index_types": frozenset({ElementType.S64})}).supports(named["v"])
+    assert not c.model_copy(update={"index_types": frozenset({ElementType.S64})}).check(named["v"])
 
 
 def test_the_instructions_of_a_reducer_are_looked_up():
     named = _named()
     c = Capabilities().with_ops(["reduce"], [F32])
-    answer = c.supports(named["r"])
+    answer = c.check(named["r"])
     assert isinstance(answer, Unsupported)
     assert "there is no add" in answer.reason
     c = c.with_ops(["add", "maximum"], [F32])
-    assert c.supports(named["r"])
-    assert not c.model_copy(update={"scalar_computations": {"reduce": frozenset({"maximum"})}}).supports(named["r"])
+    assert c.check(named["r"])
+    assert not c.model_copy(update={"scalar_computations": {"reduce": frozenset({"maximum"})}}).check(named["r"])
 
 
 def test_custom_calls_and_constraints():
     named = _named()
     c = Capabilities.all_of(without=["custom-call"])
-    assert not c.supports(named["k"])
-    assert c.model_copy(update={"custom_calls": frozenset({"mine"})}).supports(named["k"])
+    assert not c.check(named["k"])
+    assert c.model_copy(update={"custom_calls": frozenset({"mine"})}).check(named["k"])
     c = c.with_constraint("add", lambda i: "too long" if i.shape.num_elements > 4 else None)
-    assert c.supports(named["y"]) == Unsupported("too long")
-    assert c.supports(named["c"])
-    assert not c.with_constraint("*", lambda i: "no").supports(named["s"])
+    assert c.check(named["y"]) == Unsupported("too long")
+    assert c.check(named["c"])
+    assert not c.with_constraint("*", lambda i: "no").check(named["s"])
 
 
 def test_sizes_and_layouts():
@@ -163,8 +163,8 @@ ENTRY e {
     capabilities = Capabilities.all_of([ElementType.F32]).model_copy(
         update={"storage_types": frozenset({ElementType.U32})}
     )
-    assert capabilities.supports(module.entry.root.operand(0))
-    assert not capabilities.supports(module.entry.root)
+    assert capabilities.check(module.entry.root.operand(0))
+    assert not capabilities.check(module.entry.root)
 
 
 def test_pieces_that_map_to_few_sets_fill_them() -> None:

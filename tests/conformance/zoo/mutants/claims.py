@@ -37,7 +37,7 @@ class _Few(Compiler):
 class RefusesNothing(_Few):
     class kernel(HloKernel):
         def launch(self, stream, arguments, dimensions):
-            if not FEW.supports(self.computation.root):
+            if not FEW.check(self.computation.root):
                 for memory in arguments[len(self.operand_shapes) :]:
                     stream.memset(memory, 0)
             else:
@@ -47,7 +47,7 @@ class RefusesNothing(_Few):
 @says("compiler.host-fallback", 'It has no host fallback, though it says so: fallback="host" raises.')
 class FallbackRaises(_Few):
     def run_backend(self, module, options, executor=None):
-        if options.fallback == "host" and any(not FEW.supports(i) for i in module.entry.instructions):
+        if options.fallback == "host" and any(not FEW.check(i) for i in module.entry.instructions):
             raise InternalError("not yet")
         return super().run_backend(module, options, executor)
 

@@ -118,9 +118,9 @@ def keeps_meaning(opcode: str, kind: T, capabilities: Capabilities) -> None:
     module, legal = (program(opcode, kind, len(operands[0])) for _ in range(2))
     assert module is not None
     assert legal is not None
-    legalize(legal, capabilities.supports)
+    legalize(legal, capabilities.check)
     verify(legal)
-    assert not unsupported_instructions(legal, capabilities.supports)
+    assert not unsupported_instructions(legal, capabilities.check)
     with np.errstate(all="ignore"):
         (expected,), (found,) = evaluate(module, *operands), evaluate(legal, *operands)
     same(found, expected)
@@ -149,9 +149,9 @@ def test_powers_of_integers_keep_every_bit(kind: T) -> None:
 def test_a_rule_leads_on_from_every_elementwise_op(opcode: str, kind: T) -> None:
     module, capabilities = program(opcode, kind, 4), Capabilities.all_of(opcodes=PRIMITIVES)
     assert module is not None
-    legalize(module, capabilities.supports)
+    legalize(module, capabilities.check)
     verify(module)
-    assert not unsupported_instructions(module, capabilities.supports)
+    assert not unsupported_instructions(module, capabilities.check)
 
 
 @pytest.mark.parametrize(("opcode", "kind"), sorted(WITHOUT_RULE & set(CASES), key=str))
@@ -159,7 +159,7 @@ def test_where_there_is_no_rule_the_op_is_refused(opcode: str, kind: T) -> None:
     module = program(opcode, kind, 4)
     assert module is not None
     with pytest.raises(UnimplementedError, match=opcode):
-        legalize(module, lacking(opcode, kind).supports)
+        legalize(module, lacking(opcode, kind).check)
 
 
 @pytest.mark.parametrize(("opcode", "kind"), [c for c in CASES if c not in WITHOUT_RULE and not c[1].is_complex])
