@@ -114,22 +114,22 @@ def _stated_counts(instruction: HloInstruction) -> DeviceCounts:
 def _verify_instruction(instruction: HloInstruction, counts: DeviceCounts) -> None:
     try:
         op = lookup(instruction.opcode)
-        if wrong := op.wrong_arity(len(instruction.operands)):
-            raise _error(instruction, wrong)
-        _verify_attributes(instruction, op)
         instruction.shape.validate()
-        operands = [o.shape for o in instruction.operands]
-        attributes = instruction.attributes
-        if Trait.COLLECTIVE in op.traits:
-            attributes = {**attributes, DEVICE_COUNTS: counts}
-        op.shape(operands, attributes, instruction.shape)
-        _verify_pair(instruction)
+        wrong = op.wrong_arity(len(instruction.operands)) or _wrong_attribute(instruction, op)
+        if wrong is None:
+            operands = [o.shape for o in instruction.operands]
+            attributes = instruction.attributes
+            if Trait.COLLECTIVE in op.traits:
+                attributes = {**attributes, DEVICE_COUNTS: counts}
+            op.shape(operands, attributes, instruction.shape)
+            wrong = _wrong_pair(instruction)
     except XlaError as error:
         error.location = error.location or instruction.location
         error.op = error.op or instruction.opcode
-        if not error.message.startswith((f"{instruction.name} = ", f"{instruction.name}: ")):
-            error.message = f"{instruction.name}: {error.message}"
+        error.message = f"{instruction.name}: {error.message}"
         raise
+    if wrong is not None:
+        raise _error(instruction, wrong)
 
 
 def _error(instruction: HloInstruction, message: str) -> InvalidArgumentError:
@@ -154,23 +154,21 @@ def _verify_parameters(computation: HloComputation, instructions: Sequence[HloIn
         raise InvalidArgumentError(f"computation {computation.name} has a parameter that is not in its parameter list")
 
 
-def _verify_attributes(instruction: HloInstruction, op: OpDef) -> None:
+def _wrong_attribute(instruction: HloInstruction, op: OpDef) -> str | None:
     for name, value in instruction.attributes.items():
         attribute = op.attribute(name)
         if attribute is None:
-            raise _error(instruction, f"{op.opcode} has no attribute {name}")
+            return f"{op.opcode} has no attribute {name}"
         if not is_of_kind(attribute, value):
-            raise _error(instruction, f"attribute {name} is {value!r}; expected a value of kind {attribute.kind.value}")
+            return f"attribute {name} is {value!r}; expected a value of kind {attribute.kind.value}"
+    return None
 
 
-def _verify_pair(instruction: HloInstruction) -> None:
-    """Checks that the operand of a done op is a start op.
-
-    (Through a tuple, as in pipelined loops, any value may come.)
-    """
+def _wrong_pair(instruction: HloInstruction) -> str | None:
+    """Says that the operand of a done op is neither a start op nor, as in pipelined loops, of a tuple."""
     starts = instruction.op.waits_for
     if not starts:
-        return
+        return None
     operand = instruction.operand(0)
     if operand.opcode not in (
         *starts,
@@ -180,7 +178,8 @@ def _verify_pair(instruction: HloInstruction) -> None:
         Opcode.OPT_BARRIER,
         Opcode.WHILE,
     ):
-        raise _error(instruction, f"its operand {operand.name} is a {operand.opcode}; expected {' or '.join(starts)}")
+        return f"its operand {operand.name} is a {operand.opcode}; expected {' or '.join(starts)}"
+    return None
 
 
 def _verify_aliases(module: HloModule) -> None:

@@ -14,7 +14,7 @@ from xla_core.passes.legalization.carriers import carrier_passes
 from xla_core.passes.legalization.float_normalization import wider_type
 from xla_core.passes.pass_manager import HloPass, HloPassPipeline, PassContext
 from xla_core.passes.pipeline import STAGES, default_pipeline
-from xla_core.target import Lack, Support, TargetConfig, Unsupported
+from xla_core.target import Lack, LackKind, Support, TargetConfig, Unsupported
 
 _Choice = frozenset[Lack]
 """Lacks that are enough if the target gets all of them."""
@@ -177,7 +177,7 @@ def _all_that_lacks(target: TargetConfig, instruction: HloInstruction) -> Suppor
 
 def _implied(lacks: _Choice) -> _Choice:
     """Types in memory, which an op of the type implies."""
-    return frozenset(Lack(None, lack.element_type) for lack in lacks if lack.opcode is not None)
+    return frozenset(Lack(None, one.element_type, LackKind.MEMORY) for one in lacks if one.kind is LackKind.OP)
 
 
 def _without_implied(lacks: Iterable[Lack]) -> _Choice:

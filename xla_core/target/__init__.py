@@ -9,7 +9,7 @@ from xla_core.target.host import HostCosts
 from xla_core.target.layout_rules import InstructionLayouts, LayoutRules, array_size_bytes, copies_bits, keeps_layout
 from xla_core.target.matrix_shape import Fragment, LanePlace, MatrixShape
 from xla_core.target.parallel import ParallelModel
-from xla_core.target.support import Lack, Ok, Support, Unsupported
+from xla_core.target.support import Lack, LackKind, Ok, Support, Unsupported
 
 __all__ = [
     "AlignmentRules",
@@ -24,6 +24,7 @@ __all__ = [
     "HostCosts",
     "InstructionLayouts",
     "Lack",
+    "LackKind",
     "LanePlace",
     "LayoutRules",
     "MatrixShape",

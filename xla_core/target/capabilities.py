@@ -17,7 +17,7 @@ from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Shape
 from xla_core.target.layout_rules import copies_bits, keeps_layout
-from xla_core.target.support import INDICES, Lack, Ok, Support, Unsupported
+from xla_core.target.support import Lack, LackKind, Ok, Support, Unsupported
 
 Constraint = Callable[[HloInstruction], str | None]
 """A further condition on an instruction: returns the reason why the device can't run it, or None."""
@@ -98,13 +98,15 @@ class Capabilities(CheckedModel):
 
     def _with_lack(self, lack: Lack) -> Capabilities:
         opcode, element_type = lack.opcode, lack.element_type
-        if lack.detail == INDICES:
-            return self.model_copy(update={"index_types": self.index_types | {element_type}})
-        if opcode is None:
-            return self.model_copy(update={"storage_types": self.held_types | {element_type}})
-        if opcode == Opcode.CUSTOM_CALL and lack.detail:
-            return self.model_copy(update={"custom_calls": self.custom_calls | {lack.detail}})
-        if lack.detail:
+        match lack.kind:
+            case LackKind.INDICES:
+                return self.model_copy(update={"index_types": self.index_types | {element_type}})
+            case LackKind.MEMORY:
+                return self.model_copy(update={"storage_types": self.held_types | {element_type}})
+            case LackKind.CUSTOM_CALL:
+                return self.model_copy(update={"custom_calls": self.custom_calls | {lack.detail}})
+        assert opcode is not None
+        if lack.kind is LackKind.LIMIT:
             return self._without_limit(opcode, lack.detail)
         made = self.with_ops([opcode], () if element_type is None else (element_type,))
         if element_type is None or element_type in made.held_types:
@@ -160,7 +162,9 @@ class Capabilities(CheckedModel):
             if target in self.custom_calls or target in self.composites:
                 return self._check_constraints(instruction)
             if Opcode.CUSTOM_CALL not in self.ops:
-                return Unsupported(f"there is no custom call {target!r}", (Lack(opcode, detail=target),))
+                return Unsupported(
+                    f"there is no custom call {target!r}", (Lack(opcode, None, LackKind.CUSTOM_CALL, target),)
+                )
         if opcode not in self.ops:
             lacks = tuple(dict.fromkeys(self._lacking_types(instruction)))
             return Unsupported(f"there is no {opcode}", lacks or (Lack(opcode),))
@@ -176,7 +180,7 @@ class Capabilities(CheckedModel):
     def _check_held(self, shape: Shape) -> Unsupported | None:
         for leaf in shape.leaves():
             if leaf.is_array and leaf.element_type not in self.held_types:
-                lack = Lack(None, leaf.element_type)
+                lack = Lack(None, leaf.element_type, LackKind.MEMORY)
                 return Unsupported(f"the device holds no {leaf.element_type}", (lack,))
         return None
 
@@ -193,7 +197,7 @@ class Capabilities(CheckedModel):
                     continue
                 if number in indices:
                     if leaf.element_type not in self.index_types:
-                        yield Lack(None, leaf.element_type, INDICES)
+                        yield Lack(None, leaf.element_type, LackKind.INDICES)
                 elif leaf.element_type not in types:
                     yield Lack(op.opcode, leaf.element_type)
         if op.predicate_result:
@@ -230,4 +234,4 @@ class Capabilities(CheckedModel):
 
 
 def _limited(instruction: HloInstruction, reason: str) -> Unsupported:
-    return Unsupported(reason, (Lack(instruction.opcode, detail=reason),))
+    return Unsupported(reason, (Lack(instruction.opcode, None, LackKind.LIMIT, reason),))

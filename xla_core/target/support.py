@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 
-INDICES = "indices"
+
+class LackKind(enum.Enum):
+    """What kind of thing a device lacks."""
+
+    OP = "op"
+    MEMORY = "memory"
+    INDICES = "indices"
+    CUSTOM_CALL = "custom call"
+    LIMIT = "limit"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -15,24 +24,25 @@ class Lack:
     """One thing that a device would need in order to run an instruction.
 
     Attributes:
-        opcode: the op that is lacking; None for an element type that the device's memory doesn't hold, or that its
-            ops don't take as indices.
-        element_type: the type that the op lacks; None where the op lacks something else.
-        detail: the target of a custom call, the word "indices", or the reason that a constraint gave.
+        kind: an op, memory of a type, a type of indices, a custom call, or an op without a limit.
+        opcode: the op; None where the kind is memory or indices.
+        element_type: the type that the op lacks, or that the memory or the indices lack; None for another kind.
+        detail: the target of a custom call; the reason that a constraint gave, for a limit; "" for another kind.
     """
 
     opcode: Opcode | None = None
     element_type: ElementType | None = None
+    kind: LackKind = LackKind.OP
     detail: str = ""
 
     def __str__(self) -> str:
-        if self.opcode is None:
-            return f"{self.detail or 'memory'} of {self.element_type}"
-        if self.opcode == Opcode.CUSTOM_CALL and self.detail:
-            return f"custom call {self.detail!r}"
-        if self.element_type is not None:
-            return f"{self.opcode} of {self.element_type}"
-        return f"{self.opcode} where {self.detail}" if self.detail else str(self.opcode)
+        match self.kind:
+            case LackKind.CUSTOM_CALL:
+                return f"custom call {self.detail!r}"
+            case LackKind.LIMIT:
+                return f"{self.opcode} where {self.detail}"
+        name = self.kind.value if self.opcode is None else self.opcode
+        return name if self.element_type is None else f"{name} of {self.element_type}"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

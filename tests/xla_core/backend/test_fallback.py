@@ -17,7 +17,9 @@ ENTRY e {
 
 
 class Poor(Compiler):
-    target_config = TargetConfig(name="poor", capabilities=Capabilities.all_of(without=("sine", "bitcast-convert")))
+    target_config = TargetConfig(
+        name="poor", capabilities=Capabilities.all_of(without=("sine", "bitcast-convert", "custom-call"))
+    )
 
     def run_backend(self, module, options, executor=None) -> Executable:
         self.fallback = options.fallback
@@ -42,6 +44,13 @@ def test_a_backend_that_cannot_fall_back_says_so() -> None:
         Poor().compile(module("sine"), CompileOptions(fallback="host"))
     assert 'poor has no fallback="host"' in str(caught.value.hint)
     assert caught.value.location is not None
+
+
+def test_what_no_host_could_run_keeps_its_hint() -> None:
+    text = TEXT.replace("OP(p)", 'custom-call(p), custom_call_target="nobodys"')
+    with pytest.raises(UnimplementedError, match="nobodys") as caught:
+        Poor().compile(parse_hlo(text), CompileOptions(fallback="host"))
+    assert "fallback" not in str(caught.value.hint)
 
 
 def test_what_the_target_can_run_needs_no_fallback() -> None:

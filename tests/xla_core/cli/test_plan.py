@@ -46,7 +46,13 @@ def test_the_plan_as_json(xla: Callable[..., Any], poor_backend: str, files: lis
     plan = json.loads(xla("plan", "--backend", poor_backend, "--json", *files).out)
     assert plan["backend"] == "toy"
     assert plan["runs"] == [str(files[0])]
-    added = {"opcode": "exponential", "element_type": "f32", "detail": "", "needed_by": ["logistic"]}
+    added = {
+        "opcode": "exponential",
+        "element_type": "f32",
+        "kind": "op",
+        "detail": "",
+        "needed_by": ["logistic"],
+    }
     assert plan["steps"][0] == {"add": [added], "unlocks": [str(files[1])]}
 
 

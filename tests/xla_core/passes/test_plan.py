@@ -10,7 +10,7 @@ from tests.xla_core.passes.legalization.devices import PRIMITIVES
 from xla_core.hlo import HloModule, Layout
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.passes import SupportPlan, plan_support
-from xla_core.target import Capabilities, Lack, LayoutRules, TargetConfig
+from xla_core.target import Capabilities, Lack, LackKind, LayoutRules, TargetConfig
 
 F32, S32, PRED, BF16 = ElementType.F32, ElementType.S32, ElementType.PRED, ElementType.BF16
 ARITHMETIC = ("add", "subtract", "multiply", "divide", "maximum", "compare", "select", "broadcast", "constant")
@@ -106,11 +106,29 @@ def test_stored_programs_run_with_the_plan_and_with_nothing_less() -> None:
 
 
 @pytest.mark.parametrize(
-    "lack", [Lack("add", F32), Lack(None, BF16), Lack(None, S32, "indices"), Lack("custom-call", None, "k")]
+    ("lack", "words"),
+    [
+        (Lack("add", F32), "add of f32"),
+        (Lack("tuple"), "tuple"),
+        (Lack(None, BF16, LackKind.MEMORY), "memory of bf16"),
+        (Lack(None, S32, LackKind.INDICES), "indices of s32"),
+        (Lack("custom-call", None, LackKind.CUSTOM_CALL, "k"), "custom call 'k'"),
+        (Lack("custom-call", None, LackKind.LIMIT, "it is long"), "custom-call where it is long"),
+    ],
 )
-def test_every_lack_has_its_words(lack: Lack) -> None:
-    words = {"add of f32", "memory of bf16", "indices of s32", "custom call 'k'"}
-    assert str(lack) in words
+def test_every_lack_has_its_words(lack: Lack, words: str) -> None:
+    assert str(lack) == words
+
+
+def test_a_limit_of_a_custom_call_is_no_custom_call() -> None:
+    text = 'HloModule m\n\nENTRY e {\n  x = f32[4] parameter(0)\n  ROOT k = f32[4] custom-call(x), custom_call_target="k"\n}\n'
+    capabilities = FEW.model_copy(update={"custom_calls": frozenset({"k"})})
+    limited = capabilities.with_constraint("custom-call", lambda call: "it is long")
+    made = plan(limited, program=xla.parse(text))
+    assert additions(made) == [(["custom-call where it is long"], ("program",))]
+    more = limited.with_lacks(made.steps[0].lacks)
+    assert more.custom_calls == {"k"}
+    assert plan(more, program=xla.parse(text)).runs == ("program",)
 
 
 def test_a_reshape_in_another_order_is_planned_as_it_is_compiled() -> None:

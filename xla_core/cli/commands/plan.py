@@ -69,9 +69,7 @@ def _additions(step: PlanStep) -> Sequence[tuple[str, str]]:
     rows: dict[tuple[str, str], tuple[list[str], dict[str, None]]] = {}
     for lack in step.lacks:
         typed = lack.element_type is not None
-        types, served = rows.setdefault(
-            (str(lack.opcode or lack.detail or "memory"), "" if typed else str(lack)), ([], {})
-        )
+        types, served = rows.setdefault((str(lack.opcode or lack.kind.value), "" if typed else str(lack)), ([], {}))
         if typed:
             types.append(str(lack.element_type))
         served.update(dict.fromkeys(str(op) for op in step.serves[lack] if op != lack.opcode))
@@ -94,6 +92,7 @@ def _as_json(backend: str, plan: SupportPlan) -> str:
         return {
             "opcode": None if one.opcode is None else one.opcode.value,
             "element_type": None if one.element_type is None else one.element_type.value,
+            "kind": one.kind.value,
             "detail": one.detail,
             "needed_by": [opcode.value for opcode in step.serves[one]],
         }

@@ -8,11 +8,12 @@ from xla_core.passes.legalization.legalize import (
     rewrite_unsupported,
     unsupported_instructions,
 )
-from xla_core.passes.legalization.unmet import Unmet
+from xla_core.passes.legalization.unmet import NeedsFallbackError, Unmet
 
 __all__ = [
     "LegalityChecker",
     "Legalization",
+    "NeedsFallbackError",
     "Unmet",
     "decompositions_of",
     "legalize",

@@ -15,6 +15,10 @@ _MOST_CAUSES = 50
 _MOST_PLACES = 3
 
 
+class NeedsFallbackError(UnimplementedError):
+    """The target can't run some instructions; the host can, with `CompileOptions.fallback="host"`."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Unmet:
     """An instruction that the target doesn't support.
@@ -51,13 +55,17 @@ def refusal(unmet: Sequence[Unmet]) -> UnimplementedError:
     if len(lines) > _MOST_CAUSES:
         listed.append(f"  and {len(lines) - _MOST_CAUSES} more causes")
     first = unmet[0].instruction
-    hint = (
-        "give the target these ops or a decomposition of them (`xla plan` lists the fewest), or compile with "
-        'fallback="host"'
-    )
     if all(u.instruction.opcode == Opcode.CUSTOM_CALL and not _has_meaning(u.instruction) for u in unmet):
-        hint = hint_for_unknown(first.attribute("custom_call_target"))
-    return UnimplementedError(
+        kind, hint = UnimplementedError, hint_for_unknown(first.attribute("custom_call_target"))
+    else:
+        kind, hint = (
+            NeedsFallbackError,
+            (
+                "give the target these ops or a decomposition of them (`xla plan` lists the fewest), or compile with "
+                'fallback="host"'
+            ),
+        )
+    return kind(
         f"the target cannot run {_counted(count)}, and no decomposition helps:\n" + "\n".join(listed),
         op=first.opcode,
         location=first.location,

@@ -244,24 +244,12 @@ def _parse_hlo(text: str, file: str) -> HloModule:
     try:
         verify(module)  # the parser doesn't check the shapes
     except XlaError as error:
-        if error.location is None:
-            _find_line(error, text, file)
-        elif error.snippet is None and error.location.file == file and error.location.line:
-            line = text.split("\n")[error.location.line - 1 : error.location.line]
-            error.snippet = snippet(line[0], error.location.column) if line else None
+        location = error.location
+        if location is not None and error.snippet is None and location.file == file and location.line:
+            line = text.split("\n")[location.line - 1 : location.line]
+            error.snippet = snippet(line[0], location.column) if line else None
         raise
     return module
-
-
-def _find_line(error: XlaError, text: str, file: str) -> None:
-    """Adds the location to a verifier's error: it finds the instruction that the message names in the text."""
-    from xla_core.hlo.text.cursor import Cursor
-
-    name = re.match(r"([^\s:]+)(?: = |: )", error.message)
-    definition = name and re.search(rf"(?<![\w.$-]){re.escape(name[1])}\s*=\s", text)
-    if definition:
-        place = Cursor(text, file).error("", position=definition.start())
-        error.location, error.snippet = place.location, place.snippet
 
 
 def lower(module: Module, *, entry_shards: bool = False) -> HloModule:
