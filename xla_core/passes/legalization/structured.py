@@ -8,19 +8,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xla_core.hlo.decompositions.loops import Values, counted_loop
 from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
 from xla_core.hlo.ir.builder import Builder
-from xla_core.hlo.ir.combiner import combiner
 from xla_core.hlo.ir.computation import HloComputation
 from xla_core.hlo.ir.instruction import HloInstruction
-from xla_core.hlo.table.attributes import SliceDimension, WindowDimension
+from xla_core.hlo.table.attributes import WindowDimension
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.literal import Literal
 from xla_core.hlo.values.shape import Shape
 from xla_core.passes.dot_operands import dot_operands
-from xla_core.passes.expanders.gather_expander import start_of
 from xla_core.passes.inlining import apply_to_arrays, is_elementwise_of_scalars
 from xla_core.passes.legalization.decompositions import decomposition
 
@@ -62,85 +59,71 @@ def _dot(i: HloInstruction, b: Builder) -> HloInstruction | None:
 def _reduce_window(i: HloInstruction, b: Builder) -> HloInstruction:
     """Applies the reducer to shifted slices of the padded operand, one for each element of the window.
 
-    A loop does that for large windows and for several operands. Where fewer slices make all windows, and for reducers
-    that are not elementwise, the windows are gathered and reduced.
+    Large windows, and those of several operands, are reduced along one dimension after another by `_doubled`. Where the
+    windows lie side by side, and for reducers that are not elementwise, the windows are gathered and reduced.
     """
     window, computation = i.attribute("window"), i.attribute("to_apply")
     n = len(i.operands) // 2
     data, initial = i.operands[:n], i.operands[n:]
+    counts = next(i.shape.leaves()).dimensions
+    starts = [b.broadcast(v, counts) for v in initial]
+    if 0 in counts:
+        return b.tuple(starts) if i.shape.is_tuple else starts[0]
     padding = tuple(w.padding for w in window)
     wide = [b.convert(x, v.shape) for x, v in zip(data, initial, strict=True)]  # to the type of the accumulator
     padded = [b.add(Opcode.PAD, x, v, padding=padding) for x, v in zip(wide, initial, strict=True)]
-    counts = next(i.shape.leaves()).dimensions
-    size, elementwise = math.prod(w.size for w in window), is_elementwise_of_scalars(computation)
-    iterations = sum(math.prod(window[d].size for d in group) for group in _groups(window, computation))
-    if elementwise and (n > 1 or size > _MOST_WINDOW) and iterations < _gathered(padded[0].shape, window, counts):
-        results = _over_windows(i, b, padded, list(initial), counts)
-        return b.tuple(results) if i.shape.is_tuple else results[0]
-    if n > 1 or size > _MOST_WINDOW or not elementwise:
+    is_small = n == 1 and math.prod(w.size for w in window) <= _MOST_WINDOW
+    sides = zip(padded[0].shape.dimensions, window, counts, strict=True)
+    side_by_side = all(_are_side_by_side(w, count, size) for size, w, count in sides)
+    if not is_elementwise_of_scalars(computation) or (side_by_side and not is_small):
         whole = [_windows(b, x, window, counts) for x in padded]
         return b.add(
             Opcode.REDUCE, *whole, *initial, dimensions=tuple(range(1, 2 * len(window), 2)), to_apply=computation
         )
-    result = b.broadcast(initial[0], counts)
+    if not is_small:
+        values = padded
+        for d in reversed(range(len(window))):  # from the minor dimension on, which keeps the order of the elements
+            values = _doubled(computation, b, values, d, window[d], counts[d])
+        results = apply_to_arrays(computation, [*starts, *values], b)
+        return b.tuple(results) if i.shape.is_tuple else results[0]
+    result = starts[0]
     for offsets in itertools.product(*(range(w.size) for w in window)):
         part = b.add(Opcode.SLICE, padded[0], slice=tuple(map(WindowDimension.element, window, offsets, counts)))
         (result,) = apply_to_arrays(computation, [result, part], b)
     return result
 
 
-def _groups(window: Sequence[WindowDimension], computation: HloComputation) -> list[list[int]]:
-    """The dimensions that are reduced at once: one after another if the reducer may combine elements in any order.
+def _doubled(
+    computation: HloComputation, b: Builder, values: Sequence[HloInstruction], d: int, w: WindowDimension, count: int
+) -> list[HloInstruction]:
+    """Reduces the windows along a dimension, which has as many elements as there are windows then.
 
-    The longest loop comes last, when the other dimensions are small.
+    Windows of 1, 2, 4, ... elements at every position are two of the size before. Those that are bits of the window's
+    size make it up, so that a window of n elements takes about 2 log2(n) steps. Elements keep their order.
     """
-    dimensions = sorted(range(len(window)), key=lambda d: window[d].size)
-    return [sorted(dimensions)] if combiner(computation) is None else [[d] for d in dimensions]
+
+    def part(start: int, limit: int, stride: int = 1) -> list[HloInstruction]:
+        return [b.slice_in_dim(x, d, start, limit, stride) for x in values]
+
+    results: list[HloInstruction] = []
+    covered, width, span = 0, 1, (count - 1) * w.stride + 1
+    while True:
+        if w.size & width:
+            start = covered * w.window_dilation
+            here = part(start, start + span, w.stride)
+            results = apply_to_arrays(computation, [*results, *here], b) if results else here
+            covered += width
+        if covered == w.size:
+            return results
+        size, apart = values[0].shape.dimensions[d], width * w.window_dilation
+        values = apply_to_arrays(computation, [*part(0, size - apart), *part(apart, size)], b)
+        width *= 2
 
 
-def _over_windows(
-    i: HloInstruction, b: Builder, padded: Values, initial: Values, counts: Sequence[int]
-) -> list[HloInstruction]:
-    """Loops over the elements of a window: each iteration combines the results with one element of every window."""
-    values = padded
-    for dimensions in _groups(i.attribute("window"), i.attribute("to_apply")):
-        values = _along(i, b, values, dimensions, counts)
-    return apply_to_arrays(i.attribute("to_apply"), [*(b.broadcast(v, counts) for v in initial), *values], b)
-
-
-def _along(
-    i: HloInstruction, b: Builder, values: Values, dimensions: Sequence[int], counts: Sequence[int]
-) -> list[HloInstruction]:
-    """Reduces the windows along some dimensions, which have as many elements as there are windows then."""
-    window: Sequence[WindowDimension] = i.attribute("window")
-    spans, steps = list(values[0].shape.dimensions), [SliceDimension(0, n) for n in values[0].shape.dimensions]
-    for d in dimensions:
-        spans[d] = (counts[d] - 1) * window[d].stride + 1
-        steps[d] = SliceDimension(0, spans[d], window[d].stride)
-    offsets = itertools.product(*(range(window[d].size) for d in dimensions))
-    starts = [[window[d].element(o, counts[d]).start for d, o in zip(dimensions, at, strict=True)] for at in offsets]
-    first = list(steps)
-    for d, start in zip(dimensions, starts[0], strict=True):
-        first[d] = SliceDimension(start, start + spans[d], window[d].stride)
-    results = [b.add(Opcode.SLICE, x, slice=tuple(first)) for x in values]
-    if len(starts) == 1:
-        return results
-    vectors = b.constant(np.array(starts[1:], np.int32), Shape(ElementType.S32, (len(starts) - 1, len(dimensions))))
-
-    def body(inner: Builder, turn: HloInstruction, changing: Values, constant: Values) -> Values:
-        vectors, *values = constant
-        at = start_of(inner, vectors, turn, dimensions, len(spans))
-        parts = [inner.add(Opcode.DYNAMIC_SLICE, x, *at, dynamic_slice_sizes=tuple(spans)) for x in values]
-        parts = [inner.add(Opcode.SLICE, x, slice=tuple(steps)) for x in parts]
-        return apply_to_arrays(i.attribute("to_apply"), [*changing, *parts], inner)
-
-    return counted_loop(i, b, len(starts) - 1, results, [vectors, *values], body)
-
-
-def _gathered(shape: Shape, window: Sequence[WindowDimension], counts: Sequence[int]) -> int:
-    """How many slices `_windows` takes: none along a dimension whose windows lie side by side."""
-    sizes = zip(shape.dimensions, window, counts, strict=True)
-    return sum(n * w.size for d, w, n in sizes if not np.array_equal(_places(w, n), np.arange(d)))
+def _are_side_by_side(w: WindowDimension, count: int, size: int) -> bool:
+    """Whether the elements of all windows along a dimension are those of the dimension, in order."""
+    is_dense = w.size == 1 or (w.window_dilation == 1 and not w.window_reversal)
+    return is_dense and count * w.size == size and (count == 1 or w.stride == w.size)
 
 
 def _places(w: WindowDimension, count: int) -> np.ndarray:

@@ -12,12 +12,16 @@ from tests.xla_core.passes.legalization.devices import PRIMITIVES
 from xla_core.hlo import ElementType, HloInstruction, HloModule, Literal, WindowDimension, parse_hlo, verify
 from xla_core.hlo.evaluator import evaluate
 from xla_core.passes.legalization import legalize, unsupported_instructions
+from xla_core.passes.simplifiers.hlo_cse import HloCse
 from xla_core.target import Capabilities
 
 SIMPLE = Capabilities.all_of([ElementType.F32, ElementType.S32, ElementType.U32, ElementType.PRED], opcodes=PRIMITIVES)
 COMPUTATIONS = """
 HloModule m
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+last { a = f32[] parameter(0)  b = f32[] parameter(1)  z = f32[] constant(0)  p = pred[] compare(b, z), direction=EQ
+  ROOT c = f32[] select(p, a, b) }
+greatest { a = f32[] parameter(0)  b = f32[] parameter(1)  p = pred[] compare(a, b), direction=GT  ROOT c = f32[] select(p, a, b) }
 identity { x = f32[] parameter(0)  ROOT r = f32[] copy(x) }
 zero { x = f32[] parameter(0)  ROOT r = f32[] constant(0) }
 branching { a = f32[] parameter(0)  b = f32[] parameter(1)  d = f32[] subtract(b, a)  p = pred[] compare(a, b), direction=LT
@@ -76,6 +80,45 @@ def test_several_operands(window: str) -> None:
         np.testing.assert_array_equal(a, b)
 
 
+def test_elements_are_combined_in_their_order() -> None:
+    """The reducer keeps the last element: it is associative, but not commutative."""
+    window = W(3, stride=2), W(29, window_dilation=2)
+    text = COMPUTATIONS.replace("[5,7]", "[9,200]")
+    modules = [parse_hlo(text), parse_hlo(text)]
+    for module in modules:
+        start = module.entry.add("constant", literal=Literal(np.float32(0)))
+        last = next(c for c in module.computations if c.name == "last")
+        operands = module.entry.parameters[0], start
+        module.entry.set_root(module.entry.add("reduce-window", *operands, window=window, to_apply=last))
+    legalize(modules[0], SIMPLE.check)
+    x = np.arange(1800, dtype=np.float32).reshape(9, 200)
+    arguments = x, np.zeros(x.shape, np.int32)
+    (found,), (expected,) = (evaluate(m, *arguments) for m in modules)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_windows_of_thousands_of_elements_become_a_program_without_loops() -> None:
+    """A reducer that isn't one op, and a window that a loop would step through 12,312 times."""
+    window = W(2, padding_high=1), W(513, stride=7, base_dilation=3, window_dilation=3), W(2), W(6, stride=2)
+    module = parse_hlo(COMPUTATIONS.replace("[5,7]", "[1,9000,3,9]"))
+    start = module.entry.add("constant", literal=Literal(np.float32(0)))
+    best = next(c for c in module.computations if c.name == "greatest")
+    module.entry.set_root(
+        module.entry.add("reduce-window", module.entry.parameters[0], start, window=window, to_apply=best)
+    )
+    legalize(module, SIMPLE.check)
+    verify(module)
+    assert not unsupported_instructions(module, SIMPLE.check)
+    assert not [i for c in module.computations for i in c.instructions if i.opcode == "while"]
+    assert sum(len(c.instructions) for c in module.computations) < 300
+    x = np.zeros((1, 9000, 3, 9), np.float32)
+    x[0, 5000, 1, 3] = 7
+    (found,) = evaluate(module, x, np.zeros(x.shape, np.int32))
+    rows = sorted({row for _, row, _, _ in np.argwhere(found).tolist()})
+    assert rows == [n for n in range(found.shape[1]) if 3 * 5000 - 7 * n in range(0, 3 * 513, 3)]
+    assert set(found.reshape(-1).tolist()) == {0.0, 7.0}
+
+
 @pytest.mark.parametrize("reducer", ["add", "best"])
 def test_large_windows_that_overlap_become_a_short_program(reducer: str) -> None:
     window = W(129, stride=2, padding_low=60), W(3, padding_high=1, base_dilation=2, window_reversal=True)
@@ -92,6 +135,7 @@ def test_large_windows_that_overlap_become_a_short_program(reducer: str) -> None
     legalize(modules[0], SIMPLE.check)
     verify(modules[0])
     assert not unsupported_instructions(modules[0], SIMPLE.check)
+    HloCse().run(modules[0])  # equal constants are one
     assert sum(len(c.instructions) for c in modules[0].computations) < 200
     x = np.random.default_rng(0).integers(-9, 9, (400, 7)).astype(np.float32)
     arguments = x, np.arange(x.size, dtype=np.int32).reshape(x.shape)
