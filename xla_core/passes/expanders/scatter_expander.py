@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import math
+import dataclasses
+from collections.abc import Sequence
 
 from xla_core.hlo.decompositions.loops import Values, counted_loop
 from xla_core.hlo.ir.builder import Builder, scalar_computation
@@ -17,6 +18,52 @@ from xla_core.passes.inlining import apply_to_arrays, is_elementwise_of_scalars
 
 _INDEX = Shape(ElementType.S32)
 _PRED = Shape(ElementType.PRED)
+
+
+@dataclasses.dataclass(frozen=True)
+class CanonicalScatter:
+    """A scatter whose index vectors are rows of a matrix.
+
+    Attributes:
+        inputs: the operands that are updated.
+        vectors: the index vectors, of shape [count, components].
+        index_map: the operand dimension of each component.
+        window: the sizes of an update's window, one for each operand dimension.
+        updates: the updates of each operand, of shape [count, *window].
+    """
+
+    inputs: Sequence[HloInstruction]
+    vectors: HloInstruction
+    index_map: Sequence[int]
+    window: Sequence[int]
+    updates: Sequence[HloInstruction]
+
+    @property
+    def count(self) -> int:
+        return self.vectors.shape.dimensions[0]
+
+
+def canonical_scatter(instruction: HloInstruction, b: Builder) -> CanonicalScatter:
+    """Adds what brings a scatter's indices and updates into the order of `CanonicalScatter`."""
+    attribute = instruction.attribute
+    n = len(instruction.operands) // 2
+    inputs, updates = instruction.operands[:n], instruction.operands[n + 1 :]
+    batching = attribute("input_batching_dims")
+    vectors, index_map, _ = canonical_indices(
+        b,
+        instruction.operands[n],
+        attribute("index_vector_dim"),
+        attribute("scatter_dims_to_operand_dims"),
+        batching,
+        attribute("scatter_indices_batching_dims"),
+    )
+    window_dims = attribute("update_window_dims")
+    removed = {*attribute("inserted_window_dims"), *batching}
+    rest = iter([updates[0].shape.dimensions[d] for d in window_dims])
+    window = [1 if d in removed else next(rest) for d in range(inputs[0].shape.rank)]
+    order = [d for d in range(updates[0].shape.rank) if d not in window_dims] + list(window_dims)
+    rows = [b.reshape(b.transpose(u, order), (vectors.shape.dimensions[0], *window)) for u in updates]
+    return CanonicalScatter(inputs, vectors, index_map, window, rows)
 
 
 class ScatterExpander(OpExpander):
@@ -41,27 +88,8 @@ class ScatterExpander(OpExpander):
         )
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
-        attribute = instruction.attribute
-        n = len(instruction.operands) // 2
-        inputs, updates = instruction.operands[:n], instruction.operands[n + 1 :]
-        indices = instruction.operands[n]
-        batching = attribute("input_batching_dims")
-        vectors, index_map, batch = canonical_indices(
-            b,
-            indices,
-            attribute("index_vector_dim"),
-            attribute("scatter_dims_to_operand_dims"),
-            batching,
-            attribute("scatter_indices_batching_dims"),
-        )
-        count = math.prod(batch)
-        window_dims = attribute("update_window_dims")
-        removed = {*attribute("inserted_window_dims"), *batching}
-        sizes = [updates[0].shape.dimensions[d] for d in window_dims]
-        rest = iter(sizes)
-        window = [1 if d in removed else next(rest) for d in range(inputs[0].shape.rank)]
-        order = [d for d in range(updates[0].shape.rank) if d not in window_dims] + list(window_dims)
-        rows = [b.reshape(b.transpose(u, order), (count, *window)) for u in updates]
+        scatter = canonical_scatter(instruction, b)
+        vectors, index_map, window = scatter.vectors, scatter.index_map, scatter.window
         every = scalar_computation(Opcode.AND, ElementType.PRED, module=b.hlo_module)
 
         def body(inner: Builder, turn: HloInstruction, changing: Values, constant: Values) -> Values:
@@ -81,12 +109,12 @@ class ScatterExpander(OpExpander):
                 for x, new, old in zip(changing, combined, there, strict=True)
             ]
 
-        results = counted_loop(instruction, b, count, inputs, [vectors, *rows], body)
+        results = counted_loop(instruction, b, scatter.count, scatter.inputs, [vectors, *scatter.updates], body)
         return b.add(Opcode.TUPLE, *results) if instruction.shape.is_tuple else results[0]
 
 
 def _inside(
-    b: Builder, starts: list[HloInstruction], sizes: tuple[int, ...], window: list[int], every: HloComputation
+    b: Builder, starts: list[HloInstruction], sizes: tuple[int, ...], window: Sequence[int], every: HloComputation
 ) -> HloInstruction:
     """Whether the whole window is inside the operand."""
     if not starts:

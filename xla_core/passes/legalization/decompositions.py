@@ -26,6 +26,7 @@ _MODULES = (
     "reductions",
     "remainder",
     "rounding",
+    "scatters",
     "select_and_scatter",
     "sorting",
     "expansions",
