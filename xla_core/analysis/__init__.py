@@ -8,7 +8,7 @@ from xla_core.analysis.buffer_assignment import (
     assign_buffers,
 )
 from xla_core.analysis.buffer_checker import check_buffer_assignment
-from xla_core.analysis.buffer_sharing import CanShare, can_share_buffer, in_place_operands
+from xla_core.analysis.buffer_sharing import CanShare, can_share_buffer
 from xla_core.analysis.control_flow import control_flow_callees, reachable_sequences, sequential_computations
 from xla_core.analysis.cost_analysis import Cost, HloCostAnalysis
 from xla_core.analysis.dataflow import HloDataflowAnalysis
@@ -37,7 +37,6 @@ __all__ = [
     "control_flow_callees",
     "format_seconds",
     "host_summary",
-    "in_place_operands",
     "known_trip_count",
     "place_instructions",
     "placement_text",

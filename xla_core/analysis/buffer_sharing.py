@@ -26,16 +26,6 @@ CanShare = Callable[[HloInstruction, int, int], bool]
 """(instruction, operand number, result leaf) -> whether that leaf may share the buffer of the operand, an array."""
 
 
-def in_place_operands(instruction: HloInstruction) -> list[int]:
-    """The numbers of the operands that the op updates; result leaf k starts as a copy of the k-th of them."""
-    match instruction.opcode:
-        case Opcode.DYNAMIC_UPDATE_SLICE:
-            return [0]
-        case Opcode.SCATTER:
-            return list(range((len(instruction.operands) - 1) // 2))
-    return []
-
-
 def can_share_buffer(instruction: HloInstruction, operand: int, leaf: int) -> bool:
     """The default `CanShare`: the rules in the module's docstring."""
     source = instruction.operands[operand].shape
@@ -47,10 +37,6 @@ def can_share_buffer(instruction: HloInstruction, operand: int, leaf: int) -> bo
             return _fusion_can_share(instruction, operand, leaf)
         case Opcode.SORT:
             return operand == leaf
-        case Opcode.DYNAMIC_UPDATE_SLICE | Opcode.SCATTER:
-            places = in_place_operands(instruction)
-            alone = list(instruction.operands).count(instruction.operands[operand]) == 1
-            return alone and leaf < len(places) and places[leaf] == operand
         case Opcode.CUSTOM_CALL:
             return any(
                 alias == OutputToOperandAlias((leaf,) if instruction.shape.is_tuple else (), operand)
@@ -58,6 +44,10 @@ def can_share_buffer(instruction: HloInstruction, operand: int, leaf: int) -> bo
             )
         case Opcode.COPY:
             return True
+    places = instruction.op.in_place_operands(len(instruction.operands))
+    if places:
+        alone = list(instruction.operands).count(instruction.operands[operand]) == 1
+        return alone and leaf < len(places) and places[leaf] == operand
     return instruction.is_elementwise and Trait.NONDETERMINISTIC not in instruction.op.traits
 
 
@@ -82,7 +72,7 @@ def _fusion_can_share(fusion: HloInstruction, operand: int, leaf: int) -> bool:
     result = results[leaf]
     shared = fusion.operands[operand]
     targets = {p for p, o in zip(computation.parameters, fusion.operands, strict=True) if o is shared}
-    places = in_place_operands(result)
+    places = result.op.in_place_operands(len(result.operands))
     if places and len(results) == 1:
         return _updates_only(result, result.operand(places[leaf]), targets)
     same_loop = all(

@@ -9,7 +9,6 @@ much as its most expensive branch.
 from __future__ import annotations
 
 import dataclasses
-import math
 
 from xla_core.analysis.while_loop import known_trip_count
 from xla_core.hlo.ir.computation import HloComputation
@@ -18,7 +17,6 @@ from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.ops.control_flow import branch_computations
 from xla_core.hlo.table.op_table import Trait
 from xla_core.hlo.table.opcode import Opcode
-from xla_core.hlo.values.shape import Shape
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -85,60 +83,16 @@ class HloCostAnalysis:
         return self._operations(i) + Cost(bytes_accessed=float(_bytes(i)))
 
     def _operations(self, i: HloInstruction) -> Cost:
-        shape = next((s for s in i.shape.leaves() if s.is_array), i.shape)
-        elements = float(shape.num_elements)
-        applied = Cost()
-        to_apply = i.attributes.get("to_apply") or i.attributes.get("scatter")
-        if isinstance(to_apply, HloComputation):
-            inside = self.computation(to_apply)
-            applied = Cost(inside.flops, inside.transcendentals)
-        match i.opcode:
-            case Opcode.DOT:
-                return Cost(2.0 * elements * _contracted(i) * _complex_factor(shape))
-            case Opcode.CONVOLUTION:
-                kernel = i.operand(1).shape
-                labels = i.attribute("dim_labels")
-                outputs = kernel.dimensions[labels.kernel_output_feature]
-                return Cost(2.0 * elements * kernel.num_elements / max(outputs, 1) * _complex_factor(shape))
-            case Opcode.REDUCE:
-                return applied * float(max(i.operand(0).shape.num_elements - elements, 0))
-            case Opcode.REDUCE_WINDOW:
-                return applied * float(elements * max(math.prod(w.size for w in i.attribute("window")) - 1, 0))
-            case Opcode.SELECT_AND_SCATTER:
-                source = i.operand(1).shape.num_elements
-                return Cost(float(source * math.prod(w.size for w in i.attribute("window"))))
-            case Opcode.SCATTER:
-                updates = i.operand(len(i.operands) // 2 + 1).shape.num_elements
-                return applied * float(updates)
-            case Opcode.MAP:
-                return applied * elements
-            case Opcode.SORT:
-                length = shape.dimensions[i.attribute("dimensions")[0]] if shape.rank else 1
-                return applied * float(elements * max(math.ceil(math.log2(max(length, 2))), 1))
-            case Opcode.TOPK:
-                return Cost(float(i.operand(0).shape.num_elements))
-            case Opcode.FFT:
-                length = math.prod(i.attribute("fft_length"))
-                return Cost(5.0 * elements * math.log2(max(length, 2)))
-            case Opcode.CHOLESKY:
-                return Cost(elements * shape.dimensions[-1] / 3)
-            case Opcode.TRIANGULAR_SOLVE:
-                return Cost(elements * i.operand(0).shape.dimensions[-1])
-        traits = i.op.traits
-        if Trait.TRANSCENDENTAL in traits:
+        op = i.op
+        if op.applications is not None:
+            applied = self.computation(i.attribute("to_apply"))
+            return Cost(applied.flops, applied.transcendentals) * op.applications(i)
+        if op.flops is not None:
+            return Cost(op.flops(i))
+        elements = float(i.shape.num_elements) if i.shape.is_array else 0.0
+        if Trait.TRANSCENDENTAL in op.traits:
             return Cost(transcendentals=elements)
-        if Trait.ELEMENTWISE in traits and Trait.DATA_MOVEMENT not in traits:
-            return Cost(elements)
-        return Cost()
-
-
-def _contracted(dot: HloInstruction) -> float:
-    shape = dot.operand(0).shape
-    return float(math.prod(shape.dimensions[d] for d in dot.attribute("lhs_contracting_dims")))
-
-
-def _complex_factor(shape: Shape) -> float:
-    return 4.0 if shape.element_type.is_complex else 1.0
+        return Cost(elements) if op.is_elementwise and Trait.DATA_MOVEMENT not in op.traits else Cost()
 
 
 def _bytes(i: HloInstruction) -> int:

@@ -16,7 +16,7 @@ from xla_core.hlo.ops.arithmetic import multiply
 from xla_core.hlo.ops.combining import few
 from xla_core.hlo.ops.conversion import convert, reduce_precision
 from xla_core.hlo.ops.numerics import CLASS, integer_bounds, round_to, widen, wrap
-from xla_core.hlo.ops.rules import OpGroup, array, attr, category, check, check_axes, dims
+from xla_core.hlo.ops.rules import OpGroup, array, attr, category, check, check_axes, dims, product_flops
 from xla_core.hlo.table.op_table import Attributes, Trait
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
@@ -309,16 +309,23 @@ def _paired(attributes: Attributes, ranks: Sequence[int]) -> list[list[tuple[int
     return [[(0, lhs), (1, rhs)] for lhs, rhs in pairs]
 
 
+def _dot_flops(dot: HloInstruction) -> float:
+    sizes = dot.operand(0).shape.dimensions
+    return product_flops(dot.shape, math.prod(sizes[d] for d in dot.attribute("lhs_contracting_dims")))
+
+
 entry(
     Opcode.DOT,
     2,
     _dot_shape,
     _dot,
     Trait.EXACT_IN_WIDER_INTEGERS,
+    Trait.SIGNLESS,
     Trait.PRODUCT,
     Trait.SUPERLINEAR,
     doc="Sums of products over the contracting dimensions; the result has batch, lhs, then rhs dimensions.",
     same_sizes=_paired,
+    flops=_dot_flops,
     **_DIMENSIONS,
     operand_precision=attr("enums", (), values="default high highest"),
     algorithm=attr("enum", None),

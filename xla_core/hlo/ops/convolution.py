@@ -14,7 +14,7 @@ from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ops.contraction import charge_products, contraction_result_type, factors, products
 from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.numerics import CLASS, round_to, widen
-from xla_core.hlo.ops.rules import OpGroup, array, attr, check, check_permutation, dims
+from xla_core.hlo.ops.rules import OpGroup, array, attr, check, check_permutation, dims, product_flops
 from xla_core.hlo.ops.window import at_offset, check_window, padded, windowed
 from xla_core.hlo.table.attributes import ConvolutionDimensionNumbers, Window, WindowDimension
 from xla_core.hlo.table.op_table import Attributes, Trait
@@ -137,15 +137,23 @@ def _grouped(
     return total.reshape(groups, batch, *sizes, outputs)
 
 
+def _convolution_flops(convolution: HloInstruction) -> float:
+    kernel = convolution.operand(1).shape
+    outputs = kernel.dimensions[convolution.attribute("dim_labels").kernel_output_feature]
+    return product_flops(convolution.shape, kernel.num_elements / max(outputs, 1))
+
+
 entry(
     Opcode.CONVOLUTION,
     2,
     _convolution_shape,
     _convolution,
     Trait.EXACT_IN_WIDER_INTEGERS,
+    Trait.SIGNLESS,
     Trait.PRODUCT,
     Trait.SUPERLINEAR,
     doc="Sums of products of input windows and kernels, in groups. (XLA: operation semantics, ConvGeneralDilated.)",
+    flops=_convolution_flops,
     window=attr("window", ()),
     dim_labels=attr("dim_labels"),
     feature_group_count=attr("int", 1),

@@ -29,8 +29,9 @@ entry = OpGroup("elementwise").entry
 _SYMMETRIC = (Trait.COMMUTATIVE, Trait.ASSOCIATIVE)
 _PRIMITIVE, _IDEMPOTENT, _TRANSCENDENTAL = Trait.PRIMITIVE, Trait.IDEMPOTENT, Trait.TRANSCENDENTAL
 _PROJECTION, _KEEPS_BITS = Trait.PROJECTION, Trait.KEEPS_BITS
-_EXACT = Trait.EXACT_IN_WIDER_INTEGERS
-_RING, _LATTICE = (*_SYMMETRIC, _PRIMITIVE, _EXACT), (*_SYMMETRIC, _IDEMPOTENT, _EXACT)
+_EXACT, _SIGNLESS = Trait.EXACT_IN_WIDER_INTEGERS, Trait.SIGNLESS
+_RING = (*_SYMMETRIC, _PRIMITIVE, _EXACT, _SIGNLESS)
+_LATTICE = (*_SYMMETRIC, _IDEMPOTENT, _EXACT)
 
 _ACCURACY = {"result_accuracy": attr("braced", None)}
 
@@ -90,7 +91,7 @@ _PARTS = elementwise(shapes.COMPLEX_OR_FLOATS, lambda t: t.component)
 _op(
     Opcode.ADD, 2, _ANY, arithmetic.add, *_RING, ufunc=np.add, identity=_zero, doc="a + b; integers wrap; `or` of pred."
 )
-_op(Opcode.SUBTRACT, 2, _NUMBERS, arithmetic.subtract, _EXACT, doc="a - b; integers wrap.")
+_op(Opcode.SUBTRACT, 2, _NUMBERS, arithmetic.subtract, _EXACT, _SIGNLESS, doc="a - b; integers wrap.")
 _op(Opcode.MULTIPLY, 2, _ANY, arithmetic.multiply, *_RING, ufunc=np.multiply, identity=lambda t: 1)
 _op(Opcode.MULHI, 2, _INTEGERS, arithmetic.multiply_high, Trait.COMMUTATIVE)
 _op(Opcode.DIVIDE, 2, _NUMBERS, arithmetic.divide, _PRIMITIVE, _EXACT)
@@ -105,12 +106,23 @@ _op(
     _BITS,
     arithmetic.bitwise_and,
     *_LATTICE,
+    _SIGNLESS,
     _PRIMITIVE,
     ufunc=np.bitwise_and,
     identity=_all_ones,
     doc="Bitwise and.",
 )
-_op(Opcode.OR, 2, _BITS, arithmetic.bitwise_or, *_LATTICE, ufunc=np.bitwise_or, identity=lambda t: 0, doc="Bitwise or.")
+_op(
+    Opcode.OR,
+    2,
+    _BITS,
+    arithmetic.bitwise_or,
+    *_LATTICE,
+    _SIGNLESS,
+    ufunc=np.bitwise_or,
+    identity=lambda t: 0,
+    doc="Bitwise or.",
+)
 _op(
     Opcode.XOR,
     2,
@@ -118,18 +130,28 @@ _op(
     arithmetic.bitwise_xor,
     *_SYMMETRIC,
     _EXACT,
+    _SIGNLESS,
     ufunc=np.bitwise_xor,
     identity=lambda t: 0,
     doc="Bitwise exclusive or.",
 )
-_op(Opcode.SHIFT_LEFT, 2, _INTEGERS, arithmetic.shift_left, _PRIMITIVE, doc="a << b; 0 where b is the width or more.")
-_op(Opcode.SHIFT_RIGHT_ARITHMETIC, 2, _INTEGERS, arithmetic.shift_right_arithmetic)
+_op(
+    Opcode.SHIFT_LEFT,
+    2,
+    _INTEGERS,
+    arithmetic.shift_left,
+    _PRIMITIVE,
+    _SIGNLESS,
+    doc="a << b; 0 where b is the width or more.",
+)
+_op(Opcode.SHIFT_RIGHT_ARITHMETIC, 2, _INTEGERS, arithmetic.shift_right_arithmetic, _SIGNLESS)
 _op(
     Opcode.SHIFT_RIGHT_LOGICAL,
     2,
     _INTEGERS,
     arithmetic.shift_right_logical,
     _PRIMITIVE,
+    _SIGNLESS,
     doc="a >> b, filled by zeros; 0 where b is the width or more.",
 )
 entry(
@@ -167,6 +189,7 @@ _op(
     _KEEPS_BITS,
     _PRIMITIVE,
     _EXACT,
+    _SIGNLESS,
     doc="The second operand where the first is true, else the third.",
     predicate_operand=0,
 )
@@ -181,11 +204,11 @@ entry(
 )
 
 _op(Opcode.ABS, 1, elementwise(shapes.NUMBERS, lambda t: t.component), arithmetic.absolute, _PROJECTION, _EXACT)
-_op(Opcode.NEGATE, 1, _NUMBERS, arithmetic.negate, _EXACT, doc="-x; integers wrap.")
+_op(Opcode.NEGATE, 1, _NUMBERS, arithmetic.negate, _EXACT, _SIGNLESS, doc="-x; integers wrap.")
 _op(Opcode.SIGN, 1, _NUMBERS, arithmetic.sign, _PROJECTION, _EXACT)
-_op(Opcode.NOT, 1, _BITS, arithmetic.bitwise_not, _EXACT, doc="Bitwise not; logical of pred.")
-_op(Opcode.POPCNT, 1, _BITS, arithmetic.population_count)
-_op(Opcode.COUNT_LEADING_ZEROS, 1, _BITS, arithmetic.count_leading_zeros)
+_op(Opcode.NOT, 1, _BITS, arithmetic.bitwise_not, _EXACT, _SIGNLESS, doc="Bitwise not; logical of pred.")
+_op(Opcode.POPCNT, 1, _BITS, arithmetic.population_count, _SIGNLESS)
+_op(Opcode.COUNT_LEADING_ZEROS, 1, _BITS, arithmetic.count_leading_zeros, _SIGNLESS)
 _op(Opcode.FLOOR, 1, _FLOATS, arithmetic.floor, _PROJECTION, doc="The largest whole number that is not larger.")
 _op(Opcode.CEIL, 1, _FLOATS, arithmetic.ceil, _PROJECTION, doc="The smallest whole number that is not smaller.")
 _op(

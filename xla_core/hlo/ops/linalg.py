@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -126,6 +127,7 @@ entry(
     _cholesky,
     Trait.SUPERLINEAR,
     doc="The triangular factor of Hermitian matrices.",
+    flops=lambda i: i.shape.num_elements * i.shape.dimensions[-1] / 3,
     lower=attr("bool", False),
 )
 entry(
@@ -135,6 +137,7 @@ entry(
     _triangular_solve,
     Trait.SUPERLINEAR,
     doc="Solves op(a) x = b (left side) or x op(a) = b for triangular a.",
+    flops=lambda i: i.shape.num_elements * i.operand(0).shape.dimensions[-1],
     left_side=attr("bool", False),
     lower=attr("bool", False),
     unit_diagonal=attr("bool", False),
@@ -146,6 +149,7 @@ entry(
     _fft_shape,
     _fft,
     doc="The Fourier transform over the last dimensions; the inverse is normalized.",
+    flops=lambda i: 5.0 * i.shape.num_elements * math.log2(max(math.prod(i.attribute("fft_length")), 2)),
     fft_type=attr("enum", values="FFT IFFT RFFT IRFFT"),
     fft_length=attr("ints"),
 )

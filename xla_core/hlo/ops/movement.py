@@ -401,4 +401,5 @@ entry(
     Trait.EXACT_IN_WIDER_INTEGERS,
     doc="The operand with a slice replaced by the update; the start indices are clamped.",
     index_operands=lambda count: range(2, count),
+    in_place_operands=lambda count: (0,),
 )

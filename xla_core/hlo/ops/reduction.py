@@ -126,10 +126,12 @@ entry(
     _reduce,
     Trait.PRIMITIVE,
     Trait.EXACT_IN_WIDER_INTEGERS,
+    Trait.SIGNLESS,
     Trait.ACCUMULATES,
     doc="Combines the elements along dimensions by to_apply, in an order of its own. The operands are arrays, then as "
     "many scalars, from which the results begin.",
     same_sizes=lambda attributes, ranks: alike(ranks[: len(ranks) // 2]),
+    applications=lambda i: max(i.operand(0).shape.num_elements - next(i.shape.leaves()).num_elements, 0),
     dimensions=attr("ints", doc="The dimensions that the result no longer has."),
     to_apply=attr(
         "computation", doc="Combines two values, of each operand, into one. It takes them in any order and grouping."
@@ -141,7 +143,9 @@ entry(
     _map_shape,
     lambda context, instruction, values: context.map(instruction.attribute("to_apply"), values)[0],
     Trait.ELEMENTWISE,
+    Trait.SIGNLESS,
     doc="to_apply of the operands, element by element.",
+    applications=lambda i: i.shape.num_elements,
     dimensions=attr("ints", (), shown=True),
     to_apply=attr("computation"),
 )

@@ -118,6 +118,11 @@ def same_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shap
     return operands[0].without_layout()
 
 
+def product_flops(result: Shape, terms: float) -> float:
+    """The operations of a result whose elements are sums of so many products."""
+    return result.num_elements * terms * (8.0 if result.element_type.is_complex else 2.0)
+
+
 def zeros(shape: Shape) -> Value:
     if shape.is_tuple:
         return tuple(map(zeros, shape.tuple_shapes))

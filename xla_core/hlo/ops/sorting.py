@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -61,14 +62,22 @@ def topk_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shap
     return Shape.tuple([dims(operand.element_type, sizes), dims(ElementType.S32, sizes)])
 
 
+def _comparisons(sort: HloInstruction) -> float:
+    shape = next(sort.shape.leaves())
+    length = shape.dimensions[sort.attribute("dimensions")[0]] if shape.rank else 1
+    return shape.num_elements * math.ceil(math.log2(max(length, 2)))
+
+
 entry(
     Opcode.SORT,
     (1, None),
     _sort_shape,
     _sort,
     Trait.EXACT_IN_WIDER_INTEGERS,
+    Trait.SIGNLESS,
     doc="Sorts all operands along a dimension by a strict order on their elements.",
     same_sizes=lambda attributes, ranks: alike(ranks),
+    applications=_comparisons,
     dimensions=attr("ints"),
     is_stable=attr("bool", False),
     to_apply=attr("computation"),
@@ -79,6 +88,7 @@ entry(
     topk_shape,
     lambda context, i, values: extreme_elements(values[0], i.attribute("k"), largest=i.attribute("largest")),
     doc="The k largest (or smallest) elements of each last-dimension row, in order, and their indices.",
+    flops=lambda i: i.operand(0).shape.num_elements,
     k=attr("int"),
     largest=attr("bool", True, shown=True),
 )

@@ -155,16 +155,22 @@ def _padded_sizes(dimensions: Sequence[int], window: Window) -> list[int]:
     return [max(0, n + w.padding_low) + max(0, w.padding_high) for n, w in zip(sizes, window, strict=True)]
 
 
+def _window_size(i: HloInstruction) -> int:
+    return math.prod(dimension.size for dimension in i.attribute("window"))
+
+
 entry(
     Opcode.REDUCE_WINDOW,
     (2, None),
     _reduce_window_shape,
     _reduce_window,
     Trait.EXACT_IN_WIDER_INTEGERS,
+    Trait.SIGNLESS,
     Trait.ACCUMULATES,
     Trait.SUPERLINEAR,
     doc="Reduces every window of the padded, dilated inputs; padding counts as the initial value.",
     same_sizes=lambda attributes, ranks: alike(ranks[: len(ranks) // 2]),
+    applications=lambda i: next(i.shape.leaves()).num_elements * max(_window_size(i) - 1, 0),
     window=attr("window", ()),
     to_apply=attr("computation"),
 )
@@ -173,8 +179,10 @@ entry(
     3,
     _select_and_scatter_shape,
     _select_and_scatter,
+    Trait.SIGNLESS,
     Trait.SUPERLINEAR,
     doc="Selects one element a window of the operand and combines the source into its place; the gradient of pooling.",
+    flops=lambda i: i.operand(1).shape.num_elements * _window_size(i),
     window=attr("window", ()),
     select=attr("computation"),
     scatter=attr("computation"),

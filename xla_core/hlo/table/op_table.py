@@ -37,6 +37,8 @@ It raises InvalidArgumentError for operands and attributes that don't fit. Where
 
 Evaluate = Callable[["EvaluationContext", "HloInstruction", "list[Value]"], "Value"]
 
+Count = Callable[["HloInstruction"], float]
+
 
 class AttributeKind(enum.Enum):
     """The kinds of attributes; `form` says the Python type and the spelling of each in HLO text."""
@@ -156,6 +158,7 @@ class Trait(enum.Enum):
     KEEPS_BITS = enum.auto()  # each result element, or part of one, has the bits of an operand's: in NaNs too
     BITWISE = enum.auto()  # depends on bits, not numbers: gives another result in a wider type
     EXACT_IN_WIDER_INTEGERS = enum.auto()  # may be computed in wider integers and truncated to n bits
+    SIGNLESS = enum.auto()  # gives the same bits for signed and unsigned integers, if what it applies does
 
 
 SameSizes = Callable[[Attributes, Sequence[int]], "list[list[tuple[int, int]]]"]
@@ -196,6 +199,7 @@ class OpDef:
         traits: further properties of the op.
         doc: a description in words.
         index_operands: number of operands -> the operands that are indices rather than data.
+        in_place_operands: number of operands -> the operands that the op updates; result k begins as the k-th of them.
         predicate_operand: the operand that is pred whatever the others are.
         predicate_result: whether the result is pred whatever the operands are.
         same_sizes: which dimensions of its operands have equal sizes. None means all dimensions for an elementwise op,
@@ -208,6 +212,9 @@ class OpDef:
             products of complex numbers may change); None where there is no such value.
         ufunc: numpy's function for the op, by whose `reduce` and `at` the evaluator combines many elements at once. An
             op without one is evaluated step by step.
+        applications: instruction -> how many times it applies `to_apply`; None where its cost isn't that of `to_apply`.
+        flops: instruction -> how many floating-point operations it takes. None means one for each element of an
+            elementwise op, and none for another op.
         groups: for a collective, the requirements on its device groups.
         group: the file of `xla_core/hlo/ops` that has its entry.
     """
@@ -220,6 +227,7 @@ class OpDef:
     traits: frozenset[Trait] = frozenset()
     doc: str = ""
     index_operands: Callable[[int], Sequence[int]] = lambda count: ()
+    in_place_operands: Callable[[int], Sequence[int]] = lambda count: ()
     predicate_operand: int | None = None
     predicate_result: bool = False
     same_sizes: SameSizes | None = None
@@ -228,6 +236,8 @@ class OpDef:
     result_at: tuple[int, ...] | None = None
     identity: Callable[[ElementType], complex | None] = lambda element_type: None
     ufunc: np.ufunc | None = None
+    applications: Count | None = None
+    flops: Count | None = None
     groups: GroupRule | None = None
     group: str = ""
     calls: tuple[str, ...] = dataclasses.field(init=False)

@@ -23,49 +23,49 @@ class ElementType(enum.Enum):
     Attributes:
         proto: the number in XLA's PrimitiveType.
         pjrt: the number in PJRT's PJRT_Buffer_Type; None where PJRT has no such type.
+        dlpack: DLPack's code; None for types that it doesn't have, or not in whole bytes.
         vhlo: VHLO's code in bytecode; None where VHLO has no such type.
         release: the StableHLO release that introduced the type.
         builtin: the bytecode code of an MLIR builtin float type; None for other types.
-        dlpack: DLPack's code for a float type of 8 bits; None for other types.
     """
 
     proto: int
     pjrt: int | None
+    dlpack: int | None
     vhlo: int | None
     release: tuple[int, int]
     builtin: int | None
-    dlpack: int | None
 
-    PRED = "pred", 1, 1, 0
-    S2 = "s2", 26, 24, 31, (1, 2)
-    S4 = "s4", 21, 21, 10
-    S8 = "s8", 2, 2, 11
-    S16 = "s16", 3, 3, 12
-    S32 = "s32", 4, 4, 13
-    S64 = "s64", 5, 5, 14
-    U2 = "u2", 27, 25, 32, (1, 2)
-    U4 = "u4", 22, 22, 15
-    U8 = "u8", 6, 6, 16
-    U16 = "u16", 7, 7, 17
-    U32 = "u32", 8, 8, 18
-    U64 = "u64", 9, 9, 19
-    F4E2M1FN = "f4e2m1fn", 32, 29, 37, (1, 8), 29
-    F6E2M3FN = "f6e2m3fn", 36, None, 38, (1, 8), 30
-    F6E3M2FN = "f6e3m2fn", 35, None, 39, (1, 8), 31
-    F8E3M4 = "f8e3m4", 29, 27, 36, (1, 7), 28, 7
-    F8E4M3 = "f8e4m3", 28, 26, 35, (1, 7), 23, 8
-    F8E4M3B11FNUZ = "f8e4m3b11fnuz", 23, 18, 29, (0, 11), 27, 9
-    F8E4M3FN = "f8e4m3fn", 20, 17, 6, (0, 9), 24, 10
-    F8E4M3FNUZ = "f8e4m3fnuz", 25, 20, 27, (0, 10), 26, 11
-    F8E5M2 = "f8e5m2", 19, 16, 7, (0, 9), 22, 12
-    F8E5M2FNUZ = "f8e5m2fnuz", 24, 19, 28, (0, 10), 25, 13
-    F8E8M0FNU = "f8e8m0fnu", 33, 28, 40, (1, 8), 32, 14
-    BF16 = "bf16", 16, 13, 2, (0, 9), 3
-    F16 = "f16", 10, 10, 3, (0, 9), 4
-    F32 = "f32", 11, 11, 4, (0, 9), 5
-    F64 = "f64", 12, 12, 5, (0, 9), 6
-    C64 = "c64", 15, 14
-    C128 = "c128", 18, 15
+    PRED = "pred", 1, 1, 6, 0
+    S2 = "s2", 26, 24, None, 31, (1, 2)
+    S4 = "s4", 21, 21, None, 10
+    S8 = "s8", 2, 2, 0, 11
+    S16 = "s16", 3, 3, 0, 12
+    S32 = "s32", 4, 4, 0, 13
+    S64 = "s64", 5, 5, 0, 14
+    U2 = "u2", 27, 25, None, 32, (1, 2)
+    U4 = "u4", 22, 22, None, 15
+    U8 = "u8", 6, 6, 1, 16
+    U16 = "u16", 7, 7, 1, 17
+    U32 = "u32", 8, 8, 1, 18
+    U64 = "u64", 9, 9, 1, 19
+    F4E2M1FN = "f4e2m1fn", 32, 29, None, 37, (1, 8), 29
+    F6E2M3FN = "f6e2m3fn", 36, None, None, 38, (1, 8), 30
+    F6E3M2FN = "f6e3m2fn", 35, None, None, 39, (1, 8), 31
+    F8E3M4 = "f8e3m4", 29, 27, 7, 36, (1, 7), 28
+    F8E4M3 = "f8e4m3", 28, 26, 8, 35, (1, 7), 23
+    F8E4M3B11FNUZ = "f8e4m3b11fnuz", 23, 18, 9, 29, (0, 11), 27
+    F8E4M3FN = "f8e4m3fn", 20, 17, 10, 6, (0, 9), 24
+    F8E4M3FNUZ = "f8e4m3fnuz", 25, 20, 11, 27, (0, 10), 26
+    F8E5M2 = "f8e5m2", 19, 16, 12, 7, (0, 9), 22
+    F8E5M2FNUZ = "f8e5m2fnuz", 24, 19, 13, 28, (0, 10), 25
+    F8E8M0FNU = "f8e8m0fnu", 33, 28, 14, 40, (1, 8), 32
+    BF16 = "bf16", 16, 13, 4, 2, (0, 9), 3
+    F16 = "f16", 10, 10, 2, 3, (0, 9), 4
+    F32 = "f32", 11, 11, 2, 4, (0, 9), 5
+    F64 = "f64", 12, 12, 2, 5, (0, 9), 6
+    C64 = "c64", 15, 14, 5
+    C128 = "c128", 18, 15, 5
     TUPLE = "tuple", 13
     OPAQUE = "opaque", 14
     TOKEN = "token", 17, 23
@@ -75,15 +75,15 @@ class ElementType(enum.Enum):
         name: Any,  # mypy reads the lookup ElementType("f32") as a call of this
         proto: int = 0,
         pjrt: int | None = None,
+        dlpack: int | None = None,
         vhlo: int | None = None,
         release: tuple[int, int] = (0, 9),
         builtin: int | None = None,
-        dlpack: int | None = None,
     ) -> ElementType:
         self = object.__new__(cls)
         self._value_ = name
-        self.proto, self.pjrt, self.vhlo, self.release = proto, pjrt, vhlo, release
-        self.builtin, self.dlpack = builtin, dlpack
+        self.proto, self.pjrt, self.dlpack = proto, pjrt, dlpack
+        self.vhlo, self.release, self.builtin = vhlo, release, builtin
         return self
 
     if TYPE_CHECKING:  # mypy infers Any for the value of an enum that has a `__new__`

@@ -14,7 +14,6 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Sequence
 
-from xla_core.analysis.buffer_sharing import in_place_operands
 from xla_core.analysis.control_flow import control_flow_callees, sequential_computations
 from xla_core.hlo.ir.computation import HloComputation
 from xla_core.hlo.ir.effects import EffectAnalysis
@@ -127,7 +126,7 @@ class _Memory:
         if opcode == Opcode.WHILE:
             self.versions[instruction] = [_Version(v.buffer) for v in operands[0]]
             return
-        updated = in_place_operands(instruction)
+        updated = instruction.op.in_place_operands(len(instruction.operands))
         made: list[_Version] = []
         for leaf, shape in enumerate(leaves):
             if leaf < len(updated) and len(operands[updated[leaf]]) == 1:
@@ -146,7 +145,7 @@ class _Memory:
             if instruction.opcode == Opcode.WHILE:
                 for version in self.versions[instruction.operand(0)]:
                     self._before(version, instruction)
-            for operand in in_place_operands(instruction):
+            for operand in instruction.op.in_place_operands(len(instruction.operands)):
                 for version in self.versions[instruction.operand(operand)]:
                     self._before(version, instruction)
         module = self.computation.module

@@ -15,8 +15,6 @@ from xla_core.hlo.values.element_type import ElementType
 CPU = 1
 _READ_ONLY = 1
 
-_CODES = {"s": 0, "u": 1, "f": 2, "bf": 4, "c": 5, "pred": 6}
-
 
 class _Tensor(Structure):
     _fields_ = (
@@ -84,16 +82,12 @@ _capsule_destructor = ctypes.PYFUNCTYPE(None, c_void_p)(_destroy)
 
 
 def _type_of(element_type: ElementType) -> tuple[int, int]:
-    name = element_type.value
-    if element_type.dlpack is not None:
-        return element_type.dlpack, element_type.bit_width
-    kind = name.rstrip("0123456789") if name != "pred" else name
-    if kind not in _CODES or (element_type.bit_width < 8 and name != "pred"):
+    if element_type.dlpack is None:
         raise UnimplementedError(
-            f"{name} has no DLPack form: libraries differ on how elements of less than a byte are packed",
+            f"{element_type} has no DLPack form: libraries differ on how elements of less than a byte are packed",
             hint="convert to a type of at least 8 bits, or use np.asarray",
         )
-    return _CODES[kind], max(element_type.bit_width, 8)
+    return element_type.dlpack, max(element_type.bit_width, 8)
 
 
 def export(

@@ -25,7 +25,7 @@ from xla_core.passes.legalization.carriers.conversions import (
     reinterpreted,
     wrapped,
 )
-from xla_core.passes.legalization.carriers.integers import MODULAR, NARROW, U32, compared, index
+from xla_core.passes.legalization.carriers.integers import NARROW, U32, compared, index
 from xla_core.passes.legalization.legalize import rewrite_unsupported
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.rewriter import remove_dead
@@ -34,13 +34,6 @@ from xla_core.target import Capabilities, Ok, Support, Unsupported
 _KEPT = frozenset((Trait.ASYNC, Trait.HOST_TRANSFER, Trait.COLLECTIVE, Trait.SIDE_EFFECT, Trait.PER_DEVICE))
 _MOVED = frozenset((Trait.DATA_MOVEMENT, Trait.NOP, Trait.CONTROL_FLOW))
 _CONVERSIONS = frozenset({Opcode.CONVERT, Opcode.BITCAST_CONVERT, Opcode.PARAMETER, Opcode.CONSTANT})
-_AS_U32 = frozenset(
-    {
-        *(Opcode.SELECT, Opcode.MAP, Opcode.REDUCE, Opcode.REDUCE_WINDOW, Opcode.SORT, Opcode.SCATTER),
-        *(Opcode.SELECT_AND_SCATTER, Opcode.DOT, Opcode.CONVOLUTION),
-    }
-)
-"""Ops on u32 that are the same ops on s32, whose applied computations are carried too."""
 
 
 class ElementTypeCarrier(HloPass):
@@ -91,7 +84,7 @@ class ElementTypeCarrier(HloPass):
             both = i.operand(0).shape.element_type, i.shape.element_type
             return Ok() if is_reinterpreted(*both, self._carried) else Unsupported("no carrier keeps its bits")
         if types == {ElementType.U32}:
-            own = i.opcode in MODULAR or i.opcode in U32 or i.opcode in _AS_U32 or i.opcode == Opcode.COMPARE
+            own = Trait.SIGNLESS in traits or i.opcode in U32 or i.opcode == Opcode.COMPARE
             return Ok() if own else Unsupported("u32 is carried in s32")
         integers = all(t.is_integral for t in types)
         return Ok() if integers and i.opcode in NARROW else Unsupported("its type is carried in a wider one")

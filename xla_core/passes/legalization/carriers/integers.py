@@ -13,25 +13,6 @@ Formula = Callable[..., HloExpression]
 
 _LEAST = -(2**31)
 
-MODULAR = frozenset(
-    {
-        Opcode.ADD,
-        Opcode.SUBTRACT,
-        Opcode.MULTIPLY,
-        Opcode.NEGATE,
-        Opcode.AND,
-        Opcode.OR,
-        Opcode.XOR,
-        Opcode.NOT,
-        Opcode.SHIFT_LEFT,
-        Opcode.SHIFT_RIGHT_LOGICAL,
-        Opcode.SHIFT_RIGHT_ARITHMETIC,
-        Opcode.POPCNT,
-        Opcode.COUNT_LEADING_ZEROS,
-    }
-)
-"""Ops whose results have the same bits for s32 and u32."""
-
 
 def _ordered(x: HloExpression) -> HloExpression:
     """Maps the bits of u32 to s32 so that the order stays."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.op_table import OPS
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.literal import Literal
 from xla_core.hlo.values.shape import Shape
@@ -86,14 +87,7 @@ def _async_start(ctx: RaisingContext, instruction: HloInstruction, operands: Seq
     return started(ctx, instruction, tuple(operands), ctx.inline(instruction.attribute("calls"), operands))
 
 
-@raises(
-    Opcode.ASYNC_UPDATE,
-    Opcode.ASYNC_DONE,
-    Opcode.COPY_DONE,
-    Opcode.ALL_REDUCE_DONE,
-    Opcode.ALL_GATHER_DONE,
-    Opcode.COLLECTIVE_PERMUTE_DONE,
-)
+@raises(*(op.opcode for op in OPS.values() if op.result_at is not None))
 def _done(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     value = operands[0]
     for index in instruction.op.result_at or ():
