@@ -9,8 +9,6 @@ import numpy as np
 
 from xla_core.hlo.ir.builder import Builder
 from xla_core.hlo.ir.instruction import HloInstruction
-from xla_core.hlo.table.attributes import SliceDimension
-from xla_core.hlo.table.mesh import AxisRef
 from xla_core.hlo.table.op_table import Trait
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
@@ -30,29 +28,13 @@ def operand_shardings(instruction: HloInstruction, sharding: Sharding) -> list[S
     """
     if not instruction.shape.is_array or instruction.shape.is_dynamic:
         return None
-    match instruction.opcode:
-        case Opcode.CONSTANT | Opcode.IOTA:
-            return []
-        case Opcode.BROADCAST:
-            return [_moved(sharding, instruction.attribute("dimensions"))]
-        case Opcode.TRANSPOSE:
-            source = np.argsort(instruction.attribute("dimensions"))
-            return [_moved(sharding, [int(dimension) for dimension in source])]
-        case Opcode.SLICE:
-            return _of_slice(instruction, sharding)
-        case Opcode.RESHAPE:
-            return _of_reshape(instruction, sharding)
-        case Opcode.DYNAMIC_SLICE:
-            of_slice = _of_slice(instruction, sharding)
-            return of_slice and of_slice + [_whole(sharding, 0)] * (len(instruction.operands) - 1)
-        case Opcode.GATHER:
-            return _of_gather(instruction, sharding)
-        case Opcode.REDUCE:
-            operand, reduced = instruction.operand(0), instruction.attribute("dimensions")
-            kept = iter(sharding.dimensions)
-            dimensions = tuple(() if d in reduced else next(kept) for d in range(operand.shape.rank))
-            return [dataclasses.replace(sharding, dimensions=dimensions), _whole(sharding, 0)]
-    if not _BY_DEVICE.isdisjoint(instruction.op.traits) or any(not o.shape.is_array for o in instruction.operands):
+    op = instruction.op
+    if op.sharding_rule is not None:
+        rule = op.sharding_rule(instruction)
+        if rule is None or any(sharding.shard_counts[d] > 1 for d in rule.whole):
+            return None
+        return [_moved(sharding, dimensions) for dimensions in rule.operands]
+    if not _BY_DEVICE.isdisjoint(op.traits) or any(not o.shape.is_array for o in instruction.operands):
         return None
     if not sharding.is_divided and not instruction.called_computations:
         return [_whole(sharding, operand.shape.rank) for operand in instruction.operands]
@@ -61,53 +43,15 @@ def operand_shardings(instruction: HloInstruction, sharding: Sharding) -> list[S
     return [sharding if operand.shape.rank else _whole(sharding, 0) for operand in instruction.operands]
 
 
-def _of_slice(instruction: HloInstruction, sharding: Sharding) -> list[Sharding] | None:
-    """A slice that takes a part of a dimension is not divided along it."""
-    sizes = zip(instruction.operand(0).shape.dimensions, instruction.shape.dimensions, strict=True)
-    for (before, after), count in zip(sizes, sharding.shard_counts, strict=True):
-        if before != after and count > 1:
-            return None
-    return [sharding]
-
-
-def _of_reshape(instruction: HloInstruction, sharding: Sharding) -> list[Sharding] | None:
-    """A reshape is divided where it only adds or removes dimensions of size 1."""
-    before, after = instruction.operand(0).shape.dimensions, instruction.shape.dimensions
-    kept = [d for d, size in enumerate(after) if size != 1]
-    if [after[d] for d in kept] != [size for size in before if size != 1]:
-        return None if sharding.is_divided else [_whole(sharding, len(before))]
-    axes = (sharding.dimensions[d] for d in kept)
-    return [dataclasses.replace(sharding, dimensions=tuple(next(axes) if size != 1 else () for size in before))]
-
-
-def _of_gather(instruction: HloInstruction, sharding: Sharding) -> list[Sharding] | None:
-    """A gather is divided along its indices, and along dimensions that its slices take as a whole."""
-    operand, indices = (o.shape for o in instruction.operands)
-    if instruction.attribute("operand_batching_dims"):
-        return None
-    collapsed, offsets = instruction.attribute("collapsed_slice_dims"), instruction.attribute("offset_dims")
-    sizes, vector = instruction.attribute("slice_sizes"), instruction.attribute("index_vector_dim")
-    of_operand: list[tuple[AxisRef, ...]] = [()] * operand.rank
-    in_slices = [d for d in range(operand.rank) if d not in collapsed]
-    for d, offset in zip(in_slices, offsets, strict=True):
-        if sharding.shard_counts[offset] > 1 and sizes[d] != operand.dimensions[d]:
-            return None
-        of_operand[d] = sharding.dimensions[offset]
-    batch = (axes for d, axes in enumerate(sharding.dimensions) if d not in offsets)
-    of_indices = tuple(() if d == vector else next(batch) for d in range(indices.rank))
-    return [
-        dataclasses.replace(sharding, dimensions=tuple(of_operand)),
-        dataclasses.replace(sharding, dimensions=of_indices),
-    ]
-
-
 def _whole(sharding: Sharding, rank: int) -> Sharding:
-    return dataclasses.replace(sharding, dimensions=((),) * rank)
+    return _moved(sharding, (None,) * rank)
 
 
-def _moved(sharding: Sharding, dimensions: Sequence[int]) -> Sharding:
-    """Returns the sharding of a tensor whose dimensions are these of another."""
-    return dataclasses.replace(sharding, dimensions=tuple(sharding.dimensions[d] for d in dimensions))
+def _moved(sharding: Sharding, dimensions: Sequence[int | None]) -> Sharding:
+    """Returns the sharding of a tensor whose dimensions are these of another, or None for one that is not divided."""
+    return dataclasses.replace(
+        sharding, dimensions=tuple(() if d is None else sharding.dimensions[d] for d in dimensions)
+    )
 
 
 def add_sharded(
@@ -130,18 +74,9 @@ def add_sharded(
         if start is not None:  # whole numbers are exact in s32 and may not be in the result's type
             numbers = b.clone(instruction, (), shape=shape.with_element_type(ElementType.S32))
             return b.convert(b.add(Opcode.ADD, numbers, b.broadcast(start, shape.dimensions)), shape)
-    if instruction.opcode == Opcode.SLICE:
-        wholes = zip(operands[0].shape.dimensions, shape.dimensions, instruction.attribute("slice"), strict=True)
-        slices = tuple(SliceDimension(0, size) if size == part else given for size, part, given in wholes)
-        return b.clone(instruction, operands, shape=shape, slice=slices)
-    if instruction.opcode == Opcode.DYNAMIC_SLICE:
-        return b.clone(instruction, operands, shape=shape, dynamic_slice_sizes=shape.dimensions)
-    if instruction.opcode == Opcode.GATHER:
-        whole, part = instruction.operand(0).shape.dimensions, operands[0].shape.dimensions
-        given = zip(instruction.attribute("slice_sizes"), whole, part, strict=True)
-        sizes = tuple(mine if mine != all_ else size for size, all_, mine in given)
-        return b.clone(instruction, operands, shape=shape, slice_sizes=sizes)
-    return b.clone(instruction, operands, shape=shape)
+    changed = instruction.op.shard_attributes
+    attributes = {} if changed is None else changed(instruction, [o.shape for o in operands], shape)
+    return b.clone(instruction, operands, shape=shape, **attributes)
 
 
 def slice_at(b: Builder, value: HloInstruction, shape: Shape, starts: Starts) -> HloInstruction:

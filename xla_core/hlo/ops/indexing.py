@@ -11,6 +11,7 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.evaluation.environment import Value
 from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
 from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ops import sharding_rules
 from xla_core.hlo.ops.combining import combine_at
 from xla_core.hlo.ops.rules import (
     OpGroup,
@@ -285,6 +286,8 @@ entry(
     index_vector_dim=attr("int"),
     slice_sizes=attr("ints"),
     indices_are_sorted=attr("bool", False),
+    sharding_rule=sharding_rules.of_gather,
+    shard_attributes=sharding_rules.of_gathered_shard,
 )
 entry(
     Opcode.SCATTER,

@@ -11,6 +11,7 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.evaluation.environment import Value
 from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
 from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ops import sharding_rules
 from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.rules import (
     OpGroup,
@@ -285,6 +286,7 @@ entry(
     dimensions=attr(
         "ints", (), shown=True, doc="For each dimension of the operand, the dimension of the result that it becomes."
     ),
+    sharding_rule=sharding_rules.of_broadcast,
 )
 entry(
     Opcode.IOTA,
@@ -295,6 +297,7 @@ entry(
     Trait.CHEAP,
     doc="0, 1, 2, ... along one dimension.",
     iota_dimension=attr("int", doc="The dimension along which the numbers count."),
+    sharding_rule=sharding_rules.of_nothing,
 )
 entry(
     Opcode.RESHAPE,
@@ -307,6 +310,7 @@ entry(
     inferred_dimension=attr(
         "int", None, doc="The dimension whose size was inferred from a dynamic operand; it changes nothing else."
     ),
+    sharding_rule=sharding_rules.of_reshape,
 )
 entry(
     Opcode.DYNAMIC_RESHAPE,
@@ -328,6 +332,7 @@ entry(
     Trait.CHEAP,
     doc="Result dimension i is operand dimension dimensions[i].",
     dimensions=attr("ints", doc="For each dimension of the result, the dimension of the operand that it is."),
+    sharding_rule=sharding_rules.of_transpose,
 )
 entry(
     Opcode.REVERSE,
@@ -351,6 +356,8 @@ entry(
     Trait.CHEAP,
     doc="[start:limit:stride] of every dimension.",
     slice=attr("slice", doc="For each dimension, the first index, the end and the step of the elements that are kept."),
+    sharding_rule=sharding_rules.of_slice,
+    shard_attributes=sharding_rules.of_sliced_shard,
 )
 entry(
     Opcode.PAD,
@@ -390,6 +397,8 @@ entry(
     dynamic_slice_sizes=attr(
         "ints", doc="The sizes of the result; the start of each dimension is an operand, a scalar integer."
     ),
+    sharding_rule=sharding_rules.of_slice,
+    shard_attributes=sharding_rules.of_dynamically_sliced_shard,
 )
 entry(
     Opcode.DYNAMIC_UPDATE_SLICE,

@@ -10,6 +10,7 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.evaluation.environment import Value
 from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
 from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ops import sharding_rules
 from xla_core.hlo.ops.combining import as_value, fold
 from xla_core.hlo.ops.rules import (
     OpGroup,
@@ -136,6 +137,7 @@ entry(
     to_apply=attr(
         "computation", doc="Combines two values, of each operand, into one. It takes them in any order and grouping."
     ),
+    sharding_rule=sharding_rules.of_reduce,
 )
 entry(
     Opcode.MAP,

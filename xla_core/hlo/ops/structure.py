@@ -10,6 +10,7 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.evaluation.environment import TOKEN, Value
 from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
 from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ops import sharding_rules
 from xla_core.hlo.ops.conversion import bitcast_convert
 from xla_core.hlo.ops.rules import (
     OpGroup,
@@ -137,6 +138,7 @@ entry(
     *_FREE,
     doc="A literal.",
     literal=attr("literal"),
+    sharding_rule=sharding_rules.of_nothing,
 )
 entry(
     Opcode.TUPLE,

@@ -18,6 +18,7 @@ import numpy as np
 from xla_core.checks import did_you_mean, require
 from xla_core.errors import AlreadyExistsError, InvalidArgumentError
 from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.table.sharding_rule import ShardingRule
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Shape
 
@@ -215,6 +216,9 @@ class OpDef:
         applications: instruction -> how many times it applies `to_apply`; None where its cost isn't that of `to_apply`.
         flops: instruction -> how many floating-point operations it takes. None means one for each element of an
             elementwise op, and none for another op.
+        sharding_rule: instruction -> how it is divided, or None. An op without a rule is divided if it is elementwise.
+        shard_attributes: (instruction, shapes of the operands' shards, shape of the result's shard) -> the attributes
+            that a shard has in place of the instruction's.
         groups: for a collective, the requirements on its device groups.
         group: the file of `xla_core/hlo/ops` that has its entry.
     """
@@ -238,6 +242,8 @@ class OpDef:
     ufunc: np.ufunc | None = None
     applications: Count | None = None
     flops: Count | None = None
+    sharding_rule: Callable[[HloInstruction], ShardingRule | None] | None = None
+    shard_attributes: Callable[[HloInstruction, Sequence[Shape], Shape], Attributes] | None = None
     groups: GroupRule | None = None
     group: str = ""
     calls: tuple[str, ...] = dataclasses.field(init=False)
