@@ -9,11 +9,12 @@ import reprlib
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from xla_core.errors import InvalidArgumentError
+from xla_core.errors import InvalidArgumentError, UnavailableError
 
 __all__ = [
     "counted",
     "did_you_mean",
+    "no_pictures",
     "refuse_pickle",
     "require",
     "require_file_name",
@@ -32,6 +33,11 @@ def did_you_mean(name: str, known: Iterable[str], count: int = 3, cutoff: float 
     near = difflib.get_close_matches(name, list(known), 3, cutoff) if len(name) <= 100 else []
     near.sort(key=lambda other: sorted(other) != sorted(name))  # letters in another order are the likeliest mistake
     return f"did you mean {', '.join(near[:count])}?" if near else None
+
+
+def no_pictures() -> UnavailableError:
+    """Returns the error that matplotlib is not installed."""
+    return UnavailableError("pictures need matplotlib, which is not installed", hint="pip install 'xla-core[pictures]'")
 
 
 def refuse_pickle(thing: object, hint: str) -> NoReturn:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
-from xla_core.errors import InvalidArgumentError, UnavailableError
+from xla_core.checks import no_pictures
+from xla_core.errors import InvalidArgumentError
 from xla_core.profile_span import Span
 
 __all__ = ["PICTURE_SUFFIXES", "nesting_depths", "plot_timeline"]
@@ -36,9 +37,7 @@ def plot_timeline(spans: Sequence[Span], file: str | Path | IO[bytes]) -> None:
         from matplotlib.figure import Figure
         from matplotlib.patches import Patch
     except ImportError as error:
-        raise UnavailableError(
-            "pictures need matplotlib, which is not installed", hint="pip install 'xla-core[pictures]'"
-        ) from error
+        raise no_pictures() from error
 
     origin, end = min(span.start for span in spans), max(span.end for span in spans)
     scale, unit = next(((s, u) for s, u in _UNITS if end - origin >= s), _UNITS[-1])

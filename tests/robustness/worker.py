@@ -97,7 +97,7 @@ def _arguments_fit(module: xla.HloModule) -> bool:
 
 
 def _evaluate(module: xla.HloModule) -> None:
-    shapes = [s for p in module.entry.parameters for s in p.shape.leaves() if s.is_array]
+    shapes = [s for p in module.entry.parameters for s in p.shape.array_leaves()]
     arrays = [np.ones(s.dimensions, s.dtype) for s in shapes]
     xla.evaluate(module, *arrays, max_steps=LIMITS.steps, max_bytes=LIMITS.result_bytes, timeout=30.0)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import IO
 
 from xla_core.analysis.buffer_assignment import AllocationKind, BufferAssignment
-from xla_core.errors import UnavailableError
+from xla_core.checks import no_pictures
 
 _KINDS = (AllocationKind.TEMP,)
 _LINE = 0.03  # the height of a name, as a fraction of the picture's
@@ -29,9 +29,7 @@ def plot_memory_map(
         import matplotlib as mpl
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise UnavailableError(
-            "pictures need matplotlib, which is not installed", hint="pip install 'xla-core[pictures]'"
-        ) from error
+        raise no_pictures() from error
 
     bases: dict[int, int] = {}
     height = 0

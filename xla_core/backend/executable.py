@@ -107,12 +107,12 @@ class Executable(abc.ABC):
     @property
     def parameter_shapes(self) -> tuple[Shape, ...]:
         """Shapes of the arguments with their layouts on the device; row-major where the module has no layout."""
-        return tuple(s.with_default_layout() for p in self.module.parameter_shapes for s in p.leaves() if s.is_array)
+        return tuple(s.with_default_layout() for p in self.module.parameter_shapes for s in p.array_leaves())
 
     @property
     def result_shapes(self) -> tuple[Shape, ...]:
         """Shapes of the array leaves of the results, with their layouts on the device."""
-        return tuple(s.with_default_layout() for s in self.module.result_shape.leaves() if s.is_array)
+        return tuple(s.with_default_layout() for s in self.module.result_shape.array_leaves())
 
     def native_entry(self) -> NativeEntry | None:
         """Returns the function that runs the program without Python, or None where there is none.

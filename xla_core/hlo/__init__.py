@@ -32,7 +32,7 @@ from xla_core.hlo.evaluator import (
 from xla_core.hlo.ir.builder import comparator, scalar_computation
 from xla_core.hlo.ir.computation import HloComputation
 from xla_core.hlo.ir.entry import flatten_entry
-from xla_core.hlo.ir.extractor import extract_module, tuple_of
+from xla_core.hlo.ir.extractor import extract_computation, extract_module, tuple_of
 from xla_core.hlo.ir.graph import to_dot
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ir.module import HloModule, InputOutputAlias
@@ -106,6 +106,7 @@ __all__ = [
     "evaluate_instruction",
     "evaluate_parallel",
     "evaluate_replicas",
+    "extract_computation",
     "extract_module",
     "flatten_entry",
     "flatten_value",

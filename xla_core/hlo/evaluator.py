@@ -36,7 +36,7 @@ def _argument(array: npt.ArrayLike, shape: Shape, position: int) -> np.ndarray:
 def _arguments(computation: HloComputation, arrays: Sequence[npt.ArrayLike]) -> list[Value]:
     for parameter in computation.parameters:
         check_rank(parameter)
-    shapes = [leaf for p in computation.parameters for leaf in p.shape.leaves() if leaf.is_array]
+    shapes = [leaf for p in computation.parameters for leaf in p.shape.array_leaves()]
     if len(arrays) != len(shapes):
         raise wrong_count(computation.name, shapes, len(arrays))
     given = iter([_argument(a, s, i) for i, (a, s) in enumerate(zip(arrays, shapes, strict=True))])

@@ -62,7 +62,7 @@ class Signature:
 
     def _sizes(self, call: HloInstruction) -> tuple[tuple[int, ...], dict[str, int]]:
         target: str = call.attribute("custom_call_target")
-        operands = [s for o in call.operands for s in o.shape.leaves() if s.is_array]
+        operands = [s for o in call.operands for s in o.shape.array_leaves()]
         patterns, element_type = self.operands.split(), _ELEMENT_TYPES[target.removeprefix("lapack_")[0]]
         shapes = ", ".join(str(s.without_layout()) for s in operands)
         wrong = _wrong(call, f"takes {element_type} operands ({self.operands}), not {shapes}")

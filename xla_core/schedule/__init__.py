@@ -22,7 +22,6 @@ from xla_core.schedule.thunk import (
     ThunkProgram,
     ThunkSequence,
     WhileThunk,
-    leaf_shapes,
     walk,
 )
 from xla_core.schedule.thunk_emitter import EmitKernel, emit_thunks, host_thunk
@@ -52,6 +51,5 @@ __all__ = [
     "assign_streams",
     "emit_thunks",
     "host_thunk",
-    "leaf_shapes",
     "walk",
 ]

@@ -73,11 +73,6 @@ def _uses(reads: Sequence[BufferSlice], writes: Sequence[BufferSlice]) -> tuple[
     return (*[BufferUse(part, False) for part in reads], *[BufferUse(part, True) for part in writes])
 
 
-def leaf_shapes(shape: Shape) -> tuple[Shape, ...]:
-    """Returns the array shapes in a shape, from left to right."""
-    return tuple(leaf for leaf in shape.leaves() if leaf.is_array)
-
-
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class KernelThunk(Thunk):
     """Launches device code. `kernel` is a `backend.Kernel`, or an object of which the backend makes one on loading."""
@@ -204,11 +199,11 @@ class CollectiveThunk(Thunk):
     @property
     def operand_shapes(self) -> tuple[Shape, ...]:
         """The operands' shapes with their layouts on the device."""
-        return tuple(s for operand in self.instruction.operands for s in leaf_shapes(operand.shape))
+        return tuple(s for operand in self.instruction.operands for s in operand.shape.array_leaves())
 
     @property
     def result_shapes(self) -> tuple[Shape, ...]:
-        return leaf_shapes(self.instruction.shape)
+        return self.instruction.shape.array_leaves()
 
 
 HostFunction = Callable[..., Sequence[np.ndarray]]

@@ -14,6 +14,7 @@ from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
 from xla_core.hlo.evaluator import evaluate_computation
 from xla_core.hlo.ir.computation import HloComputation
 from xla_core.hlo.ir.effects import has_side_effect
+from xla_core.hlo.ir.extractor import extract_computation
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.ops.control_flow import branch_computations
@@ -33,7 +34,6 @@ from xla_core.schedule.thunk import (
     ThunkProgram,
     ThunkSequence,
     WhileThunk,
-    leaf_shapes,
 )
 from xla_core.target import copies_bits, keeps_layout
 
@@ -144,7 +144,7 @@ class _Emitter:
 
     def _transfer(self, instruction: HloInstruction, operands: Slices, results: Slices) -> Sequence[Thunk]:
         """Emits a send at its start, and a receive at its done op."""
-        name, shapes = instruction.name, leaf_shapes(instruction.shape)
+        name, shapes = instruction.name, instruction.shape.array_leaves()
         match instruction.opcode:
             case Opcode.SEND | Opcode.RECV_DONE if not _start(instruction).attribute("is_host_transfer"):
                 return (CollectiveThunk(name, instruction, operands, results),)
@@ -155,7 +155,7 @@ class _Emitter:
                 return (OutfeedThunk(name, self.slices(value), value.shape),)
             case Opcode.SEND:
                 value = instruction.operand(0)
-                leaves = zip(self.slices(value), leaf_shapes(value.shape), strict=True)
+                leaves = zip(self.slices(value), value.shape.array_leaves(), strict=True)
                 return tuple(SendThunk(name, place, shape, *_channel(instruction)) for place, shape in leaves)
             case Opcode.RECV_DONE:
                 leaves = zip(results, shapes, strict=True)
@@ -180,12 +180,10 @@ def host_thunk(
 
     `environment` has the state of random numbers, which the instructions of a program share.
     """
-    computation = HloComputation(instruction.name)
-    parameters = [computation.parameter(n, operand.shape) for n, operand in enumerate(instruction.operands)]
-    computation.set_root(computation.add_instruction(instruction.clone(parameters)))
+    computation = extract_computation(instruction)
     context = EvaluationContext(environment)  # caches its plan of the computation
-    shapes = tuple(s.with_default_layout() for o in instruction.operands for s in leaf_shapes(o.shape))
-    result_shapes = tuple(s.with_default_layout() for s in leaf_shapes(instruction.shape))
+    shapes = tuple(s.with_default_layout() for o in instruction.operands for s in o.shape.array_leaves())
+    result_shapes = tuple(s.with_default_layout() for s in instruction.shape.array_leaves())
 
     def run(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
         return evaluate_computation(computation, arrays, context)

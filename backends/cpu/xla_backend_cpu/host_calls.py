@@ -65,8 +65,8 @@ class _HostCall:
 
     def __init__(self, instruction: HloInstruction) -> None:
         self.instruction = instruction
-        operands = [s for o in instruction.operands for s in o.shape.leaves() if s.is_array]
-        self.shapes = operands + [s for s in instruction.shape.leaves() if s.is_array]
+        operands = [s for o in instruction.operands for s in o.shape.array_leaves()]
+        self.shapes = operands + list(instruction.shape.array_leaves())
         self._operand_count = len(operands)
         # Collectives and host transfers keep their operands after they return.
         self._copies = not instruction.op.traits.isdisjoint((Trait.COLLECTIVE, Trait.HOST_TRANSFER))

@@ -105,8 +105,8 @@ class LapackCall:
         self.routine = _ROUTINES[name]
         self.symbol = f"{self.letter}{name}_"
         self.element_type = _OWN[self.letter]
-        self.operands = [s for o in call.operands for s in o.shape.leaves() if s.is_array]
-        self.results = [s for s in call.shape.leaves() if s.is_array]
+        self.operands = [s for o in call.operands for s in o.shape.array_leaves()]
+        self.results = call.shape.array_leaves()
         self.attributes = dict(parse_backend_config(call.attribute("backend_config") or ""))
         batch, self.sizes = SIGNATURES[name].check(call, self.attributes)
         self.batch, self.batch_rank = math.prod(batch), len(batch)

@@ -107,7 +107,7 @@ def check_program(program: NativeProgram, module: HloModule) -> None:
     """
     _require(isinstance(program.triple, str), "triple", program.triple)
     _require(_is_count(program.slots, 1, _MAX_SLOTS), "slots", program.slots)
-    parameters = [leaf for shape in module.parameter_shapes for leaf in shape.leaves() if leaf.is_array]
+    parameters = [leaf for shape in module.parameter_shapes for leaf in shape.array_leaves()]
     _require(_are_slots(program.parameters, program, len(parameters)), "parameters", program.parameters)
     _check_results(program, module, len(parameters))
     _require(_is_count(program.temp_slot, 0, program.slots - 1), "temp_slot", program.temp_slot)
@@ -126,7 +126,7 @@ def check_program(program: NativeProgram, module: HloModule) -> None:
 
 
 def _check_results(program: NativeProgram, module: HloModule, parameters: int) -> None:
-    shapes: list[Shape] = [leaf for leaf in module.result_shape.leaves() if leaf.is_array]
+    shapes: list[Shape] = list(module.result_shape.array_leaves())
     _require(len(program.results) == len(shapes), "results", program.results)
     donated = {alias.parameter_number for alias in module.input_output_aliases}
     for place, shape in zip(program.results, shapes, strict=True):

@@ -62,7 +62,7 @@ def plot_accesses(launch: ObservedLaunch, file: str | Path | IO[bytes]) -> None:
     if instruction is None:
         raise InvalidArgumentError(f"{launch.kernel} computes no instruction, so its arrays have no shapes")
     operands = [operand.shape for operand in instruction.operands]
-    results = [leaf for leaf in instruction.shape.leaves() if leaf.is_array]
+    results = list(instruction.shape.array_leaves())
     shapes = [(shape, False) for shape in operands] + [(shape, True) for shape in results]
     if max((shape.num_elements for shape, _ in shapes), default=0) > _MOST_ELEMENTS:
         raise InvalidArgumentError(

@@ -14,13 +14,13 @@ from xla_core.backend import DeviceMemory, Kernel, Stream
 from xla_core.hlo import (
     Environment,
     EvaluationContext,
-    HloComputation,
     HloInstruction,
     Shape,
     evaluate_computation,
+    extract_computation,
 )
 from xla_core.runtime import HostStream
-from xla_core.schedule import LaunchDimensions, leaf_shapes
+from xla_core.schedule import LaunchDimensions
 from xla_core.target import array_size_bytes, from_device_layout, to_device_layout
 
 __all__ = ["HloKernel"]
@@ -36,14 +36,9 @@ class HloKernel(Kernel):
 
     def __init__(self, instruction: HloInstruction, environment: Environment | None = None) -> None:
         self.name = instruction.name
-        computation = HloComputation(instruction.name)
-        parameters = [
-            computation.parameter(number, operand.shape) for number, operand in enumerate(instruction.operands)
-        ]
-        computation.set_root(computation.add_instruction(instruction.clone(parameters)))
-        self.computation = computation
-        self.operand_shapes = tuple(s for o in instruction.operands for s in leaf_shapes(o.shape))
-        self.result_shapes = leaf_shapes(instruction.shape)
+        self.computation = extract_computation(instruction)
+        self.operand_shapes = tuple(s for o in instruction.operands for s in o.shape.array_leaves())
+        self.result_shapes = instruction.shape.array_leaves()
         self.context = EvaluationContext(environment)  # it caches the plan of the computation between runs
 
     def launch(self, stream: Stream, arguments: Sequence[DeviceMemory], dimensions: LaunchDimensions) -> None:

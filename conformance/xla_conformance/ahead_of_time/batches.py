@@ -84,7 +84,7 @@ def run_batch(machine: Machine, artifacts: Path, batch: Batch) -> list[Result]:
     seconds = (time.monotonic() - start) / len(cases)
     found = []
     for case, one in zip(cases, placed, strict=True):
-        count = sum(1 for leaf in one.module.result_shape.leaves() if leaf.is_array)
+        count = len(one.module.result_shape.array_leaves())
         found.append(_compared(case, one, results[:count], seconds, artifacts))
         results = results[count:]
     return found

@@ -75,7 +75,7 @@ class Machine:
             UnimplementedError: the backend can't compile an instruction ahead of time.
             InternalError: the program can't be built, fails or takes too long.
         """
-        shapes = [s.without_layout() for s in module.result_shape.leaves() if s.is_array]
+        shapes = [s.without_layout() for s in module.result_shape.array_leaves()]
         target = self._target.model_copy(update={"name": "model"})
         options = self._options.model_copy(update={"optimization_level": level})
         files = self._compiler.ahead_of_time_files(module, target, options)

@@ -51,7 +51,7 @@ def bisect(
         programs.make_directory(output)
     module = programs.parse(programs.read_program(file), programs.file_name(file), shape or ())
     _require_one_device(module)
-    shapes = [leaf for s in module.parameter_shapes for leaf in s.leaves() if leaf.is_array]
+    shapes = [leaf for s in module.parameter_shapes for leaf in s.array_leaves()]
     arguments = programs.load_arguments(inputs, shapes) if inputs else programs.random_arguments(shapes, seed)
     out = console()
     expected = xla.evaluate(module, *arguments)

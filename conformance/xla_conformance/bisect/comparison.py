@@ -100,7 +100,7 @@ def _operands(leaves: Sequence[np.ndarray], elements: Sequence[str]) -> str:
 def _element_type(instruction: HloInstruction) -> ElementType | None:
     """Returns the type of the operands, without a predicate of other operands; an iota's is that of its result."""
     shapes = [o.shape for i, o in enumerate(instruction.operands) if i != instruction.op.predicate_operand]
-    leaves = [leaf for shape in (*shapes, instruction.shape) for leaf in shape.leaves() if leaf.is_array]
+    leaves = [leaf for shape in (*shapes, instruction.shape) for leaf in shape.array_leaves()]
     return leaves[0].element_type if leaves else None
 
 

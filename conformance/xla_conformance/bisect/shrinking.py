@@ -101,7 +101,7 @@ def _tidy(module: HloModule, arguments: list[np.ndarray]) -> tuple[HloModule, li
     kept = list(arguments)
     leaf = 0
     for parameter in list(entry.parameters):
-        width = sum(1 for s in parameter.shape.leaves() if s.is_array)
+        width = len(parameter.shape.array_leaves())
         if not parameter.user_count and parameter is not entry.root:
             entry.remove_parameter(parameter.parameter_number)
             del kept[leaf : leaf + width]

@@ -152,7 +152,7 @@ class Domain:
         computations = self.program(choice, element_type).module.computations
         instructions = [i for c in computations for i in c.instructions if i.opcode == self.opcode]
         features = {feature for i in instructions for feature in shown_features(i)}
-        if any(leaf.num_elements for i in instructions for leaf in i.shape.leaves() if leaf.is_array):
+        if any(leaf.num_elements for i in instructions for leaf in i.shape.array_leaves()):
             features |= {(f"axis {axis}", str(number)) for axis, number in self.places_of(choice)}
         return frozenset(features)
 

@@ -57,7 +57,7 @@ def shown_features(instruction: HloInstruction) -> Iterator[Feature]:
 
     An attribute shows nothing in an empty result. Single sizes are left out; ranks and numbers of elements are added.
     """
-    results = [leaf for leaf in instruction.shape.leaves() if leaf.is_array]
+    results = instruction.shape.array_leaves()
     if any(shape.num_elements for shape in results):
         yield from _attribute_features(instruction)
         yield "operands", count_name(len(instruction.operands))
@@ -80,7 +80,7 @@ def _attribute_features(instruction: HloInstruction) -> Iterator[Feature]:
 
 
 def _arrays(instruction: HloInstruction) -> list[Shape]:
-    return [s for i in (instruction, *instruction.operands) for s in i.shape.leaves() if s.is_array]
+    return [s for i in (instruction, *instruction.operands) for s in i.shape.array_leaves()]
 
 
 def group_name(sizes: Sequence[int]) -> str:

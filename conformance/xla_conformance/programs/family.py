@@ -70,7 +70,7 @@ class FamilyProgram:
 def small_integers(shapes: Sequence[Shape], random: np.random.Generator) -> list[np.ndarray]:
     """An array for each array in `shapes`, of integers that every element type holds."""
     arrays = []
-    for leaf in (leaf for shape in shapes for leaf in shape.leaves() if leaf.is_array):
+    for leaf in (leaf for shape in shapes for leaf in shape.array_leaves()):
         low, high = (0, 2) if leaf.dtype.kind == "b" else (0, 4) if leaf.dtype.kind == "u" else (-4, 5)
         if leaf.element_type.bit_width <= 4:
             low, high = (0 if "u" in str(leaf.element_type) else -1), 2

@@ -84,7 +84,7 @@ def _work(case: OpCase) -> int:
     """How many elements a case's module takes and gives; those that it has none of come last."""
     module = case.module()
     shapes = [*module.parameter_shapes, *module.result_shape.leaves()]
-    counts = [leaf.num_elements for shape in shapes for leaf in shape.leaves() if leaf.is_array]
+    counts = [leaf.num_elements for shape in shapes for leaf in shape.array_leaves()]
     return sum(counts) if counts and all(counts) else 1 << 62
 
 
@@ -276,7 +276,7 @@ def test_what_is_not_claimed_is_refused_or_right(
 def _held(backend: str, module: HloModule) -> bool:
     shapes = [i.shape for c in module.computations for i in c.instructions]
     held = held_types(backend)
-    return all(leaf.element_type in held for s in shapes for leaf in s.leaves() if leaf.is_array)
+    return all(leaf.element_type in held for s in shapes for leaf in s.array_leaves())
 
 
 def _offer_text(client: Client, text: str) -> LoadedExecutable:

@@ -187,7 +187,7 @@ def test_each_run_gives_the_same_bits(client: Client, program: FamilyProgram, ra
 
 
 def _shapes(program: FamilyProgram) -> list[str]:
-    return [str(leaf) for shape in program.module.parameter_shapes for leaf in shape.leaves() if leaf.is_array]
+    return [str(leaf) for shape in program.module.parameter_shapes for leaf in shape.array_leaves()]
 
 
 @pytest.mark.promise("executable.run", "executable.arguments-kept")

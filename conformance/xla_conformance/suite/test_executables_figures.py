@@ -296,6 +296,6 @@ def test_shapes(client: Client, program: FamilyProgram) -> None:
         (executable.parameter_shapes, program.module.parameter_shapes),
         (executable.result_shapes, (program.module.result_shape,)),
     ):
-        leaves = [leaf.without_layout() for shape in given for leaf in shape.leaves() if leaf.is_array]
+        leaves = [leaf.without_layout() for shape in given for leaf in shape.array_leaves()]
         assert [s.without_layout() for s in shapes] == leaves, "The shapes are those of the arrays of the program."
         assert all(s.layout is not None for s in shapes), "The shapes have their layouts on the device."

@@ -13,7 +13,7 @@ from tests.conformance.zoo.parts import HloKernel, template
 from xla_core.backend import DeviceMemory, Stream
 from xla_core.errors import XlaError
 from xla_core.hlo import Environment, HloComputation, HloInstruction, evaluate_computation
-from xla_core.schedule import LaunchDimensions, leaf_shapes
+from xla_core.schedule import LaunchDimensions
 from xla_core.target import array_size_bytes, from_device_layout, to_device_layout
 
 __all__ = ["EFFECTS", "WRONG", "Fault", "changed", "kernel_mutant", "recomputed"]
@@ -52,7 +52,7 @@ class _WrongKernel(HloKernel):
 
     def _run_wrong(self, stream: Stream, arguments: Sequence[DeviceMemory]) -> None:
         operands, results = arguments[: len(self.operand_shapes)], arguments[len(self.operand_shapes) :]
-        shapes = leaf_shapes(self._instruction.shape)
+        shapes = self._instruction.shape.array_leaves()
         arrays = [_load(stream, memory, shape) for memory, shape in zip(operands, self.operand_shapes, strict=True)]
         right = list(evaluate_computation(self.computation, arrays, self.context))
         with np.errstate(all="ignore"):

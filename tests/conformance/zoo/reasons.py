@@ -154,4 +154,4 @@ def shows(opcode: str, kind: Callable[[np.ndarray], bool], wrong: Fault) -> bool
 
 def _float_results(opcode: str) -> list[ElementType]:
     found = [example(opcode, element) for element in (ElementType.F32, ElementType.S32)]
-    return [leaf.element_type for i in found if i is not None for leaf in i.shape.leaves() if leaf.is_array]
+    return [leaf.element_type for i in found if i is not None for leaf in i.shape.array_leaves()]

@@ -71,7 +71,7 @@ def random_array(shape, generator):
 
 def random_inputs(module, seed=0):
     generator = np.random.default_rng(seed)
-    return [random_array(leaf, generator) for s in module.parameter_shapes for leaf in s.leaves() if leaf.is_array]
+    return [random_array(leaf, generator) for s in module.parameter_shapes for leaf in s.array_leaves()]
 
 
 def special_inputs(module):

@@ -34,7 +34,6 @@ from xla_core.schedule import (
     ThunkProgram,
     WhileThunk,
     emit_thunks,
-    leaf_shapes,
     walk,
 )
 from xla_core.stablehlo import op_example, to_hlo
@@ -99,8 +98,8 @@ class EvaluatedKernel(Kernel):
         self.computation = HloComputation("k")
         parameters = [self.computation.parameter(i, o.shape) for i, o in enumerate(instruction.operands)]
         self.computation.set_root(self.computation.add_instruction(instruction.clone(parameters)))
-        self.operands = [s for o in instruction.operands for s in leaf_shapes(o.shape)]
-        self.results = leaf_shapes(instruction.shape)
+        self.operands = [s for o in instruction.operands for s in o.shape.array_leaves()]
+        self.results = instruction.shape.array_leaves()
 
     def launch(self, stream, arguments, dimensions) -> None:
         def array(memory, shape):

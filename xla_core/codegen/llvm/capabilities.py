@@ -48,7 +48,7 @@ def may_share_buffer(instruction: HloInstruction, result_leaf: int, operand_leaf
     Leaves are counted as in `EmittedKernel.parameters`, those of the operands and those of the result each from 0.
     """
     results = sum(s.is_array for s in instruction.shape.leaves())
-    owners = [n for n, o in enumerate(instruction.operands) for s in o.shape.leaves() if s.is_array]
+    owners = [n for n, o in enumerate(instruction.operands) for s in o.shape.array_leaves()]
     # Unlike XLA's sort, the emitted one does not work in place. The emitter has no custom calls.
     by_others = instruction.opcode in (Opcode.SORT, Opcode.CUSTOM_CALL)
     if by_others or result_leaf >= results or operand_leaf >= len(owners):

@@ -158,8 +158,8 @@ def _check_is_kernel(instruction: HloInstruction) -> None:
 
 
 def _parameters(instruction: HloInstruction, aliasing: Collection[tuple[int, int]]) -> tuple[KernelParameter, ...]:
-    operands = [s for o in instruction.operands for s in o.shape.leaves() if s.is_array]
-    results = [s for s in instruction.shape.leaves() if s.is_array]
+    operands = [s for o in instruction.operands for s in o.shape.array_leaves()]
+    results = instruction.shape.array_leaves()
     parameters = [
         KernelParameter(f"operand{i}", s, aliases=tuple(r for r, o in aliasing if o == i))
         for i, s in enumerate(operands)
@@ -178,7 +178,7 @@ def _bindings(
     )
     first = 0
     for target, operand in zip(targets, instruction.operands, strict=True):
-        count = sum(1 for s in operand.shape.leaves() if s.is_array)
+        count = len(operand.shape.array_leaves())
         arrays = list(operands[first : first + count])
         first += count
         bindings[target] = list(arrays) if operand.shape.is_tuple else arrays[0]

@@ -1,4 +1,4 @@
-"""Makes a module of one instruction of another module."""
+"""Makes a computation or a module of one instruction of another module."""
 
 from __future__ import annotations
 
@@ -9,6 +9,14 @@ from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.shape import Shape
+
+
+def extract_computation(instruction: HloInstruction) -> HloComputation:
+    """Makes a computation of one instruction, whose parameters are its operands. It is in no module."""
+    computation = HloComputation(instruction.name)
+    parameters = [computation.parameter(number, o.shape) for number, o in enumerate(instruction.operands)]
+    computation.set_root(computation.add_instruction(instruction.clone(parameters)))
+    return computation
 
 
 def extract_module(instruction: HloInstruction, name: str = "") -> HloModule:

@@ -268,7 +268,7 @@ def _checked(value: Value, instruction: HloInstruction, target: str) -> Value:
 
     Returns them in the form of the declared shape, with its tokens, which the function may leave out.
     """
-    declared = [leaf for leaf in instruction.shape.leaves() if leaf.is_array]
+    declared = instruction.shape.array_leaves()
 
     def wrong(what: str, expected: str, hint: str) -> InvalidArgumentError:
         message = f"custom call {target!r} {what}, the program expects {expected}"

@@ -31,7 +31,7 @@ from xla_core.hlo.values.shape import Shape
 entry = OpGroup("indexing").entry
 
 
-class _Dimensions(NamedTuple):
+class DimensionNumbers(NamedTuple):
     """The dimension numbers of a gather or scatter, under names that both share."""
 
     window: Sequence[int]  # of the gather's result or the scatter's updates; the others are of the batch
@@ -58,13 +58,18 @@ _SCATTER = (
 )
 
 
-def _dimensions(names: Sequence[str], attributes: Attributes) -> _Dimensions:
-    return _Dimensions._make([*(attributes.get(name, ()) for name in names), attributes["index_vector_dim"]])
+def _dimensions(names: Sequence[str], attributes: Attributes) -> DimensionNumbers:
+    return DimensionNumbers._make([*(attributes.get(name, ()) for name in names), attributes["index_vector_dim"]])
+
+
+def dimension_numbers(instruction: HloInstruction) -> DimensionNumbers:
+    """Returns the dimension numbers of a gather or scatter."""
+    return _dimensions(_GATHER if instruction.opcode == Opcode.GATHER else _SCATTER, instruction.attributes)
 
 
 def _checked(
     names: Sequence[str], attributes: Attributes, operand: Shape, indices: Shape, rank: int | None
-) -> tuple[_Dimensions, list[int], list[int]]:
+) -> tuple[DimensionNumbers, list[int], list[int]]:
     """Checks the dimension numbers; `rank` is that of the updates, None for a gather, whose result follows.
 
     It returns them, the sizes of the indices' batch, and the operand's dimensions that the window has.
@@ -120,7 +125,7 @@ def _gather_shape(operands: Sequence[Shape], attributes: Attributes, declared: S
 
 def _gather(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     operand, indices = values
-    numbers, sizes = _dimensions(_GATHER, instruction.attributes), instruction.attribute("slice_sizes")
+    numbers, sizes = dimension_numbers(instruction), instruction.attribute("slice_sizes")
     starts = _starts(indices, operand.ndim, numbers)
     kept = [d for d in range(operand.ndim) if d not in numbers.removed and d not in numbers.batching]
     if instruction.operand(0).shape.is_dynamic:  # whole dimensions keep their actual size; others are extended by zeros
@@ -168,7 +173,7 @@ def _scatter(context: EvaluationContext, instruction: HloInstruction, values: li
     n = len(values) // 2
     operands, indices, updates = values[:n], values[n], values[n + 1 :]
     first, update = operands[0], updates[0]
-    numbers = _dimensions(_SCATTER, instruction.attributes)
+    numbers = dimension_numbers(instruction)
     starts = _starts(indices, first.ndim, numbers)
     kept = [d for d in range(first.ndim) if d not in numbers.removed and d not in numbers.batching]
     sizes = [update.shape[d] for d in numbers.window]
@@ -191,7 +196,7 @@ def _row_major(positions: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndar
     return number
 
 
-def _starts(indices: np.ndarray, rank: int, numbers: _Dimensions) -> list[np.ndarray]:
+def _starts(indices: np.ndarray, rank: int, numbers: DimensionNumbers) -> list[np.ndarray]:
     """Returns, for each operand dimension, the start index of every element of the indices' batch."""
     wide = indices.astype(np.int64) if indices.dtype != np.uint64 else np.minimum(indices, _LARGE).astype(np.int64)
     vectors = np.moveaxis(wide, numbers.vector, -1) if numbers.vector < indices.ndim else wide[..., None]

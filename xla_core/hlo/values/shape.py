@@ -157,6 +157,10 @@ class Shape:
         for shape in self.tuple_shapes:
             yield from shape.leaves()
 
+    def array_leaves(self) -> tuple[Shape, ...]:
+        """The arrays among the leaves."""
+        return tuple(leaf for leaf in self.leaves() if leaf.is_array)
+
     def indexed_leaves(self, index: Dimensions = ()) -> Iterator[IndexedLeaf]:
         """Yields the leaves with their indices, which start with `index`."""
         if not self.is_tuple:

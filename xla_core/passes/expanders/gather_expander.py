@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from xla_core.hlo.decompositions.loops import Values, counted_loop
 from xla_core.hlo.ir.builder import Builder
 from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.ops.indexing import dimension_numbers
 from xla_core.hlo.table.attributes import SliceDimension
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
@@ -28,14 +29,10 @@ class GatherExpander(OpExpander):
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
         attribute = instruction.attribute
-        x, indices = instruction.operands
-        sizes = attribute("slice_sizes")
-        batching, index_batching = attribute("operand_batching_dims"), attribute("start_indices_batching_dims")
-        vectors, index_map, batch = canonical_indices(
-            b, indices, attribute("index_vector_dim"), attribute("start_index_map"), batching, index_batching
-        )
+        x, sizes = instruction.operand(0), attribute("slice_sizes")
+        vectors, index_map, batch = canonical_indices(b, instruction)
         count = math.prod(batch)
-        removed = {*attribute("collapsed_slice_dims"), *batching}
+        removed = {*attribute("collapsed_slice_dims"), *attribute("operand_batching_dims")}
         kept = [n for d, n in enumerate(sizes) if d not in removed]
 
         def take(inner: Builder, turn: HloInstruction, x: HloInstruction, vectors: HloInstruction) -> HloInstruction:
@@ -67,20 +64,16 @@ def arrange(
     return b.transpose(apart, order)
 
 
-def canonical_indices(
-    b: Builder,
-    indices: HloInstruction,
-    vector_dim: int,
-    index_map: Sequence[int],
-    batching: Sequence[int],
-    index_batching: Sequence[int],
-) -> tuple[HloInstruction, list[int], list[int]]:
-    """Converts indices to the shape [count, components].
+def canonical_indices(b: Builder, instruction: HloInstruction) -> tuple[HloInstruction, list[int], list[int]]:
+    """Converts the indices of a gather or scatter to the shape [count, components].
 
     Batching dimensions become components of the index vectors.
 
     Returns the indices, the operand dimension of each component, and the sizes of the batch dimensions.
     """
+    numbers = dimension_numbers(instruction)
+    (number,) = instruction.op.index_operands(len(instruction.operands))
+    indices, vector_dim = instruction.operand(number), numbers.vector
     if indices.shape.element_type.bit_width < 32:  # the loop counter, converted to this type, must fit it
         indices = b.convert(indices, _INDEX)
     if vector_dim == indices.shape.rank:
@@ -90,16 +83,12 @@ def canonical_indices(
     moved = b.transpose(indices, [*order, vector_dim])
     batch = list(moved.shape.dimensions[:-1])
     columns = [moved]
-    for axis in index_batching:
-        numbers = b.add(
-            Opcode.IOTA,
-            shape=Shape(indices.shape.element_type, (*batch, 1)),
-            iota_dimension=axis - (axis > vector_dim),
-        )
-        columns.append(numbers)
+    for axis in numbers.index_batching:
+        shape = Shape(indices.shape.element_type, (*batch, 1))
+        columns.append(b.add(Opcode.IOTA, shape=shape, iota_dimension=axis - (axis > vector_dim)))
     whole = b.add(Opcode.CONCATENATE, *columns, dimensions=(len(batch),)) if len(columns) > 1 else moved
     flat = b.reshape(whole, (math.prod(batch), whole.shape.dimensions[-1]))
-    return flat, [*index_map, *batching], batch
+    return flat, [*numbers.mapped, *numbers.batching], batch
 
 
 def start_of(

@@ -45,7 +45,7 @@ class LapackExpander(OpExpander):
         found = _routine(instruction)
         assert found is not None
         name, attributes = found
-        shapes = [s.without_layout() for s in instruction.shape.leaves() if s.is_array]
+        shapes = [s.without_layout() for s in instruction.shape.array_leaves()]
         operands = instruction.operands
         letters = "n" if name == _PERTURBED else SIGNATURES[name].operands.split()[0]
         batch = operands[0].shape.dimensions[: operands[0].shape.rank - len(letters)]

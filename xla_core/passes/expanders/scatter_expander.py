@@ -48,17 +48,9 @@ def canonical_scatter(instruction: HloInstruction, b: Builder) -> CanonicalScatt
     attribute = instruction.attribute
     n = len(instruction.operands) // 2
     inputs, updates = instruction.operands[:n], instruction.operands[n + 1 :]
-    batching = attribute("input_batching_dims")
-    vectors, index_map, _ = canonical_indices(
-        b,
-        instruction.operands[n],
-        attribute("index_vector_dim"),
-        attribute("scatter_dims_to_operand_dims"),
-        batching,
-        attribute("scatter_indices_batching_dims"),
-    )
+    vectors, index_map, _ = canonical_indices(b, instruction)
     window_dims = attribute("update_window_dims")
-    removed = {*attribute("inserted_window_dims"), *batching}
+    removed = {*attribute("inserted_window_dims"), *attribute("input_batching_dims")}
     rest = iter([updates[0].shape.dimensions[d] for d in window_dims])
     window = [1 if d in removed else next(rest) for d in range(inputs[0].shape.rank)]
     order = [d for d in range(updates[0].shape.rank) if d not in window_dims] + list(window_dims)

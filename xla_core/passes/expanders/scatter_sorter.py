@@ -58,14 +58,7 @@ class ScatterSorter(OpExpander):
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
         windows, attribute = ScatterWindows(instruction, self._parallel), instruction.attribute
-        vectors, index_map, _ = canonical_indices(
-            b,
-            windows.indices,
-            attribute("index_vector_dim"),
-            attribute("scatter_dims_to_operand_dims"),
-            attribute("input_batching_dims"),
-            attribute("scatter_indices_batching_dims"),
-        )
+        vectors, index_map, _ = canonical_indices(b, instruction)
         columns = [b.slice_in_dim(vectors, 1, k, k + 1) for k in range(len(index_map))]
         columns = [b.reshape(c, (windows.count,)) for c in columns]
         if windows.moved:

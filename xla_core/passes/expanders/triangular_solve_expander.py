@@ -5,18 +5,13 @@
 
 from __future__ import annotations
 
-import math
-
+from xla_core.hlo.decompositions.expression import HloExpression
 from xla_core.hlo.decompositions.loops import Values, counted_loop
 from xla_core.hlo.ir.builder import Builder
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.opcode import Opcode
-from xla_core.hlo.values.element_type import ElementType
-from xla_core.hlo.values.shape import Shape
-from xla_core.passes.expanders.cholesky_expander import adjoint, batched_dot, transposed, triangle
 from xla_core.passes.expanders.expander import OpExpander
-
-_INDEX = Shape(ElementType.S32)
+from xla_core.passes.expanders.linear_algebra import matrices
 
 
 class TriangularSolveExpander(OpExpander):
@@ -31,44 +26,31 @@ class TriangularSolveExpander(OpExpander):
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
         attribute = instruction.attribute
-        a, right = instruction.operands
+        a, right = (matrices.batched(operand, b) for operand in instruction.operands)
         lower, transpose, left_side = attribute("lower"), attribute("transpose_a"), attribute("left_side")
         if transpose != "NO_TRANSPOSE":
-            a, lower = (adjoint if transpose == "ADJOINT" else transposed)(a, b), not lower
+            a, lower = (matrices.adjoint if transpose == "ADJOINT" else matrices.transposed)(a), not lower
         if not left_side:  # x a = b is equivalent to a^T x^T = b^T
-            a, right, lower = transposed(a, b), transposed(right, b), not lower
-        *batch, n, columns = right.shape.dimensions
-        size = math.prod(batch)
-        matrix = triangle(b.reshape(a, (size, n, n)), b, lower=lower)
-        wanted = b.reshape(right, (size, n, columns))
+            a, right, lower = matrices.transposed(a), matrices.transposed(right), not lower
+        matrix, n = matrices.triangle(a, lower=lower), a.shape.dimensions[1]
         unit = attribute("unit_diagonal")
 
         def row(inner: Builder, turn: HloInstruction, changing: Values, constant: Values) -> Values:
-            at = turn if lower else inner.add(Opcode.SUBTRACT, inner.constant(n - 1, _INDEX), turn)
-            return [_row(inner, at, changing[0], *constant, unit=unit)]
+            at, solution, matrix, wanted = (HloExpression(inner, i) for i in (turn, *changing, *constant))
+            return [_row(at if lower else n - 1 - at, solution, matrix, wanted, unit=unit).i]
 
-        (solution,) = counted_loop(instruction, b, n, [b.constant(0, wanted.shape)], [matrix, wanted], row)
-        solution = b.reshape(solution, right.shape.dimensions)
-        return solution if left_side else transposed(solution, b)
+        zeros = matrices.zeros_like(right)
+        (found,) = counted_loop(instruction, b, n, [zeros.i], [matrix.i, right.i], row)
+        solution = HloExpression(b, found)
+        return b.reshape((solution if left_side else matrices.transposed(solution)).i, instruction.shape.dimensions)
 
 
 def _row(
-    b: Builder,
-    at: HloInstruction,
-    solution: HloInstruction,
-    matrix: HloInstruction,
-    wanted: HloInstruction,
-    *,
-    unit: bool,
-) -> HloInstruction:
-    size, n, columns = wanted.shape.dimensions
-    zero = b.constant(0, _INDEX)
-    factors = b.add(Opcode.DYNAMIC_SLICE, matrix, zero, at, zero, dynamic_slice_sizes=(size, 1, n))
+    at: HloExpression, solution: HloExpression, matrix: HloExpression, wanted: HloExpression, *, unit: bool
+) -> HloExpression:
+    factors = matrices.row(matrix, at)
     # Rows that are not solved yet are zero, so the product doesn't include them.
-    known = batched_dot(factors, solution, (size, 1, columns), b)
-    target = b.add(Opcode.DYNAMIC_SLICE, wanted, zero, at, zero, dynamic_slice_sizes=(size, 1, columns))
-    rest = b.add(Opcode.SUBTRACT, target, known)
+    rest = matrices.row(wanted, at) - matrices.vector_times(factors, solution)
     if not unit:
-        pivot = b.add(Opcode.DYNAMIC_SLICE, factors, zero, zero, at, dynamic_slice_sizes=(size, 1, 1))
-        rest = b.add(Opcode.DIVIDE, rest, b.broadcast(b.reshape(pivot, (size,)), (size, 1, columns), (0,)))
-    return b.add(Opcode.DYNAMIC_UPDATE_SLICE, solution, rest, zero, at, zero)
+        rest = rest / matrices.spread(matrices.element(factors, at), rest.shape.dimensions)
+    return matrices.with_row(solution, at, rest)

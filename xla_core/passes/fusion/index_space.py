@@ -54,7 +54,7 @@ class IndexSpace:
     """
 
     def __init__(self, root: HloInstruction, parallel: ParallelModel, rows: ReducedRows | None = None) -> None:
-        shape = next((s for s in root.shape.leaves() if s.is_array), root.shape)
+        shape = next(iter(root.shape.array_leaves()), root.shape)
         self._rows = rows
         self._has_blocks = parallel.has_blocks
         self._evaluations: dict[Variable, float] = {}

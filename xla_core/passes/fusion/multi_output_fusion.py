@@ -235,7 +235,7 @@ def _loops(members: Iterable[HloInstruction]) -> object:
     found: object = None
     for member in members:
         for root in fused_roots(member):
-            shape = next((s for s in root.shape.leaves() if s.is_array), None)
+            shape = next(iter(root.shape.array_leaves()), None)
             if shape is None or root.opcode in (Opcode.DYNAMIC_UPDATE_SLICE, Opcode.CONCATENATE, Opcode.REDUCE_WINDOW):
                 return None
             over: Shape | None = root.operand(0).shape if root.opcode == Opcode.REDUCE else None

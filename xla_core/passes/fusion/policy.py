@@ -91,7 +91,7 @@ class FusionPolicy:
     def cost(self, instruction: HloInstruction) -> float:
         """Returns the cost of one element of `instruction`, without its operands."""
         opcode, costs = instruction.opcode, self.preferences.costs
-        shape = next((s for s in instruction.shape.leaves() if s.is_array), instruction.shape)
+        shape = next(iter(instruction.shape.array_leaves()), instruction.shape)
         if opcode == Opcode.REDUCE:
             operand = instruction.operand(0).shape
             return 2.0 * operand.num_elements / max(shape.num_elements, 1)

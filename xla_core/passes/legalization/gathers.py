@@ -37,14 +37,7 @@ def _gather(i: HloInstruction, b: Builder) -> HloInstruction | None:
     steps = math.prod(positions)
     if indices.shape.element_type is not ElementType.S32 or steps * (_STEP + i.shape.num_elements) >= count * _STEP:
         return None
-    vectors, index_map, batch = canonical_indices(
-        b,
-        indices,
-        attribute("index_vector_dim"),
-        attribute("start_index_map"),
-        attribute("operand_batching_dims"),
-        attribute("start_indices_batching_dims"),
-    )
+    vectors, index_map, batch = canonical_indices(b, i)
     starts = np.array(list(itertools.product(*map(range, positions))), np.int32)
     table = b.constant(starts, Shape(ElementType.S32, starts.shape))
     numbers = HloExpression(b, b.constant(0, _INDEX.with_dimensions((count,))))

@@ -144,7 +144,7 @@ _TRANSFER_BYTES = 1 << 16  # what could be transferred in the time that a transf
 
 def _bytes_crossed(i: HloInstruction) -> int:
     shapes = (i.shape, *(o.shape for o in i.operands if o.opcode != Opcode.CONSTANT))
-    return sum(leaf.byte_size + _TRANSFER_BYTES for shape in shapes for leaf in shape.leaves() if leaf.is_array)
+    return sum(leaf.byte_size + _TRANSFER_BYTES for shape in shapes for leaf in shape.array_leaves())
 
 
 def _runs(module: HloModule) -> dict[HloComputation, float]:

@@ -55,7 +55,7 @@ def _infeed(thunk: InfeedThunk, run: ThunkRun) -> None:
 def _outfeed(thunk: OutfeedThunk, run: ThunkRun) -> None:
     def drive(run: ThunkRun) -> None:
         manager = run.options.transfer_manager
-        shapes = [s for s in thunk.shape.leaves() if s.is_array]
+        shapes = thunk.shape.array_leaves()
         arrays = iter(
             [
                 manager.from_device(read(run, place, manager.byte_size(shape)), shape)

@@ -155,7 +155,7 @@ def _aliased_outputs(function: ir.Op) -> dict[int, int]:
 
 
 def _sizes(shape: Shape) -> list[int]:
-    return [leaf.byte_size for leaf in shape.leaves() if leaf.is_array]
+    return [leaf.byte_size for leaf in shape.array_leaves()]
 
 
 def _flat_positions(types: list[ir.Type]) -> list[range]:

@@ -60,7 +60,7 @@ def compile_files(
         options.name,
         target.description,
         [p.shape for p in module.entry.parameters],
-        [shape for shape in module.result_shape.leaves() if shape.is_array],
+        list(module.result_shape.array_leaves()),
         places.arena_bytes,
         places.constant_bytes,
         options.threads,

@@ -135,7 +135,7 @@ class NativeKernels:
 
     def _frame(self, name: str, instruction: HloInstruction, count: int) -> KernelFrame:
         parameters = [KernelParameter(o.name, o.shape) for o in instruction.operands]
-        leaves = [s for s in instruction.shape.leaves() if s.is_array]
+        leaves = instruction.shape.array_leaves()
         parameters += [KernelParameter(f"{instruction.name}.{i}", s, is_result=True) for i, s in enumerate(leaves)]
         return self._abi.begin_kernel(self._module, name, parameters, count)
 

@@ -70,7 +70,7 @@ class Machine:
 
         `flags` are more options of the C compiler, and `more` are those of `xla aot`.
         """
-        shapes = [s for s in module.result_shape.leaves() if s.is_array]
+        shapes = list(module.result_shape.array_leaves())
         self.files(module, folder, **more)
         flags = [*flags, *(["-pthread", "-DXLA_AOT_THREADS=4"] if "threads" in more else [])]
         if more.get("emit") == "c":

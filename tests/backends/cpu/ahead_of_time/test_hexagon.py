@@ -108,7 +108,7 @@ def write_files(module: HloModule, folder: Path, features: str) -> None:
 
 def results(module: HloModule, inputs: Sequence[np.ndarray], folder: Path) -> list[np.ndarray]:
     """Compiles a program with HVX, links it without a C library, and runs it."""
-    shapes = [shape for shape in module.result_shape.leaves() if shape.is_array]
+    shapes = list(module.result_shape.array_leaves())
     write_files(module, folder, HVX)
     arrays = []
     for number, array in enumerate(inputs):

@@ -35,7 +35,7 @@ def wrong_in(
 def _applies(element: ElementType, where: Where, start: int, instruction: HloInstruction) -> bool:
     shapes = [instruction.shape, *(o.shape for o in instruction.operands[:1])]
     has = any(leaf.element_type is element for s in shapes for leaf in s.leaves())
-    sizes = [leaf.num_elements for leaf in instruction.shape.leaves() if leaf.is_array]
+    sizes = [leaf.num_elements for leaf in instruction.shape.array_leaves()]
     return has and max(sizes, default=0) > max(start, 0) and where(instruction)
 
 

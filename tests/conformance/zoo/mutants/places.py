@@ -20,12 +20,12 @@ _Where = Callable[[HloInstruction], bool]
 def _large(place: str, instruction: HloInstruction) -> bool:
     """Whether the first operand or the result has a dimension larger than a tile in a place, and three or more."""
     at = {"major": slice(0, 1), "middle": slice(1, -1), "minor": slice(-1, None)}[place]
-    shapes = [s for i in (instruction, *instruction.operands[:1]) for s in i.shape.leaves() if s.is_array]
+    shapes = [s for i in (instruction, *instruction.operands[:1]) for s in i.shape.array_leaves()]
     return any(s.rank > 2 and any(n > _TILE for n in s.dimensions[at]) for s in shapes)
 
 
 def _applies(place: str, where: _Where, instruction: HloInstruction) -> bool:
-    elements = [leaf.num_elements for leaf in instruction.shape.leaves() if leaf.is_array]
+    elements = [leaf.num_elements for leaf in instruction.shape.array_leaves()]
     return any(elements) and _large(place, instruction) and where(instruction)
 
 

@@ -121,7 +121,7 @@ _FAULTS: dict[str, tuple[str, Fault, Callable[[tuple[int, ...]], bool]]] = {
 
 
 def _applies(shows: Callable[[tuple[int, ...]], bool], instruction: HloInstruction) -> bool:
-    return any(shows(leaf.dimensions) for leaf in instruction.shape.leaves() if leaf.is_array)
+    return any(shows(leaf.dimensions) for leaf in instruction.shape.array_leaves())
 
 
 def _mutants() -> Iterator[Mutant]:

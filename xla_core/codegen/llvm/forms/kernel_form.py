@@ -149,7 +149,7 @@ class KernelBody:
         for source in self.bound:
             if source is inner:
                 return leaf
-            leaf += sum(1 for s in source.shape.leaves() if s.is_array)
+            leaf += len(source.shape.array_leaves())
         return -1
 
 

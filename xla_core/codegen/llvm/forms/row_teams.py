@@ -18,9 +18,7 @@ from xla_core.analysis.indexing import (
     Index,
     IndexExpr,
     ReducedRows,
-    floor_div,
     is_of_row,
-    modulo,
     operand_accesses,
     placed,
     reduced_rows,
@@ -30,14 +28,23 @@ from xla_core.codegen.llvm.elements.accumulators import Reducer, accumulated_reg
 from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, KernelPlan
 from xla_core.codegen.llvm.forms.sections import Section, sections
-from xla_core.codegen.llvm.forms.team_sizes import BLOCK, MOST_CODE, most_threads, rows_at_once, vector_width
+from xla_core.codegen.llvm.forms.team_rows import (
+    MOST_CODE,
+    bind_row,
+    most_threads,
+    rows_at_once,
+    team_sizes,
+    team_stride,
+    vector_width,
+    widest_element,
+)
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.loops.ir_array import ElementValue, IrArray
 from xla_core.codegen.llvm.loops.vectors import Vectors
 from xla_core.codegen.llvm.target_abi import KernelFrame
-from xla_core.codegen.sizes import ceil_div, power_below
+from xla_core.codegen.sizes import ceil_div
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.opcode import Opcode
 
@@ -117,15 +124,14 @@ def _plan(body: KernelBody) -> _TeamsPlan | None:
     if kernel is None:
         return None
     rows = kernel.rows
-    bytes_ = max(leaf.element_type.byte_width for i in [*body.bound, *body.roots] for leaf in i.shape.leaves())
+    bytes_ = widest_element(body)
     width = vector_width(rows, model, bytes_, MOST_CODE // body.size)
     groups, words = rows.elements // width, max(1, -(-bytes_ // 4)) * width
-    stride = 1 if rows.inner == 1 else min(power_below(2 * rows.count - 1), model.lanes)
+    stride = team_stride(rows, model)
     registers = [accumulated_registers(reduction) for reduction, _ in kernel.reductions]
     most = most_threads(registers, stride, model)
     # Every thread has an element in the first step. A block is larger if its threads can't keep the elements.
-    largest = power_below(max(1, min(groups, most // stride)))
-    team = min(largest, max(1, BLOCK // stride))
+    team, largest = team_sizes(groups, most, stride)
     while team < largest and ceil_div(groups, team) * words > model.registers:
         team *= 2
     steps, at_once = ceil_div(groups, team), stride
@@ -174,14 +180,7 @@ class _Rows:
         self._vectors = Vectors(context, self._indices, plan.width)
         self._emitter = ElementEmitter(context, body.bindings, self._indices, plan.loops, loader=self._vectors.load)
         self._count = plan.kernel.rows.elements // plan.width
-        rows, number = plan.kernel.rows, b.add(b.mul(unit, b.int_(plan.layout.teams)), team.number)
-        self._is_row = b.bool_(True)
-        if rows.count % plan.layout.teams:  # teams without a row compute the last row again, and store nothing
-            self._is_row = b.icmp("ult", number, b.int_(rows.count))
-            number = b.intrinsic("umin", number, b.int_(rows.count - 1))
-        row, inner = self._indices.new("row", rows.count, number), rows.inner
-        self._indices.bind(rows.outer_variable, self._indices.value(floor_div(row, inner)))
-        self._indices.bind(rows.inner_variable, self._indices.value(modulo(row, inner)))
+        _, self._is_row = bind_row(b, self._indices, plan.kernel.rows, team, plan.layout, unit)
         self._kept = [self._step(b.int_(n), f"place{n}") for n in range(plan.steps)] if plan.is_kept else []
 
     def _step(self, number: Value, name: str) -> _Step:

@@ -21,8 +21,6 @@ from xla_core.analysis.indexing import (
     IndexExpr,
     ReducedRows,
     ScannedRows,
-    floor_div,
-    modulo,
     one_loop,
     scanned_rows,
 )
@@ -32,13 +30,22 @@ from xla_core.codegen.llvm.elements.accumulators import Reducer, accumulated_reg
 from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, KernelPlan
 from xla_core.codegen.llvm.forms.sections import Section, sections
-from xla_core.codegen.llvm.forms.team_sizes import BLOCK, MOST_CODE, most_threads, rows_at_once, vector_width
+from xla_core.codegen.llvm.forms.team_rows import (
+    MOST_CODE,
+    bind_row,
+    most_threads,
+    rows_at_once,
+    team_sizes,
+    team_stride,
+    vector_width,
+    widest_element,
+)
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.loops.vectors import Vectors
 from xla_core.codegen.llvm.target_abi import KernelFrame
-from xla_core.codegen.sizes import ceil_div, power_below
+from xla_core.codegen.sizes import ceil_div
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.target import ParallelModel
 
@@ -143,14 +150,12 @@ def _plan(body: KernelBody) -> _ScanPlan | None:
     if kernel is None:
         return None
     rows, registers = kernel.scanned.rows, accumulated_registers(kernel.scan)
-    bytes_ = max(leaf.element_type.byte_width for i in [*body.bound, *body.roots] for leaf in i.shape.leaves())
     most_each = max(1, MOST_CODE // body.size)
-    width = vector_width(rows, model, bytes_, most_each)
+    width = vector_width(rows, model, widest_element(body), most_each)
     each = width if rows.inner == 1 else min(_COLUMN_PART, most_each)
-    stride = 1 if rows.inner == 1 else min(power_below(2 * rows.count - 1), model.lanes)
+    stride = team_stride(rows, model)
     groups, most = ceil_div(rows.elements, each), most_threads([registers], stride, model)
-    largest = power_below(max(1, min(groups, most // stride)))
-    team = min(largest, max(1, BLOCK // stride))
+    team, largest = team_sizes(groups, most, stride)
     at_once = rows_at_once(rows, team, most, model) if stride == 1 else stride
     while team < largest and ceil_div(rows.count, at_once) * _FEW_BLOCKS <= model.units:
         team, at_once = 2 * team, stride  # few rows
@@ -213,15 +218,8 @@ class _Part:
         self._reducer = Reducer(self._emitter, plan.kernel.scan)
         rows, parts = plan.rows, b.int_(plan.divided)
         self._part = b.urem(unit, parts)
-        number = b.add(b.mul(b.udiv(unit, parts), b.int_(plan.layout.teams)), team.number)
-        self._is_row = b.bool_(True)
-        if rows.count % plan.layout.teams:  # teams without a row scan the last row again, and store nothing
-            self._is_row = b.icmp("ult", number, b.int_(rows.count))
-            number = b.intrinsic("umin", number, b.int_(rows.count - 1))
-        self._number, inner = number, rows.inner
-        row = self._indices.new("row", rows.count, number)
-        self._indices.bind(rows.outer_variable, self._indices.value(floor_div(row, inner)))
-        self._indices.bind(rows.inner_variable, self._indices.value(modulo(row, inner)))
+        units = b.udiv(unit, parts)
+        self._number, self._is_row = bind_row(b, self._indices, rows, team, plan.layout, units)
         self._totals = None
         if body.scratch is not None:
             types = accumulated_registers(plan.kernel.scan)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
@@ -100,6 +101,18 @@ def conjugate(x: Expression) -> Expression:
 
 def transposed(x: Expression) -> Expression:
     return HloExpression(x.b, x.b.transpose(x.i, (0, 2, 1)))
+
+
+def batched(x: HloInstruction, b: Builder) -> Expression:
+    """Matrices in the last two dimensions as a batch of matrices."""
+    *batch, rows, columns = x.shape.dimensions
+    return HloExpression(b, b.reshape(x, (math.prod(batch), rows, columns)))
+
+
+def triangle(x: Expression, *, lower: bool) -> Expression:
+    """Sets the elements outside a triangle to zero; the triangle includes the diagonal."""
+    rows, columns = (numbers(x.b, x.shape.dimensions, d) for d in (1, 2))
+    return (rows >= columns if lower else rows <= columns).where(x, 0)
 
 
 def adjoint(x: Expression) -> Expression:

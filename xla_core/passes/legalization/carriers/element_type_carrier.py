@@ -92,7 +92,7 @@ class ElementTypeCarrier(HloPass):
 
 def _types(i: HloInstruction) -> set[ElementType]:
     shapes = [i.shape, *(o.shape for o in i.operands)]
-    return {leaf.element_type for shape in shapes for leaf in shape.leaves() if leaf.is_array}
+    return {leaf.element_type for shape in shapes for leaf in shape.array_leaves()}
 
 
 class _Carrying:
