@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import shutil
@@ -74,6 +75,27 @@ def test_own_kernels_and_simulated_ones_run_on_its_stream(cdriver: str) -> None:
     np.testing.assert_array_equal(results[1], n + n)
     kernels = {line.split()[1]: line.split()[2] for line in thunks}
     assert kernels == {"y": "(CdriverKernel)", "z": "(HloKernel)", "m": "(HloKernel)"}
+
+
+@pytest.mark.parametrize("is_held", [False, True])
+def test_a_device_is_closed_with_its_client_and_its_last_memory(
+    cdriver: str, monkeypatch: pytest.MonkeyPatch, is_held: bool
+) -> None:
+    driver = importlib.import_module("xla_backend_cdriver.driver").driver
+    close, closed = driver.close, []
+    monkeypatch.setitem(driver._functions, "close", lambda device: (closed.append(device), close(device)))
+    client = xla.Client(cdriver)
+    devices = [device.executor.handle for device in client.devices]
+    buffer = client.buffer_from_host(np.ones(4, np.float32))
+    buffer.block_until_ready()
+    if not is_held:
+        buffer.delete()
+    client.close()
+    if is_held:
+        assert sorted(closed) == sorted(devices[1:])
+        del buffer
+        gc.collect()
+    assert sorted(closed) == sorted(devices)
 
 
 def test_the_core_rewrites_programs_once_nothing_is_simulated(cdriver: str, monkeypatch: pytest.MonkeyPatch) -> None:
