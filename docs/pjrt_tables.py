@@ -12,14 +12,14 @@ _STATES = ("native code", "native code for short programs and small arrays, else
 def state_of(function: str) -> str:
     """Says how a function of PJRT's table is implemented."""
     from xla_core.pjrt import native, ready_events, warm_path
-    from xla_core.pjrt.api import IMPLEMENTED
+    from xla_core.pjrt.api import IMPLEMENTED, OF_PLATFORM
     from xla_core.pjrt.handles import GETTERS
 
     if function in GETTERS or function in native.ERROR_FUNCTIONS:
         return _STATES[0]
     if function in ready_events.FUNCTIONS or function in warm_path.FUNCTIONS:
         return _STATES[1]
-    return _STATES[2] if function in IMPLEMENTED or function == "Client_Create" else _STATES[3]
+    return _STATES[2] if function in IMPLEMENTED or function in OF_PLATFORM else _STATES[3]
 
 
 def functions() -> str:

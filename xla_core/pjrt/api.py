@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+from collections.abc import Callable
 from typing import Any
 
 from xla_core.pjrt import (
@@ -15,10 +16,13 @@ from xla_core.pjrt import (
     executable,
     execution,
     ffi_extension,
+    launches,
     native,
     profiler_extension,
+    promises,
     python_entries,
     ready_events,
+    topology,
     transfers,
     warm_path,
 )
@@ -26,7 +30,8 @@ from xla_core.pjrt.functions import IMPLEMENTED, entry_of, unimplemented
 from xla_core.pjrt.handles import GETTERS, keep_for_ever
 from xla_core.runtime import Client
 
-_modules = (buffer, client, event, executable, execution, transfers)  # importing them fills IMPLEMENTED
+# Importing these modules fills IMPLEMENTED.
+_modules = (buffer, client, event, executable, execution, launches, promises, topology, transfers)
 _alive: list[abi.Api] = keep_for_ever([])
 
 
@@ -63,20 +68,33 @@ def _function(name: str) -> int:
     return code.address(name)
 
 
+def _create_client(args: Any, platform: str, name: str) -> None:
+    args.client = client.PjrtClient(Client(platform), name).address
+
+
+OF_PLATFORM: dict[str, Callable[[Any, str, str], None]] = {
+    "Client_Create": _create_client,
+    "TopologyDescription_Create": topology.create_topology,
+    "TopologyDescription_Deserialize": topology.read_topology,
+}
+"""The functions that depend on the table's platform. They take the arguments, the backend's name and the platform's."""
+
+
 def make_api(platform: str, name: str | None = None) -> int:
-    """Makes the table of functions for a backend and returns its address. No device is opened before `Client_Create`.
+    """Makes the table of functions for a backend and returns its address. No device is opened before a function of
+    OF_PLATFORM is called.
 
     Args:
         platform: the backend's name.
         name: the platform's name that hosts see; by default the backend's.
     """
-
-    def create(args: Any) -> None:
-        args.client = client.PjrtClient(Client(platform), name or platform).address
-
     make_error = native.common().error
-    create_entry = python_entries.compile_entries(
-        {"Client_Create": entry_of(abi.STRUCTS["Client_Create_Args"], create, make_error)}
+    names = {"platform": platform, "name": name or platform}
+    own = python_entries.compile_entries(
+        {
+            key: entry_of(abi.STRUCTS[f"{key}_Args"], functools.partial(function, **names), make_error)
+            for key, function in OF_PLATFORM.items()
+        }
     )
     version = abi.STRUCTS["Api_Version"]
     api = abi.Api(struct_size=ctypes.sizeof(abi.Api))
@@ -84,7 +102,8 @@ def make_api(platform: str, name: str | None = None) -> int:
     for function in abi_table.FUNCTIONS:
         setattr(api, function, _function(function))
     api.extension_start = ffi_extension.extension_address(profiler_extension.extension_address())
-    api.Client_Create = create_entry.address("Client_Create")
+    for key in OF_PLATFORM:
+        setattr(api, key, own.address(key))
     _alive.append(api)
     return ctypes.addressof(api)
 

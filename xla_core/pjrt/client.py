@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,7 @@ from xla_core.pjrt import abi, native
 from xla_core.pjrt.buffer_pool import BufferPools
 from xla_core.pjrt.functions import implements
 from xla_core.pjrt.handles import Handle, handle_at
-from xla_core.runtime import Client, Device
+from xla_core.runtime import Buffer, Client, Device
 from xla_core.stablehlo.vhlo.versions import CURRENT, MINIMUM
 
 MAIN_MEMORY = "device"
@@ -82,12 +83,17 @@ class PjrtDeviceDescription(Handle):
 
 
 class PjrtDevice(Handle):
-    """A device of a client, with its memories."""
+    """A device of a client, with its memories.
+
+    Attributes:
+        launches: the results that are not ready of the executions to which the host gave numbers.
+    """
 
     kind = "Device"
 
     def __init__(self, device: Device, client: PjrtClient) -> None:
         self.device, self.client = device, client
+        self.launches: dict[int, weakref.WeakSet[Buffer]] = {}
         self.description = PjrtDeviceDescription(device, client.name)
         super().__init__(
             device_description=self.description.address, is_addressable=1, local_hardware_id=device.local_ordinal
@@ -130,17 +136,28 @@ class PjrtDevice(Handle):
 
 
 class PjrtTopology(Handle):
+    """The devices of a client.
+
+    Attributes:
+        is_owned: whether the client is there for the topology alone, and ends with it.
+    """
+
     kind = "TopologyDescription"
 
-    def __init__(self, name: str, version: str, descriptions: list[PjrtDeviceDescription]) -> None:
+    def __init__(self, client: PjrtClient) -> None:
+        self.client, self.is_owned = client, False
         super().__init__(
-            platform_name=name,
-            platform_version=version,
-            descriptions=abi.pointers(description.address for description in descriptions),
-            num_descriptions=len(descriptions),
+            platform_name=client.name,
+            platform_version=f"xla-core {xla_core.__version__}",
+            descriptions=abi.pointers(device.description.address for device in client.devices),
+            num_descriptions=len(client.devices),
             memory_space_kind_ids=abi.int64s([0]),
             num_memory_space_kind_ids=1,
         )
+
+    def end(self) -> None:
+        """Ends an owned topology, with its client."""
+        self.client.destroy()
 
 
 class PjrtClient(Handle):
@@ -153,9 +170,7 @@ class PjrtClient(Handle):
         super().__init__(platform_name=name, platform_version=f"xla-core {xla_core.__version__}", process_index=0)
         self.devices = [PjrtDevice(device, self) for device in client.devices]
         self._of_device = {id(device.device): device for device in self.devices}
-        self.topology = PjrtTopology(
-            name, f"xla-core {xla_core.__version__}", [device.description for device in self.devices]
-        )
+        self.topology = PjrtTopology(self)
         memories = [memory for device in self.devices for memory in device.memories.values()]
         devices = abi.pointers(device.address for device in self.devices)
         self.slots.set(
@@ -265,8 +280,3 @@ def _device_memory_stats(args: Any) -> None:
 def _device_get_attributes(args: Any) -> None:
     args.attributes, args.num_attributes = None, 0  # what a device has is constant: see PjrtDeviceDescription
     args.device_attributes, args.attributes_deleter = None, native.common().nothing
-
-
-@implements("TopologyDescription_Destroy")
-def _topology_destroy(args: Any) -> None:
-    pass  # a client's topology lives as long as the client

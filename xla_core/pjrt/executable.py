@@ -125,9 +125,8 @@ def _program(args: Any) -> tuple[bytes, str]:
     return abi.bytes_at(program.code, program.code_size), abi.text_at(program.format, program.format_size)
 
 
-@implements("Client_Compile")
-def _compile(args: Any) -> None:
-    client = handle_at(args.client, PjrtClient)
+def compile_program(client: PjrtClient, args: Any) -> Program:
+    """Compiles the program that a host gives to `Client_Compile` or `Compile`."""
     code, form = _program(args)
     if form not in ("mlir", "hlo"):
         raise UnimplementedError(f"programs in the format {form!r} are not supported", hint='use "mlir" or "hlo"')
@@ -142,8 +141,13 @@ def _compile(args: Any) -> None:
         _warn_of_gathers(hlo)
     elif client.devices[0].memories[0].is_host_addressable:
         released = take_small_donations(hlo)
-    executable = client.client.compile(hlo, options)
-    args.executable = PjrtLoadedExecutable(Program(executable, signature, data, released), client).address
+    return Program(client.client.compile(hlo, options), signature, data, released)
+
+
+@implements("Client_Compile")
+def _compile(args: Any) -> None:
+    client = handle_at(args.client, PjrtClient)
+    args.executable = PjrtLoadedExecutable(compile_program(client, args), client).address
 
 
 def _warn_of_gathers(hlo: HloModule) -> None:

@@ -18,6 +18,7 @@ from xla_core.pjrt.event import event_address
 from xla_core.pjrt.executable import PjrtLoadedExecutable
 from xla_core.pjrt.functions import implements
 from xla_core.pjrt.handles import handle_at, handles_at
+from xla_core.pjrt.launches import remember_launch
 from xla_core.pjrt.program import TOKEN_TEXT, Signature
 from xla_core.runtime import Buffer
 
@@ -62,6 +63,7 @@ def _execute(args: Any) -> None:
         loaded.native.refill()
     lists = abi.pointers_at(args.output_lists, len(rows))
     for device, made, end, address in zip(devices, results, ends, lists, strict=True):
+        remember_launch(device, options.launch_id, made)
         handles: list[Any] = [handle.address for handle in _result_handles(loaded.program.signature, made, device, end)]
         if handles:
             (ctypes.c_size_t * len(handles)).from_address(address)[:] = handles

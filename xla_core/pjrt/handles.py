@@ -24,7 +24,7 @@ _GETTERS_TEXT = """
     Device_GetDescription Device_IsAddressable Device_LocalHardwareId Device_AddressableMemories Device_DefaultMemory
     Memory_Id Memory_Kind Memory_Kind_Id Memory_DebugString Memory_ToString Memory_AddressableByDevices
     TopologyDescription_PlatformName TopologyDescription_PlatformVersion TopologyDescription_GetDeviceDescriptions
-    TopologyDescription_Attributes TopologyDescription_Fingerprint TopologyDescription_GetMemorySpaceKindIds
+    TopologyDescription_Attributes TopologyDescription_GetMemorySpaceKindIds
     Executable_Name Executable_NumReplicas Executable_NumPartitions Executable_NumOutputs
     Executable_SizeOfGeneratedCodeInBytes Executable_OutputElementTypes Executable_OutputDimensions
     Executable_OutputMemoryKinds

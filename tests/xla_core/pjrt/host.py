@@ -88,6 +88,9 @@ class Host:
         return array
 
     def compile(self, text: str, options: bytes = b"", form: str = "mlir") -> int:
+        return self.compile_by("Client_Compile", text, options, form, client=self.client)
+
+    def compile_by(self, function: str, text: str, options: bytes = b"", form: str = "mlir", **fields: int) -> int:
         code, name = ctypes.create_string_buffer(text.encode()), ctypes.create_string_buffer(form.encode())
         struct = abi.STRUCTS["Program"]
         program = struct(struct.full_size, None, ctypes.addressof(code), len(text.encode()), ctypes.addressof(name))
@@ -95,16 +98,19 @@ class Host:
         kept = ctypes.create_string_buffer(options, max(1, len(options)))
         return int(
             self.call(
-                "Client_Compile",
-                client=self.client,
+                function,
                 program=ctypes.addressof(program),
                 compile_options=ctypes.addressof(kept),
                 compile_options_size=len(options),
+                **fields,
             ).executable
         )
 
-    def execute(self, executable: int, arguments: list[int], results: int, kept: tuple[int, ...] = ()) -> list[int]:
+    def execute(
+        self, executable: int, arguments: list[int], results: int, kept: tuple[int, ...] = (), launch: int = 0
+    ) -> list[int]:
         options = abi.STRUCTS["ExecuteOptions"](struct_size=abi.STRUCTS["ExecuteOptions"].full_size)
+        options.launch_id = launch
         indices = abi.int64s(kept)
         options.non_donatable_input_indices, options.num_non_donatable_input_indices = (
             ctypes.addressof(indices),

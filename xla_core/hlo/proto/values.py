@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.proto.wire import Message
+from xla_core.hlo.proto.wire import Message, write_field, write_varint
 from xla_core.hlo.table.attributes import (
     ConvolutionDimensionNumbers,
     OutputToOperandAlias,
@@ -69,6 +69,21 @@ def read_shape(message: Message, depth: int = 0) -> Shape:
     shape = Shape(element_type, dimensions, layout, dynamic if any(dynamic) else ())
     shape.validate()
     return shape
+
+
+def write_shape(shape: Shape) -> bytes:
+    """Encodes an array's shape as a ShapeProto."""
+    text = write_field(2, shape.element_type.proto)
+    text += write_field(3, b"".join(map(write_varint, shape.dimensions))) if shape.rank else b""
+    layout = shape.layout
+    if layout is not None:
+        part = write_field(1, b"".join(map(write_varint, layout.minor_to_major))) if shape.rank else b""
+        for tile in layout.tiles:
+            part += write_field(6, write_field(1, b"".join(map(write_varint, tile))))
+        for number, value in ((7, layout.element_size_in_bits), (8, layout.memory_space)):
+            part += write_field(number, value) if value else b""
+        text += write_field(5, part)
+    return text
 
 
 def read_literal(message: Message) -> Literal:

@@ -8,7 +8,8 @@ from xla_core.backend.event import Event
 from xla_core.errors import CancelledError, FailedPreconditionError, XlaError
 from xla_core.hlo.values.shape import Shape
 from xla_core.runtime.buffers.buffer import Buffer, check_raw_bytes
-from xla_core.runtime.device import Device, wait_for
+from xla_core.runtime.buffers.views import event_after
+from xla_core.runtime.device import Device
 from xla_core.runtime.host.event import HostEvent, RecordedPoint, ready_event
 
 
@@ -33,7 +34,7 @@ class BufferWriter:
         if self._end is None and not self._is_finished:
             finished = HostEvent()
             self._end = finished.arm()
-            self._buffer.define(_after(finished, self._buffer.device))
+            self._buffer.define(event_after(self._buffer.device, [finished], "written by the host"))
         return self._buffer
 
     def write(self, source: np.ndarray, offset: int = 0) -> None:
@@ -82,13 +83,3 @@ class BufferWriter:
     def _require_unfinished(self) -> None:
         if self._is_finished:
             raise FailedPreconditionError("this buffer is finished, and buffers are immutable", hint="make a new one")
-
-
-def _after(event: HostEvent, device: Device) -> Event:
-    """Makes an event of a device that is ready after an event of the host, and has its error."""
-    stream = device.executor.create_stream()
-    stream.name = f"{device.platform.name}:{device.id} written by the host"
-    stream.host_callback(lambda: wait_for(event, device))
-    after = stream.finish()
-    after.when_ready(lambda _: stream.close())
-    return after

@@ -270,6 +270,11 @@ class PoolAllocator(Allocator):
             if limit is not None and self._reserved > limit:
                 self.trim()
 
+    def clear_peak(self) -> None:
+        """Begins `MemoryStats.peak_bytes_reserved` again, from the bytes that are reserved now."""
+        with self._lock:
+            self._peak = self._reserved
+
     def stats(self) -> MemoryStats:
         with self._lock:
             self._sweep()
