@@ -9,6 +9,7 @@ from xla_core.hlo.ir.builder import Builder
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.op_table import OPS, Trait
 from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
 from xla_core.passes.legalization.decompositions import decomposition
 
 _Parts = tuple[HloInstruction, HloInstruction]
@@ -39,6 +40,22 @@ def _compare(i: HloInstruction, b: Builder) -> HloInstruction | None:
     (x, y), (u, v) = (_parts(o, b) for o in i.operands)
     both = (b.add(Opcode.COMPARE, x, u, direction=direction), b.add(Opcode.COMPARE, y, v, direction=direction))
     return b.add(Opcode.AND if direction == "EQ" else Opcode.OR, *both)
+
+
+@decomposition(Opcode.CONVERT)
+def _convert(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """Converts the parts. A real number has no imaginary part; a complex number loses it, but counts as true by it."""
+    x, kind = i.operand(0), i.shape.element_type
+    if not (_is_complex(i) or kind.is_complex):
+        return None
+    if kind is ElementType.PRED:
+        return b.compare(x, b.constant(0, x.shape.without_layout()), "NE")
+    real = b.add(Opcode.REAL, x) if _is_complex(i) else x
+    if not kind.is_complex:
+        return b.convert(real, i.shape)
+    part = i.shape.without_layout().with_element_type(kind.component)
+    imaginary = b.convert(b.add(Opcode.IMAG, x), part) if _is_complex(i) else b.constant(0, part)
+    return b.add(Opcode.COMPLEX, b.convert(real, part), imaginary)
 
 
 _NOT_PARTS = frozenset((Trait.NOP, Trait.ASYNC))
