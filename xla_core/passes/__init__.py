@@ -37,9 +37,9 @@ from xla_core.passes.pass_manager import (
     observe_passes,
 )
 from xla_core.passes.pipeline import STAGES, default_pipeline, run_hlo_passes, scheduling_pipeline
-from xla_core.passes.plan import PlanStep, SupportPlan, plan_support
 from xla_core.passes.registry import PASSES, create_pass, register_pass
 from xla_core.passes.simplification import SimplificationOptions, simplification_pipeline
+from xla_core.passes.support_plan import PlanStep, SupportPlan, plan_support
 
 __all__ = [
     "PASSES",

@@ -23,10 +23,10 @@ def instruction(config: str = "") -> HloInstruction:
 
 def test_a_choice_is_recorded_in_text_and_read_back() -> None:
     plain = instruction('{"other":1}')
-    KernelChoice(form="elements", threads=64).record(plain)
+    KernelChoice(form="thread elements", threads=64).record(plain)
     module = plain.parent.module
     again = parse_hlo(module.to_text()).entry.root
-    assert KernelChoice.of(again) == KernelChoice(form="elements", threads=64)
+    assert KernelChoice.of(again) == KernelChoice(form="thread elements", threads=64)
     assert json.loads(again.attribute("backend_config"))["other"] == 1
     KernelChoice().record(again)
     assert again.attribute("backend_config") == '{"other":1}'

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from xla_core.codegen.kernel_choice import KEY
-from xla_core.codegen.llvm.forms.elements import ELEMENTS
 from xla_core.codegen.llvm.forms.fft import FFT, FFT_BLOCKS
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, KernelPlan
 from xla_core.codegen.llvm.forms.loop import LOOP
@@ -20,10 +19,11 @@ from xla_core.codegen.llvm.forms.select_and_scatter import SELECT_AND_SCATTER
 from xla_core.codegen.llvm.forms.select_and_scatter_blocks import SELECT_AND_SCATTER_BLOCKS
 from xla_core.codegen.llvm.forms.sort import SORT
 from xla_core.codegen.llvm.forms.sort_blocks import SORT_BLOCKS
+from xla_core.codegen.llvm.forms.thread_elements import THREAD_ELEMENTS
 from xla_core.codegen.llvm.forms.tiles import TILES
 from xla_core.codegen.llvm.forms.top_k import TOP_K
 from xla_core.codegen.llvm.forms.top_k_blocks import TOP_K_BLOCKS
-from xla_core.codegen.llvm.forms.transposes import TRANSPOSES
+from xla_core.codegen.llvm.forms.transposed_tiles import TRANSPOSED_TILES
 from xla_core.errors import InvalidArgumentError, UnimplementedError
 
 FORMS: Sequence[KernelForm[Any]] = (
@@ -40,8 +40,8 @@ FORMS: Sequence[KernelForm[Any]] = (
     SCANS,
     ROW_TEAMS,
     PRODUCT,
-    TRANSPOSES,
-    ELEMENTS,
+    TRANSPOSED_TILES,
+    THREAD_ELEMENTS,
     TILES,
     ROW_GROUPS,
     LOOP,

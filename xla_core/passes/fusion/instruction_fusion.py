@@ -58,7 +58,7 @@ Copies = frozenset[tuple[Scope, Index]]
 """The code that is emitted for an instruction: once for each index in each block. Blocks of operands share nothing."""
 
 
-class _Kernel:
+class _FusedKernel:
     """The instructions that one kernel computes, and the indices at which it computes each of them."""
 
     __slots__ = ("copies", "indices", "operands", "policy", "root", "rows", "size", "space")
@@ -100,7 +100,7 @@ class _Kernel:
                         found[access.index] = min(1.0, found.get(access.index, 0.0) + needed)
         return found
 
-    def by_rows(self, producer: HloInstruction) -> _Kernel | None:
+    def by_rows(self, producer: HloInstruction) -> _FusedKernel | None:
         """This kernel, or the same one divided by rows, if it can compute a reduction once a row; else None."""
         rows = reduced_rows(producer)
         if rows is None or not 1 < rows.elements <= self.policy.longest_row(rows):
@@ -111,7 +111,7 @@ class _Kernel:
             return None
         if not rows.fits(next(self.root.shape.leaves())):
             return None
-        kernel = _Kernel(self.root, self.policy, rows)
+        kernel = _FusedKernel(self.root, self.policy, rows)
         for member in list(self.indices)[1:]:  # users first
             users = [user for user in dict.fromkeys(member.users) if user in kernel.indices]
             kernel.indices[member] = kernel.indices_of(member, users)
@@ -120,7 +120,7 @@ class _Kernel:
         kernel.size = sum(map(kernel._code_size, kernel.indices))
         return kernel
 
-    def become(self, other: _Kernel) -> None:
+    def become(self, other: _FusedKernel) -> None:
         """Takes the division into rows of another form of this kernel."""
         self.rows, self.space, self.size = other.rows, other.space, other.size
         self.indices, self.copies = other.indices, other.copies
@@ -167,8 +167,8 @@ class _Partition:
     def __init__(self, computation: HloComputation, policy: FusionPolicy) -> None:
         self._computation = computation
         self._policy = policy
-        self._kernels: dict[HloInstruction, _Kernel] = {}
-        self._inside: dict[HloInstruction, list[_Kernel]] = {}  # the kernels that compute an instruction
+        self._kernels: dict[HloInstruction, _FusedKernel] = {}
+        self._inside: dict[HloInstruction, list[_FusedKernel]] = {}  # the kernels that compute an instruction
 
     def run(self) -> bool:
         order = self._computation.post_order()
@@ -189,7 +189,7 @@ class _Partition:
     def _place(self, instruction: HloInstruction) -> None:
         """Adds an instruction to the kernels of all its users, or else gives it a kernel of its own."""
         policy = self._policy
-        kernels: dict[_Kernel, list[HloInstruction]] = {}
+        kernels: dict[_FusedKernel, list[HloInstruction]] = {}
         for user in instruction.users:
             for kernel in self._inside.get(user, ()):
                 kernels.setdefault(kernel, []).append(user)
@@ -202,11 +202,11 @@ class _Partition:
             elif everywhere and self._fuse_everywhere(instruction, kernels):
                 return
         if policy.can_be_root(instruction) and instruction.opcode != Opcode.BITCAST:
-            self._kernels[instruction] = kernel = _Kernel(instruction, policy)
+            self._kernels[instruction] = kernel = _FusedKernel(instruction, policy)
             self._inside[instruction].append(kernel)
 
     def _fuse_where_possible(
-        self, instruction: HloInstruction, kernels: Mapping[_Kernel, list[HloInstruction]]
+        self, instruction: HloInstruction, kernels: Mapping[_FusedKernel, list[HloInstruction]]
     ) -> bool:
         """Fuses a free instruction into every kernel that can take it; returns whether all could."""
         for kernel, users in kernels.items():
@@ -216,7 +216,7 @@ class _Partition:
                 self._inside[instruction].append(kernel)
         return len(self._inside[instruction]) == len(kernels)
 
-    def _fuse_everywhere(self, producer: HloInstruction, kernels: Mapping[_Kernel, list[HloInstruction]]) -> bool:
+    def _fuse_everywhere(self, producer: HloInstruction, kernels: Mapping[_FusedKernel, list[HloInstruction]]) -> bool:
         """Fuses an instruction into all of the kernels if they can take it and it is profitable."""
         evaluations = 0.0
         found = []
@@ -236,8 +236,8 @@ class _Partition:
         return True
 
     def _indices_in(
-        self, kernel: _Kernel, producer: HloInstruction, users: Sequence[HloInstruction]
-    ) -> tuple[_Kernel, Indices] | None:
+        self, kernel: _FusedKernel, producer: HloInstruction, users: Sequence[HloInstruction]
+    ) -> tuple[_FusedKernel, Indices] | None:
         """(the kernel, perhaps divided by rows, the indices at which it would compute `producer`).
 
         Returns None if `producer` cannot be fused.
@@ -287,13 +287,13 @@ class _Partition:
             if kernel.root is not instruction and instruction.operand(0) not in kernel.indices:
                 kernel.remove(instruction)
 
-    def _is_worth_it(self, kernel: _Kernel) -> bool:
+    def _is_worth_it(self, kernel: _FusedKernel) -> bool:
         if self._policy.parallel.has_blocks and Trait.ACCUMULATES in kernel.root.op.traits:
             return len(kernel.indices) > 1  # every thread would load an initial value that is no part of the kernel
         return sum(1 for i in kernel.indices if i.opcode != Opcode.CONSTANT) > 1
 
 
-def _keeps_in_place(kernel: _Kernel, producer: HloInstruction, indices: Indices) -> bool:
+def _keeps_in_place(kernel: _FusedKernel, producer: HloInstruction, indices: Indices) -> bool:
     """Whether the kernel, with `producer` fused, still reads the updated array only at the elements it updates."""
     target = kernel.root.operand(0)
     if target not in producer.operands:

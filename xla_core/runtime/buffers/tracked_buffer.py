@@ -45,8 +45,10 @@ class _Usage:
 _usages: set[_Usage | None] = set()
 
 
-class OutsideHold:
+class ExternalReference:
     """Memory that is shared with objects outside of the runtime: arrays over it, or the `owner` of foreign memory.
+
+    XLA: PjRtBuffer::ExternalReference.
 
     When the last reference to this object goes away, the memory returns to the allocator, or the owner is released.
     """
@@ -77,7 +79,7 @@ class TrackedBuffer(MemoryHolder, Handle):
             Foreign memory always keeps its event, so that each use calls `acquire`.
     """
 
-    __slots__ = ("__weakref__", "_gone", "_hold", "_usage", "definition_event", "device", "memory", "shape")
+    __slots__ = ("__weakref__", "_external", "_gone", "_usage", "definition_event", "device", "memory", "shape")
 
     def __init__(self, device: Device, memory: DeviceMemory, shape: Shape, event: Event | None) -> None:
         self.device = device
@@ -85,12 +87,12 @@ class TrackedBuffer(MemoryHolder, Handle):
         self.shape = shape
         self.definition_event = event
         self._usage: _Usage | None = None
-        self._hold: OutsideHold | None = None
+        self._external: ExternalReference | None = None
         self._gone = ""
 
     def __del__(self) -> None:
         memory = self.memory
-        if memory is not None and self._hold is None:
+        if memory is not None and self._external is None:
             if self._usage is None:
                 self.device.allocator.free(memory)
             else:
@@ -145,8 +147,8 @@ class TrackedBuffer(MemoryHolder, Handle):
             return
         if self._usage is None:
             self._usage = _Usage()
-            if self._hold is not None:
-                self._hold.usage = self._usage
+            if self._external is not None:
+                self._external.usage = self._usage
         self._usage.events = [*[e for e in self._usage.events if not e.ready], event]
 
     # -- owners outside ----------------------------------------------------------------------------------------------
@@ -160,18 +162,18 @@ class TrackedBuffer(MemoryHolder, Handle):
         """Marks the memory as foreign: `owner` keeps it alive, and it isn't freed to the allocator."""
         assert self.memory is not None
         self._usage = _Usage(owner)
-        self._hold = OutsideHold(self.device, self.memory, self._usage)
+        self._external = ExternalReference(self.device, self.memory, self._usage)
 
-    def share(self) -> OutsideHold:
-        """Returns the hold for arrays over the memory, which keeps the memory alive."""
-        hold = self._hold
-        if hold is not None and self.device.dead is None:
-            return hold
+    def share(self) -> ExternalReference:
+        """Returns the reference for arrays over the memory, which keeps the memory alive."""
+        external = self._external
+        if external is not None and self.device.dead is None:
+            return external
         with self.device.lock:
             memory = self.require_memory()
-            if self._hold is None:
-                self._hold = OutsideHold(self.device, memory, self._usage)
-            return self._hold
+            if self._external is None:
+                self._external = ExternalReference(self.device, memory, self._usage)
+            return self._external
 
     # -- end ---------------------------------------------------------------------------------------------------------
 
@@ -194,7 +196,7 @@ class TrackedBuffer(MemoryHolder, Handle):
         With `keep`, or if the buffer's own memory is shared, it is a copy. The caller must free a copy.
         """
         memory = self.require_memory()
-        if keep or self._hold is not None:
+        if keep or self._external is not None:
             copy = self.device.allocator.allocate(memory.size, memory.memory_space)
             stream.memcpy_d2d(copy, memory)
             return copy, True
@@ -213,10 +215,10 @@ class TrackedBuffer(MemoryHolder, Handle):
         self._gone = gone  # first, because other threads that find no memory say why
         memory, self.memory = self.memory, None
         usage, self._usage = self._usage, None
-        hold, self._hold = self._hold, None
+        external, self._external = self._external, None
         if memory_taken:
             _usages.discard(usage)
-        elif hold is None:
+        elif external is None:
             if usage is None:
                 self.device.allocator.free(memory)
             else:

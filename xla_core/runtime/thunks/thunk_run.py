@@ -43,10 +43,6 @@ class ThunkRun:
     def memories(self, places: Sequence[BufferSlice]) -> list[DeviceMemory]:
         return [self.memory(place) for place in places]
 
-    def on(self, stream: Stream) -> ThunkRun:
-        """Returns the same run with another stream for its work."""
-        return dataclasses.replace(self, stream=stream, driving=True)
-
 
 ThunkHandler = Callable[[Thunk, ThunkRun], None]
 
@@ -70,7 +66,7 @@ def drive_from_host(drive: Callable[[ThunkRun], None], run: ThunkRun) -> None:
         stream = run.options.executor.create_stream()
         stream.run_inline()
         try:
-            drive(run.on(stream))
+            drive(dataclasses.replace(run, stream=stream, driving=True))
             done = stream.finish()
             done.synchronize()
             if done.error is not None:

@@ -27,7 +27,9 @@ S32 = ElementType.S32
 
 def single_elements() -> Planner:
     """A planner of kernels whose threads each compute an element, as on a grid."""
-    return Planner([dataclasses.replace(form, matches=lambda body: True) for form in FORMS if form.name == "elements"])
+    return Planner(
+        [dataclasses.replace(form, matches=lambda body: True) for form in FORMS if form.name == "thread elements"]
+    )
 
 
 @functools.cache

@@ -44,7 +44,7 @@ def test_tiles_read_long_pieces_of_rows(columns: int, units: int) -> None:
 
 def test_the_plan_of_a_grid() -> None:
     flat = LoopAbi(host_abi().triple, parallel=ParallelModel(threads=64))
-    assert emit(fuse(transposed, f32(128, 64)), flat)[0].plan.startswith("elements: ")
+    assert emit(fuse(transposed, f32(128, 64)), flat)[0].plan.startswith("thread elements: ")
 
 
 def test_loops_over_multiples_of_the_grain_have_no_rest() -> None:

@@ -50,7 +50,7 @@ from xla_core.hlo.table.opcode import Opcode
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _Kernel:
+class _RowReductions:
     """What a kernel of this form computes.
 
     Attributes:
@@ -66,7 +66,7 @@ class _Kernel:
     neighbours: Sequence[IndexExpr]
 
 
-def _kernel(body: KernelBody) -> _Kernel | None:
+def _kernel(body: KernelBody) -> _RowReductions | None:
     """Returns what the kernel computes, if all its reductions reduce the same rows, and each is needed once a row."""
     found = [i for i in body.members if i.opcode == Opcode.REDUCE]
     rows = reduced_rows(found[0]) if found else None
@@ -84,7 +84,7 @@ def _kernel(body: KernelBody) -> _Kernel | None:
         return None
     positions = dict.fromkeys(load.position for load in accesses.loads)
     neighbours = [p for p in positions if place not in (p - IndexExpr.of(place)).variables]
-    return _Kernel(rows, needed, parts, neighbours)
+    return _RowReductions(rows, needed, parts, neighbours)
 
 
 def _matches(body: KernelBody) -> bool:
@@ -104,7 +104,7 @@ class _TeamsPlan(KernelPlan):
         is_kept: whether the elements of a row stay in registers.
     """
 
-    kernel: _Kernel
+    kernel: _RowReductions
     layout: TeamLayout
     shared_bytes: int = 0
     width: int = 1

@@ -55,7 +55,7 @@ _STEPS = 2  # of a part of a row, at least
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _Kernel:
+class _RowScan:
     """What a kernel of this form computes.
 
     Attributes:
@@ -71,7 +71,7 @@ class _Kernel:
     neighbours: Sequence[IndexExpr]
 
 
-def _kernel(body: KernelBody) -> _Kernel | None:
+def _kernel(body: KernelBody) -> _RowScan | None:
     """Returns what the kernel computes, if the elements of all results are those of the rows of one scan."""
     (scan, *others) = _scans(body)
     parts, scanned = sections(body, parts=False), scanned_rows(scan)
@@ -91,7 +91,7 @@ def _kernel(body: KernelBody) -> _Kernel | None:
     found = [load for accesses in (before, after) for load in accesses.loads if load.source is not scan]
     positions = dict.fromkeys(load.position for load in found)
     neighbours = [p for p in positions if place not in (p - IndexExpr.of(place)).variables]
-    return _Kernel(scan, scanned, section, neighbours)
+    return _RowScan(scan, scanned, section, neighbours)
 
 
 def _scans(body: KernelBody) -> list[HloInstruction]:
@@ -117,7 +117,7 @@ class _ScanPlan(KernelPlan):
         writes: whether this phase writes the results; else it writes the totals of the parts.
     """
 
-    kernel: _Kernel
+    kernel: _RowScan
     layout: TeamLayout
     shared_bytes: int
     each: int

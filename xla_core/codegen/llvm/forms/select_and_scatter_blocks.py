@@ -69,11 +69,11 @@ def _positions(body: KernelBody) -> Shape:
 
 
 def _emit(body: KernelBody, plan: _GatherPlan, frame: KernelFrame, context: EmissionContext) -> None:
-    kernel = _Kernel(body, plan, context)
+    kernel = _ThreadWork(body, plan, context)
     context.each(frame.begin, frame.end, kernel.record if plan.records else kernel.combine, step=frame.step)
 
 
-class _Kernel:
+class _ThreadWork:
     """Emits the work of a thread."""
 
     def __init__(self, body: KernelBody, plan: _GatherPlan, context: EmissionContext) -> None:

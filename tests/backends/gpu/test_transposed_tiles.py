@@ -39,7 +39,7 @@ def run(client: xla.Client, program: str):
 @pytest.mark.parametrize("element_type", ["pred", "s8", "bf16", "s16", "f32", "s64", "f64", "c64", "c128"])
 def test_aligned_transposes_move_each_byte_once(client, element_type: str) -> None:
     counters, floor, plan = run(client, transpose(element_type, "2,128,256", "0,2,1", "2,256,128"))
-    assert "transposes: " in plan
+    assert "transposed tiles: " in plan
     assert counters.launches == 1
     assert counters.global_bytes == floor
     assert counters.coalescing == 1
@@ -59,7 +59,7 @@ def test_aligned_transposes_move_each_byte_once(client, element_type: str) -> No
 @pytest.mark.parametrize("element_type", ["s8", "bf16", "f32"])
 def test_other_shapes(client, element_type: str, result: str, dimensions: str, operand: str) -> None:
     counters, floor, plan = run(client, transpose(element_type, result, dimensions, operand))
-    assert "transposes: " in plan
+    assert "transposed tiles: " in plan
     assert counters.global_bytes == floor
     assert counters.shared_bank_conflicts == 0
 
@@ -120,4 +120,4 @@ def test_elements_of_less_than_a_word_are_moved_in_words(element_type: str, acce
 def test_what_is_not_worth_a_tile(client) -> None:
     """A loop of a few iterations reads cache lines that the next ones find in the cache."""
     _, _, plan = run(client, transpose("f32", "3,64", "1,0", "64,3"))
-    assert "transposes: " not in plan
+    assert "transposed tiles: " not in plan

@@ -43,7 +43,7 @@ _MOST_CODE = 256  # HLO instructions in all copies of the body
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _TransposesPlan(KernelPlan):
+class _TransposedTilesPlan(KernelPlan):
     """How a section is divided into tiles.
 
     Attributes:
@@ -81,7 +81,7 @@ def _matches(body: KernelBody) -> bool:
     return body.parallel.threads >= _SIDE and not any(i.op.traits & combining for i in body.members)
 
 
-def _plan(body: KernelBody) -> _TransposesPlan | None:
+def _plan(body: KernelBody) -> _TransposedTilesPlan | None:
     """Returns the plan, if loads of the kernel stride while its stores don't."""
     model = body.parallel
     parts = [section for section in sections(body, parts=False) if section.shape.num_elements]
@@ -113,7 +113,7 @@ def _plan(body: KernelBody) -> _TransposesPlan | None:
     tiles = math.prod(-(-v.extent // (_SIDE * width)) for v in (outer, inner))
     count = tiles * math.prod(v.extent for p, v in enumerate(variables[:-1]) if p != across)
     threads = min(_THREADS, model.threads) // _SIDE * _SIDE
-    return _TransposesPlan(
+    return _TransposedTilesPlan(
         count,
         threads=threads,
         section=parts[0],
@@ -153,7 +153,7 @@ def _shared_bytes(loads: Sequence[Load], width: int) -> int:
     return sum(width * _SIDE * _PITCH * max(_WORD, _bytes(load) * width) for load in loads)
 
 
-def _emit(body: KernelBody, plan: _TransposesPlan, frame: KernelFrame, context: EmissionContext) -> None:
+def _emit(body: KernelBody, plan: _TransposedTilesPlan, frame: KernelFrame, context: EmissionContext) -> None:
     tiles = _Tiles(body, plan, context)
     begin, end, step = (tiles.indices.counter(value, plan.count) for value in (frame.begin, frame.end, frame.step))
     context.each(begin, end, tiles.emit, step=step, name="tile")
@@ -162,7 +162,7 @@ def _emit(body: KernelBody, plan: _TransposesPlan, frame: KernelFrame, context: 
 class _Tiles:
     """Emits the work of a block on a tile, in variables of groups of `width` elements along the two loops."""
 
-    def __init__(self, body: KernelBody, plan: _TransposesPlan, context: EmissionContext) -> None:
+    def __init__(self, body: KernelBody, plan: _TransposedTilesPlan, context: EmissionContext) -> None:
         self._body, self._plan, self._context = body, plan, context
         self._b = b = context.builder
         self.indices = IndexValues(context)
@@ -302,4 +302,4 @@ def _turned(b: IrBuilder, rows: Sequence[Value], bits: int) -> list[Value]:
     return columns
 
 
-TRANSPOSES = KernelForm("transposes", _matches, _plan, _emit)
+TRANSPOSED_TILES = KernelForm("transposed tiles", _matches, _plan, _emit)

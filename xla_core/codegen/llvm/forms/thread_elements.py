@@ -26,7 +26,7 @@ _MOST_CODE = 512  # HLO instructions in all copies of the body
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _ElementsPlan(KernelPlan):
+class _ThreadElementsPlan(KernelPlan):
     """Attributes: the sections that have elements, each with its split."""
 
     sections: Sequence[tuple[Section, ThreadSplit]] = ()
@@ -48,7 +48,7 @@ def _most_lanes(body: KernelBody, section: Section) -> int:
     return lanes
 
 
-def _plan(body: KernelBody) -> _ElementsPlan:
+def _plan(body: KernelBody) -> _ThreadElementsPlan:
     found, model = [s for s in sections(body, parts=True) if s.shape.num_elements], body.parallel
     outlines = [planned(section, number) for number, section in enumerate(found)]
     split, plan = LoopPlan(outlines, body.bound), LoopPlan(outlines, body.bound, splits_sections=False)
@@ -58,10 +58,10 @@ def _plan(body: KernelBody) -> _ElementsPlan:
         most = _most_lanes(body, section)
         planned_sections.append((section, split_threads(outline, extents, body.bound, plan.loops, model, most)))
     count = max((threads.units for _, threads in planned_sections), default=0)
-    return _ElementsPlan(count, grain=model.grain_elements, loops=plan.loops, sections=planned_sections)
+    return _ThreadElementsPlan(count, grain=model.grain_elements, loops=plan.loops, sections=planned_sections)
 
 
-def _emit(body: KernelBody, plan: _ElementsPlan, frame: KernelFrame, context: EmissionContext) -> None:
+def _emit(body: KernelBody, plan: _ThreadElementsPlan, frame: KernelFrame, context: EmissionContext) -> None:
     for section, split in plan.sections:
         _Section(body, plan, context, section, split).emit(frame)
 
@@ -70,7 +70,12 @@ class _Section:
     """Emits the loops of a section."""
 
     def __init__(
-        self, body: KernelBody, plan: _ElementsPlan, context: EmissionContext, section: Section, split: ThreadSplit
+        self,
+        body: KernelBody,
+        plan: _ThreadElementsPlan,
+        context: EmissionContext,
+        section: Section,
+        split: ThreadSplit,
     ) -> None:
         self._body, self._context, self._section, self._split = body, context, section, split
         self._is_all = split.units == plan.count
@@ -106,4 +111,4 @@ class _Section:
         self._vectors.store([list(self._section.elements(self._body, self._emitter, p)) for p in positions])
 
 
-ELEMENTS = KernelForm("elements", lambda body: body.parallel.has_blocks, _plan, _emit)
+THREAD_ELEMENTS = KernelForm("thread elements", lambda body: body.parallel.has_blocks, _plan, _emit)
