@@ -10,6 +10,8 @@ import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from xla_core.cli.commands import COMMANDS_GROUP
+
 if TYPE_CHECKING:
     from xla_core.cli import comparison as comparison
     from xla_core.cli import options as options
@@ -18,11 +20,6 @@ if TYPE_CHECKING:
     from xla_core.cli.scaffold import Scaffold as Scaffold
 
 __all__ = ["COMMANDS_GROUP", "Scaffold", "comparison", "console", "main", "options", "programs"]
-
-COMMANDS_GROUP = "xla_core.commands"
-"""Entry points of this group add commands: an entry point has the command's name and refers to a typer function.
-
-The function's attribute `context_settings`, if it has one, holds typer's settings of the command."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

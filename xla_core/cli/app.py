@@ -15,8 +15,7 @@ from typing import Annotated, Any
 import typer
 import typer.core
 
-from xla_core.cli import COMMANDS_GROUP
-from xla_core.cli.commands import COMMANDS
+from xla_core.cli.commands import COMMANDS, COMMANDS_GROUP
 from xla_core.cli.output import flush, of_system, print_error
 from xla_core.errors import FailedPreconditionError, InternalError, ResourceExhaustedError, XlaError
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from importlib.metadata import EntryPoint
 
-from xla_core.cli import COMMANDS_GROUP
+__all__ = ["COMMANDS", "COMMANDS_GROUP"]
 
-__all__ = ["COMMANDS"]
+COMMANDS_GROUP = "xla_core.commands"
+"""Entry points of this group add commands: an entry point has the command's name and refers to a typer function.
+
+The function's attribute `context_settings`, if it has one, holds typer's settings of the command."""
 
 _FUNCTIONS = {
     "run": "run:run",

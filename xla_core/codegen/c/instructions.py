@@ -21,7 +21,7 @@ from xla_core.codegen.c.memory import (
 from xla_core.codegen.c.scalars import BINARY, COMPARISONS, NATIVE, compare, masked, signed_value, to_integer
 from xla_core.errors import UnimplementedError
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a function is written by its instructions
     from xla_core.codegen.c.functions import FunctionWriter
 
 __all__ = ["WRITERS"]
