@@ -20,8 +20,8 @@ from xla_core.errors import XlaError
 __all__ = ["Graph"]
 
 _BYTES = 96
-_KINDS = ("callback", "record", "wait", "waits", "upload", "fail", "recover", "host")
-_SHARES = (0.3, 0.2, 0.18, 0.02, 0.2, 0.03, 0.05, 0.02)
+_KINDS = ("callback", "record", "wait", "waits", "upload", "fail", "recover", "host", "renew")
+_SHARES = (0.28, 0.2, 0.18, 0.02, 0.2, 0.03, 0.05, 0.02, 0.02)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,14 +36,17 @@ class Graph:
     """Enqueues random work, and checks it against the model.
 
     Args:
-        streams: one or more of each device.
+        streams: one or more of each device. The graph closes some and makes others in their place.
         held: whether all work is enqueued before any of it runs.
+
+    Attributes:
+        streams: those that are open now.
     """
 
     def __init__(
         self, streams: Sequence[tuple[StreamExecutor, Stream]], random: np.random.Generator, held: bool
     ) -> None:
-        self._streams, self._random = streams, random
+        self.streams, self._random = list(streams), random
         self._points = [_Point() for _ in streams]
         self._events: list[Event] = [streams[n % len(streams)][1].create_event() for n in range(2 * len(streams))]
         self._recorded = [_Point() for _ in self._events]
@@ -58,7 +61,7 @@ class Graph:
 
     def grow(self, steps: int) -> None:
         for kind in self._random.choice(_KINDS, size=steps, p=_SHARES):
-            number = int(self._random.integers(len(self._streams)))
+            number = int(self._random.integers(len(self.streams)))
             getattr(self, f"_{kind}")(number)
             if self._gate is not None:
                 self._gate.require_closed("a piece of work of a graph")
@@ -78,7 +81,7 @@ class Graph:
             if boom is not None:
                 raise boom
 
-        self._streams[number][1].host_callback(run)
+        self.streams[number][1].host_callback(run)
         if point.error is not None:
             self._skipped.add(name)
         else:
@@ -89,12 +92,12 @@ class Graph:
 
     def _record(self, number: int) -> None:
         event = int(self._random.integers(len(self._events)))
-        self._streams[number][1].record(self._events[event])
+        self.streams[number][1].record(self._events[event])
         self._recorded[event] = self._points[number]
 
     def _wait(self, number: int) -> None:
         event = int(self._random.integers(len(self._events)))
-        self._streams[number][1].wait(self._events[event])
+        self.streams[number][1].wait(self._events[event])
         mine, theirs = self._points[number], self._recorded[event]
         if mine.error is None:
             self._points[number] = _Point(mine.done | theirs.done, theirs.error)
@@ -106,7 +109,7 @@ class Graph:
         self._callback(number)
 
     def _upload(self, number: int) -> None:
-        executor, stream = self._streams[number]
+        executor, stream = self.streams[number]
         memory = executor.allocate(_BYTES)
         if memory is None:
             return
@@ -118,7 +121,7 @@ class Graph:
         self._uploads.append((executor, memory, -1 if self._points[number].error is not None else value))
 
     def _recover(self, number: int) -> None:
-        self._streams[number][1].recover()
+        self.streams[number][1].recover()
         self._points[number] = dataclasses.replace(self._points[number], error=None)
 
     def _host(self, number: int) -> None:
@@ -126,6 +129,14 @@ class Graph:
         if self._gate is None:
             event = int(self._random.integers(len(self._events)))
             self._require_reached(event)
+
+    def _renew(self, number: int) -> None:
+        """A stream is closed, poisoned or not, and a new one takes its place: it inherits nothing."""
+        if self._gate is None:
+            executor, stream = self.streams[number]
+            stream.close()
+            self.streams[number] = executor, executor.create_stream()
+            self._points[number] = _Point()
 
     # -- what must hold ----------------------------------------------------------------------------------------------
 
@@ -140,7 +151,7 @@ class Graph:
             self._gate.open()
         for event in range(len(self._events)):
             self._require_reached(event)
-        for _, stream in self._streams:
+        for _, stream in self.streams:
             stream.synchronize()
             stream.recover()
         self._require_order()
@@ -196,7 +207,7 @@ class Graph:
     def _require_uploads(self) -> None:
         for executor, memory, value in self._uploads:
             back = np.zeros(_BYTES, np.uint8)
-            stream = next(stream for owner, stream in self._streams if owner is executor)
+            stream = next(stream for owner, stream in self.streams if owner is executor)
             stream.memcpy_d2h(back, memory)
             stream.synchronize()
             if value >= 0 and set(back.tolist()) != {value}:

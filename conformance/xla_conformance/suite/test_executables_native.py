@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from xla_conformance.bench import ExecutableBench, compiled
 from xla_conformance.bits import require_bits
 from xla_conformance.claims import not_supported
 from xla_conformance.device.threads import run_at_once
+from xla_conformance.failures import Failure
 from xla_conformance.programs.family import FAMILY, FamilyProgram
 from xla_core import Client
 from xla_core.backend import DeviceMemory, NativeEntry
@@ -37,12 +39,48 @@ def call(
     function: Callable[..., Any] = ctypes.CFUNCTYPE,
 ) -> int:
     """Calls the entry, and returns its status."""
-    table = (ctypes.c_size_t * len(entry.table))(*entry.table)
-    numbers = [*entry.parameters, *entry.results, *(number for number, _ in entry.temporaries)]
-    for number, memory in zip(numbers, [*arguments, *results, *temporaries], strict=True):
-        table[number] = address(bench, memory)
+    table = table_of(bench, entry, [*arguments, *results, *temporaries])
     status: int = function(ctypes.c_int32, ctypes.c_void_p)(entry.address)(ctypes.addressof(table))
     return status
+
+
+def table_of(bench: ExecutableBench, entry: NativeEntry, memories: Sequence[DeviceMemory]) -> ctypes.Array[Any]:
+    """The table of a call with these arguments, results and temporaries."""
+    table = (ctypes.c_size_t * len(entry.table))(*entry.table)
+    numbers = [*entry.parameters, *entry.results, *(number for number, _ in entry.temporaries)]
+    for number, memory in zip(numbers, memories, strict=True):
+        table[number] = address(bench, memory)
+    return table
+
+
+class Time(ctypes.Structure):
+    """C's `struct timespec`."""
+
+    _fields_ = (("seconds", ctypes.c_long), ("nanoseconds", ctypes.c_long))
+
+
+def require_no_python(entry: NativeEntry, table: ctypes.Array[Any]) -> None:
+    """Calls the entry in a thread that isn't Python's, while this thread keeps Python's lock and waits for it."""
+    system, thread = ctypes.PyDLL(None), ctypes.c_ulong()
+    if not hasattr(system, "pthread_timedjoin_np"):  # Linux has it
+        return
+    code, data = ctypes.c_void_p(entry.address), ctypes.c_void_p(ctypes.addressof(table))
+    assert system.pthread_create(ctypes.byref(thread), None, code, data) == 0, "The system starts a thread."
+    end = Time(int(time.time() + SECONDS / 4), 0)
+    if system.pthread_timedjoin_np(thread, None, ctypes.byref(end)) != 0:
+        ctypes.CDLL(None).pthread_join(thread, None)  # without the lock it can end
+        raise Failure(
+            "A native entry neither needs Python nor waits for anything that does, but it waited for its lock."
+        )
+
+
+def wipe(bench: ExecutableBench, memories: Sequence[DeviceMemory]) -> None:
+    for memory in memories:
+        ctypes.memset(address(bench, memory), 0xA5, memory.size)
+
+
+def bytes_of(bench: ExecutableBench, memories: Sequence[DeviceMemory]) -> list[bytes]:
+    return [ctypes.string_at(address(bench, memory), memory.size) for memory in memories]
 
 
 def entry_of(bench: ExecutableBench) -> NativeEntry:
@@ -88,6 +126,8 @@ def test_a_native_entry_runs_the_program(client: Client, program: FamilyProgram,
                 arguments=arrays,
             )
             require_bits("A native entry only reads its arguments.", bench.read(arguments, bench.parameters), arrays)
+            if function is ctypes.CFUNCTYPE:
+                require_no_python(entry, table_of(bench, entry, [*arguments, *results, *temporaries]))
             bench.release(arguments, results)
         bench.release(temporaries)
 
@@ -99,6 +139,7 @@ def test_threads_call_a_native_entry_at_once(
 ) -> None:
     with ExecutableBench(compiled(client, program)) as bench:
         entry = entry_of(bench)
+        client.compile(program.module).executable.native_entry()  # one that is made later and gone sooner
         cases = []
         for _ in range(4):
             arrays = program.arguments(random)
@@ -106,11 +147,19 @@ def test_threads_call_a_native_entry_at_once(
             temporaries = [bench.allocator.allocate(size) for _, size in entry.temporaries]
             cases.append((bench.place(arrays), results, temporaries, program.results(arrays)))
         bench.stream.synchronize()
+        wanted = []
+        for arguments, results, temporaries, _ in cases:
+            wipe(bench, results)
+            assert call(bench, entry, arguments, results, temporaries) == 0, "The function returns 0 after a run."
+            wanted.append(bytes_of(bench, results))
 
         def run(number: int) -> None:
             arguments, results, temporaries, _ = cases[number]
             for _ in range(ROUNDS):
+                wipe(bench, results)
                 assert call(bench, entry, arguments, results, temporaries) == 0, "The function returns 0 after a run."
+                if bytes_of(bench, results) != wanted[number]:
+                    raise Failure("A native entry gives each of several threads its own results.")
 
         run_at_once([functools.partial(run, number) for number in range(4)], SECONDS, "native-entry.many-threads")
         for _, results, _, expected in cases:

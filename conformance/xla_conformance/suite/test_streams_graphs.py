@@ -18,7 +18,7 @@ def require_graph(client: Client, random: np.random.Generator, steps: int, held:
         graph.finish()
         graph.require_errors()
     finally:
-        for _, stream in streams:
+        for _, stream in graph.streams:
             stream.synchronize()
             stream.close()
     graph.require_errors()
@@ -27,6 +27,7 @@ def require_graph(client: Client, random: np.random.Generator, steps: int, held:
 
 @pytest.mark.promise("stream.wait", "stream.wait-for-error", "stream.record", "stream.record-again", "stream.recover")
 @pytest.mark.promise("stream.later-work-skipped", "stream.upload", "event.wait-for-last-record", "event.first-error")
+@pytest.mark.promise("executor.create-stream", "stream.close")
 @pytest.mark.parametrize("held", [True, False], ids=["held", "live"])
 @pytest.mark.parametrize("number", range(4))
 def test_a_random_graph(client: Client, random: np.random.Generator, number: int, held: bool) -> None:

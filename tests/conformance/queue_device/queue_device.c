@@ -43,7 +43,8 @@ typedef struct {
     pthread_cond_t changed;
     command *first, *last;
     int64_t error, done;
-    int closing;
+    int closing, waiting;
+    unsigned char records;
 } stream;
 
 static pthread_mutex_t points = PTHREAD_MUTEX_INITIALIZER, callbacks = PTHREAD_MUTEX_INITIALIZER;
@@ -122,8 +123,11 @@ static double load_real(int type, const void *p) { return type == F32 ? *(const 
 static int64_t load_integer(int type, const void *p) { return type == PRED ? *(const uint8_t *)p : *(const int32_t *)p; }
 
 static void store_real(int type, void *p, double x) {  /* what does not fit an integer becomes its limit, NaN 0 */
-    if (type == F32) *(float *)p = (float)x;
-    else if (type == PRED) *(uint8_t *)p = x != 0;
+    if (type == F32) {
+        *(float *)p = (float)x;
+        if (fault("flushes-denormals") && fabsf(*(float *)p) < 0x1p-126f) *(float *)p = copysignf(0, (float)x);
+    } else if (type == PRED) *(uint8_t *)p = x != 0;
+    else if (fault("converts-out-of-range")) *(int32_t *)p = x >= INT32_MIN && x <= INT32_MAX ? (int32_t)x : INT32_MIN;
     else *(int32_t *)p = x != x ? 0 : x >= INT32_MAX ? INT32_MAX : x <= INT32_MIN ? INT32_MIN : (int32_t)x;
 }
 
@@ -160,7 +164,7 @@ static double real(int op, double x, double y, double z) {
     case REMAINDER: return fmod(x, y);
     case MAXIMUM: return larger(x, y);
     case MINIMUM: return -larger(-x, -y);
-    case POWER: return pow(x, y);
+    case POWER: return fault("power-by-logarithm") && x < 0 ? NAN : pow(x, y);
     case MULTIPLY_ADD: return z + (float)(x * y);
     case NEGATE: return fault("negate-loses-zero") ? 0 - x : -x;
     case ABS: return fabs(x);
@@ -182,8 +186,8 @@ static int64_t integer(int op, int type, int64_t x, int64_t y, int64_t z) {
     case ADD: return x + y;
     case SUBTRACT: return x - y;
     case MULTIPLY: return x * y;
-    case DIVIDE: return y ? x / y : fault("divides-by-zero") ? 0 : -1;
-    case REMAINDER: return y ? x % y : x;
+    case DIVIDE: return y ? fault("divides-saturating") && x / y > INT32_MAX ? INT32_MAX : x / y : fault("divides-by-zero") ? 0 : -1;
+    case REMAINDER: return y ? fault("remainder-floors") && x % y && (x < 0) != (y < 0) ? x % y + y : x % y : x;
     case MAXIMUM: return x > y ? x : y;
     case MINIMUM: return x < y ? x : y;
     case MULTIPLY_ADD: return z + x * y;
@@ -191,7 +195,7 @@ static int64_t integer(int op, int type, int64_t x, int64_t y, int64_t z) {
     case OR: return x | y;
     case XOR: return x ^ y;
     case NOT: return type == PRED ? !x : ~x;
-    case SHIFT_LEFT: return (uint64_t)y < 32 ? (int64_t)((uint64_t)x << y) : 0;
+    case SHIFT_LEFT: return (uint64_t)(fault("shift-is-cut") ? y &= 31 : y) < 32 ? (int64_t)((uint64_t)x << y) : 0;
     case SHIFT_RIGHT_LOGICAL: return (uint64_t)y < 32 ? (uint32_t)x >> y : 0;
     case SHIFT_RIGHT_ARITHMETIC: return x >> ((uint64_t)y < 32 ? y : 31);
     case NEGATE: return -x;
@@ -210,6 +214,10 @@ static int64_t compute(device *d, const launch *l) {
     for (int k = 0; k < l->rank; k++) count *= l->extents[k];
     if (fault("counts-in-16-bits")) limit = 1 << 16;
     if (fault("drops-the-tail") && count > 4096) limit = count / 16 * 16;
+    if (fault("stride-is-short")) {
+        for (int i = 1; i < OPERANDS; i++)
+            if (l->rank > 2 && l->extents[l->rank - 1] % 2) at[i] += l->strides[i][0] > 64 && l->extents[0] > 4;
+    }
     for (int64_t n = 0; n < count && n < limit; n++) {
         char *p[OPERANDS];
         for (int i = 0; i < OPERANDS; i++) {
@@ -263,6 +271,8 @@ static int64_t await(point *p) {
 static int64_t copy(device *d, const command *c) {
     uint64_t size = c->size;
     if ((c->kind != H2D && !inside(d, c->from, size)) || (c->kind != D2H && !inside(d, c->to, size))) return OUTSIDE_MEMORY;
+    if (fault("lines-not-flushed") && c->kind == D2H && c->from % 4096 && size > 4096) size = size / 64 * 64;
+    if (fault("copies-aligned") && c->kind == H2D && size % 4 == 2) size -= 2;
     if (fault("copy-loses-last-byte") && size > 1 << 16 && size % 2) size--;
     if (c->kind == H2D) memcpy(d->bytes + c->to, c->host, size);
     else if (c->kind == D2H) memcpy(c->host, d->bytes + c->from, size);
@@ -272,7 +282,10 @@ static int64_t copy(device *d, const command *c) {
 
 static int64_t execute(stream *s, const command *c) {
     switch (c->kind) {
-    case RECORD: reach(c->point, s->error); return s->error;
+    case RECORD:
+        if (fault("record-counter-wraps") && ++s->records == 0) return s->error;
+        reach(c->point, s->error);
+        return s->error;
     case WAIT: { int64_t error = await(c->point); return s->error ? s->error : error; }
     case RECOVER: return fault("never-recovers") ? s->error : 0;
     }
@@ -301,6 +314,7 @@ static void *work(void *argument) {
         while (!s->first && !s->closing) pthread_cond_wait(&s->changed, &s->lock);
         command *c = s->first;
         if (c && !(s->first = c->next)) s->last = NULL;
+        if (c) s->waiting--;
         pthread_mutex_unlock(&s->lock);
         if (!c) return NULL;
         int64_t error = execute(s, c);
@@ -326,6 +340,12 @@ static void enqueue(stream *s, command given) {
     command *c = malloc(sizeof *c);
     *c = given;
     pthread_mutex_lock(&s->lock);
+    if (fault("ring-overflows") && c->kind == FILL && s->waiting > 256) {  /* the oldest place of the ring is full */
+        pthread_mutex_unlock(&s->lock);
+        free(c);
+        return;
+    }
+    s->waiting++;
     if (c->kind == H2D && s->last && once_in_twenty("copy-late")) {  /* it goes before its predecessor instead */
         command **place = &s->first;
         while (*place != s->last) place = &(*place)->next;
@@ -382,6 +402,7 @@ void event_await(event *e, stream *s) {  /* makes the stream wait for the last r
     point *p = e->last;
     p->references++;
     pthread_mutex_unlock(&points);
+    if (fault("wait-in-one-stream") && s->error) { pthread_mutex_lock(&points); drop(p); pthread_mutex_unlock(&points); return; }
     enqueue(s, (command){.kind = WAIT, .point = p});
 }
 

@@ -20,6 +20,7 @@ from tests.conformance.zoo.run import installed, run_profile
 DATA = Path(__file__).parents[3] / "docs" / "data" / "zoo" / "zoo.json"
 PROFILES = ("quick", "full")
 VERDICTS = (*PROFILES, "missed", "without effect")
+BROKEN = "broken"
 NEVER_RUN = "never run"
 
 
@@ -42,10 +43,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with installed():
         results = _run(chosen, options)
     print_table(results)
+    _print_broken(results)
     print(f"{time.monotonic() - start:.0f} s")
     if options.write:
         write(results)
-    return 1 if any(r["verdict"] == "missed" for r in results.values()) else 0
+    return 1 if any(r["verdict"] in ("missed", BROKEN) for r in results.values()) else 0
 
 
 def _choose(options: argparse.Namespace) -> list[Mutant]:
@@ -61,7 +63,10 @@ def _choose(options: argparse.Namespace) -> list[Mutant]:
 
 
 def _run(mutants: Sequence[Mutant], options: argparse.Namespace) -> dict[str, dict[str, Any]]:
-    """The result of each mutant by name. `verdict` is the smallest profile that finds it with every seed, or missed."""
+    """The result of each mutant by name. `verdict` is the smallest profile that finds it with every seed, or missed.
+
+    It is "broken" for a mutant whose own Python has a mistake: what a test finds then proves nothing.
+    """
     results: dict[str, dict[str, Any]] = {}
     left = list(mutants)
     for profile in PROFILES[: PROFILES.index(options.profile) + 1]:
@@ -77,8 +82,8 @@ def _run(mutants: Sequence[Mutant], options: argparse.Namespace) -> dict[str, di
             last = (caught or outcomes)[-1]
             last["seeds"] = f"{len(caught)} of {len(outcomes)}"
             last["verdict"] = profile if len(caught) == len(outcomes) else _unseen(last)
-            results[name] = last
-        left = [m for m in left if results[m.name]["verdict"] not in PROFILES]
+            results[name] = next((o for o in outcomes if o["verdict"] == BROKEN), last)
+        left = [m for m in left if results[m.name]["verdict"] not in (*PROFILES, BROKEN)]
         if not left:
             break
     return results
@@ -90,10 +95,17 @@ def _unseen(result: dict[str, Any]) -> str:
     return "without effect" if mutant.opcode and not result.get("effects") and result["cases"] else "missed"
 
 
+def _print_broken(results: dict[str, dict[str, Any]]) -> None:
+    """Lists the mutants that have to be mended before they count."""
+    for name, result in results.items():
+        if result["verdict"] == BROKEN:
+            print(f"{name} is broken, so it counts as nothing: {result['message']}")
+
+
 def _show(profile: str, result: dict[str, Any]) -> None:
     caught = result["verdict"] == "caught"
     missed = f"{result['tests']} tests, {result.get('effects', 0)} wrong kernels"
-    found = f"{result['how']} {result['test']}" if caught else missed
+    found = f"{result['how']} {result['test']}" if caught else result.get("message") or missed
     named = "" if not caught or result["named"] else "  (names another promise)"
     print(
         f"{profile:5} {result['verdict']:6} {result['seconds']:6.1f} s  {result['mutant']}: {found}{named}", flush=True
@@ -116,11 +128,11 @@ def known() -> dict[str, dict[str, Any]]:
 
 
 def write(results: dict[str, dict[str, Any]]) -> None:
-    """Adds results to the data that the docs show, and drops mutants that no longer exist."""
+    """Adds results to the data that the docs show, and drops mutants that no longer exist. Broken ones have no result."""
     before = known()
     rows = {}
     for name, mutant in all_mutants().items():
-        if name in results:
+        if name in results and results[name]["verdict"] != BROKEN:
             said = {k: results[name][k] for k in ("verdict", "seeds", "test", "how", "named") if k in results[name]}
             rows[name] = {"breaks": mutant.breaks, "fault": mutant.fault, **said}
         elif name in before:

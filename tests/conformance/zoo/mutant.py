@@ -8,10 +8,10 @@ import pkgutil
 from collections.abc import Callable
 from functools import cache
 
-from xla_core.backend import BackendSpec
+from xla_core.backend import BackendSpec, DeviceMemory
 from xla_core.hlo import HloInstruction
 
-__all__ = ["CONTROL", "LEVELS", "VARIABLE", "Mutant", "address_of", "all_mutants", "at_address"]
+__all__ = ["BROKEN", "CONTROL", "LEVELS", "VARIABLE", "Mutant", "address_of", "all_mutants", "at_address"]
 
 LEVELS = (
     *("loading", "transfers", "memory", "streams", "events", "executables", "collectives", "claims"),
@@ -100,4 +100,23 @@ CONTROL = Mutant(
     select="loading or transfers or events or test_streams.py",
     seconds=1500.0,
 )
-MUTANTS = [CONTROL]
+
+
+def _broken() -> BackendSpec:
+    from tests.conformance.zoo.parts import Stream, template
+
+    class Misspelt(Stream):
+        def fill(self, destination: DeviceMemory, value: int) -> None:
+            super().fil(destination, value)  # type: ignore[misc]
+
+    return template(stream=Misspelt)
+
+
+BROKEN = Mutant(
+    name="control/broken",
+    breaks="stream.memset",
+    fault="Its own Python has a mistake: the zoo must refuse it, though each test of `memset` fails.",
+    make=_broken,
+    select="test_a_stream_may_run_inline",
+)
+MUTANTS = [CONTROL, BROKEN]

@@ -94,6 +94,13 @@ NO_FAULT = {
 """The pattern of a mutant's name -> the reason."""
 
 
+UNBREAKABLE = {
+    "compiler.flat-entry": "the core flattens the entry before the backend gets it",
+    "executable.kept-argument-copied": "the core's runtime makes the copy",
+}
+"""The id of a promise -> why no backend can break it alone. A mutant breaks each other promise."""
+
+
 def reason(name: str) -> str:
     """Returns why a mutant of this name has no fault; "" if it may have one."""
     return next((why for pattern, why in NO_FAULT.items() if fnmatchcase(name, pattern)), "")

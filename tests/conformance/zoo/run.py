@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from xla_conformance.results import suite_files
 
 from tests.conformance.zoo.kernels import EFFECTS
 from tests.conformance.zoo.mutant import VARIABLE, Mutant, address_of, at_address
+from tests.conformance.zoo.own_mistakes import mistake_in, mistake_in_text, watch
 from xla_core.backend import registry
 from xla_core.hlo import HloInstruction
 
@@ -69,8 +70,9 @@ def run_profile(
 ) -> Iterator[dict[str, Any]]:
     """Runs the tests of a profile on each mutant. Yields for each what became of it.
 
-    The result has `mutant`, `verdict` ("caught" or "missed"), and for a caught one `test`, `how` (FAIL, ERROR, crash or
-    timeout), `message`, and `named`: whether the test names the promise that the mutant breaks.
+    The result has `mutant`, `verdict` ("caught", "missed" or "broken"), and for a caught one `test`, `how` (FAIL, ERROR,
+    crash or timeout), `message`, and `named`: whether the test names the promise that the mutant breaks. A mutant is
+    broken if a test failed after a mistake in the mutant's own Python, which `message` describes.
     """
     reader, writer = os.pipe()
     request = {
@@ -98,11 +100,12 @@ def run_profile(
 def _main(request: str) -> int:
     """Runs pytest over the mutants that `run_profile` asked for, in a process of its own."""
     asked = json.loads(request)
-    mutants = [at_address(address) for address in asked["mutants"]]
+    mutants = {address: at_address(address) for address in asked["mutants"]}
     if not asked["verbose"]:
         _silence()
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    code = pytest.main(_arguments(mutants, asked["profile"], asked["seed"]), plugins=[_Loop(mutants, asked["writer"])])
+    arguments = _arguments(list(mutants.values()), asked["profile"], asked["seed"])
+    code = pytest.main(arguments, plugins=[_Loop(mutants, asked["writer"])])
     if code not in (0, 1, 5):
         os.write(asked["writer"], json.dumps({"problem": f"pytest ended with code {code}"}).encode() + b"\n")
     return 0
@@ -137,20 +140,20 @@ def _silence() -> None:
 
 
 class _Loop:
-    """Replaces pytest's loop over the tests by one over the mutants."""
+    """Replaces pytest's loop over the tests by one over the mutants, by address."""
 
-    def __init__(self, mutants: Sequence[Mutant], writer: int) -> None:
+    def __init__(self, mutants: Mapping[str, Mutant], writer: int) -> None:
         self._mutants, self._writer = mutants, writer
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        for mutant in self._mutants:
-            result = {"mutant": mutant.name, **_try(mutant, session)}
+        for address, mutant in self._mutants.items():
+            result = {"mutant": mutant.name, **_try(mutant, address, session)}
             os.write(self._writer, (json.dumps(result) + "\n").encode())
         return True
 
 
-def _try(mutant: Mutant, session: pytest.Session) -> dict[str, Any]:
+def _try(mutant: Mutant, address: str, session: pytest.Session) -> dict[str, Any]:
     chosen = _chosen(mutant, session.items)
     if not chosen:
         cases = sum(_opcode(item) == mutant.opcode for item in session.items) if mutant.opcode else 0
@@ -160,7 +163,7 @@ def _try(mutant: Mutant, session: pytest.Session) -> dict[str, Any]:
     child = os.fork()
     if child == 0:
         os.close(reader)
-        _become(mutant)
+        _become(address)
         _Judge(writer).run(session, chosen)
         os._exit(0)
     os.close(writer)
@@ -218,8 +221,8 @@ def _names(item: pytest.Item, mutant: Mutant) -> bool:
     return any(mutant.breaks in marker.args for marker in item.iter_markers("promise"))
 
 
-def _become(mutant: Mutant) -> None:
-    os.environ[VARIABLE] = address_of(mutant)
+def _become(address: str) -> None:
+    os.environ[VARIABLE] = address
     registry.clear_cache()
     held_types.cache_clear()
     sys.modules.pop("tests.conformance.zoo.backend", None)
@@ -237,6 +240,7 @@ class _Judge:
 
     def run(self, session: pytest.Session, items: Sequence[pytest.Item]) -> None:
         session.config.pluginmanager.register(self, "zoo-judge")
+        watch(self._tell)
         for item, following in zip(items, [*items[1:], None], strict=True):
             self._send(start=item.nodeid)
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
@@ -244,9 +248,20 @@ class _Judge:
                 return
         self._send(passed=True, effects=EFFECTS[0])
 
+    def _tell(self, mistake: str) -> None:
+        self._send(mistake=mistake)
+
+    def pytest_exception_interact(self, call: pytest.CallInfo[Any]) -> None:
+        mistake = mistake_in(call.excinfo.value if call.excinfo is not None else None)
+        if mistake:
+            self._tell(mistake)
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         unknown = report.skipped and "NOT_SUPPORTED" not in str(report.longrepr)
         if (report.failed or unknown) and not self._failed:
+            mistake = mistake_in_text(report.longreprtext)
+            if mistake:
+                self._tell(mistake)
             self._failed = True
             how = "FAIL" if report.when == "call" else "ERROR"
             self._send(failed=report.nodeid, how=how, message=report.longreprtext[-400:])
@@ -271,13 +286,18 @@ def _read(reader: int, silence: float, total: float) -> tuple[list[dict[str, Any
 def _verdict(events: list[dict[str, Any]], how: str, code: int) -> dict[str, Any]:
     started = [event["start"] for event in events if "start" in event]
     failed = next((event for event in events if "failed" in event), None)
+    passed = next((event for event in events if "passed" in event), None)
+    mistake = next((event["mistake"] for event in events if "mistake" in event), "")
+    if mistake and passed is None and how != "cut":
+        return {"verdict": "broken", "message": mistake}
     if failed is not None:
         return {"verdict": "caught", "test": failed["failed"], "how": failed["how"], "message": failed["message"]}
-    passed = next((event for event in events if "passed" in event), None)
     if passed is not None:
         return {"verdict": "missed", "effects": passed["effects"]}
     if how == "cut":
         return {"verdict": "missed", "effects": 1}
+    if not started:
+        return {"verdict": "broken", "message": f"its process {how} before a test began"}
     died = f"crash ({code})" if how == "ended" else "timeout"
     return {"verdict": "caught", "test": started[-1] if started else "", "how": died, "message": ""}
 

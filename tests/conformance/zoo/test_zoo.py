@@ -11,7 +11,10 @@ import pytest
 pytest.importorskip("xla_backend_template")
 pytest.importorskip("xla_backend_cpu")
 
-from tests.conformance.zoo.mutant import CONTROL, all_mutants
+from xla_conformance.promises import PROMISES
+
+from tests.conformance.zoo.mutant import BROKEN, CONTROL, all_mutants
+from tests.conformance.zoo.reasons import UNBREAKABLE
 from tests.conformance.zoo.run import installed, run_profile
 
 ROOT = Path(__file__).parents[3]
@@ -30,11 +33,28 @@ def test_every_mutant_says_what_it_breaks() -> None:
             mutant.make()
 
 
+def test_each_promise_is_broken_by_a_mutant() -> None:
+    broken = {mutant.breaks for mutant in all_mutants().values()}
+    assert set(PROMISES) - broken - set(UNBREAKABLE) == set(), "write a mutant for these, or say why none can be"
+    assert broken & set(UNBREAKABLE) == set(), "these can be broken"
+    groups = {id.partition(".")[0] for id in PROMISES}
+    levels = {m.breaks for m in all_mutants().values() if not m.opcode and m.breaks.partition(".")[0] in groups}
+    assert levels - set(PROMISES) == set(), "there are no such promises"
+
+
 @pytest.mark.slow
 def test_the_backend_without_a_fault_passes() -> None:
     with installed():
         (result,) = run_profile([CONTROL], "quick")
     assert result["verdict"] == "missed", result
+
+
+def test_a_mutant_with_a_mistake_in_its_own_python_proves_nothing() -> None:
+    with installed():
+        (result,) = run_profile([BROKEN], "quick")
+    assert result["verdict"] == "broken", result
+    assert result["message"].startswith("mutant.py:")
+    assert "has no attribute 'fil'" in result["message"]
 
 
 def test_faults_of_native_code_are_found() -> None:

@@ -81,7 +81,7 @@ class FingerprintChanges(Compiler):
         return str(self.asked)
 
 
-@says("compiler.hlo-stages", "It replaces a stage that doesn't exist.")
+@says("compiler.stages-exist", "It replaces a stage that doesn't exist.")
 class StrangeStage(Compiler):
     def hlo_stages(self, options):
         from xla_core.passes import create_pass

@@ -59,6 +59,22 @@ _FAULTS = {
     "exp-overflows-early": ("exponential:values", "`exponential` overflows beyond 88.", "ops"),
     "tanh-overwrites": ("executable.arguments-kept", "`tanh` overwrites its operand.", "test_op[tanh"),
     "counts-in-16-bits": ("add/size", "A counter of elements has 16 bits.", "ops"),
+    "lines-not-flushed": (
+        "stream.d2h",
+        "A read loses the last line of a cache that isn't full.",
+        "transfers or memory",
+    ),
+    "copies-aligned": ("stream.h2d", "Copies to the device have whole words of 4 bytes, or odd sizes.", "transfers"),
+    "ring-overflows": ("stream.memset", "Of more than 256 pieces of work, a `memset` is lost.", "streams or transfers"),
+    "record-counter-wraps": ("stream.record", "The 256th record of a stream is never reached.", "streams or events"),
+    "wait-in-one-stream": ("stream.wait", "A poisoned stream doesn't wait, also behind a recovery.", "streams"),
+    "converts-out-of-range": ("convert:values", "Numbers that fit no integer become the smallest one.", "ops"),
+    "flushes-denormals": ("multiply:values", "Denormal results are 0.", "ops"),
+    "power-by-logarithm": ("power:values", "`power` of a negative number is NaN.", "ops"),
+    "divides-saturating": ("divide:values", "The smallest integer divided by -1 is the largest.", "ops"),
+    "remainder-floors": ("remainder:values", "`remainder` has the sign of the divisor.", "ops"),
+    "shift-is-cut": ("shift-left:values", "Amounts of shifts are taken modulo 32.", "ops"),
+    "stride-is-short": ("transpose/size", "A long stride of the outermost dimension is one too long.", "ops"),
     "drops-the-tail": ("multiply/size", "The tail of large arrays isn't computed.", "ops"),
 }
 
