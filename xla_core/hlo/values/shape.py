@@ -13,6 +13,7 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.values.element_type import ElementType
 
 Dimensions = tuple[int, ...]
+Shapes = tuple["Shape", ...]
 Flags = tuple[bool, ...]
 IndexedLeaf = tuple[Dimensions, "Shape"]
 
@@ -157,7 +158,7 @@ class Shape:
         for shape in self.tuple_shapes:
             yield from shape.leaves()
 
-    def array_leaves(self) -> tuple[Shape, ...]:
+    def array_leaves(self) -> Shapes:
         """The arrays among the leaves."""
         return tuple(leaf for leaf in self.leaves() if leaf.is_array)
 
