@@ -33,6 +33,7 @@ PACKAGES = (
     "xla_core.target",
     "xla_core.analysis",
     "xla_core.passes",
+    "xla_core.codegen",
     "xla_core.codegen.llvm",
     "xla_core.codegen.c",
     "xla_core.schedule",

@@ -177,7 +177,7 @@ class CpuExecutable(Executable):
         for slot in (*program.parameters, *results):  # a result without elements may share a constant's slot
             table[slot] = 0
         return NativeEntry(
-            address=self._library.address(ENTRY),
+            address=self._library.addresses[ENTRY],
             table=tuple(table),
             parameters=program.parameters,
             results=results,

@@ -1,15 +1,14 @@
-"""Properties of the host processor, and LLVM's linker in the process."""
+"""Properties of the host processor, as LLVM names them."""
 
 from __future__ import annotations
 
 import functools
-import itertools
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any, TypeVar
 
-from xla_core.errors import InternalError, UnavailableError
+from xla_core.errors import UnavailableError
 
 __all__ = [
     "architecture",
@@ -17,14 +16,11 @@ __all__ = [
     "host_feature_names",
     "host_features",
     "host_triple",
-    "link_objects",
     "locked",
     "once",
 ]
 
-_lock = threading.RLock()  # guards LLVM's linker and the results of `once`
-_counter = itertools.count()
-
+_lock = threading.RLock()  # guards the native runtime and the results of `once`
 
 T = TypeVar("T")
 
@@ -45,7 +41,7 @@ def once(make: Callable[[], T]) -> Callable[[], T]:
 
 
 def locked() -> threading.RLock:
-    """The lock of the process's native code: its linker and its runtime."""
+    """The lock of the process's native code: its runtime."""
     return _lock
 
 
@@ -108,39 +104,3 @@ def _binding() -> Any:
     llvmlite.binding.initialize_native_target()
     llvmlite.binding.initialize_native_asmprinter()
     return llvmlite.binding
-
-
-@once
-def _linker() -> Any:
-    binding = _binding()
-    machine = binding.Target.from_default_triple().create_target_machine(
-        cpu=host_cpu(), features=_binding().get_host_cpu_features().flatten(), opt=3, codemodel="large", reloc="static"
-    )
-    return binding.create_lljit_compiler(machine)
-
-
-def link_objects(objects: Sequence[bytes], exports: Sequence[str], imports: Mapping[str, int]) -> Any:
-    """Links object files into the process; returns LLVM's tracker, by which the addresses of `exports` are found.
-
-    `imports` gives the addresses of the symbols that the object files use and don't define. LLVM keeps an empty library
-    of about 9 kB for each call until the process ends: llvmlite has no call that removes it.
-
-    Raises:
-        InternalError: LLVM could not link them.
-    """
-    with _lock:
-        builder = _binding().JITLibraryBuilder()
-        for code in objects:
-            builder.add_object_img(code)
-        for name, address in imports.items():
-            builder.import_symbol(name, address)
-        builder.add_current_process()
-        for name in exports:
-            builder.export_symbol(name)
-        try:
-            return builder.link(_linker(), f"program{next(_counter)}")
-        except RuntimeError as error:
-            raise InternalError(
-                f"the program could not be linked: {str(error)[:200]}",
-                hint="LLVM's own message, on stderr, names what is missing; this is a defect of the backend",
-            ) from error

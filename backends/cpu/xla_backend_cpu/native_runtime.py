@@ -7,16 +7,17 @@ import importlib.resources
 import os
 
 from xla_backend_cpu.host import host_triple, locked
-from xla_backend_cpu.machine_code import CodeGenerator, NativeLibrary
+from xla_backend_cpu.machine_code import CodeGenerator
+from xla_core.codegen import LinkedCode
 
 __all__ = ["runtime_symbols", "start_workers"]
 
 _CALLED = ("xla_cpu_parallel_for", "__truncdfhf2", "__truncdfbf2")
 _FUNCTIONS = (*_CALLED, "xla_cpu_start_workers", "xla_cpu_forget_workers")
-_made: list[NativeLibrary] = []
+_made: list[LinkedCode] = []
 
 
-def _runtime(generator: CodeGenerator) -> NativeLibrary:
+def _runtime(generator: CodeGenerator) -> LinkedCode:
     """The runtime, which the first generator that needs it compiles: all programs of the process share its threads."""
     if not _made:
         with locked():
@@ -25,7 +26,7 @@ def _runtime(generator: CodeGenerator) -> NativeLibrary:
     return _made[0]
 
 
-def _compiled(generator: CodeGenerator) -> NativeLibrary:
+def _compiled(generator: CodeGenerator) -> LinkedCode:
     from xla_core.codegen.llvm import IrPart, LoopAbi
 
     native = importlib.resources.files("xla_backend_cpu").joinpath("native")
@@ -39,7 +40,7 @@ def _compiled(generator: CodeGenerator) -> NativeLibrary:
 def runtime_symbols(generator: CodeGenerator) -> dict[str, int]:
     """The addresses of the native runtime's functions that compiled programs call."""
     library = _runtime(generator)
-    return {name: library.address(name) for name in _CALLED}
+    return {name: library.addresses[name] for name in _CALLED}
 
 
 def start_workers(threads: int, generator: CodeGenerator) -> int:

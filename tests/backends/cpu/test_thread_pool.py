@@ -43,7 +43,7 @@ def make_increment():
     native_runtime.start_workers(4, LlvmCodeGenerator())
 
     def call(array: np.ndarray, size: int, chunk: int) -> None:
-        run(library.address("k"), array.ctypes.data, size, chunk)
+        run(library.addresses["k"], array.ctypes.data, size, chunk)
 
     return call
 

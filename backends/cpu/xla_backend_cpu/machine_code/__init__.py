@@ -5,7 +5,7 @@ that LLVM has no target for. A compiler chooses by overriding `CpuCompiler.code_
 """
 
 from xla_backend_cpu.machine_code.c import CCodeGenerator
-from xla_backend_cpu.machine_code.generator import CodeGenerator, NativeLibrary
+from xla_backend_cpu.machine_code.generator import CodeGenerator
 from xla_backend_cpu.machine_code.llvm import LlvmCodeGenerator
 
-__all__ = ["CCodeGenerator", "CodeGenerator", "LlvmCodeGenerator", "NativeLibrary"]
+__all__ = ["CCodeGenerator", "CodeGenerator", "LlvmCodeGenerator"]

@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xla_backend_cpu.machine_code.generator import CodeGenerator, NativeLibrary
+from xla_backend_cpu.machine_code.generator import CodeGenerator
+from xla_core.codegen import LinkedCode
 from xla_core.errors import InternalError, UnavailableError
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class CCodeGenerator(CodeGenerator):
             self._run([_LEVELS[level], *_MEANING, "-c", "program.c", "-o", "program.o"], Path(folder), what)
             return Path(folder, "program.o").read_bytes()
 
-    def load(self, code: Sequence[bytes], exports: Sequence[str], imports: Mapping[str, int]) -> NativeLibrary:
+    def load(self, code: Sequence[bytes], exports: Sequence[str], imports: Mapping[str, int]) -> LinkedCode:
         from xla_core.codegen.c import IMPORT_PREFIX
 
         (data,) = code
@@ -85,7 +86,7 @@ class CCodeGenerator(CodeGenerator):
                 continue
             place.value = address
         addresses = {name: ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in exports}
-        return NativeLibrary(library, addresses)
+        return LinkedCode(library, addresses)
 
     def fingerprint(self) -> str:
         return f"{shlex.join(self.command)} ({_version(self.command[0])})"

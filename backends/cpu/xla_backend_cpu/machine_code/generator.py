@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 import abc
-import ctypes
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from xla_core.codegen import LinkedCode
 
 if TYPE_CHECKING:
     from xla_core.codegen.llvm import IrPart, LoopAbi
 
-__all__ = ["CodeGenerator", "NativeLibrary"]
-
-
-class NativeLibrary:
-    """Linked machine code: the addresses of its functions, which are valid as long as this object exists.
-
-    `owner` is what keeps the code in memory.
-    """
-
-    def __init__(self, owner: object, addresses: Mapping[str, int]) -> None:
-        self._owner = owner
-        self._addresses = dict(addresses)
-
-    def address(self, name: str) -> int:
-        return self._addresses[name]
-
-    def function(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
-        """A ctypes function that releases the GIL while it runs. The caller must keep the library alive."""
-        return ctypes.CFUNCTYPE(result, *arguments)(self._addresses[name])
+__all__ = ["CodeGenerator"]
 
 
 class CodeGenerator(abc.ABC):
@@ -67,7 +50,7 @@ class CodeGenerator(abc.ABC):
         """Compiles a module to an object file for the linker of the processor."""
 
     @abc.abstractmethod
-    def load(self, code: Sequence[bytes], exports: Sequence[str], imports: Mapping[str, int]) -> NativeLibrary:
+    def load(self, code: Sequence[bytes], exports: Sequence[str], imports: Mapping[str, int]) -> LinkedCode:
         """Loads code that `compile` returned into the process.
 
         `imports` gives the addresses of functions that the code calls and doesn't define; others are those of the

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from xla_backend_cpu.host import link_objects
-from xla_backend_cpu.machine_code.generator import CodeGenerator, NativeLibrary
+from xla_backend_cpu.machine_code.generator import CodeGenerator
+from xla_core.codegen import LinkedCode, link_objects
 
 if TYPE_CHECKING:
     from xla_core.codegen.llvm import IrPart, LoopAbi
@@ -37,6 +37,5 @@ class LlvmCodeGenerator(CodeGenerator):
 
         return object_code(ir_text, abi, level, what)
 
-    def load(self, code: Sequence[bytes], exports: Sequence[str], imports: Mapping[str, int]) -> NativeLibrary:
-        tracker = link_objects(code, exports, imports)
-        return NativeLibrary(tracker, {name: int(tracker[name]) for name in exports})
+    def load(self, code: Sequence[bytes], exports: Sequence[str], imports: Mapping[str, int]) -> LinkedCode:
+        return link_objects(code, exports, imports)

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 
 import pytest
 from xla_backend_cpu.host import host_triple
-from xla_backend_cpu.machine_code import CCodeGenerator, CodeGenerator, LlvmCodeGenerator, NativeLibrary
+from xla_backend_cpu.machine_code import CCodeGenerator, CodeGenerator, LlvmCodeGenerator
 
+from xla_core.codegen import LinkedCode
 from xla_core.codegen.llvm import IrPart, LoopAbi
 from xla_core.errors import InternalError, UnavailableError
 
@@ -137,7 +138,7 @@ CASES = {name: (body, operands, result) for name, body, operands, result in _cas
 
 
 @functools.cache
-def _library(kind: str) -> NativeLibrary:
+def _library(kind: str) -> LinkedCode:
     generator: CodeGenerator = LlvmCodeGenerator()
     if kind != "llvm":
         options = ["-Wall", "-Wextra", "-Werror", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error"]

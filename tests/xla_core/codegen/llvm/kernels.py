@@ -12,6 +12,7 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 
+from xla_core.codegen import link_objects
 from xla_core.codegen.llvm import EmittedKernel, KernelEmitter, LoopAbi, Planner, TargetAbi, compile_ir
 from xla_core.codegen.llvm.planner import FORMS
 from xla_core.hlo.evaluator import evaluate_computation
@@ -102,10 +103,9 @@ class Loaded:
         self.aliasing = aliasing
         self.kernel, self.text = emit(instruction, abi, aliasing, planner)
         self.compiled = compile_ir(self.text, abi, opt_level, jit=True, what="kernel")
-        self.engine = llvm.create_mcjit_compiler(self.compiled.module, self.compiled.machine)
-        self.engine.finalize_object()
-        type_ = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-        self.functions = [type_(self.engine.get_function_address(phase.name)) for phase in self.kernel.phases]
+        self.code = link_objects([self.compiled.object()], [phase.name for phase in self.kernel.phases])
+        types = (None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+        self.functions = [self.code.function(phase.name, *types) for phase in self.kernel.phases]
 
     def __call__(self, *arguments: Any, parts: int = 3) -> list[np.ndarray]:
         """Runs the kernel, with its units of work in several parts, and returns the results."""

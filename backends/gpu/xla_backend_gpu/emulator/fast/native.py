@@ -23,6 +23,7 @@ from xla_backend_gpu.emulator.fast.thread_function import REPORT, emit_report, e
 from xla_backend_gpu.emulator.faults import FaultKind
 from xla_backend_gpu.emulator.launch import Launch
 from xla_backend_gpu.emulator.ptx.program import Kernel, Symbol
+from xla_core.codegen import LinkedCode, link_objects
 from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, LoopAbi, Value, compile_ir
 from xla_core.errors import UnimplementedError
 
@@ -42,22 +43,11 @@ _WAVES = 8
 """Parts of a launch for each core, so that the cores end at about the same time, and change to optimized code soon."""
 
 
-class _Library:
-    """Native code of a module of LLVM IR, as long as this object lives.
-
-    The module is not optimized at level 0. `addresses` are those of the functions that are not internal.
-    """
-
-    def __init__(self, module: IrModule, opt_level: int, what: str) -> None:
-        import llvmlite.binding as llvm
-
-        text = module.to_text()
-        compiled = compile_ir(text, _host(), opt_level, jit=True, what=what, optimized=not opt_level)
-        self._compiled = compiled
-        self._engine = llvm.create_mcjit_compiler(compiled.module, compiled.machine)
-        self._engine.finalize_object()
-        exported = [name for name, function in module.functions.items() if not function.is_internal]
-        self.addresses = {name: self._engine.get_function_address(name) for name in exported}
+def _link(module: IrModule, opt_level: int, what: str, imports: Mapping[str, int] | None = None) -> LinkedCode:
+    """Compiles a module, without optimization at level 0, and links its functions that are not internal."""
+    compiled = compile_ir(module.to_text(), _host(), opt_level, jit=True, what=what, optimized=not opt_level)
+    exported = [name for name, function in module.functions.items() if not function.is_internal]
+    return link_objects([compiled.object()], exported, imports)
 
 
 _Driver = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 2, *[ctypes.c_int64] * 2, *[ctypes.c_void_p] * 2, ctypes.c_int64)
@@ -69,21 +59,26 @@ class _Native(NamedTuple):
     driver: Callable[..., None]
     thread: int
     release_warp: int
-    library: _Library
+    library: LinkedCode
 
 
 @functools.cache
-def _drivers() -> tuple[_Library, Mapping[str, Callable[..., None]]]:
+def _shared() -> LinkedCode:
     """Compiles what all kernels share: the drivers, and the function that reports faults."""
-    import llvmlite.binding as llvm
-
     module = IrModule("drivers")
     emit_report(module)
     for name in (RUN_THREADS, RUN_ROUNDS):
         emit_driver(module, name)
-    library = _Library(module, _OPT_LEVEL, "the emulator's drivers")
-    llvm.add_symbol(REPORT, library.addresses[REPORT])
-    return library, {name: _Driver(library.addresses[name]) for name in (RUN_THREADS, RUN_ROUNDS)}
+    return _link(module, _OPT_LEVEL, "the emulator's drivers")
+
+
+@functools.cache
+def _drivers() -> Mapping[str, Callable[..., None]]:
+    return {name: _Driver(_shared().addresses[name]) for name in (RUN_THREADS, RUN_ROUNDS)}
+
+
+def _link_kernels(module: IrModule, opt_level: int, what: str) -> LinkedCode:
+    return _link(module, opt_level, what, {REPORT: _shared().addresses[REPORT]})
 
 
 class _Code:
@@ -131,7 +126,7 @@ def _optimized(kernel: Kernel, layout: StateLayout) -> _Native:
     functions = [Value("ptr", f"@{f.name}" if f is not None else "null") for f in (thread, release_warp)]
     b.call(driver.name, "void", [*run.parameters[:4], *functions, b.int_(layout.stride)])
     b.ret()
-    library = _Library(module, _OPT_LEVEL, f"kernel {kernel.name} in the emulator")
+    library = _link_kernels(module, _OPT_LEVEL, f"kernel {kernel.name} in the emulator")
     return _Native(_Driver(library.addresses["run"]), 0, 0, library)
 
 
@@ -160,13 +155,13 @@ def _code_of(kernel: Kernel, siblings: Collection[Kernel]) -> _Code:
 def _compile(others: Sequence[Kernel], kernel: Kernel) -> None:
     """Compiles kernels as one module, without optimization. Those of `others` that can't be translated are left out."""
     started = time.thread_time()
-    _, drivers = _drivers()
+    drivers = _drivers()
     module = IrModule(kernel.name)
     emitted = [(kernel, *_emit(module, kernel, 0))]
     for number, other in enumerate(others, 1):
         with contextlib.suppress(UnimplementedError):  # which its own launch raises
             emitted.append((other, *_emit(module, other, number)))
-    library = _Library(module, 0, f"kernel {kernel.name} and those beside it in the emulator")
+    library = _link_kernels(module, 0, f"kernel {kernel.name} and those beside it in the emulator")
     each = (time.thread_time() - started) / len(emitted)
     for one, layout, thread, release_warp in emitted:
         release = library.addresses[release_warp.name] if release_warp is not None else 0
