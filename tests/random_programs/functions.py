@@ -68,6 +68,7 @@ REAL = {
     "logistic": Function(math.inf, _one, lambda b: 0.25),
     "erf": Function(math.inf, lambda b: min(1.13 * b, 1), lambda b: 1.13),
     "erfc": Function(math.inf, lambda b: 2.0, lambda b: 1.13),
+    "erf-inv": Function(0.75, lambda b: 1.1 * b, lambda b: 1.8),
     "atan": Function(math.inf, lambda b: min(b, 1.6), _one),
     "asinh": Function(math.inf, lambda b: math.asinh(b), _one),
     "cbrt": Function(0, math.cbrt, _one),

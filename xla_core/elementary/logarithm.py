@@ -25,7 +25,7 @@ def split(m: Arithmetic[V], x: V, *, denormals: bool = True) -> tuple[V, V]:
     return mantissa, m.iadd(exponent, extra)
 
 
-def _log_of(m: Arithmetic[V], f: V, exponent: V) -> V:
+def log_of(m: Arithmetic[V], f: V, exponent: V) -> V:
     """Returns log((1 + f) 2^exponent)."""
     e = m.to_float(m.truncate(exponent), m.kind(f))
     square = m.mul(f, f)
@@ -53,7 +53,7 @@ def _at_edges(m: Arithmetic[V], x: V, result: V, pole: float) -> V:
 def log(m: Arithmetic[V], x: V) -> V:
     """The natural logarithm."""
     mantissa, exponent = split(m, x)
-    return _at_edges(m, x, _log_of(m, m.sub(mantissa, 1.0), exponent), 0.0)
+    return _at_edges(m, x, log_of(m, m.sub(mantissa, 1.0), exponent), 0.0)
 
 
 @function("log-plus-one")
@@ -64,7 +64,7 @@ def log1p(m: Arithmetic[V], x: V) -> V:
     large = m.greater(x, 2.0**60)
     bounded = m.select(large, m.integer(0, x), exponent)
     error = m.mul(m.choose(large, 0.0, error), m.power_of_two(m.isub(m.integer(0, x), bounded)))
-    result = _log_of(m, m.add(m.sub(mantissa, 1.0), error), exponent)
+    result = log_of(m, m.add(m.sub(mantissa, 1.0), error), exponent)
     result = m.choose(m.equal(x, 0.0), x, result)  # keeps -0
     return _at_edges(m, x, result, -1.0)
 

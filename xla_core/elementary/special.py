@@ -72,9 +72,10 @@ def erf(m: Arithmetic[V], x: V) -> V:
     near = m.fma(y, m.polynomial(m.mul(y, y), ERF[m.kind(x)]), y)
     if m.kind(x) == "f32":
         bounded = m.choose(m.greater(y, 4.0), 4.0, y)  # from there on erf rounds to 1
-        root = m.polynomial(m.sub(bounded, 1.5), ROOT_OF_ERFC)
+        t = m.sub(bounded, 1.5)
+        root = m.polynomial_by_square(t, m.mul(t, t), ROOT_OF_ERFC)
         square = m.mul(root, root)
-        complement = m.mul(square, square)
+        far = m.fma(m.neg(square), square, m.constant(1.0, x))
     else:
         bounded = m.choose(m.greater(y, 6.0), 6.0, y)
         first = m.polynomial(m.sub(bounded, 1.75), LOG_ERFC["near"])
@@ -82,9 +83,9 @@ def erf(m: Arithmetic[V], x: V) -> V:
         exponent = m.select(m.less(bounded, 2.5), first, second)
         square, low = m.two_product(bounded, bounded)
         high, rest = m.two_sum(m.neg(square), exponent)
-        complement = exp_with_low(m, high, m.sub(rest, low))
-    far = m.sub(m.constant(1.0, x), complement)
-    return m.with_sign(m.select(m.less(y, {"f32": 1.1, "f64": 1.0}[m.kind(x)]), near, far), x)
+        far = m.sub(m.constant(1.0, x), exp_with_low(m, high, m.sub(rest, low)))
+    size = m.select(m.less(y, {"f32": 1.15, "f64": 1.0}[m.kind(x)]), near, far)
+    return m.from_bits(m.or_(m.bits(size), m.xor(m.bits(x), m.bits(y))))  # with the sign of x
 
 
 @function("erfc")

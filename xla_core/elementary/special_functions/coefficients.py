@@ -1,4 +1,4 @@
-"""Coefficients of Bessel functions, the inverse of erf, lgamma, digamma and zeta.
+"""Coefficients of Bessel functions, lgamma, digamma and zeta.
 
 Fits made with mpmath at 300 bits (interpolation at Chebyshev's points), by element type, the highest power first. The
 tests compute each function from its definition again and compare.
@@ -53,39 +53,6 @@ I1E_FAR: Table = {
         7407.952372060074, -579.9099825273273, -100.39257507346584, -11.577027760623798, -1.677936786281904,
         -0.3653088565131185, -0.12025267065973347, -0.06159788932038071, -0.05612435554145864, -0.1559932350917723,
         -6.137631318634788e-18, 0.38939845902587233,
-    ),
-}
-
-# The inverse of the error function
-
-# erf_inv(x) / x: x^2 - 0.125 for |x| < 1/2.
-ERF_INV_NEAR: Table = {
-    "f32": (
-        0.09744709, 0.102965124, 0.110477716, 0.12914446, 0.1672978, 0.2685395, 1.9922448e-08, 0.91740835,
-    ),
-}
-
-# erf_inv(x) / x: w - 2.625 for w = -log(1 - x^2) < 5.
-ERF_INV_MIDDLE: Table = {
-    "f32": (
-        -8.432426e-09, 1.3182907e-08, 4.8010804e-07, -3.0444303e-06, -7.3877823e-06, 0.00021445788, -0.0011445016,
-        -0.0046268, 0.24553892, 2.9224019e-09, 1.5321717,
-    ),
-}
-
-# The same: sqrt(w) - 3.2 for 5 <= w < 16.5.
-ERF_INV_TAIL: Table = {
-    "f32": (
-        -3.0085796e-06, -3.100369e-05, 0.000107112646, -3.8914168e-05, -0.000364554, 0.0010925169, -0.001991453,
-        0.0029474988, -0.004294297, 0.005973455, 1.0046924, 4.621988e-10, 3.0336366,
-    ),
-}
-
-# The same: sqrt(w) - 5.1 for w >= 16.5.
-ERF_INV_FAR: Table = {
-    "f32": (
-        -9.877053e-07, 4.4215503e-06, -1.7031669e-05, 6.6371336e-05, -0.00018654598, -0.00019875237, 1.0102665,
-        -3.78995e-08, 4.950935,
     ),
 }
 

@@ -56,6 +56,23 @@ def _logistic(x: Array) -> Array:
 _erf, _erfc = np.frompyfunc(math.erf, 1, 1), np.frompyfunc(math.erfc, 1, 1)
 
 
+def _erf_inv(x: Array) -> Array:
+    """Makes three steps of Halley's method for erf(y) = |x|, each of which triples the correct digits.
+
+    The start is right to 0.2 % (Winitzki). Where |x| > 3/4 the error is computed from 1 - |x|, which keeps its digits.
+    """
+    size = np.abs(x)
+    inside = np.where(size < 1, size, 0)
+    log = np.log((1 - inside) * (1 + inside))
+    half = 2 / (math.pi * 0.147) + log / 2
+    y = np.sqrt(np.maximum(np.sqrt(half * half - log / 0.147) - half, 0))
+    for _ in range(3):
+        error = np.where(inside < 0.75, _erf(y) - inside, (1 - inside) - _erfc(y)).astype(_F64)
+        y = y - error / (2 / math.sqrt(math.pi) * np.exp(-y * y) + y * error)
+    edge = np.where(size == 1, math.inf, math.nan)
+    return np.asarray(np.copysign(np.where(size < 1, y, edge), x))
+
+
 def _real_power(x: Array, y: Array) -> Array:
     """Exponents of at least 2^54 are even. At some of them, C libraries are wrong for negative long doubles."""
     return np.asarray(np.power(np.where(np.abs(y) >= 2.0**54, np.abs(x), x), y))
@@ -212,6 +229,7 @@ def _complex_tan(z: Array) -> Array:
 
 erf = _function(lambda x: np.asarray(_erf(x.astype(_F64)), dtype=_F64))
 erfc = _function(lambda x: np.asarray(_erfc(x.astype(_F64)), dtype=_F64))
+erf_inv = _function(lambda x: _erf_inv(x.astype(_F64)))
 atan2 = _function(np.arctan2, _complex_atan2)
 _power = _function(_real_power, _complex_power)
 _rounded_sqrt = _function(np.sqrt)

@@ -68,6 +68,7 @@ class Opcode(enum.StrEnum):
     DYNAMIC_UPDATE_SLICE = "dynamic-update-slice"
     ERF = "erf"
     ERFC = "erfc"
+    ERF_INV = "erf-inv"
     EXPONENTIAL = "exponential"
     EXPONENTIAL_MINUS_ONE = "exponential-minus-one"
     FFT = "fft"

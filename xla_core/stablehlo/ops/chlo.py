@@ -33,7 +33,6 @@ _FORMULAS = {
     "bessel_i1e": "exp(-|x|) I1(x), computed with a polynomial in x^2 for |x| < 2, and in 1 / |x| beyond.",
     "conj": "The complex conjugate.",
     "digamma": "The derivative of lgamma: NaN at 0, at negative integers and at -inf.",
-    "erf_inv": "The y with erf(y) = x: infinite at -1 and 1, NaN outside.",
     "is_inf": "Whether the element is infinite.",
     "is_neg_inf": "Whether the element is -inf.",
     "is_pos_inf": "Whether the element is +inf.",
@@ -61,9 +60,9 @@ def _formula(name: str) -> Lower:
 _SAME_OPS = ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "sinh", "tan")
 _UNARY: tuple[tuple[str, Lower, TypeConstraint], ...] = (
     *((name, OneOp(Opcode(name)), PLAIN_FLOAT_OR_COMPLEX) for name in _SAME_OPS),
-    *((name, OneOp(Opcode(name)), FLOAT) for name in ("erf", "erfc")),
+    *((name, OneOp(Opcode(name.replace("_", "-"))), FLOAT) for name in ("erf", "erfc", "erf_inv")),
     *((name, _formula(name), PLAIN_FLOAT_OR_COMPLEX) for name in ("bessel_i1e", "square", "conj")),
-    *((name, _formula(name), FLOAT) for name in ("digamma", "erf_inv", "lgamma")),
+    *((name, _formula(name), FLOAT) for name in ("digamma", "lgamma")),
     ("_asin_acos_kernel", _formula("_asin_acos_kernel"), COMPLEX),
 )
 for _name, _lower, _types in _UNARY:

@@ -8,6 +8,7 @@ import math
 import ml_dtypes
 import numpy as np
 import pytest
+import scipy.special
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -141,6 +142,7 @@ UNARY = {
     "tanh": np.tanh,
     "erf": np.vectorize(math.erf),
     "erfc": np.vectorize(math.erfc),
+    "erf-inv": scipy.special.erfinv,
     "acos": np.arccos,
     "acosh": np.arccosh,
     "asin": np.arcsin,
@@ -189,8 +191,8 @@ def test_functions_of_float32(opcode: str) -> None:
     np.testing.assert_array_equal(run(opcode, x), exact)
 
 
-# The C library's erfc is off by up to 1.7 ULP. `xla accuracy` checks it against its bound.
-@pytest.mark.parametrize("opcode", [name for name in UNARY if name != "erfc"])
+# The C library's erfc is off by up to 1.7 ULP, and so is its inverse. `xla accuracy` checks them against their bounds.
+@pytest.mark.parametrize("opcode", [name for name in UNARY if name not in ("erfc", "erf-inv")])
 def test_functions_of_float64(opcode: str) -> None:
     mpmath = pytest.importorskip("mpmath")
     names = {

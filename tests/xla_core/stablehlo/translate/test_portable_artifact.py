@@ -441,6 +441,7 @@ REFERENCES: dict[str, Any] = {
     "cosh": np.cosh,
     "erf": scipy.special.erf,
     "erfc": np.vectorize(math.erfc, otypes=[float]),  # scipy's is off by hundreds of ULP where it is small
+    "erf_inv": scipy.special.erfinv,
     "sinh": np.sinh,
     "tan": np.tan,
 }

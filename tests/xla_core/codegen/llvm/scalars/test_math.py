@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+import scipy.special
 from xla_conformance.accuracy import bound
 
 from tests.xla_core.codegen.llvm.kernels import Loaded, array, fuse, host_abi
@@ -39,6 +40,7 @@ FUNCTIONS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str, tuple[float,
     "rsqrt": (lambda x: 1 / np.sqrt(x), "rsqrt", (0, np.inf)),
     "erf": (_erf, "erf", (-np.inf, np.inf)),
     "erfc": (_erfc, "erfc", (-np.inf, 1e4)),  # mpmath overflows beyond
+    "erf-inv": (lambda x: np.copysign(scipy.special.erfinv(x), x), "erfinv", (-1, 1)),  # scipy loses the sign of -0
 }
 
 
