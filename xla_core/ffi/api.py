@@ -10,6 +10,7 @@ from typing import Any
 from xla_core.errors import InvalidArgumentError, NotFoundError, UnimplementedError
 from xla_core.ffi import objects
 from xla_core.ffi.structures import FUNCTIONS, HANDLER, MAJOR_VERSION, MINOR_VERSION, STRUCTS, Api
+from xla_core.registration import registers_in
 
 _Task = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _TypeId, _TypeInfo, _Version = STRUCTS["TypeId"], STRUCTS["TypeInfo"], STRUCTS["Api_Version"]
@@ -19,14 +20,8 @@ Function = Callable[[Any], int | None]
 _IMPLEMENTED: dict[str, Function] = {}
 
 
-def _implements(name: str) -> Callable[[Function], Function]:
-    """Makes a decorator for a function of the structure of arguments. It returns an error's pointer, or raises it."""
-
-    def register(function: Function) -> Function:
-        _IMPLEMENTED[name] = function
-        return function
-
-    return register
+_implements = registers_in(_IMPLEMENTED)
+"""Makes a decorator for a function of the structure of arguments. It returns an error's pointer, or raises it."""
 
 
 @_implements("Error_Create")

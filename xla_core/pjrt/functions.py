@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from xla_core.c_structures import Struct
 from xla_core.errors import UnimplementedError
+from xla_core.registration import registers_in
 
 F = TypeVar("F", bound=Callable[..., None])
 
@@ -15,14 +16,7 @@ IMPLEMENTED: dict[str, Callable[[Any], None]] = {}
 """name without `PJRT_` -> function. It takes the structure of arguments, sets its out-fields, and raises errors."""
 
 
-def implements(name: str) -> Callable[[F], F]:
-    """Makes a decorator that enters a function in IMPLEMENTED."""
-
-    def register(function: F) -> F:
-        IMPLEMENTED[name] = function
-        return function
-
-    return register
+implements = registers_in(IMPLEMENTED)
 
 
 def unimplemented(name: str) -> Callable[[Any], None]:

@@ -4,41 +4,46 @@ from __future__ import annotations
 
 from typing import Any
 
-from xla_core.pjrt.handles import SLOTS
-from xla_core.pjrt.native_text import LEAVE, add_to_slot, answer_ready, field, indices, item, loop, pool_word, slot
+from xla_core.pjrt.native_text import (
+    LEAVE,
+    add_to_slot,
+    answer_ready,
+    every,
+    field,
+    indices,
+    item,
+    loop,
+    pool_word,
+    slot,
+)
 from xla_core.pjrt.pool_code import HASH_FACTOR, UPLOADS
 
 _IMMUTABLE_ZERO_COPY = 2  # PJRT_HostBufferSemantics; arrays of the lower numbers are copied at any rate
 _SHORT_COPY = 400_000  # bytes that are copied in the caller's thread
 
 
-def upload(struct: Any) -> str:
-    """Copies a small row-major array to memory of the pool that the table of uploads has for its type and sizes."""
-    slots = SLOTS["Buffer"]
-
-    def common(result: str, name: str, kind: str = "i64") -> str:
-        return f"""
-  %{result}_at = getelementptr i64, ptr %common, i64 {slots[name]}
-  %{result} = load {kind}, ptr %{result}_at"""
-
-    add_to_hash = f"""
+_ADD_TO_HASH = f"""
 {item("size_hashed", "sizes", "hashing", "i64")}
   %hash = load i64, ptr %hash_at
   %product = mul i64 %hash, {HASH_FACTOR}
   %sum = add i64 %product, %size_hashed
   store i64 %sum, ptr %hash_at"""
-    compare_size = f"""
+_COMPARE_SIZE = f"""
 {item("size", "sizes", "comparing", "i64")}
 {item("own_size", "own_sizes", "comparing", "i64")}
   %same_size = icmp eq i64 %size, %own_size
   br i1 %same_size, label %equal, label %leave
 equal:"""
-    compare_stride = f"""
+_COMPARE_STRIDE = f"""
 {item("stride", "strides", "striding", "i64")}
 {item("own_stride", "own_strides", "striding", "i64")}
   %same_stride = icmp eq i64 %stride, %own_stride
   br i1 %same_stride, label %dense, label %leave
 dense:"""
+
+
+def upload(struct: Any) -> str:
+    """Copies a small row-major array to memory of the pool that the table of uploads has for its type and sizes."""
     return f"""
 {indices("hashing", "comparing", "striding")}
   %hash_at = alloca i64
@@ -56,14 +61,12 @@ dense:"""
   %may_copy = icmp ule i32 %semantics, {_IMMUTABLE_ZERO_COPY}
   %is_default = icmp eq ptr %layout, null
   %has_data = icmp ne ptr %data, null
-  %c1 = and i1 %is_enabled, %may_copy
-  %c2 = and i1 %is_default, %has_data
-  %c3 = and i1 %c1, %c2
-  br i1 %c3, label %look, label %python
+{every("is_usual", "is_enabled", "may_copy", "is_default", "has_data")}
+  br i1 %is_usual, label %look, label %python
 look:
   %kind = zext i32 %type to i64
   store i64 %kind, ptr %hash_at
-{loop("hashing", "%rank", add_to_hash)}
+{loop("hashing", "%rank", _ADD_TO_HASH)}
   %full_hash = load i64, ptr %hash_at
   %number = urem i64 %full_hash, {UPLOADS}
   call void @lock()
@@ -71,32 +74,7 @@ look:
   %is_known = icmp ne ptr %pool, null
   br i1 %is_known, label %compare, label %leave
 compare:
-{pool_word("common", "pool", "description", "ptr")}
-{common("own_type", "type")}
-{common("own_rank", "num_dims")}
-{common("own_sizes", "dims", "ptr")}
-{common("own_device", "device", "ptr")}
-{common("own_memory", "memory", "ptr")}
-  %same_type = icmp eq i64 %own_type, %kind
-  %same_rank = icmp eq i64 %own_rank, %rank
-  %names_memory = icmp ne ptr %memory, null
-  %same_memory = icmp eq ptr %own_memory, %memory
-  %same_device = icmp eq ptr %own_device, %device
-  %same_place = select i1 %names_memory, i1 %same_memory, i1 %same_device
-  %without_strides = icmp eq i64 %num_strides, 0
-  %all_strides = icmp eq i64 %num_strides, %rank
-  %fit_strides = or i1 %without_strides, %all_strides
-  %c4 = and i1 %same_type, %same_rank
-  %c5 = and i1 %same_place, %fit_strides
-  %c6 = and i1 %c4, %c5
-  br i1 %c6, label %compare_sizes, label %leave
-compare_sizes:
-{loop("comparing", "%rank", compare_size)}
-{pool_word("own_strides", "pool", "strides", "ptr")}
-{loop("striding", "%num_strides", compare_stride)}
-  %buffer = call ptr @pop(ptr %pool)
-  %is_empty = icmp eq ptr %buffer, null
-  br i1 %is_empty, label %leave, label %copy
+{_compared()}
 copy:
 {pool_word("bytes", "pool", "bytes")}
   call void @unlock()
@@ -108,6 +86,34 @@ copy:
 {LEAVE}"""
 
 
+def _compared() -> str:
+    """IR that leaves unless the pool is of the array's kind and has a buffer, `%buffer`."""
+    return f"""{pool_word("common", "pool", "description", "ptr")}
+{slot("own_type", "common", "type")}
+{slot("own_rank", "common", "num_dims")}
+{slot("own_sizes", "common", "dims", "ptr")}
+{slot("own_device", "common", "device", "ptr")}
+{slot("own_memory", "common", "memory", "ptr")}
+  %same_type = icmp eq i64 %own_type, %kind
+  %same_rank = icmp eq i64 %own_rank, %rank
+  %names_memory = icmp ne ptr %memory, null
+  %same_memory = icmp eq ptr %own_memory, %memory
+  %same_device = icmp eq ptr %own_device, %device
+  %same_place = select i1 %names_memory, i1 %same_memory, i1 %same_device
+  %without_strides = icmp eq i64 %num_strides, 0
+  %all_strides = icmp eq i64 %num_strides, %rank
+  %fit_strides = or i1 %without_strides, %all_strides
+{every("is_alike", "same_type", "same_rank", "same_place", "fit_strides")}
+  br i1 %is_alike, label %compare_sizes, label %leave
+compare_sizes:
+{loop("comparing", "%rank", _COMPARE_SIZE)}
+{pool_word("own_strides", "pool", "strides", "ptr")}
+{loop("striding", "%num_strides", _COMPARE_STRIDE)}
+  %buffer = call ptr @pop(ptr %pool)
+  %is_empty = icmp eq ptr %buffer, null
+  br i1 %is_empty, label %leave, label %copy"""
+
+
 def download(struct: Any) -> str:
     """Copies a short row-major array to the host."""
     return f"""
@@ -117,9 +123,8 @@ def download(struct: Any) -> str:
   %is_enabled = call i1 @is_enabled()
   %is_default = icmp eq ptr %layout, null
   %is_wanted = icmp ne ptr %to, null
-  %c1 = and i1 %is_enabled, %is_default
-  %c2 = and i1 %c1, %is_wanted
-  br i1 %c2, label %look, label %python
+{every("is_usual", "is_enabled", "is_default", "is_wanted")}
+  br i1 %is_usual, label %look, label %python
 look:
   call void @lock()
 {slot("data", "handle", "data", "ptr")}
@@ -131,9 +136,8 @@ measure:
   %is_row_major = icmp ne i64 %bytes, 0
   %is_short = icmp ule i64 %bytes, {_SHORT_COPY}
   %has_room = icmp uge i64 %room, %bytes
-  %c3 = and i1 %is_row_major, %is_short
-  %c4 = and i1 %c3, %has_room
-  br i1 %c4, label %copy, label %leave
+{every("may_copy", "is_row_major", "is_short", "has_room")}
+  br i1 %may_copy, label %copy, label %leave
 copy:
 {add_to_slot("users", "handle", "users", 1)}
   call void @unlock()
@@ -159,9 +163,8 @@ def destroy(struct: Any) -> str:
 {slot("is_deleted", "handle", "is_deleted")}
   %data_or_end = or i64 %data, %is_deleted
   %is_live = icmp ne i64 %data_or_end, 0
-  %c1 = and i1 %is_unused, %without_object
-  %c2 = and i1 %c1, %is_live
-  br i1 %c2, label %look, label %leave
+{every("may_keep", "is_unused", "without_object", "is_live")}
+  br i1 %may_keep, label %look, label %leave
 look:
 {slot("pool", "handle", "pool", "ptr")}
 {pool_word("free", "pool", "free")}

@@ -10,7 +10,7 @@ from typing import Any
 from xla_core.backend.native_entry import NativeEntry
 from xla_core.pjrt import abi
 from xla_core.pjrt.buffer_pool import BufferPool
-from xla_core.pjrt.native_text import LEAVE, add_to_slot, field, indices, item, loop, set_slot, slot
+from xla_core.pjrt.native_text import LEAVE, add_to_slot, every, field, indices, item, loop, set_slot, slot
 from xla_core.pjrt.ready_events import READY_EVENT
 from xla_core.runtime import INLINE_MICROSECONDS
 
@@ -84,43 +84,41 @@ def is_suitable(entry: NativeEntry) -> bool:
     return entry.microseconds <= INLINE_MICROSECONDS and len(entry.table) <= _MOST_WORDS
 
 
-def execute(struct: Any) -> str:
-    """Checks that the arguments are plain, takes memory for the results and temporaries, and calls the entry."""
-    options = abi.STRUCTS["ExecuteOptions"]
-    program = "".join(
-        f"""
-  %{name}_field = getelementptr i64, ptr %program, i64 {index}
-  %{name} = load {"i64" if name in _COUNTS else "ptr"}, ptr %{name}_field"""
-        for name, index in PROGRAM.items()
-    )
-
-    def count_user(name: str, change: int) -> str:
-        return f"""
+def _count_user(name: str, change: int) -> str:
+    return f"""
 {item(f"{name}_handle", "row", name)}
 {add_to_slot(f"{name}_users", f"{name}_handle", "users", change)}"""
 
-    def give_back(name: str) -> str:
-        return f"""
+
+def _give_back(name: str) -> str:
+    return f"""
 {item(f"{name}_handle", "own_handles", name)}
   call void @push(ptr %{name}_handle)"""
 
-    # In use by nothing but this argument of this call, else Python knows what to do.
-    check_released = f"""
+
+_PROGRAM_READ = "".join(
+    f"""
+  %{name}_field = getelementptr i64, ptr %program, i64 {index}
+  %{name} = load {"i64" if name in _COUNTS else "ptr"}, ptr %{name}_field"""
+    for name, index in PROGRAM.items()
+)
+# In use by nothing but this argument of this call, else Python knows what to do.
+_CHECK_RELEASED = f"""
 {item("checked_number", "released", "checking", "i64")}
 {item("checked_handle", "row", "checked_number")}
 {slot("checked_users", "checked_handle", "users")}
 {slot("checked_holds", "checked_handle", "holds")}
   %is_single_user = icmp eq i64 %checked_users, 1
   %is_unheld = icmp eq i64 %checked_holds, 0
-  %may_release = and i1 %is_single_user, %is_unheld
+{every("may_release", "is_single_user", "is_unheld")}
   br i1 %may_release, label %releasable, label %undo_use
 releasable:"""
-    release = f"""
+_RELEASE = f"""
 {item("released_number", "released", "releasing", "i64")}
 {item("released_handle", "row", "released_number")}
 {set_slot("released_handle", "data", "0")}
 {set_slot("released_handle", "is_deleted", "1")}"""
-    set_argument = f"""
+_SET_ARGUMENT = f"""
 {item("buffer", "row", "argument")}
   %is_buffer = icmp ne ptr %buffer, null
   br i1 %is_buffer, label %check, label %leave
@@ -131,12 +129,12 @@ check:
 {slot("data", "buffer", "data")}
   %has_shape = icmp eq ptr %own_pool, %pool
   %is_ready = icmp ne i64 %data, 0
-  %is_plain = and i1 %has_shape, %is_ready
+{every("is_plain", "has_shape", "is_ready")}
   %entry_at = getelementptr i64, ptr %own_table, i64 %entry_number
   store i64 %data, ptr %entry_at
   br i1 %is_plain, label %accepted, label %leave
 accepted:"""
-    take_memory = f"""
+_TAKE_MEMORY = f"""
 {item("taken_pool", "taken_pools", "taking")}
 {item("taken_number", "taken_slots", "taking", "i64")}
   %free = call ptr @pop(ptr %taken_pool)
@@ -148,17 +146,16 @@ took:
 {slot("free_data", "free", "data")}
   %taken_entry_at = getelementptr i64, ptr %own_table, i64 %taken_number
   store i64 %free_data, ptr %taken_entry_at"""
-    return_result = f"""
+_RETURN_RESULT = f"""
 {item("result", "own_handles", "returning")}
   %output_at = getelementptr i64, ptr %outputs, i64 %returning
   store ptr %result, ptr %output_at"""
-    return f"""
-{slot("program", "handle", "native_program", "ptr", of="LoadedExecutable")}
-  %is_native = icmp ne ptr %program, null
-  br i1 %is_native, label %read, label %python
-read:
-{program}
-{field("options", struct, "options")}
+
+
+def _conditions(struct: Any) -> str:
+    """IR that leaves a call to Python unless it is a plain one."""
+    options = abi.STRUCTS["ExecuteOptions"]
+    return f"""{field("options", struct, "options")}
 {field("sends", options, "num_send_ops", "i64", "options")}
 {field("receives", options, "num_recv_ops", "i64", "options")}
 {field("rows", struct, "num_devices", "i64")}
@@ -172,16 +169,47 @@ read:
   %is_here = icmp eq ptr %wanted, %device
   %place = or i1 %is_any, %is_here
   %is_enabled = call i1 @is_enabled()
-  %c1 = and i1 %is_pure, %is_single
-  %c2 = and i1 %counts, %place
 {field("kept", options, "num_non_donatable_input_indices", "i64", "options")}
   %keeps_none = icmp eq i64 %kept, 0
   %releases_none = icmp eq i64 %releases, 0
   %loses = or i1 %keeps_none, %releases_none
-  %c3 = and i1 %c1, %c2
-  %c4 = and i1 %c3, %is_enabled
-  %c5 = and i1 %c4, %loses
-  br i1 %c5, label %run, label %python
+{every("may_run", "is_pure", "is_single", "counts", "place", "is_enabled", "loses")}
+  br i1 %may_run, label %run, label %python"""
+
+
+def _ending(struct: Any) -> str:
+    """IR that gives back the temporaries and answers with the results."""
+    return f"""give:
+{loop("releasing", "%releases", _RELEASE)}
+{loop("giving", "%taken", _give_back("giving"), "%results")}
+  call void @unlock()
+  %has_results = icmp ne i64 %results, 0
+  br i1 %has_results, label %answer, label %end
+answer:
+{field("output_lists", struct, "output_lists")}
+  %outputs = load ptr, ptr %output_lists
+{loop("returning", "%results", _RETURN_RESULT)}
+  br label %end
+end:
+{field("events", struct, "device_complete_events")}
+  %wants_event = icmp ne ptr %events, null
+  br i1 %wants_event, label %complete, label %done
+complete:
+  store ptr inttoptr (i64 {READY_EVENT} to ptr), ptr %events
+  br label %done
+done:
+  ret ptr null"""
+
+
+def execute(struct: Any) -> str:
+    """Checks that the arguments are plain, takes memory for the results and temporaries, and calls the entry."""
+    return f"""
+{slot("program", "handle", "native_program", "ptr", of="LoadedExecutable")}
+  %is_native = icmp ne ptr %program, null
+  br i1 %is_native, label %read, label %python
+read:
+{_PROGRAM_READ}
+{_conditions(struct)}
 run:
 {indices("argument", "taking", "using", "checking", "leaving", "releasing", "giving", "returning")}
 {indices("unusing", "undoing")}
@@ -198,44 +226,25 @@ find_row:
 begin:
   %row = phi ptr [ null, %run ], [ %first_row, %find_row ]
   call void @lock()
-{loop("argument", "%count", set_argument)}
-{loop("taking", "%taken", take_memory)}
-{loop("using", "%count", count_user("using", 1))}
-{loop("checking", "%releases", check_released)}
+{loop("argument", "%count", _SET_ARGUMENT)}
+{loop("taking", "%taken", _TAKE_MEMORY)}
+{loop("using", "%count", _count_user("using", 1))}
+{loop("checking", "%releases", _CHECK_RELEASED)}
   call void @unlock()
   %status = call i32 %entry(ptr %own_table)
   call void @lock()
-{loop("leaving", "%count", count_user("leaving", -1))}
+{loop("leaving", "%count", _count_user("leaving", -1))}
   %has_failed = icmp ne i32 %status, 0
   br i1 %has_failed, label %undo_all, label %give
-give:
-{loop("releasing", "%releases", release)}
-{loop("giving", "%taken", give_back("giving"), "%results")}
-  call void @unlock()
-  %has_results = icmp ne i64 %results, 0
-  br i1 %has_results, label %answer, label %end
-answer:
-{field("output_lists", struct, "output_lists")}
-  %outputs = load ptr, ptr %output_lists
-{loop("returning", "%results", return_result)}
-  br label %end
-end:
-{field("events", struct, "device_complete_events")}
-  %wants_event = icmp ne ptr %events, null
-  br i1 %wants_event, label %complete, label %done
-complete:
-  store ptr inttoptr (i64 {READY_EVENT} to ptr), ptr %events
-  br label %done
-done:
-  ret ptr null
+{_ending(struct)}
 undo_use:
-{loop("unusing", "%count", count_user("unusing", -1))}
+{loop("unusing", "%count", _count_user("unusing", -1))}
   br label %undo_all
 undo_all:
   store i64 %taken, ptr %taking_at
   br label %undo
 undo:
   %took_count = load i64, ptr %taking_at
-{loop("undoing", "%took_count", give_back("undoing"))}
+{loop("undoing", "%took_count", _give_back("undoing"))}
   br label %leave
 {LEAVE}"""

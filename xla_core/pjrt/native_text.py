@@ -27,6 +27,13 @@ def answer_ready(struct: Any, event: str) -> str:
   ret ptr null"""
 
 
+def every(result: str, *conditions: str) -> str:
+    """IR that makes `%RESULT` true if all of these conditions are."""
+    names = [conditions[0], *(f"{result}_{n}" for n in range(2, len(conditions))), result]
+    steps = zip(names, conditions[1:], names[1:], strict=False)
+    return "\n".join(f"  %{after} = and i1 %{before}, %{condition}" for before, condition, after in steps)
+
+
 def slot(result: str, handle: str, name: str, kind: str = "i64", of: str = "Buffer") -> str:
     """IR that reads a slot of a handle; its address is `%RESULT_at`."""
     return _word(result, handle, SLOTS[of][name], kind)

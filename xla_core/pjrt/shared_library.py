@@ -13,6 +13,7 @@ import sys
 import sysconfig
 import tempfile
 from pathlib import Path
+from string import Template
 
 from xla_core.errors import FailedPreconditionError, InternalError
 from xla_core.pjrt.jax_plugin import platform_name
@@ -84,122 +85,23 @@ def library_ir(backend: str, library: Path) -> str:
         "home": sys.base_prefix,
         "home_variable": "PYTHONHOME",
         "program": program + "\n",
-        **{name: name for name in (*_FUNCTIONS, *_WAIT_FUNCTIONS)},
+        **{name: name for name in _FUNCTIONS},
     }
-    size = len(program) + 64
-    finds = "\n".join(
-        f"  %{name} = call ptr @dlsym(ptr %python, ptr @text.{name})" for name in _FUNCTIONS if name != _IS_INITIALIZED
-    )
-    return f"""
-{chr(10).join(_text(name, text) for name, text in texts.items())}
-@api = internal global i64 0
-@state = internal global i32 0
-
-declare ptr @dlopen(ptr, i32)
-declare ptr @dlsym(ptr, ptr)
-declare i32 @setenv(ptr, ptr, i32)
-declare i32 @unsetenv(ptr)
-declare ptr @getenv(ptr)
-declare i32 @snprintf(ptr, i64, ptr, ...)
-declare i32 @sched_yield()
-
-define ptr @GetPjrtApi() {{
-  br label %try
-try:
-  %seen = cmpxchg ptr @state, i32 0, i32 1 acq_rel acquire
-  %mine = extractvalue {{ i32, i1 }} %seen, 1
-  br i1 %mine, label %load_python, label %another
-another:
-  %state = extractvalue {{ i32, i1 }} %seen, 0
-  %is_done = icmp eq i32 %state, 2
-  br i1 %is_done, label %done, label %wait
-wait:  ; the thread that loads Python needs the GIL, which this one may hold
-  %is_running = call ptr @dlsym(ptr null, ptr @text.{_IS_INITIALIZED})
-  %is_loaded = icmp ne ptr %is_running, null
-  br i1 %is_loaded, label %ask, label %yield
-ask:
-  %running = call i32 %is_running()
-  %has_gil = icmp ne i32 %running, 0
-  br i1 %has_gil, label %look, label %yield
-look:
-  %check = call ptr @dlsym(ptr null, ptr @text.PyGILState_Check)
-  %held_here = call i32 %check()
-  %holds = icmp ne i32 %held_here, 0
-  br i1 %holds, label %give, label %yield
-give:
-  %save = call ptr @dlsym(ptr null, ptr @text.PyEval_SaveThread)
-  %restore_thread = call ptr @dlsym(ptr null, ptr @text.PyEval_RestoreThread)
-  %own = call ptr %save()
-  %gave = call i32 @sched_yield()
-  call void %restore_thread(ptr %own)
-  br label %try
-yield:
-  %yielded = call i32 @sched_yield()
-  br label %try
-
-load_python:
-  %here = call ptr @dlsym(ptr null, ptr @text.{_IS_INITIALIZED})
-  %is_here = icmp ne ptr %here, null
-  br i1 %is_here, label %loaded, label %open
-open:
-  %opened = call ptr @dlopen(ptr @text.library, i32 258)
-  %is_open = icmp ne ptr %opened, null
-  br i1 %is_open, label %loaded, label %finish
-loaded:
-  %python = phi ptr [ null, %load_python ], [ %opened, %open ]
-  %{_IS_INITIALIZED} = call ptr @dlsym(ptr %python, ptr @text.{_IS_INITIALIZED})
-{finds}
-  %initialized = call i32 %{_IS_INITIALIZED}()
-  %runs = icmp ne i32 %initialized, 0
-  br i1 %runs, label %enter, label %start
-start:
-  %given = call ptr @getenv(ptr @text.home_variable)
-  %set = call i32 @setenv(ptr @text.home_variable, ptr @text.home, i32 1)
-  call void %Py_InitializeEx(i32 0)
-  %unset = call i32 @unsetenv(ptr @text.home_variable)
-  %is_given = icmp ne ptr %given, null
-  br i1 %is_given, label %restore, label %run
-restore:
-  %back = call i32 @setenv(ptr @text.home_variable, ptr %given, i32 1)
-  br label %run
-enter:
-  %gil = call i32 %PyGILState_Ensure()
-  br label %run
-run:
-  %held = phi i32 [ -1, %start ], [ -1, %restore ], [ %gil, %enter ]
-  %text = alloca i8, i64 {size}
-  %slot = ptrtoint ptr @api to i64
-  %written = call i32 (ptr, i64, ptr, ...) @snprintf(ptr %text, i64 {size}, ptr @text.program, i64 %slot)
-  %status = call i32 %PyRun_SimpleString(ptr %text)
-  %was_started = icmp eq i32 %held, -1
-  br i1 %was_started, label %release, label %leave
-release:
-  %thread = call ptr %PyEval_SaveThread()
-  br label %finish
-leave:
-  call void %PyGILState_Release(i32 %held)
-  br label %finish
-finish:
-  store atomic i32 2, ptr @state release, align 4
-  br label %done
-done:
-  %address = load i64, ptr @api
-  %table = inttoptr i64 %address to ptr
-  ret ptr %table
-}}
-"""
+    template = Template(Path(__file__).with_name("get_pjrt_api.ll").read_text())
+    definitions = "\n".join(_text(name, text) for name, text in texts.items())
+    return template.substitute(texts=definitions, size=len(program) + 64)
 
 
-_IS_INITIALIZED = "Py_IsInitialized"
 _FUNCTIONS = (
-    _IS_INITIALIZED,
+    "Py_IsInitialized",
     "Py_InitializeEx",
     "PyGILState_Ensure",
     "PyGILState_Release",
     "PyRun_SimpleString",
     "PyEval_SaveThread",
+    "PyGILState_Check",
+    "PyEval_RestoreThread",
 )
-_WAIT_FUNCTIONS = ("PyGILState_Check", "PyEval_RestoreThread")
 
 
 def _text(name: str, text: str) -> str:

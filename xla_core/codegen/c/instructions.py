@@ -20,6 +20,7 @@ from xla_core.codegen.c.memory import (
 )
 from xla_core.codegen.c.scalars import BINARY, COMPARISONS, NATIVE, compare, masked, signed_value, to_integer
 from xla_core.errors import UnimplementedError
+from xla_core.registration import registers_in
 
 if TYPE_CHECKING:  # a function is written by its instructions
     from xla_core.codegen.c.functions import FunctionWriter
@@ -32,12 +33,7 @@ WRITERS: dict[str, Writer] = {}
 _ATOMIC = frozenset({"unordered", "monotonic", "acquire", "release", "acq_rel", "seq_cst"})
 
 
-def _writer(*ops: str) -> Callable[[Writer], Writer]:
-    def register(write: Writer) -> Writer:
-        WRITERS.update(dict.fromkeys(ops, write))
-        return write
-
-    return register
+_writer = registers_in(WRITERS)
 
 
 def _elementwise(

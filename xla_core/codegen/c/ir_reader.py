@@ -19,6 +19,7 @@ from xla_core.codegen.c.ir_module import (
 )
 from xla_core.codegen.c.ir_tokens import Tokens
 from xla_core.codegen.c.ir_types import BOOL, POINTER, VOID, scalar, struct_of, vector_of
+from xla_core.registration import registers_in
 
 __all__ = ["read_module"]
 
@@ -190,12 +191,7 @@ Reader: TypeAlias = Callable[[str, Tokens], Instruction]
 _READERS: dict[str, Reader] = {}
 
 
-def _reader(*ops: str) -> Callable[[Reader], Reader]:
-    def register(read: Reader) -> Reader:
-        _READERS.update(dict.fromkeys(ops, read))
-        return read
-
-    return register
+_reader = registers_in(_READERS)
 
 
 @_reader(*_BINARY)
