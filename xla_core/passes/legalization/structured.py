@@ -26,12 +26,6 @@ _ROW = 1 << 12  # elements of a row of a long iota
 _MOST_WINDOW = 64  # the most elements of a window that are combined one by one
 
 
-@decomposition(Opcode.MAP)
-def _map(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    computation: HloComputation = i.attribute("to_apply")
-    return apply_to_arrays(computation, i.operands, b)[0] if is_elementwise_of_scalars(computation) else None
-
-
 @decomposition(Opcode.DYNAMIC_RESHAPE)
 def _dynamic_reshape(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """A static result has the sizes of its shape. DynamicPadder rewrites the others."""

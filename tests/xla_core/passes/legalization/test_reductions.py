@@ -93,6 +93,49 @@ def test_reductions_by_any_op(size: int, capabilities: Capabilities) -> None:
     same(text, capabilities, x.astype(np.float32))
 
 
+DIVISOR = """HloModule divisor
+
+goes_on {
+  p = (s32[], s32[]) parameter(0)
+  b = s32[] get-tuple-element(p), index=1
+  zero = s32[] constant(0)
+  ROOT is = pred[] compare(b, zero), direction=NE
+}
+
+step {
+  p = (s32[], s32[]) parameter(0)
+  a = s32[] get-tuple-element(p), index=0
+  b = s32[] get-tuple-element(p), index=1
+  rest = s32[] remainder(a, b)
+  ROOT t = (s32[], s32[]) tuple(b, rest)
+}
+
+greatest {
+  a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  t = (s32[], s32[]) tuple(a, b)
+  w = (s32[], s32[]) while(t), condition=goes_on, body=step
+  ROOT r = s32[] get-tuple-element(w), index=0
+}
+
+ENTRY e {
+  x = s32[4,SIZE,3] parameter(0)
+  y = s32[4,SIZE,3] reverse(x), dimensions={1}
+  zero = s32[] constant(0)
+  r = s32[SIZE] reduce(x, zero), dimensions={0,2}, to_apply=greatest
+  m = s32[4,SIZE,3] map(x, y), dimensions={0,1,2}, to_apply=greatest
+  ROOT t = (s32[SIZE], s32[4,SIZE,3]) tuple(r, m)
+}
+"""
+
+
+@pytest.mark.parametrize("size", [0, 1, 5])
+@pytest.mark.parametrize("capabilities", [SUMS, WITHOUT], ids=["sums", "without"])
+def test_computations_with_loops(size: int, capabilities: Capabilities) -> None:
+    x = np.random.default_rng(size).integers(1, 60, (4, size, 3)).astype(np.int32) * 6
+    same(DIVISOR.replace("SIZE", str(size)), capabilities, x)
+
+
 def test_a_reduction_that_the_device_has_stays() -> None:
     text = "add {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n}\n"
     module = xla.parse(
