@@ -170,7 +170,9 @@ def test_few_rows_by_a_matrix_beyond_the_caches(client, types):
 
 @pytest.mark.parametrize("types", [TYPES["f32"], TYPES["s8"]], ids=["f32", "s8"])
 @pytest.mark.parametrize(
-    "size", [(1000, 600, 300), (300, 600, 1000), (2000, 300, 9), (5, 700, 2000), (1, 300, 2003)], ids=str
+    "size",
+    [(1000, 600, 300), (300, 600, 1000), (70, 2600, 70), (2000, 300, 9), (5, 700, 2000), (1, 300, 2003)],
+    ids=str,
 )
 def test_any_number_of_threads_gives_the_same_bits(client, types, size):
     for left_t, right_t in ((False, False), (True, True)):

@@ -32,6 +32,7 @@ __all__ = ["MOST_TAPS", "PackedEmitter", "PackedProduct"]
 
 MOST_TAPS = 1024  # that one accumulator sums: the error of a sum grows with the number of its terms
 _FEWEST_ROWS = 128  # with fewer rows, packing the panels of features takes too long
+_FIRST_CACHE_BYTES = 32 << 10
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -97,7 +98,10 @@ class PackedEmitter:
         )
         self.tap_blocks = -(-p.taps[0] // self.taps)
         self.words = -(-p.format.words(self.taps) // self.lanes) * self.lanes  # squares of words are packed
-        in_cache = p.taps[1] == 1 or p.rows[0] * p.taps[0] * p.format.word_bytes <= half_cache
+        # Where a row's taps are apart, a block of rows reads a line of the cache for each tap.
+        lines_in_cache = self.taps * LINE_BYTES <= _FIRST_CACHE_BYTES
+        rows_in_cache = p.rows[0] * p.taps[0] * p.format.word_bytes <= half_cache
+        in_cache = p.taps[1] == 1 or (lines_in_cache and rows_in_cache)
         self.packs_left = p.format.depth > 1 or (not in_cache and p.features[0] >= _FEWEST_ROWS)
         # Where points are contiguous, a store of a whole vector may end beyond its points: the next store corrects it.
         whole_vectors = -(-self.block.rows // self.lanes) * self.lanes
@@ -125,7 +129,7 @@ class PackedEmitter:
         self.left_words = self.part_rows * self.row_panel + whole_vectors if self.packs_left else 0
         self.right_panel = self.width * self.words
         panels_bytes = self.part_panels * self.right_panel * p.format.word_bytes
-        self.keeps_panels = not self.packs_left and self.tap_blocks == 1 and panels_bytes <= half_cache
+        self.keeps_panels = not self.packs_left and panels_bytes <= half_cache
         right_words = self.part_panels * self.right_panel if self.keeps_panels else self.right_panel
         self.scratch_bytes = (self.left_words + right_words) * p.format.word_bytes
 
@@ -151,7 +155,7 @@ class PackedEmitter:
             return loops[-1].index
 
         # All blocks of taps of the rows that are read in place stay in the cache, so the results are in it from one
-        # block to the next. Packed rows are those of one block.
+        # block to the next. Packed rows, and panels that are kept, are those of one block.
         if not self.packs_left and not self.keeps_panels:
             panel = open_loop(first_panel, last_panel, "right")
         block = open_loop(b.int_(0), b.int_(self.tap_blocks), "block")
@@ -203,7 +207,8 @@ class PackedEmitter:
         there to those of the next step.
 
         They are a part of what is packed next: all register blocks that read a panel prefetch the panel after it, so
-        that packing doesn't wait for memory. `source` is where the panel is packed from.
+        that packing doesn't wait for memory. They go to the second-level cache, because the first one has no room for
+        them beside what the register blocks read. `source` is where the panel is packed from.
         """
         b, p, f = ops.b, self.product, self.product.format
         in_order = p.taps[2] == 1  # a panel's elements are contiguous, if its points are
@@ -256,7 +261,7 @@ class PackedEmitter:
         if not self.packs_left and p.taps[1] == 1 and p.rows[1] == p.taps[0]:
             ops.prefetch_next(left, loop.index, rows, p.taps[0])
         for place in ahead[0]:
-            ops.prefetch(b.gep(p.format.right.scalar, place, b.mul(loop.index, b.int_(ahead[1]))))
+            ops.prefetch(b.gep(p.format.right.scalar, place, b.mul(loop.index, b.int_(ahead[1]))), level=2)
         new = []
         for row in range(rows):
             values = ops.splats(b.gep(p.format.word, here, b.int_(row * steps[0])), sizes)

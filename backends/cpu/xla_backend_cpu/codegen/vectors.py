@@ -139,10 +139,10 @@ class VectorOps:
         from_first = self.b.emit(f"<{self.lanes} x i1>", f"icmp sge {numbers}, {splat(self.b, first, self.lanes).name}")
         return self.b.emit(from_first.type, f"and {from_first}, {self._mask(end).name}")
 
-    def prefetch(self, pointer: Value) -> None:
-        """Prefetches the cache line at `pointer` into the first-level cache. The address may be outside the array."""
-        read, most, data = (self.b.int_(n, "i32") for n in (0, 3, 1))
-        self.b.intrinsic("prefetch", pointer, read, most, data, suffixes=("p0",), result="void")
+    def prefetch(self, pointer: Value, level: int = 1) -> None:
+        """Prefetches the cache line at `pointer` into a level of cache. The address may be outside the array."""
+        read, locality, data = (self.b.int_(n, "i32") for n in (0, 4 - level, 1))
+        self.b.intrinsic("prefetch", pointer, read, locality, data, suffixes=("p0",), result="void")
 
     def prefetch_next(self, points: Value, tap: Value, count: int, taps: int) -> None:
         """Prefetches the points after the `count` ones at `points`, of `taps` contiguous taps each: in the step of each
