@@ -201,11 +201,8 @@ def assign_buffers(
     _check_addressable(classes)
     peak = 0
     for space, groups in sorted(temporaries.items()):
-        blocks = [
-            HeapBlock(g.size, tuple(merged_segments((start, end) for start, end, _, _ in g.segments))) for g in groups
-        ]
-        offsets, total = pack(blocks, alignment)
-        peak += peak_bytes(blocks, alignment)
+        offsets, total, alive = _packed(groups, alignment)
+        peak += alive
         arena = BufferAllocation(len(allocations), total, AllocationKind.TEMP, space)
         allocations.append(arena)
         for group, offset in zip(groups, offsets, strict=True):
@@ -220,6 +217,14 @@ def assign_buffers(
         if v.kind is ValueKind.INSTRUCTION and v.shape.is_array and v not in outputs
     )
     return assignment
+
+
+def _packed(groups: Sequence[BufferClass], alignment: int) -> tuple[Sequence[int], int, int]:
+    """Returns the offset of each group in an arena, the arena's size, and the most bytes that are alive at once."""
+    blocks = [
+        HeapBlock(g.size, tuple(merged_segments((start, end) for start, end, _, _ in g.segments))) for g in groups
+    ]
+    return (*pack(blocks, alignment), peak_bytes(blocks, alignment))
 
 
 def _check_addressable(classes: BufferClasses) -> None:

@@ -47,6 +47,25 @@ FIXED_ERRORS = {
 """name -> code and text of the errors that are made without memory or Python."""
 
 
+_VTABLE_FUNCTIONS = f"""
+define void @error_message(ptr %error, ptr %message, ptr %size) {{
+  %text = getelementptr i8, ptr %error, i64 {_ERROR_HEADER}
+  store ptr %text, ptr %message
+  %at = getelementptr i8, ptr %error, i64 16
+  %bytes = load i64, ptr %at
+  store i64 %bytes, ptr %size
+  ret void
+}}
+define i32 @error_code(ptr %error) {{
+  %at = getelementptr i8, ptr %error, i64 8
+  %code = load i32, ptr %at
+  ret i32 %code
+}}
+define void @error_payloads(ptr %error, ptr %visitor, ptr %argument) {{
+  ret void
+}}"""
+
+
 def _error_functions_ir() -> str:
     """Makes the functions on errors: those of the table, and those of the vtable that newer hosts call."""
     message, code = abi.STRUCTS["Error_Message_Args"], abi.STRUCTS["Error_GetCode_Args"]
@@ -67,23 +86,7 @@ heap:
   br label %done
 done:
   ret void
-}}
-define void @error_message(ptr %error, ptr %message, ptr %size) {{
-  %text = getelementptr i8, ptr %error, i64 {_ERROR_HEADER}
-  store ptr %text, ptr %message
-  %at = getelementptr i8, ptr %error, i64 16
-  %bytes = load i64, ptr %at
-  store i64 %bytes, ptr %size
-  ret void
-}}
-define i32 @error_code(ptr %error) {{
-  %at = getelementptr i8, ptr %error, i64 8
-  %code = load i32, ptr %at
-  ret i32 %code
-}}
-define void @error_payloads(ptr %error, ptr %visitor, ptr %argument) {{
-  ret void
-}}
+}}{_VTABLE_FUNCTIONS}
 define ptr @Error_Destroy(ptr %args) {{
   %at = getelementptr i8, ptr %args, i64 {code.error.offset}
   %error = load ptr, ptr %at

@@ -17,24 +17,7 @@ UPLOADS = 256
 HASH_FACTOR = 31
 
 
-def _code() -> str:
-    lock, unlock = (
-        ctypes.cast(getattr(libc, f"pthread_mutex_{do}"), ctypes.c_void_p).value for do in ("lock", "unlock")
-    )
-    return f"""
-@mutex = global [16 x i64] zeroinitializer, align 64
-@enabled = global i64 1
-@uploads = global [{UPLOADS} x ptr] zeroinitializer
-
-define void @lock() {{
-  call i32 inttoptr (i64 {lock} to ptr)(ptr @mutex)
-  ret void
-}}
-define void @unlock() {{
-  call i32 inttoptr (i64 {unlock} to ptr)(ptr @mutex)
-  ret void
-}}
-
+_FUNCTIONS = f"""
 ; Takes a handle from a pool's free list, or returns null. The caller has the mutex.
 define ptr @pop(ptr %pool) {{
 {pool_word("first", "pool", "first_free", "ptr")}
@@ -102,6 +85,26 @@ define void @set(ptr %place, i64 %value) {{
   call void @unlock()
   ret void
 }}"""
+
+
+def _code() -> str:
+    lock, unlock = (
+        ctypes.cast(getattr(libc, f"pthread_mutex_{do}"), ctypes.c_void_p).value for do in ("lock", "unlock")
+    )
+    return f"""
+@mutex = global [16 x i64] zeroinitializer, align 64
+@enabled = global i64 1
+@uploads = global [{UPLOADS} x ptr] zeroinitializer
+
+define void @lock() {{
+  call i32 inttoptr (i64 {lock} to ptr)(ptr @mutex)
+  ret void
+}}
+define void @unlock() {{
+  call i32 inttoptr (i64 {unlock} to ptr)(ptr @mutex)
+  ret void
+}}
+{_FUNCTIONS}"""
 
 
 class PoolCode(NativeCode):

@@ -44,92 +44,109 @@ def _plan(body: KernelBody) -> KernelPlan:
 
 def _emit(body: KernelBody, plan: KernelPlan, frame: KernelFrame, context: EmissionContext) -> None:
     root, b = body.root, context.builder
-    operand, k = root.operand(0), root.attribute("k")
-    dims, element_type = operand.shape.dimensions, operand.shape.element_type
-    rows, length = math.prod(dims[:-1]), dims[-1]
-    if not k or not rows:
+    k, shape = root.attribute("k"), root.operand(0).shape
+    if not k or not math.prod(shape.dimensions[:-1]):
         return
-    word = "i64" if element_type.bit_width <= _INDEX_BITS else "i128"
+    word = "i64" if shape.element_type.bit_width <= _INDEX_BITS else "i128"
     size = k * type_bits(word) // 8
     heap = _Heap(b, context.abi.allocate(b, size), word)
     loop, _ = context.open_loop(frame.begin, frame.end, frame.step, name="row")
-    indices = IndexValues(context)
-    emitter = ElementEmitter(context, body.bindings, indices, plan.loops)
-    row = delinearized(indices.new("row", rows, loop.index), dims[:-1])
+    _Row(body, plan, context, heap, loop.index).emit()
+    context.close_loop(loop)
+    context.abi.release(b, heap.memory, size)
 
-    def element(position: Value) -> Value:
-        value = emitter.value(operand, (*row, indices.new("position", length, position)))
+
+class _Row:
+    """Emits the work on a row. The heap's words are the greatest elements so far, the least of them first."""
+
+    def __init__(
+        self, body: KernelBody, plan: KernelPlan, context: EmissionContext, heap: _Heap, number: Value
+    ) -> None:
+        self._body, self._context, self._b, self._heap = body, context, context.builder, heap
+        self._operand, self._k = body.root.operand(0), body.root.attribute("k")
+        *dims, self._length = self._operand.shape.dimensions
+        self._key_type = f"i{max(8, self._operand.shape.element_type.bit_width)}"
+        self._indices = IndexValues(context)
+        self._emitter = ElementEmitter(context, body.bindings, self._indices, plan.loops)
+        self._row = delinearized(self._indices.new("row", math.prod(dims), number), dims)
+        self._block_size = min(_BLOCK, self._length)
+        self._blocks = -(-(self._length - self._k) // self._block_size)
+
+    def emit(self) -> None:
+        b, k, each = self._b, self._k, self._context.each
+        each(b.int_(0), b.int_(k), self._begin, name="begin")
+        each(b.int_(0), b.int_(k // 2), self._order, name="order")
+        if self._blocks:
+            each(b.int_(0), b.int_(self._blocks), self._block, name="block")
+        each(b.int_(0), b.int_(k - 1), self._remove, name="remove")
+        each(b.int_(0), b.int_(k), self._put, name="put")
+
+    def _element(self, position: Value) -> Value:
+        index = (*self._row, self._indices.new("position", self._length, position))
+        value = self._emitter.value(self._operand, index)
         assert isinstance(value, Value)
         return value
 
-    def key(position: Value) -> Value:
-        found = ordered_key(b, element(position), element_type)
-        return found if root.attribute("largest") else b.not_(found)
+    def _key(self, position: Value) -> Value:
+        found = ordered_key(self._b, self._element(position), self._operand.shape.element_type)
+        return found if self._body.root.attribute("largest") else self._b.not_(found)
 
-    def joined(found: Value, position: Value) -> Value:
+    def _joined(self, found: Value, position: Value) -> Value:
+        b, word = self._b, self._heap.word
         place = b.sub(b.int_(2**_INDEX_BITS - 1), position)
         return b.or_(b.shl(b.cast("zext", found, word), _INDEX_BITS), b.resize(place, word, signed=False))
 
-    def begin(position: Value) -> None:
-        heap.store(position, joined(key(position), position))
+    def _begin(self, position: Value) -> None:
+        self._heap.store(position, self._joined(self._key(position), position))
 
-    def order(step: Value) -> None:
-        hole = b.sub(b.int_(k // 2 - 1), step)
-        heap.sift(hole, heap.load(hole), b.int_(k))
+    def _order(self, step: Value) -> None:
+        hole = self._b.sub(self._b.int_(self._k // 2 - 1), step)
+        self._heap.sift(hole, self._heap.load(hole), self._b.int_(self._k))
 
-    def least() -> Value:
-        return b.cast("trunc", b.lshr(heap.load(b.int_(0)), _INDEX_BITS), key_type)
+    def _least(self) -> Value:
+        b = self._b
+        return b.cast("trunc", b.lshr(self._heap.load(b.int_(0)), _INDEX_BITS), self._key_type)
 
-    def insert(position: Value) -> None:
-        with context.guarded():
-            found = key(position)
-            context.when(
-                b.icmp("ugt", found, least()),
-                lambda: heap.sift(b.int_(0), joined(found, position), b.int_(k)),
+    def _insert(self, position: Value) -> None:
+        b = self._b
+        with self._context.guarded():
+            found = self._key(position)
+            self._context.when(
+                b.icmp("ugt", found, self._least()),
+                lambda: self._heap.sift(b.int_(0), self._joined(found, position), b.int_(self._k)),
             )
 
-    block_size = min(_BLOCK, length)
-    blocks = -(-(length - k) // block_size)
-
-    def block(number: Value) -> None:
-        end = b.sub(b.int_(length), b.mul(b.sub(b.int_(blocks - 1), number), b.int_(block_size)))
-        start = b.sub(end, b.int_(block_size))
+    def _block(self, number: Value) -> None:
+        b, context, size = self._b, self._context, self._b.int_(self._block_size)
+        end = b.sub(b.int_(self._length), b.mul(b.sub(b.int_(self._blocks - 1), number), size))
+        start = b.sub(end, size)
         # Every block searches equally many elements for the greatest key, so that LLVM needs no loop for a remainder.
         first = b.intrinsic("smax", start, b.int_(0))
-        start = b.intrinsic("smax", start, b.int_(k))
+        start = b.intrinsic("smax", start, b.int_(self._k))
         (best,) = context.loop(
             first,
-            b.add(first, b.int_(block_size)),
-            lambda at, most: [b.intrinsic("umax", most[0], key(at))],
-            [Value(key_type, "0")],
+            b.add(first, size),
+            lambda at, most: [b.intrinsic("umax", most[0], self._key(at))],
+            [Value(self._key_type, "0")],
             name="greatest",
         )
-        context.when(b.icmp("ugt", best, least()), lambda: context.each(start, end, insert, name="insert"))
+        context.when(b.icmp("ugt", best, self._least()), lambda: context.each(start, end, self._insert, name="insert"))
 
-    def remove(step: Value) -> None:
+    def _remove(self, step: Value) -> None:
         """Moves the least word behind the end of the remaining heap."""
-        last = b.sub(b.int_(k - 1), step)
+        b, heap = self._b, self._heap
+        last = b.sub(b.int_(self._k - 1), step)
         moved, first = heap.load(last), heap.load(b.int_(0))
         heap.sift(b.int_(0), moved, last)
         heap.store(last, first)
 
-    def put(position: Value) -> None:
-        low = b.cast("trunc", heap.load(position), "i32")
-        place = b.not_(low)
-        values, numbers = body.results
-        index = (*row, indices.new("rank", k, position))
-        emitter.store(values, index, element(b.cast("zext", place, "i64")))
-        emitter.store(numbers, index, place)
-
-    key_type = f"i{max(8, element_type.bit_width)}"
-    context.each(b.int_(0), b.int_(k), begin, name="begin")
-    context.each(b.int_(0), b.int_(k // 2), order, name="order")
-    if blocks:
-        context.each(b.int_(0), b.int_(blocks), block, name="block")
-    context.each(b.int_(0), b.int_(k - 1), remove, name="remove")
-    context.each(b.int_(0), b.int_(k), put, name="put")
-    context.close_loop(loop)
-    context.abi.release(b, heap.memory, size)
+    def _put(self, position: Value) -> None:
+        b = self._b
+        place = b.not_(b.cast("trunc", self._heap.load(position), "i32"))
+        values, numbers = self._body.results
+        index = (*self._row, self._indices.new("rank", self._k, position))
+        self._emitter.store(values, index, self._element(b.cast("zext", place, "i64")))
+        self._emitter.store(numbers, index, place)
 
 
 def ordered_key(b: IrBuilder, value: Value, element_type: ElementType) -> Value:
