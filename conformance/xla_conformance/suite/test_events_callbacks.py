@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from xla_conformance.device.gates import PATIENCE, Gate, fail
+from xla_conformance.device.gates import PATIENCE, Gate, fail, pause
 from xla_conformance.failures import Failure
 from xla_core import Client, XlaError
 from xla_core.backend import Event, Stream, StreamExecutor
@@ -53,7 +53,7 @@ def test_a_callback_is_called_once_when_the_event_is_ready(stream: Stream, gate:
         stream.host_callback(fail("on purpose"))
     events = [_recorded(stream) for _ in range(40)]
     stream.recover()
-    waiting = [Calls(event) for event in events for _ in range(3)]
+    waiting = [Calls(event) for number, event in enumerate(events) for _ in range(3 if number else 40)]
     for calls in waiting:
         assert calls.event is not None
         calls.event.when_ready(calls)
@@ -79,6 +79,17 @@ def test_a_callback_is_called_once_when_the_event_is_ready(stream: Stream, gate:
             raise Failure(f"{ONCE} it was called while `ready` was false.")
         if ident in (threading.get_ident(), *threads):
             raise Failure("If the event isn't ready, a thread that is not the device's own calls the callback.")
+
+
+@pytest.mark.promise("event.when-ready-once", "event.thread-safe")
+def test_a_callback_is_registered_while_the_event_becomes_ready(stream: Stream, random: np.random.Generator) -> None:
+    """A moment before that, at that time, or a moment after."""
+    for seconds in random.uniform(0, 0.001, 60).tolist():
+        stream.host_callback(pause(seconds))
+        event = _recorded(stream)
+        calls = Calls(event)
+        event.when_ready(calls)
+        calls.wait()
 
 
 @pytest.mark.promise("event.when-ready-once", "stream.record-again")

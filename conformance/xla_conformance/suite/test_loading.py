@@ -130,6 +130,8 @@ def test_two_processes_agree_about_the_target(loaded: Outcome, spec: BackendSpec
     data = loaded.require("compiler", STAGES["compiler"])
     compiler = spec.platform().create_compiler()
     assert compiler.target_config.fingerprint() == data["target"], "The target is the same in each process."
+    after = loaded.require("first run", STAGES["first run"])["target"]
+    assert after == data["target"], "The target is the same before and after a compilation."
     assert isinstance(compiler.fingerprint(), str), "Compiler.fingerprint() is a text."
     assert compiler.fingerprint() == data["fingerprint"], "Compiler.fingerprint() is the same in each process."
 

@@ -15,6 +15,7 @@ from xla_conformance.device.gates import PATIENCE, Gate, fail, patiently
 from xla_conformance.device.kinds import KINDS, Workpiece
 from xla_conformance.device.launches import Launcher
 from xla_conformance.device.memories import allocated
+from xla_conformance.device.threads import run_at_once
 from xla_conformance.failures import Failure
 from xla_core import Client
 from xla_core.backend import Stream, StreamExecutor
@@ -171,7 +172,7 @@ def test_the_stream_keeps_its_sources_alive(stream: Stream, executor: StreamExec
 
 @pytest.mark.promise("stream.host-callbacks-meet", "stream.host-callback-threads", "stream.concurrent")
 @pytest.mark.parametrize("devices", [1, 2])
-@pytest.mark.parametrize("count", [2, 8])
+@pytest.mark.parametrize("count", [2, 17])
 def test_callbacks_of_streams_meet(executor: StreamExecutor, client: Client, devices: int, count: int) -> None:
     """The default collectives need it: each device waits in a callback for the callbacks of the others."""
     require_devices(client, devices)
@@ -242,6 +243,28 @@ def test_threads_may_share_a_stream(stream: Stream) -> None:
     stream.synchronize()
     if counts != [200] * 8:
         raise Failure(f"Eight threads enqueued 200 callbacks each on one stream, but {counts} were called.")
+
+
+@pytest.mark.promise("executor.create-stream", "executor.thread-safe")
+def test_threads_make_streams_at_once(executor: StreamExecutor) -> None:
+    """Each gets streams of its own: the failures of some threads poison no stream of the others."""
+    made: list[tuple[bool, Stream]] = []
+
+    def make(fails: bool) -> None:
+        for _ in range(10):
+            stream = executor.create_stream()
+            made.append((fails, stream))
+            if fails:
+                stream.host_callback(fail())
+
+    run_at_once([functools.partial(make, number % 2 == 1) for number in range(4)], PATIENCE)
+    for _, stream in made:
+        stream.synchronize()
+    poisoned = [(fails, stream.error is not None) for fails, stream in made]
+    for stream in {id(stream): stream for _, stream in made}.values():
+        stream.close()
+    if any(fails != failed for fails, failed in poisoned):
+        raise Failure("Threads that make streams at the same time get streams of their own, but these share failures.")
 
 
 @pytest.mark.promise("stream.run-inline")

@@ -46,6 +46,25 @@ WAITS: dict[str, Callable[[Stream, Stream], object]] = {
 _ONE_STREAM = [name for name in WAITS if "Stream.wait" not in name]
 
 
+@pytest.mark.promise("stream.synchronize", "event.ready-after-work")
+@pytest.mark.profile("full")
+def test_a_wait_lasts_as_long_as_the_work_after_65536_pieces(executor: StreamExecutor) -> None:
+    """A stream that counts its work in 16 bits begins again."""
+    stream = executor.create_stream()
+    called: list[int] = []
+    for _ in range((1 << 16) + 1):
+        stream.host_callback(lambda: None)
+    stream.host_callback(pause(LONG / 5))
+    stream.host_callback(lambda: called.append(0))
+    event = _recorded(stream)
+    stream.synchronize()
+    ended = bool(called)
+    event.synchronize()
+    stream.close()
+    if not ended or not called:
+        raise Failure("A wait lasts until all enqueued work is done, but after 65,536 pieces of work it ended early.")
+
+
 @pytest.mark.promise("stream.synchronize", "event.synchronize-timeout", "event.ready-after-work", "stream.wait")
 def test_a_wait_lasts_as_long_as_the_work(executor: StreamExecutor) -> None:
     """All kinds of waits at once, for seconds. A stream that rests meanwhile goes on afterwards."""

@@ -14,10 +14,9 @@ from tests.conformance.zoo.mutants.collectives import communicator, with_attribu
 from tests.conformance.zoo.native_code import native_mutant, replaced
 from tests.conformance.zoo.parts import Compiler, Executor, Platform, TemplateExecutable, broken, template
 from xla_core.backend import Availability, CompileOptions
-from xla_core.errors import InternalError, UnimplementedError
+from xla_core.errors import InternalError
 from xla_core.hlo import ElementType, Literal
 from xla_core.runtime import InProcessCommunicator
-from xla_core.target import Capabilities
 
 MUTANTS: list[Mutant] = []
 of_executables = broken("executables", "executables and not leak", MUTANTS)
@@ -200,24 +199,6 @@ class ClaimsShrink(Compiler):
 
     def run_backend(self, module, options, executor=None):
         type(self).compiled = True
-        return super().run_backend(module, options, executor)
-
-
-@of_claims("compiler.run-backend", "It looks for ops that it doesn't claim in the entry alone, and runs others wrong.")
-class RefusesInTheEntry(Compiler):
-    few = Capabilities.all_of().without_ops("cosine", "tanh", "exponential", "sqrt", "power")
-
-    @property
-    def target_config(self):
-        return Compiler.target_config.fget(self).model_copy(update={"capabilities": self.few})
-
-    def run_backend(self, module, options, executor=None):
-        for computation in module.computations:
-            for i in computation.instructions:
-                if i.opcode in ("cosine", "tanh", "exponential", "sqrt", "power") and options.fallback != "host":
-                    if computation is module.entry:
-                        raise UnimplementedError(f"there is no {i.opcode}")
-                    i.opcode = i.opcode.__class__("negate" if i.opcode != "power" else "add")
         return super().run_backend(module, options, executor)
 
 

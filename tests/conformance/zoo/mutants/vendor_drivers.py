@@ -43,7 +43,11 @@ class RecordsInEightBits(Stream):
             event.point.complete()
 
 
-@of_streams("stream.synchronize", "A stream counts its work in 16 bits: beyond 65,536 pieces `synchronize` returns.")
+@of_streams(
+    "stream.synchronize",
+    "A stream counts its work in 16 bits: beyond 65,536 pieces `synchronize` returns.",
+    profile="full",
+)
 class WorkInSixteenBits(Stream):
     pieces = 0
 
@@ -130,22 +134,8 @@ class LosesWorkAfterRecovery(Stream):
         super().memset(destination, value)
 
 
-@of_streams("stream.concurrent", "A device has 8 queues: the ninth stream shares the first one's.")
-class EightQueues(Executor):
-    made = 0
-    first = None
-
-    def create_stream(self):
-        self.made += 1
-        if self.first is None or self.made < 9:
-            stream = super().create_stream()
-            self.first = self.first or stream
-            return stream
-        return _Shared(self, self.first)
-
-
-class _Shared(Stream):
-    """A stream whose work goes to another one's queue."""
+class _InAQueue(Stream):
+    """A stream whose work waits for that of the stream before it in the same queue."""
 
     def __init__(self, executor, other):
         super().__init__(executor)
@@ -153,11 +143,23 @@ class _Shared(Stream):
 
     def enqueue(self, work, *arguments, **options):
         def after_the_other():
-            if not self.other._closing:
+            if self.other is not None and not self.other._closing:
                 self.other.synchronize()
             work()
 
         super().enqueue(after_the_other, *arguments, **options)
+
+
+@of_streams("stream.concurrent", "A device has 8 queues: the ninth stream shares the first one's.")
+class EightQueues(Executor):
+    def __init__(self, ordinal, memory_bytes):
+        super().__init__(ordinal, memory_bytes)
+        self.queues = collections.deque([None] * 8)
+
+    def create_stream(self):
+        self.queues.rotate()
+        self.queues[0] = _InAQueue(self, self.queues[0])
+        return self.queues[0]
 
 
 @of_streams("executor.create-stream", "Two threads that make streams at the same time get the same one.")
