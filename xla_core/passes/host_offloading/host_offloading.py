@@ -96,8 +96,10 @@ def _wrap(part: Sequence[HloInstruction], divider: Divider) -> bool:
     roots = [i for i in part if i.is_root or any(u not in inside for u in i.users)]
     if not roots:
         return False
-    free = {o for i in part for o in i.operands if divider.is_free(o)}
-    free |= {o for i in free for o in i.operands}
+    free = dict.fromkeys(
+        o for i in part for o in i.operands if divider.is_free(o)
+    )  # in an order that is always the same
+    free |= dict.fromkeys(o for i in list(free) for o in i.operands)
     fusion = replace_with_fusion(roots, [*free, *part], "kCustom", "host_computation")
     fusion.attributes["frontend_attributes"] = (HOST_COMPUTE,)
     return True

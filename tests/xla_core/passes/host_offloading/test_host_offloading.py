@@ -56,6 +56,16 @@ def test_a_small_op_between_two_of_the_host_goes_along() -> None:
     assert reason.startswith("it stays with its neighbours on the host: the device would save ")
 
 
+def test_a_program_is_divided_in_the_same_way_each_time() -> None:
+    constants = [f"c{n} = f32[] constant({n})" for n in range(12)]
+    wide = [f"w{n} = f32[1000] broadcast(c{n}), dimensions={{}}" for n in range(12)]
+    sums = [f"s{n} = f32[1000] add({f's{n - 1}' if n else 'x'}, w{n})" for n in range(12)]
+    text = entry(*constants, *wide, *sums, "ROOT r = f32[1000] cbrt(s11)")
+    target = NO_CBRT.model_copy(update={"capabilities": Capabilities.all_of(without=["cbrt", "add"])})
+    modules = [divided(text, target) for _ in range(8)]  # kept, so that no two have instructions of one address
+    assert len({module.to_text() for module in modules}) == 1
+
+
 def test_it_stays_on_the_device_where_transfers_cost_nothing() -> None:
     target = NO_CBRT.model_copy(update={"host": CHEAP})
     module = divided(BETWEEN, target)

@@ -64,11 +64,12 @@ class _Row:
     ) -> None:
         self._body, self._context, self._b, self._heap = body, context, context.builder, heap
         self._operand, self._k = body.root.operand(0), body.root.attribute("k")
-        *dims, self._length = self._operand.shape.dimensions
+        dims = self._operand.shape.dimensions
+        self._length = dims[-1]
         self._key_type = f"i{max(8, self._operand.shape.element_type.bit_width)}"
         self._indices = IndexValues(context)
         self._emitter = ElementEmitter(context, body.bindings, self._indices, plan.loops)
-        self._row = delinearized(self._indices.new("row", math.prod(dims), number), dims)
+        self._row = delinearized(self._indices.new("row", math.prod(dims[:-1]), number), dims[:-1])
         self._block_size = min(_BLOCK, self._length)
         self._blocks = -(-(self._length - self._k) // self._block_size)
 
