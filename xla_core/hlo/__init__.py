@@ -15,8 +15,7 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import xla_core.hlo.ops  # noqa: F401  (importing this fills the op table)
 from xla_core.hlo.evaluation.dynamic_shape_program import DynamicShapeProgram
@@ -57,12 +56,13 @@ from xla_core.hlo.values.literal import Literal
 from xla_core.hlo.values.literal_comparison import Difference, Tolerance, compare_arrays, ulp_distance
 from xla_core.hlo.values.shape import Layout, Shape
 from xla_core.hlo.verifier import verify
+from xla_core.lazy_names import loads_on_use
 
 if TYPE_CHECKING:
     from xla_core.hlo.ir.structural_equality import structurally_equal as structurally_equal
     from xla_core.hlo.parsing.parser import parse_hlo as parse_hlo
 
-_LAZY = {"parse_hlo": "xla_core.hlo.parsing.parser", "structurally_equal": "xla_core.hlo.ir.structural_equality"}
+_LAZY = {"parse_hlo": "parsing.parser", "structurally_equal": "ir.structural_equality"}
 """Names that load on first use, because, for example, a backend that is given modules needs no parser."""
 
 __all__ = [
@@ -126,10 +126,4 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    module = _LAZY.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(module), name)
-    globals()[name] = value
-    return value
+__getattr__ = loads_on_use(__name__, _LAZY)

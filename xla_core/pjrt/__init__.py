@@ -29,8 +29,9 @@ Code here uses the public names of the runtime. (XLA: xla/pjrt/c/pjrt_c_api.h.)
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from xla_core.lazy_names import loads_on_use
 
 if TYPE_CHECKING:
     from xla_core.pjrt.api import make_api
@@ -41,7 +42,4 @@ __all__ = ["build_library", "make_api"]
 _LOADED_WHEN_USED = {"build_library": "shared_library", "make_api": "api"}  # JAX imports this package when it starts
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _LOADED_WHEN_USED:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_LOADED_WHEN_USED[name]}"), name)
+__getattr__ = loads_on_use(__name__, _LOADED_WHEN_USED)

@@ -19,9 +19,9 @@ event, read a buffer's fields directly, because they run in every call.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from xla_core.lazy_names import loads_on_use
 from xla_core.runtime.buffers.buffer import Buffer
 from xla_core.runtime.client import Client
 from xla_core.runtime.device import Device
@@ -75,7 +75,4 @@ _LOADED_WHEN_USED = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _LOADED_WHEN_USED:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_LOADED_WHEN_USED[name]}"), name)
+__getattr__ = loads_on_use(__name__, _LOADED_WHEN_USED)

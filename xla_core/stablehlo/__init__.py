@@ -19,10 +19,10 @@ A room imports only from those above it in this list (`translate` from all); imp
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xla_core.checks import require
+from xla_core.lazy_names import loads_on_use
 from xla_core.stablehlo import ops as _ops
 from xla_core.stablehlo.bytecode import parse_bytecode
 from xla_core.stablehlo.ir import (
@@ -57,14 +57,14 @@ if TYPE_CHECKING:
     from xla_core.stablehlo.vhlo.versions import VersionError as VersionError
 
 _LAZY = {
-    "OpExample": "xla_core.stablehlo.reference.examples",
-    "OpReference": "xla_core.stablehlo.reference.op_reference",
-    "from_hlo": "xla_core.stablehlo.translate.raising",
-    "op_example": "xla_core.stablehlo.reference.examples",
-    "op_reference": "xla_core.stablehlo.reference.op_reference",
-    "VersionError": "xla_core.stablehlo.vhlo.versions",
-    "write_portable_artifact": "xla_core.stablehlo.translate.bytecode.writer",
-    "write_text": "xla_core.stablehlo.translate.text",
+    "OpExample": "reference.examples",
+    "OpReference": "reference.op_reference",
+    "from_hlo": "translate.raising",
+    "op_example": "reference.examples",
+    "op_reference": "reference.op_reference",
+    "VersionError": "vhlo.versions",
+    "write_portable_artifact": "translate.bytecode.writer",
+    "write_text": "translate.text",
 }
 """Names by the module that is imported when they are first used. Compiling a program uses none of them."""
 
@@ -121,13 +121,5 @@ def to_hlo(source: str | bytes, file: str = "") -> HloModule:
         return lower(module)
 
 
-def __getattr__(name: str) -> Any:
-    module = _LAZY.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(module), name)
-    globals()[name] = value
-    return value
-
-
+__getattr__ = loads_on_use(__name__, _LAZY)
 del _ops  # imported for the op table that it fills
