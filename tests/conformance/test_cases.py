@@ -12,6 +12,7 @@ from xla_conformance.programs import PROGRAMS
 import xla_core
 from tests.conformance.stored_programs import manifest_entry, without_locations
 from tests.programs import PROGRAMS as EXPORTED
+from xla_core.analysis import HloCostAnalysis
 from xla_core.hlo import OPS, ElementType, Trait
 
 CASES = list(generate())
@@ -73,6 +74,13 @@ def _nudged(array: np.ndarray, *, exact: bool) -> np.ndarray:
         return np.where(np.isfinite(array), np.nextafter(array, array.dtype.type(7)), array.dtype.type(0))
     with np.errstate(all="ignore"):
         return (array * array.dtype.type(1.01) + array.dtype.type(1e-3)).astype(array.dtype)
+
+
+@pytest.mark.parametrize("opcode", ["reduce-window", "select-and-scatter", "convolution"])
+def test_windows_do_not_take_seconds(opcode: str) -> None:
+    """A processor does 1e8 operations of such a window in about a second without optimization."""
+    operations = {case.name: HloCostAnalysis(case.module()).module().flops for case in CASES if case.opcode == opcode}
+    assert {name: count for name, count in operations.items() if count > 1e8} == {}
 
 
 def test_arguments_repeat_and_differ() -> None:

@@ -38,7 +38,7 @@ from xla_core.errors import XlaError
 from xla_core.hlo import OPS, Opcode, Trait
 
 _NAME = "xla-conformance-worker"
-_ALLOCATIONS = 20_000  # of objects between collections of garbage; compilers make many that live as long as a program
+_ALLOCATIONS = 200_000  # of objects between collections of garbage; compilers make many that live as long as a program
 _ANSWER_SECONDS = 10.0  # in which a device must move a few bytes after a test that failed
 
 
@@ -164,7 +164,11 @@ class _Worker:
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self) -> Any:
         with self._stage("collect"):
-            return (yield)
+            gc.disable()  # thousands of tests are made, and no garbage
+            try:
+                return (yield)
+            finally:
+                gc.enable()
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:

@@ -37,6 +37,9 @@ _OTHERS = (
     WindowDimension(size=3, stride=2, padding_low=1, padding_high=1),
 )
 
+_MOST = 1 << 24
+"""The elements that all windows of a case together may have. A processor takes half a second for so many."""
+
 
 def window_of(c: Choice, size: int) -> WindowDimension:
     """Returns the chosen dimension's window: as chosen, but small enough that one fits, if any can."""
@@ -56,10 +59,14 @@ def window_of(c: Choice, size: int) -> WindowDimension:
 
 
 def _windows(c: Choice, sizes: Sequence[int]) -> tuple[WindowDimension, ...]:
+    """Returns the windows of all dimensions. With too many elements, some of the others have windows of one element."""
     windows = list((_OTHERS * 2)[: len(sizes)])
     if sizes:
         at = position(c.place, len(sizes))
         windows[at] = window_of(c, sizes[at])
+        for other in {*range(len(sizes))} - {at}:
+            if math.prod(w.size * w.output_size(n) for w, n in zip(windows, sizes, strict=True)) > _MOST:
+                windows[other] = WindowDimension()
     return tuple(windows)
 
 
