@@ -83,6 +83,15 @@ def rebuild_loop(
     new.control_predecessors = old.control_predecessors
     for successor in old.control_successors:
         successor.control_predecessors = [new if p is old else p for p in successor.control_predecessors]
+    _replace_uses(loop, new, numbers, replaced, b)
+    return new
+
+
+def _replace_uses(
+    loop: Loop, new: HloInstruction, numbers: Mapping[int, int], replaced: Mapping[int, HloInstruction], b: Builder
+) -> None:
+    """Replaces the old while by the new one, in which element `numbers[i]` of the state is the old element i."""
+    old, computation = loop.instruction, b.computation
     for user in old.users:
         if user.opcode == Opcode.GET_TUPLE_ELEMENT and not user.is_root:
             if user.tuple_index in replaced:
@@ -106,7 +115,6 @@ def rebuild_loop(
         computation.replace_with(old, computation.add(Opcode.TUPLE, *parts))
     else:
         computation.remove(old)
-    return new
 
 
 def _copy_constant(computation: HloComputation, constant: HloInstruction) -> HloInstruction:
