@@ -29,6 +29,8 @@ EXPONENTIAL = {
         2.0826503635975652e-09,
     ),
 }
+# P(r) in e^2r = 1 + 2 r + r^2 P(r), |r| <= ln(2) / 4: 25.3 bits of e^2r - 1, and more where r is small
+EXPONENTIAL_OF_DOUBLE = (2.0, 1.333325743675232, 0.6666738390922546, 0.2676395773887634, 0.08884134143590927)
 
 LN2_HIGH = {"f32": 0.693359375, "f64": 6.93147180369123816490e-01}  # few enough bits to multiply exactly
 LN2_LOW = {"f32": -2.12194440054690583e-4, "f64": 1.90821492927058770002e-10}

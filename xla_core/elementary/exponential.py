@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from xla_core.elementary.arithmetic import Arithmetic, V
-from xla_core.elementary.coefficients import EXPONENTIAL, LN2_HIGH, LN2_LOW, LN2_REST
+from xla_core.elementary.coefficients import EXPONENTIAL, EXPONENTIAL_OF_DOUBLE, LN2_HIGH, LN2_LOW, LN2_REST
 from xla_core.elementary.double_double import DoubleDouble
 from xla_core.elementary.functions import function
 
@@ -14,15 +14,14 @@ _ZERO = {"f32": -176.0, "f64": -1418.0}  # here the two halves of the scale of e
 _HIGHEST = {"f32": 89.0, "f64": 710.0}  # above, e^x rounds to infinity
 
 
-def _reduced(m: Arithmetic[V], x: V, low: V | None = None, *, parts: int = 2) -> tuple[V, V, V]:
+def _reduced(m: Arithmetic[V], x: V, low: V | None = None) -> tuple[V, V, V]:
     """Returns (r, e^r - 1, n) with x + low = n ln(2) + r and |r| <= ln(2) / 2.
 
-    Only the low bits of n are valid; see `Arithmetic.nearest`. With `parts` of 1, ln(2) is rounded to one number: the
-    error of r is |n| times its rounding error.
+    Only the low bits of n are valid; see `Arithmetic.nearest`.
     """
     n, number = m.nearest(x, 1.4426950408889634)
     r = x
-    for part in (LN2_HIGH[m.kind(x)], LN2_LOW[m.kind(x)]) if parts == 2 else (math.log(2.0),):
+    for part in (LN2_HIGH[m.kind(x)], LN2_LOW[m.kind(x)]):
         r = m.fma(n, m.constant(-part, x), r)
     if low is not None:
         r = m.add(r, low)
@@ -103,15 +102,27 @@ def logistic(m: Arithmetic[V], x: V) -> V:
 def tanh(m: Arithmetic[V], x: V) -> V:
     """Computes t / (t + 2), with t = e^(2|x|) - 1.
 
-    The error of a large t hardly matters. So f32 takes ln(2) as one number, whose error only a large t shows.
+    The error of a large t hardly matters.
     """
     limit = {"f32": 10.0, "f64": 22.0}[m.kind(x)]
-    y = m.abs(x)
-    y = m.choose(m.greater(y, limit), limit, y)
-    _, less_one, n = _reduced(m, m.add(y, y), parts=2 if m.is_wide(x) else 1)
+    size = m.abs(x)
+    y = m.choose(m.greater(size, limit), limit, size)
+    less_one, n = _reduced(m, m.add(y, y))[1:] if m.is_wide(x) else _doubled(m, y)
     scale = m.power_of_two(n)
     t = m.fma(less_one, scale, m.sub(scale, 1.0))
-    return m.with_sign(m.div(t, m.add(t, 2.0)), x)
+    quotient = m.div(t, m.add(t, 2.0))
+    return m.from_bits(m.or_(m.bits(quotient), m.xor(m.bits(x), m.bits(size))))  # with the sign of x
+
+
+def _doubled(m: Arithmetic[V], x: V) -> tuple[V, V]:
+    """Returns (e^2r - 1, n) of an f32 value, with 2 x = n ln(2) + 2 r.
+
+    Takes ln(2) as one number, whose error only a large n shows.
+    """
+    n, number = m.nearest(x, 2 / math.log(2.0))
+    r = m.fma(n, m.constant(-math.log(2.0) / 2, x), x)
+    square = m.mul(r, r)
+    return m.fma(square, m.polynomial_by_square(r, square, EXPONENTIAL_OF_DOUBLE), m.add(r, r)), number
 
 
 @function("sinh", in_f64=True)
