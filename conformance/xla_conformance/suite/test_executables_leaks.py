@@ -2,116 +2,24 @@
 
 from __future__ import annotations
 
-import gc
-import time
 from collections import Counter
-from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from xla_conformance.bench import ExecutableBench, compiled
 from xla_conformance.claims import require_devices
-from xla_conformance.device.processes import native_bytes, open_files, resident_bytes, thread_count
+from xla_conformance.device.leaks import RUNS, require_nothing_left
 from xla_conformance.programs.family import FAMILY, SHARDED, FamilyProgram
-from xla_core import Buffer, Client, InvalidArgumentError, XlaError
-from xla_core.backend import Communicator, DeviceMemory, Event, Executable, Stream, StreamExecutor
-from xla_core.hlo import HloModule
+from xla_core import Client, InvalidArgumentError, XlaError
+from xla_core.backend import DeviceMemory, StreamExecutor
 
-RUNS = 200
-ROUNDS = 8
-KINDS = (Buffer, Communicator, Event, Executable, HloModule, Stream)
 LARGE = FamilyProgram(
     "large_results",
     "HloModule m\n\nENTRY e {\n  x = f32[65536] parameter(0)\n  y = f32[65536] multiply(x, x)\n"
     "  z = f32[65536] negate(x)\n  ROOT r = (f32[65536], f32[65536]) tuple(y, z)\n}\n",
 )
 BY_NAME = {program.name: program for program in (*FAMILY, *SHARDED, LARGE)}
-
-
-class Held(NamedTuple):
-    """An amount of something, and by how much it must grow in a round to be a leak rather than noise."""
-
-    amount: int
-    noise: int
-
-
-def meter(client: Client, runs: int, native_each: int, bytes_each: int) -> dict[str, Held]:
-    """What the process and the devices hold now, by a name.
-
-    Args:
-        runs: runs in a round.
-        native_each: bytes of the C library that a run may leave.
-        bytes_each: half of what a run's results and temporaries have, if that is more than the system's noise; else 0.
-    """
-    client.synchronize()
-    gc.collect()
-    types = Counter(map(type, gc.get_objects()))
-    few = runs // 20  # the pool grows by a block whenever more work than ever before is in flight
-    held = {
-        "open files": Held(open_files(), 1),
-        "threads": Held(thread_count(), 1),
-        "Python objects": Held(sum(types.values()), runs // 2),
-        "bytes of the C library": Held(native_bytes(), runs * native_each),
-        **{f"objects of {k.__name__}": Held(_count(types, k), 1) for k in KINDS},
-        "objects of DeviceMemory": Held(_count(types, DeviceMemory), few),
-    }
-    for index, device in enumerate(client.devices):
-        stats = device.memory_stats()  # frees what is done, too
-        held[f"bytes in use on device {index}"] = Held(stats.bytes_in_use, 1)
-        held[f"bytes reserved on device {index}"] = Held(stats.bytes_reserved, few * 256)
-    if bytes_each:
-        held["bytes of the process"] = Held(resident_bytes(), runs * bytes_each)
-    return held
-
-
-def _count(types: Counter[type], kind: type) -> int:
-    return sum(count for found, count in types.items() if issubclass(found, kind))
-
-
-def idle_growth(client: Client, runs: int) -> dict[str, int]:
-    """What grows in a round without the device, because the process's own allocators drift while Python works."""
-    before = meter(client, runs, 0, 1)
-    for number in range(runs):
-        for size in (3, 5000, 1 << 16):
-            np.full(size, number, np.float32).astype(np.float64).tobytes()
-    after = meter(client, runs, 0, 1)
-    return {name: after[name].amount - held.amount for name, held in before.items()}
-
-
-def require_no_leak(
-    client: Client,
-    work: Callable[[], None],
-    what: str,
-    *,
-    runs: int = RUNS,
-    native_each: int = 16,
-    bytes_each: int = 0,
-) -> None:
-    """Does the work many times, in rounds. Pools and caches grow to a size and stay; what leaks grows in each round."""
-    for _ in range(runs // 3):
-        work()
-    before = meter(client, runs, native_each, bytes_each)
-    growing = set(before)
-    grown: dict[str, int] = {}
-    for _ in range(ROUNDS):
-        for _ in range(runs):
-            work()
-        for _ in range(10):
-            after = meter(client, runs, native_each, bytes_each)
-            growth = {name: after[name].amount - before[name].amount for name in growing}
-            grown = {name: by for name, by in growth.items() if by >= after[name].noise}
-            if not grown:
-                return
-            time.sleep(0.1)  # a callback of another thread may still hold something
-        before, growing = after, set(grown)
-    drift = idle_growth(client, runs)
-    grown = {name: by for name, by in grown.items() if by > 2 * drift.get(name, 0)}
-    if not grown:
-        return
-    more = " and ".join(f"{count} {name}" for name, count in grown.items())
-    raise AssertionError(f"{runs} times {what} leave nothing behind, but each time there are more: {more}.")
 
 
 @pytest.mark.promise("executable.error-frees", "event.dropped", "event.destroy", "executable.results-from-allocator")
@@ -128,7 +36,7 @@ def test_runs_leave_nothing(client: Client, name: str, random: np.random.Generat
         for result in executable(*values):
             np.asarray(result)
 
-    require_no_leak(client, work, f"running {name}", bytes_each=1 << 18 if program is LARGE else 0)
+    require_nothing_left(client, work, f"running {name}", bytes_each=1 << 18 if program is LARGE else 0)
 
 
 @pytest.mark.promise("stream.h2d-keeps-source", "stream.d2h", "stream.upload", "executor.deallocate")
@@ -141,7 +49,7 @@ def test_transfers_leave_nothing(client: Client, immutable: bool, random: np.ran
                 buffer = buffer.copy_to_device(client.devices[1])
             np.asarray(buffer)
 
-    require_no_leak(client, work, "transferring two arrays")
+    require_nothing_left(client, work, "transferring two arrays")
 
 
 @pytest.mark.promise("executable.error-frees", "communicator.end-releases")
@@ -156,7 +64,7 @@ def test_sharded_runs_leave_nothing(client: Client, program: FamilyProgram, rand
             for result in row:
                 np.asarray(result)
 
-    require_no_leak(client, work, f"running {program.name}")
+    require_nothing_left(client, work, f"running {program.name}")
 
 
 @pytest.mark.promise("executable.error-frees")
@@ -180,7 +88,7 @@ def test_failures_leave_nothing(client: Client, name: str, random: np.random.Gen
         with pytest.raises(XlaError):
             executable(gone, *values[1:])
 
-    require_no_leak(client, work, f"failing runs of {name}")
+    require_nothing_left(client, work, f"failing runs of {name}")
 
 
 @pytest.mark.promise("executor.deallocate", "executable.results-from-allocator")
@@ -226,4 +134,4 @@ def test_compilations_leave_nothing(client: Client, random: np.random.Generator)
         executable.delete()
 
     # LLVM leaves some KiB of each compilation.
-    require_no_leak(client, work, "compiling, running and deleting a program", runs=RUNS // 3, native_each=1 << 16)
+    require_nothing_left(client, work, "compiling, running and deleting a program", runs=RUNS // 3, native_each=1 << 16)

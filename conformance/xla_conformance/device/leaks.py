@@ -1,0 +1,155 @@
+"""Finds what hundreds of runs leave behind: device memory, host memory, threads, files, objects."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from xla_conformance.device.processes import native_bytes, open_files, resident_bytes, thread_count
+from xla_core import Buffer, Client
+from xla_core.backend import Communicator, DeviceMemory, Event, Executable, Stream
+from xla_core.hlo import HloModule
+
+__all__ = ["RUNS", "require_nothing_left"]
+
+RUNS = 200
+_ROUNDS = 8
+_KINDS = (Buffer, Communicator, Event, Executable, HloModule, Stream)
+_CALM = 2  # rounds in which nothing grows prove that nothing leaks
+_LOOKS = 10  # at what there is after a round
+
+
+class _Held(NamedTuple):
+    """An amount of something, and by how much it must grow in a round to be a leak rather than noise."""
+
+    amount: int
+    noise: int
+
+
+def _meter(client: Client, runs: int, native_each: int, bytes_each: int) -> dict[str, _Held]:
+    """What the process and the devices hold now, by a name.
+
+    Args:
+        runs: runs in a round.
+        native_each: bytes of the C library that a run may leave.
+        bytes_each: half of what a run's results and temporaries have, if that is more than the system's noise; else 0.
+    """
+    client.synchronize()
+    gc.collect()
+    types = Counter(map(type, gc.get_objects()))
+    few = runs // 20  # the pool grows by a block whenever more work than ever before is in flight
+    held = {
+        "open files": _Held(open_files(), 1),
+        "threads": _Held(thread_count(), 1),
+        "Python objects": _Held(sum(types.values()), runs // 2),
+        "bytes of the C library": _Held(native_bytes(), runs * native_each),
+        **{f"objects of {k.__name__}": _Held(_count(types, k), 1) for k in _KINDS},
+        "objects of DeviceMemory": _Held(_count(types, DeviceMemory), few),
+    }
+    for index, device in enumerate(client.devices):
+        stats = device.memory_stats()  # frees what is done, too
+        held[f"bytes in use on device {index}"] = _Held(stats.bytes_in_use, 1)
+        held[f"bytes reserved on device {index}"] = _Held(stats.bytes_reserved, few * 256)
+    if bytes_each:
+        held["bytes of the process"] = _Held(resident_bytes(), runs * bytes_each)
+    return held
+
+
+def _count(types: Counter[type], kind: type) -> int:
+    return sum(count for found, count in types.items() if issubclass(found, kind))
+
+
+class _Rounds:
+    """What each round left, and the verdict after several of them.
+
+    A round is compared with the last one after which there were as many threads: each thread has memory of its own,
+    and one that ends frees more than a small leak takes in a round.
+    """
+
+    def __init__(self, start: dict[str, _Held]) -> None:
+        self._last = {start["threads"].amount: (0, start)}
+        self._threads = start["threads"].amount
+        self._count = 0
+        self._calm: Counter[str] = Counter()  # the rounds in which something did not grow
+        self._rises: Counter[str] = Counter()  # and those in which it did
+
+    def grown(self, now: dict[str, _Held]) -> dict[str, int]:
+        """What has grown by more than noise until now, in the round that is under way, and by how much in a round."""
+        number, before = self._last.get(now["threads"].amount, (self._count, now))
+        rounds = self._count + 1 - number
+        growth = {name: (held.amount - before[name].amount) // rounds for name, held in now.items()}
+        growth["threads"] = now["threads"].amount - self._threads
+        return {name: by for name, by in growth.items() if by >= now[name].noise}
+
+    def end(self, now: dict[str, _Held]) -> dict[str, int]:
+        """Ends the round that is under way, and returns what has grown in it."""
+        grown = self.grown(now)
+        comparable = {*now} if now["threads"].amount in self._last else {"threads"}
+        self._rises.update(comparable & grown.keys())
+        self._calm.update(comparable - grown.keys())
+        self._count += 1
+        self._threads = now["threads"].amount
+        self._last[self._threads] = (self._count, now)
+        return grown
+
+    def is_calm(self, name: str) -> bool:
+        return self._calm[name] >= _CALM
+
+    def rises(self, name: str) -> bool:
+        return self._rises[name] > _CALM and not self.is_calm(name)
+
+
+def _idle_growth(client: Client, runs: int) -> dict[str, int]:
+    """What grows in a round without the device, which is the median of three."""
+    growths = []
+    before = _meter(client, runs, 0, 1)
+    for _ in range(3):
+        for number in range(runs):
+            for size in (3, 5000, 1 << 16):
+                np.full(size, number, np.float32).astype(np.float64).tobytes()
+        after = _meter(client, runs, 0, 1)
+        growths.append({name: after[name].amount - held.amount for name, held in before.items()})
+        before = after
+    return {name: sorted(growth[name] for growth in growths)[1] for name in before}
+
+
+def require_nothing_left(
+    client: Client,
+    work: Callable[[], None],
+    what: str,
+    *,
+    runs: int = RUNS,
+    native_each: int = 16,
+    bytes_each: int = 0,
+) -> None:
+    """Does the work many times, in rounds. Pools and caches grow to a size and stay; what leaks grows in each round.
+
+    Raises:
+        AssertionError: something grew in all rounds, or in all but one.
+    """
+    for _ in range(runs // 3):
+        work()
+    rounds = _Rounds(_meter(client, runs, native_each, bytes_each))
+    grown: dict[str, int] = {}
+    for _ in range(_ROUNDS):
+        for _ in range(runs):
+            work()
+        for _ in range(_LOOKS):
+            now = _meter(client, runs, native_each, bytes_each)
+            if not rounds.grown(now):
+                break
+            time.sleep(0.1)  # a callback of another thread may still hold something
+        grown = rounds.end(now)
+        if all(map(rounds.is_calm, now)):
+            return
+    drift = _idle_growth(client, runs)
+    leaks = {name: by for name, by in grown.items() if rounds.rises(name) and by - drift[name] >= now[name].noise}
+    if not leaks:
+        return
+    more = " and ".join(f"{count} {name}" for name, count in leaks.items())
+    raise AssertionError(f"{runs} times {what} leave nothing behind, but each time there are more: {more}.")

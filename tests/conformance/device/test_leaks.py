@@ -1,0 +1,67 @@
+"""The suite's search for leaks finds one small block a run, beside threads that start and end."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import sys
+import threading
+from collections.abc import Callable
+
+import pytest
+from xla_conformance.device.leaks import require_nothing_left
+
+from xla_core import Client
+
+pytest.importorskip("xla_backend_template")
+
+RUNS = 100
+
+
+def _with_threads(leak: Callable[[], object]) -> Callable[[], None]:
+    """Work of which each second round starts threads and each other one ends them."""
+    runs = itertools.count()
+    waiting: list[tuple[threading.Thread, threading.Event]] = []
+
+    def work() -> None:
+        leak()
+        number = next(runs) - RUNS // 3
+        if number % RUNS == RUNS - 1 and waiting:
+            for thread, event in waiting:
+                event.set()
+                thread.join()
+            waiting.clear()
+        elif number % RUNS == RUNS - 1:
+            for _ in range(4):
+                event = threading.Event()
+                thread = threading.Thread(target=event.wait, daemon=True)
+                thread.start()
+                waiting.append((thread, event))
+
+    return work
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the C library tells what is allocated")
+def test_a_block_of_the_c_library_that_each_run_leaves_is_found() -> None:
+    malloc = ctypes.CDLL(None).malloc
+    malloc.argtypes, malloc.restype = [ctypes.c_size_t], ctypes.c_void_p
+    with Client("template") as client, pytest.raises(AssertionError, match="bytes of the C library"):
+        require_nothing_left(client, lambda: malloc(64), "doing nothing", runs=RUNS)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the C library tells what is allocated")
+def test_threads_that_end_hide_no_leak() -> None:
+    malloc = ctypes.CDLL(None).malloc
+    malloc.argtypes, malloc.restype = [ctypes.c_size_t], ctypes.c_void_p
+    held: list[object] = []
+
+    def leak() -> None:
+        held.append(malloc(64))
+
+    with Client("template") as client, pytest.raises(AssertionError, match="bytes of the C library"):
+        require_nothing_left(client, _with_threads(leak), "doing nothing", runs=RUNS)
+
+
+def test_threads_that_start_and_end_are_no_leak() -> None:
+    with Client("template") as client:
+        require_nothing_left(client, _with_threads(lambda: None), "doing nothing", runs=RUNS)
