@@ -5,7 +5,15 @@ from __future__ import annotations
 import math
 
 from xla_core.elementary.arithmetic import Arithmetic, V
-from xla_core.elementary.coefficients import EXPONENTIAL, EXPONENTIAL_OF_DOUBLE, LN2_HIGH, LN2_LOW, LN2_REST
+from xla_core.elementary.coefficients import (
+    COSH_OF_F32,
+    EXPONENTIAL,
+    EXPONENTIAL_OF_DOUBLE,
+    LN2_HIGH,
+    LN2_LOW,
+    LN2_REST,
+    SINH_OF_F32,
+)
 from xla_core.elementary.double_double import DoubleDouble
 from xla_core.elementary.functions import function
 
@@ -125,18 +133,39 @@ def _doubled(m: Arithmetic[V], x: V) -> tuple[V, V]:
     return m.fma(square, m.polynomial_by_square(r, square, EXPONENTIAL_OF_DOUBLE), m.add(r, r)), number
 
 
-@function("sinh", in_f64=True)
+def _halves_in_f64(m: Arithmetic[V], x: V) -> tuple[V, V]:
+    """Returns the halves of e^x and e^-x, of an f32 value in f64, as (sum, difference).
+
+    Takes e^x = 2^n (c + s) and e^-x = 2^-n (c - s), with c = cosh(r) and s = sinh(r), and needs no division.
+    """
+    bounded = m.limit(m.widen(x), -200.0, 200.0)  # f32 overflows long before
+    n, number = m.nearest(bounded, 1 / math.log(2.0))
+    r = m.fma(n, m.constant(-math.log(2.0), bounded), bounded)
+    z, one = m.mul(r, r), m.integer(1, r)
+    c = m.fma(z, m.polynomial(z, COSH_OF_F32), m.constant(1.0, r))
+    s = m.fma(m.mul(r, z), m.polynomial(z, SINH_OF_F32), r)
+    up = m.power_of_two(m.isub(number, one))
+    down = m.power_of_two(m.isub(m.integer(-1, r), number))
+    both, less = m.add(up, down), m.sub(up, down)
+    return m.fma(both, c, m.mul(less, s)), m.fma(both, s, m.mul(less, c))
+
+
+@function("sinh")
 def sinh(m: Arithmetic[V], x: V) -> V:
     """Computes (t + t / (t + 1)) / 2, with t = e^|x| - 1. A large |x| uses `_half_exp`, which overflows later."""
+    if m.prefers_f64(x):
+        return m.with_sign(m.narrow(_halves_in_f64(m, x)[1]), x)
     y = m.abs(x)
     t = m.emit("exponential-minus-one", y)
     near = m.mul(m.add(t, m.div(t, m.add(t, 1.0))), 0.5)
     return m.with_sign(m.choose(m.greater(y, 40.0), _half_exp(m, y), near), x)
 
 
-@function("cosh", in_f64=True)
+@function("cosh")
 def cosh(m: Arithmetic[V], x: V) -> V:
     """Computes (e^|x| + e^-|x|) / 2. A large |x| uses `_half_exp`, which overflows later."""
+    if m.prefers_f64(x):
+        return m.narrow(_halves_in_f64(m, x)[0])
     y = m.abs(x)
     e = m.emit("exponential", y)
     near = m.add(m.mul(e, 0.5), m.div(m.constant(0.5, x), e))
