@@ -12,16 +12,16 @@ import itertools
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
-from unittest import mock
 
-from xla_backend_cpu import code_generation, xla_backend
+from xla_backend_cpu import xla_backend
 from xla_backend_cpu.compiler import CpuCompiler
+from xla_backend_cpu.machine_code import CodeGenerator, LlvmCodeGenerator
 from xla_backend_cpu.platform import CpuPlatform
 
 from tests.conformance.zoo.kernels import EFFECTS
 from tests.conformance.zoo.mutant import Mutant
 from xla_core.backend import BackendSpec
-from xla_core.codegen.llvm import TargetAbi, compile_ir, compile_objects
+from xla_core.codegen.llvm import IrPart, LoopAbi, compile_ir
 
 __all__ = ["Rewriting", "bounds", "native_mutant", "replaced", "with_control_bits"]
 
@@ -35,28 +35,37 @@ def native_mutant(name: str, fault: str, rewriting: Rewriting, *, optimized: boo
 
 
 def _backend(rewriting: Rewriting, optimized: bool) -> BackendSpec:
-    def compiled(
-        texts: Sequence[str], abi: TargetAbi, level: int = 2, *, jit: bool = False, what: str = "", threads: int = 1
-    ) -> tuple[bytes, ...]:
-        if not optimized:
-            wrong = [rewriting(text) for text in texts]
-            EFFECTS[0] += wrong != list(texts)
-            wrong = [_declared_once(text) for text in wrong]
-            return compile_objects(wrong, abi, level, jit=jit, what=what, threads=threads)
-        objects = []
-        for text in texts:
-            right = compile_ir(text, abi, level, jit=jit, what=what).ir()
-            changed = rewriting(right)
-            EFFECTS[0] += changed != right
-            objects.append(compile_ir(changed, abi, 0, jit=jit, what=what).object())
-        return tuple(objects)
+    class Compiler(CpuCompiler):
+        @functools.cached_property
+        def code_generator(self) -> CodeGenerator:
+            return _WrongGenerator(rewriting, optimized)
 
     class Platform(CpuPlatform):
         def create_compiler(self) -> CpuCompiler:
-            mock.patch.object(code_generation, "compile_objects", compiled).start()
-            return CpuCompiler()
+            return Compiler()
 
-    return dataclasses.replace(xla_backend(), platform=Platform)
+    return dataclasses.replace(xla_backend(), platform=Platform, compiler=Compiler)
+
+
+class _WrongGenerator(LlvmCodeGenerator):
+    """LLVM's code generator, with IR that a rewriting changes before or after LLVM's passes."""
+
+    def __init__(self, rewriting: Rewriting, optimized: bool) -> None:
+        self._rewriting, self._optimized = rewriting, optimized
+
+    def compile(
+        self, parts: Sequence[IrPart], abi: LoopAbi, level: int, *, what: str, threads: int
+    ) -> tuple[bytes, ...]:
+        return tuple(self._object(part, abi, level, what) for part in parts)
+
+    def _object(self, part: IrPart, abi: LoopAbi, level: int, what: str) -> bytes:
+        right = part.text
+        if self._optimized:
+            right = compile_ir(right, abi, level, jit=True, what=what, optimized=part.optimized).ir()
+        wrong = self._rewriting(right)
+        EFFECTS[0] += wrong != right
+        level = 0 if self._optimized else level
+        return compile_ir(_declared_once(wrong), abi, level, jit=True, what=what, optimized=part.optimized).object()
 
 
 def _declared_once(text: str) -> str:
