@@ -111,10 +111,12 @@ class BufferPool:
 
     Attributes:
         owners: the number of those who have its address besides its handles.
+        takes_uploads: whether native code copies the host's arrays to its memory.
     """
 
     def __init__(self, place: Place, shape: Shape, description: Slots, make_handle: MakeHandle) -> None:
         self.shape, self.description, self.owners = shape, description, 0
+        self.takes_uploads = False
         self.make_handle = make_handle
         self.bytes = self._memory_bytes = place.storage.byte_size(shape)
         self._place = weakref.ref(place)
@@ -232,6 +234,7 @@ def use_for_uploads(pool: BufferPool) -> None:
         _set_upload(number, pool)
         if before is not None:
             before.owners -= 1
+    pool.takes_uploads = True
     pool.refill()
 
 

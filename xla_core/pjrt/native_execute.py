@@ -43,7 +43,7 @@ class NativeProgram:
         taken: Sequence[BufferPool],
         released: Sequence[int] = (),
     ) -> None:
-        self._needed = collections.Counter(taken)
+        self._taken, self._given = collections.Counter(taken), collections.Counter(parameters)
         self._pools = [*parameters, *taken]
         for pool in self._pools:
             pool.owners += 1
@@ -71,8 +71,9 @@ class NativeProgram:
             self._words[PROGRAM[name]] = value
 
     def refill(self) -> None:
-        for pool, count in self._needed.items():
-            pool.refill(count)
+        """Adds to the pools what a call takes of them, with its arguments where hosts upload these for the call."""
+        for pool, count in self._taken.items():
+            pool.refill(count + self._given[pool] * pool.takes_uploads)
 
     def close(self) -> None:
         for pool in self._pools:

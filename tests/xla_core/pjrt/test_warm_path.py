@@ -381,6 +381,26 @@ def test_an_upload_is_an_argument_of_a_native_run(host: Host) -> None:
     assert not native_handles[x].is_live()
 
 
+def test_a_call_with_many_uploads_of_one_shape_is_native(host: Host) -> None:
+    """The arguments of a call and its results come from one pool, which must have enough for both."""
+    count = 100
+    names = range(count)
+    types = ", ".join(["tensor<4xf32>"] * count)
+    text = f"""
+        func.func public @main({", ".join(f"%a{n}: tensor<4xf32>" for n in names)}) -> ({types}) {{
+          {"".join(f"%r{n} = stablehlo.add %a{n}, %a{n} : tensor<4xf32>; ".replace("; ", chr(10)) for n in names)}
+          return {", ".join(f"%r{n}" for n in names)} : {types}
+        }}"""
+    program = host.compile(text)
+    for _ in range(6):
+        arguments = [host.upload(X + n) for n in names]
+        results = host.execute(program, arguments, count)
+        are_native = [buffer in native_handles for buffer in (*arguments, *results)]
+        assert np.array_equal(host.download(results[7], X.dtype), 2 * (X + 7))
+        destroy(host, *arguments, *results)
+    assert all(are_native)
+
+
 def test_a_small_destination_is_an_error(host: Host) -> None:
     for _ in range(3):
         buffer = host.upload(X)
