@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from xla_core.elementary.arithmetic import Arithmetic, V
 from xla_core.elementary.coefficients import EXP2, LN2_HIGH, LN2_LOW, LOG, LOG2, TWO_THIRDS_LOW
 from xla_core.elementary.exponential import exp_with_low
@@ -69,19 +71,50 @@ def log1p(m: Arithmetic[V], x: V) -> V:
     return _at_edges(m, x, result, -1.0)
 
 
-@function("asinh", in_f64=True)
+def _log_of_quotient_in_f64(m: Arithmetic[V], difference: V, total: V, twos: V) -> V:
+    """Returns log(2^twos (1 + s) / (1 - s)), with s = difference / total, to the digits of f32."""
+    s = m.div(difference, total)
+    return m.mul(m.fma(s, m.polynomial(m.mul(s, s), LOG2), twos), math.log(2.0))
+
+
+def _log_of_sum_in_f64(m: Arithmetic[V], u: V, difference: V, total: V) -> V:
+    """Returns log(u) to the digits of f32, for u >= 1. Near 1 it takes (u - 1) / (u + 1) = difference / total."""
+    _, exponent = split(m, u, denormals=False)
+    near, power = m.icmp("eq", exponent, m.integer(0, u)), m.power_of_two(exponent)
+    difference = m.select(near, difference, m.sub(u, power))
+    total = m.select(near, total, m.add(u, power))
+    result = _log_of_quotient_in_f64(m, difference, total, m.to_float(m.truncate(exponent), "f64"))
+    return m.choose(m.fcmp("ult", u, m.constant(math.inf, u)), result, u)
+
+
+@function("asinh")
 def asinh(m: Arithmetic[V], x: V) -> V:
-    """Computes log1p(|x| + x^2 / (1 + sqrt(1 + x^2))), or log(|x|) + log(2) for large |x|."""
+    """Computes log1p(|x| + x^2 / (1 + sqrt(1 + x^2))), or log(|x|) + log(2) for large |x|.
+
+    f32 is computed in f64 as log(|x| + sqrt(1 + x^2)).
+    """
     y = m.abs(x)
+    if m.prefers_f64(x):
+        y = m.widen(y)
+        root = m.sqrt(m.fma(y, y, m.constant(1.0, y)))
+        return m.with_sign(m.narrow(_log_of_sum_in_f64(m, m.add(y, root), y, m.add(root, 1.0))), x)
     square = m.mul(y, y)
     near = m.emit("log-plus-one", m.add(y, m.div(square, m.add(m.sqrt(m.add(square, 1.0)), 1.0))))
     far = m.add(m.emit("log", y), 0.6931471805599453)
     return m.with_sign(m.choose(m.greater(y, 2.0**28), far, near), x)
 
 
-@function("acosh", in_f64=True)
+@function("acosh")
 def acosh(m: Arithmetic[V], x: V) -> V:
-    """Computes log1p(t + sqrt(2 t + t^2)) with t = x - 1, or log(x) + log(2) for large x."""
+    """Computes log1p(t + sqrt(2 t + t^2)) with t = x - 1, or log(x) + log(2) for large x.
+
+    f32 is computed in f64 as log(x + sqrt(x^2 - 1)).
+    """
+    if m.prefers_f64(x):
+        y = m.widen(x)
+        above = m.add(y, 1.0)
+        root = m.sqrt(m.mul(m.sub(y, 1.0), above))
+        return m.choose(m.less(x, 1.0), math.nan, m.narrow(_log_of_sum_in_f64(m, m.add(y, root), root, above)))
     t = m.sub(x, 1.0)
     near = m.emit("log-plus-one", m.add(t, m.sqrt(m.fma(t, t, m.add(t, t)))))
     far = m.add(m.emit("log", x), 0.6931471805599453)
@@ -89,10 +122,21 @@ def acosh(m: Arithmetic[V], x: V) -> V:
     return m.choose(m.less(x, 1.0), float("nan"), result)
 
 
-@function("atanh", in_f64=True)
+@function("atanh")
 def atanh(m: Arithmetic[V], x: V) -> V:
-    """Computes log1p(2 |x| / (1 - |x|)) / 2."""
+    """Computes log1p(2 |x| / (1 - |x|)) / 2.
+
+    f32 is computed in f64, where the quotient of 1 + |x| and 1 - |x| needs no rounding before it is divided.
+    """
     y = m.abs(x)
+    if m.prefers_f64(x):
+        _, exponent = split(m, m.div(m.add(y, 1.0), m.sub(m.constant(1.0, y), y)), denormals=False)
+        wide, power = m.widen(y), m.widen(m.power_of_two(exponent))
+        more, less = m.add(power, 1.0), m.sub(m.constant(1.0, power), power)
+        twos = m.widen(m.to_float(exponent, "f32"))
+        log = _log_of_quotient_in_f64(m, m.fma(wide, more, less), m.fma(wide, less, more), twos)
+        inside = m.with_sign(m.narrow(m.mul(log, 0.5)), x)
+        return m.select(m.less(y, 1.0), inside, m.choose(m.equal(y, 1.0), m.mul(x, math.inf), math.nan))
     inside = m.div(m.add(y, y), m.sub(m.constant(1.0, x), y))
     result = m.with_sign(m.mul(m.emit("log-plus-one", inside), 0.5), x)
     return m.choose(m.greater(y, 1.0), float("nan"), result)
