@@ -5,10 +5,13 @@ from __future__ import annotations
 import ctypes
 import importlib.resources
 import os
+from typing import TYPE_CHECKING
 
 from xla_backend_cpu.host import host_triple, locked
 from xla_backend_cpu.machine_code import CodeGenerator
-from xla_core.codegen import LinkedCode
+
+if TYPE_CHECKING:
+    from xla_core.codegen import LinkedCode
 
 __all__ = ["runtime_symbols", "start_workers"]
 

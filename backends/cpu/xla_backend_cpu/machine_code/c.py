@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xla_backend_cpu.machine_code.generator import CodeGenerator
-from xla_core.codegen import LinkedCode
 from xla_core.errors import InternalError, UnavailableError
 
 if TYPE_CHECKING:
+    from xla_core.codegen import LinkedCode
     from xla_core.codegen.c import CSource
     from xla_core.codegen.llvm import IrPart, LoopAbi
 
@@ -69,6 +69,7 @@ class CCodeGenerator(CodeGenerator):
             return Path(folder, "program.o").read_bytes()
 
     def load(self, code: Sequence[bytes], exports: Sequence[str], imports: Mapping[str, int]) -> LinkedCode:
+        from xla_core.codegen import LinkedCode
         from xla_core.codegen.c import IMPORT_PREFIX
 
         (data,) = code

@@ -6,9 +6,8 @@ import abc
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from xla_core.codegen import LinkedCode
-
 if TYPE_CHECKING:
+    from xla_core.codegen import LinkedCode
     from xla_core.codegen.llvm import IrPart, LoopAbi
 
 __all__ = ["CodeGenerator"]

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from xla_backend_cpu.machine_code.generator import CodeGenerator
-from xla_core.codegen import LinkedCode, link_objects
 
 if TYPE_CHECKING:
+    from xla_core.codegen import LinkedCode
     from xla_core.codegen.llvm import IrPart, LoopAbi
 
 __all__ = ["LlvmCodeGenerator"]
@@ -38,4 +38,6 @@ class LlvmCodeGenerator(CodeGenerator):
         return object_code(ir_text, abi, level, what)
 
     def load(self, code: Sequence[bytes], exports: Sequence[str], imports: Mapping[str, int]) -> LinkedCode:
+        from xla_core.codegen import link_objects
+
         return link_objects(code, exports, imports)
