@@ -21,7 +21,7 @@ RUNS = 200
 _ROUNDS = 8
 _KINDS = (Buffer, Communicator, Event, Executable, HloModule, Stream)
 _CALM = 2  # rounds in which nothing grows prove that nothing leaks
-_LOOKS = 10  # at what there is after a round
+_LOOKS = 4  # at what there is after a round
 
 
 class _Held(NamedTuple):
@@ -143,7 +143,7 @@ def require_nothing_left(
             now = _meter(client, runs, native_each, bytes_each)
             if not rounds.grown(now):
                 break
-            time.sleep(0.1)  # a callback of another thread may still hold something
+            time.sleep(0.25)  # a callback of another thread may still hold something
         grown = rounds.end(now)
         if all(map(rounds.is_calm, now)):
             return
