@@ -52,7 +52,7 @@ def of_kind(kind: str, name: str, element: ElementType, total: ElementType, coun
     Args:
         name: the reducer.
         total: the type of its results.
-        count: how many elements are combined to one.
+        count: how many elements are combined to one; of "single", how many rows, and one more.
     """
     whole = fill_of(name, total, count)
     is_float, is_order = element.is_floating, name in ("maximum", "minimum", "clamped")
@@ -64,7 +64,7 @@ def of_kind(kind: str, name: str, element: ElementType, total: ElementType, coun
     if kind == "ends" and is_float:
         return with_ends(whole)
     if kind == "single":
-        return _single(name, element, total)
+        return _single(name, element, count)
     if kind == "nan" and is_float and format_of(element).has_nan:
         return _first_in_row(whole, np.nan)
     if kind in ("lowest", "highest", "least finite", "largest finite") and not element.is_complex:
@@ -89,7 +89,8 @@ def rows(name: str, element: ElementType, total: ElementType, along: Sequence[in
         for number, kind in enumerate(KINDS):
             chosen = np.flatnonzero(turns == number)
             part = Shape(shape.element_type, (len(chosen), length))
-            made[chosen] = of_kind(kind, name, element, total, 1 + length)(part, random)
+            combined = 2 if kind == "single" else 1 + length
+            made[chosen] = of_kind(kind, name, element, total, combined)(part, random)
         return np.array(np.moveaxis(made.reshape(sizes), range(shape.rank), (*kept, *along)), order="C")
 
     return fill
@@ -111,12 +112,15 @@ def _everywhere(value: complex, shape: Shape, random: np.random.Generator) -> np
     return np.full(shape.dimensions, value, object).astype(shape.dtype)
 
 
-def _single(name: str, element: ElementType, total: ElementType) -> Fill:
-    """Makes arrays of which one element of each row decides the result: the first, the last, or any."""
+def _single(name: str, element: ElementType, count: int) -> Fill:
+    """Makes arrays of which one element of each row decides the result: the first, the last, or any.
+
+    `count` is how many rows are combined to one result, and one more.
+    """
     neutral = functools.partial(_everywhere, identity(name, element))
 
     def made(shape: Shape, random: np.random.Generator) -> np.ndarray:
-        value = beside_identity(name, element, 2)(Shape(element, ()), random)
+        value = beside_identity(name, element, count)(Shape(element, ()), random)
         return _first_in_row(neutral, value.item())(shape, random)
 
     return made
