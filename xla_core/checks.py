@@ -14,7 +14,7 @@ from xla_core.errors import InvalidArgumentError, UnavailableError
 __all__ = [
     "counted",
     "did_you_mean",
-    "no_pictures",
+    "matplotlib_is_missing",
     "refuse_pickle",
     "require",
     "require_file_name",
@@ -35,7 +35,7 @@ def did_you_mean(name: str, known: Iterable[str], count: int = 3, cutoff: float 
     return f"did you mean {', '.join(near[:count])}?" if near else None
 
 
-def no_pictures() -> UnavailableError:
+def matplotlib_is_missing() -> UnavailableError:
     """Returns the error that matplotlib is not installed."""
     return UnavailableError("pictures need matplotlib, which is not installed", hint="pip install 'xla-core[pictures]'")
 

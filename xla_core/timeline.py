@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
-from xla_core.checks import no_pictures
+from xla_core.checks import matplotlib_is_missing
 from xla_core.errors import InvalidArgumentError
 from xla_core.profile_span import Span
 
@@ -37,7 +37,7 @@ def plot_timeline(spans: Sequence[Span], file: str | Path | IO[bytes]) -> None:
         from matplotlib.figure import Figure
         from matplotlib.patches import Patch
     except ImportError as error:
-        raise no_pictures() from error
+        raise matplotlib_is_missing() from error
 
     origin, end = min(span.start for span in spans), max(span.end for span in spans)
     scale, unit = next(((s, u) for s, u in _UNITS if end - origin >= s), _UNITS[-1])

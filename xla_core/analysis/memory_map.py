@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import IO
 
 from xla_core.analysis.buffer_assignment import AllocationKind, BufferAssignment
-from xla_core.checks import no_pictures
+from xla_core.checks import matplotlib_is_missing
 
 _KINDS = (AllocationKind.TEMP,)
 _LINE = 0.03  # the height of a name, as a fraction of the picture's
@@ -29,7 +29,7 @@ def plot_memory_map(
         import matplotlib as mpl
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise no_pictures() from error
+        raise matplotlib_is_missing() from error
 
     bases: dict[int, int] = {}
     height = 0

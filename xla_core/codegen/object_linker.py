@@ -1,11 +1,13 @@
-"""Links object files into this process, by LLVM's JIT linker. Safe to call from several threads, and after a fork."""
+"""Links object files into this process, by LLVM's JIT linker. Several threads may link at once.
+
+A process must not fork while a thread of it compiles or links: llvmlite's lock stays held in the child.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import functools
 import itertools
-import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
@@ -16,17 +18,11 @@ _lock = threading.Lock()  # llvmlite's linker is for one thread at a time
 _numbers = itertools.count()
 
 
-def _after_fork() -> None:
-    """Replaces the lock in a child process, because a thread of the parent may have held it at the fork."""
-    global _lock
-    _lock = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_after_fork)
-
-
 class LinkedCode:
     """Machine code in this process's memory, which stays there as long as this object lives.
+
+    Args:
+        owner: what keeps the code in memory.
 
     Attributes:
         addresses: the address of each exported symbol.
@@ -37,7 +33,12 @@ class LinkedCode:
         self.addresses = addresses
 
     def function(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
-        """Returns a ctypes function, which keeps the code in memory and releases the GIL while it runs."""
+        """Returns a ctypes function, which keeps the code in memory and releases the GIL while it runs.
+
+        Args:
+            name: an exported symbol.
+            result, arguments: ctypes types; None for a function without a result.
+        """
         function: Any = ctypes.CFUNCTYPE(result, *arguments)(self.addresses[name])
         function.code = self
         return cast(Callable[..., Any], function)

@@ -103,6 +103,10 @@ class Arithmetic(abc.ABC, Generic[V]):
     def with_sign(self, magnitude: V, sign: V) -> V:
         """Returns the magnitude of one value with the sign of another."""
 
+    def with_sign_of(self, size: V, x: V, abs_x: V) -> V:
+        """Returns `with_sign(size, x)` for a `size` that isn't negative; it is cheaper where |x| is known."""
+        return self.from_bits(self.or_(self.bits(size), self.xor(self.bits(x), self.bits(abs_x))))
+
     @abc.abstractmethod
     def fcmp(self, predicate: str, x: V, y: V) -> V:
         """Compares floats.

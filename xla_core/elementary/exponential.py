@@ -110,7 +110,7 @@ def logistic(m: Arithmetic[V], x: V) -> V:
 def tanh(m: Arithmetic[V], x: V) -> V:
     """Computes t / (t + 2), with t = e^(2|x|) - 1.
 
-    The error of a large t hardly matters.
+    f32 takes ln(2) as one number (`_doubled`), because the error of a large t hardly matters.
     """
     limit = {"f32": 10.0, "f64": 22.0}[m.kind(x)]
     size = m.abs(x)
@@ -119,7 +119,7 @@ def tanh(m: Arithmetic[V], x: V) -> V:
     scale = m.power_of_two(n)
     t = m.fma(less_one, scale, m.sub(scale, 1.0))
     quotient = m.div(t, m.add(t, 2.0))
-    return m.from_bits(m.or_(m.bits(quotient), m.xor(m.bits(x), m.bits(size))))  # with the sign of x
+    return m.with_sign_of(quotient, x, size)
 
 
 def _doubled(m: Arithmetic[V], x: V) -> tuple[V, V]:
@@ -133,8 +133,8 @@ def _doubled(m: Arithmetic[V], x: V) -> tuple[V, V]:
     return m.fma(square, m.polynomial_by_square(r, square, EXPONENTIAL_OF_DOUBLE), m.add(r, r)), number
 
 
-def _halves_in_f64(m: Arithmetic[V], x: V) -> tuple[V, V]:
-    """Returns the halves of e^x and e^-x, of an f32 value in f64, as (sum, difference).
+def _cosh_and_sinh_in_f64(m: Arithmetic[V], x: V) -> tuple[V, V]:
+    """Returns (cosh(x), sinh(x)) of an f32 value, computed in f64.
 
     Takes e^x = 2^n (c + s) and e^-x = 2^-n (c - s), with c = cosh(r) and s = sinh(r), and needs no division.
     """
@@ -154,7 +154,7 @@ def _halves_in_f64(m: Arithmetic[V], x: V) -> tuple[V, V]:
 def sinh(m: Arithmetic[V], x: V) -> V:
     """Computes (t + t / (t + 1)) / 2, with t = e^|x| - 1. A large |x| uses `_half_exp`, which overflows later."""
     if m.prefers_f64(x):
-        return m.with_sign(m.narrow(_halves_in_f64(m, x)[1]), x)
+        return m.with_sign(m.narrow(_cosh_and_sinh_in_f64(m, x)[1]), x)
     y = m.abs(x)
     t = m.emit("exponential-minus-one", y)
     near = m.mul(m.add(t, m.div(t, m.add(t, 1.0))), 0.5)
@@ -165,7 +165,7 @@ def sinh(m: Arithmetic[V], x: V) -> V:
 def cosh(m: Arithmetic[V], x: V) -> V:
     """Computes (e^|x| + e^-|x|) / 2. A large |x| uses `_half_exp`, which overflows later."""
     if m.prefers_f64(x):
-        return m.narrow(_halves_in_f64(m, x)[0])
+        return m.narrow(_cosh_and_sinh_in_f64(m, x)[0])
     y = m.abs(x)
     e = m.emit("exponential", y)
     near = m.add(m.mul(e, 0.5), m.div(m.constant(0.5, x), e))

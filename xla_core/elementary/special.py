@@ -85,7 +85,7 @@ def erf(m: Arithmetic[V], x: V) -> V:
         high, rest = m.two_sum(m.neg(square), exponent)
         far = m.sub(m.constant(1.0, x), exp_with_low(m, high, m.sub(rest, low)))
     size = m.select(m.less(y, {"f32": 1.15, "f64": 1.0}[m.kind(x)]), near, far)
-    return m.from_bits(m.or_(m.bits(size), m.xor(m.bits(x), m.bits(y))))  # with the sign of x
+    return m.with_sign_of(size, x, y)
 
 
 @function("erfc")

@@ -165,7 +165,7 @@ def _wrong_attribute(instruction: HloInstruction, op: OpDef) -> str | None:
 
 
 def _wrong_pair(instruction: HloInstruction) -> str | None:
-    """Says that the operand of a done op is neither a start op nor, as in pipelined loops, of a tuple."""
+    """Says what is wrong with a done op's operand: a start op, or in pipelined loops one that comes out of a tuple."""
     starts = instruction.op.waits_for
     if not starts:
         return None

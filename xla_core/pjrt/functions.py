@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from xla_core.c_structures import Struct
 from xla_core.errors import UnimplementedError
 from xla_core.registration import registers_in
-
-F = TypeVar("F", bound=Callable[..., None])
 
 IMPLEMENTED: dict[str, Callable[[Any], None]] = {}
 """name without `PJRT_` -> function. It takes the structure of arguments, sets its out-fields, and raises errors."""
 
 
 implements = registers_in(IMPLEMENTED)
+"""Makes a decorator that enters a function in IMPLEMENTED."""
 
 
 def unimplemented(name: str) -> Callable[[Any], None]:

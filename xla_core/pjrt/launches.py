@@ -20,13 +20,14 @@ _lock = threading.Lock()
 
 def remember_launch(device: PjrtDevice, number: int, results: Sequence[Buffer]) -> None:
     """Remembers the results of an execution until they are ready, if the host gave the execution a number."""
-    if not number:
+    pending = [buffer for buffer in results if not buffer.is_ready()] if number else []
+    if not pending:
         return
     with _lock:
         launches = device.launches
         for old in [n for n, buffers in launches.items() if all(buffer.is_ready() for buffer in buffers)]:
             del launches[old]
-        launches[number] = weakref.WeakSet(buffer for buffer in results if not buffer.is_ready())
+        launches[number] = weakref.WeakSet(pending)
 
 
 @implements("Device_PoisonExecution")
@@ -34,18 +35,22 @@ def _poison_execution(args: Any) -> None:
     device = handle_at(args.device, PjrtDevice)
     error = error_of_status(args.error_code, abi.text_at(args.error_message, args.error_message_size))
     with _lock:
-        buffers = [buffer for buffer in device.launches.pop(args.launch_id, ()) if not buffer.is_ready()]
-    for buffer in buffers:
-        _poison(buffer, error)
-    args.poisoned = bool(buffers)
+        buffers = list(device.launches.pop(args.launch_id, ()))
+    args.poisoned = bool([buffer for buffer in buffers if _poison(buffer, error)])
 
 
-def _poison(buffer: Buffer, error: XlaError) -> None:
-    """Makes later uses of a buffer fail. What has been enqueued keeps the value that is being computed."""
+def _poison(buffer: Buffer, error: XlaError) -> bool:
+    """Makes later uses of a buffer fail unless it is ready. Returns whether it did.
+
+    What has been enqueued keeps the value that is being computed.
+    """
     failed = HostEvent()
     failed.arm().complete(error)
     with buffer.device.lock:
+        if buffer.is_ready():
+            return False
         buffer.define(event_after(buffer.device, [failed], "waits for the host"))
+        return True
 
 
 @implements("Device_ClearMemoryStats")

@@ -1,7 +1,7 @@
 """What a host gives later: where to copy bytes to, when a donated buffer is free, and the value of a buffer.
 
-A device does its work in the order in which it is enqueued: a host enqueues what it makes such a value of before what
-uses the value.
+A device works in the order in which work is enqueued, and waits for the host in that order too. A host must enqueue the
+work that computes a promised value before the work that uses it, or the device waits for ever.
 """
 
 from __future__ import annotations
@@ -97,9 +97,9 @@ def _copy_raw_to_host_future(args: Any) -> None:
 @implements("Buffer_DonateWithControlDependency")
 def _donate_with_control_dependency(args: Any) -> None:
     handle = handle_at(args.buffer, PjrtBuffer)
-    handle.withdraw()
     promise = _Promise()
     view = view_of(handle.buffer, handle.buffer.shape, promise.event)
+    handle.withdraw()
     handle.buffer.donate_to("a buffer that waits for the host")
     handle.mark_deleted()
     args.out_buffer = PjrtBuffer(view, handle.memory).address

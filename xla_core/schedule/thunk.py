@@ -39,27 +39,32 @@ class BufferUse:
 class Thunk:
     """One step of a program. `name` is the instruction's name, for profiles and errors.
 
-    A backend's own thunk is a subclass and a dataclass. It overrides `buffer_uses` and `nested` where their defaults
-    don't fit.
+    A backend's own thunk is a subclass and a dataclass. It overrides `nested` if it runs other thunks.
 
     Attributes:
         shares_streams: whether it may run on another stream than the program's, at the same time as thunks that don't
             use its memory. Any other thunk runs alone.
+        only_read, only_written: the fields whose memory the thunk only reads, or only writes. It may read and write the
+            memory of its other fields.
     """
 
     shares_streams: ClassVar[bool] = False
+    only_read: ClassVar[tuple[str, ...]] = ()
+    only_written: ClassVar[tuple[str, ...]] = ()
 
     name: str
 
     def buffer_uses(self) -> tuple[BufferUse, ...]:
         """Returns the memory that the thunk uses itself, without what its nested thunks use.
 
-        By default it both reads and writes each field that is a slice of memory or a tuple of slices.
+        That is each field that is a slice of memory or a tuple of slices.
         """
-        values = (getattr(self, field.name) for field in dataclasses.fields(self))
-        parts = (part for value in values for part in (value if isinstance(value, tuple) else (value,)))
-        slices = [part for part in parts if isinstance(part, BufferSlice)]
-        return _uses(slices, slices)
+        slices = [
+            (field.name, part) for field in dataclasses.fields(self) for part in _slices(getattr(self, field.name))
+        ]
+        reads = [BufferUse(part, False) for name, part in slices if name not in self.only_written]
+        writes = [BufferUse(part, True) for name, part in slices if name not in self.only_read]
+        return (*reads, *writes)
 
     def nested(self) -> Iterator[Thunk]:
         """Yields the thunks that this one runs, such as a loop's; by default none."""
@@ -69,8 +74,8 @@ class Thunk:
 ThunkSequence = tuple[Thunk, ...]
 
 
-def _uses(reads: Sequence[BufferSlice], writes: Sequence[BufferSlice]) -> tuple[BufferUse, ...]:
-    return (*[BufferUse(part, False) for part in reads], *[BufferUse(part, True) for part in writes])
+def _slices(value: object) -> list[BufferSlice]:
+    return [part for part in (value if isinstance(value, tuple) else (value,)) if isinstance(part, BufferSlice)]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -78,14 +83,13 @@ class KernelThunk(Thunk):
     """Launches device code. `kernel` is a `backend.Kernel`, or an object of which the backend makes one on loading."""
 
     shares_streams: ClassVar[bool] = True
+    only_read: ClassVar[tuple[str, ...]] = ("operands",)
+    only_written: ClassVar[tuple[str, ...]] = ("results",)
 
     kernel: Any
     operands: tuple[BufferSlice, ...]
     results: tuple[BufferSlice, ...]
     dimensions: LaunchDimensions = LaunchDimensions()
-
-    def buffer_uses(self) -> tuple[BufferUse, ...]:
-        return _uses(self.operands, self.results)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -93,12 +97,11 @@ class CopyThunk(Thunk):
     """Copies all of `source` to `destination`, which has the same size."""
 
     shares_streams: ClassVar[bool] = True
+    only_read: ClassVar[tuple[str, ...]] = ("source",)
+    only_written: ClassVar[tuple[str, ...]] = ("destination",)
 
     source: BufferSlice
     destination: BufferSlice
-
-    def buffer_uses(self) -> tuple[BufferUse, ...]:
-        return _uses((self.source,), (self.destination,))
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -106,25 +109,23 @@ class FillThunk(Thunk):
     """Sets every byte of `destination` to `value`."""
 
     shares_streams: ClassVar[bool] = True
+    only_written: ClassVar[tuple[str, ...]] = ("destination",)
 
     destination: BufferSlice
     value: int = 0
-
-    def buffer_uses(self) -> tuple[BufferUse, ...]:
-        return _uses((), (self.destination,))
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class LibraryCallThunk(Thunk):
     """Calls the function `target` of a library that the backend knows. `attributes` are its non-memory arguments."""
 
+    only_read: ClassVar[tuple[str, ...]] = ("operands",)
+    only_written: ClassVar[tuple[str, ...]] = ("results",)
+
     target: str
     operands: tuple[BufferSlice, ...]
     results: tuple[BufferSlice, ...]
     attributes: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-
-    def buffer_uses(self) -> tuple[BufferUse, ...]:
-        return _uses(self.operands, self.results)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -135,13 +136,12 @@ class WhileThunk(Thunk):
     predicate unnecessary.
     """
 
+    only_read: ClassVar[tuple[str, ...]] = ("predicate",)
+
     predicate: BufferSlice
     condition: ThunkSequence
     body: ThunkSequence
     trip_count: int | None = None
-
-    def buffer_uses(self) -> tuple[BufferUse, ...]:
-        return _uses((self.predicate,), ())
 
     def nested(self) -> Iterator[Thunk]:
         yield from self.condition
@@ -156,12 +156,11 @@ class ConditionalThunk(Thunk):
     where true selects the first branch.
     """
 
+    only_read: ClassVar[tuple[str, ...]] = ("index",)
+
     index: BufferSlice
     branches: tuple[ThunkSequence, ...]
     is_predicate: bool = False
-
-    def buffer_uses(self) -> tuple[BufferUse, ...]:
-        return _uses((self.index,), ())
 
     def nested(self) -> Iterator[Thunk]:
         for branch in self.branches:
@@ -185,12 +184,12 @@ class CollectiveThunk(Thunk):
     `operands` and `results` are the array leaves of the instruction's operands and results.
     """
 
+    only_read: ClassVar[tuple[str, ...]] = ("operands",)
+    only_written: ClassVar[tuple[str, ...]] = ("results",)
+
     instruction: HloInstruction
     operands: tuple[BufferSlice, ...]
     results: tuple[BufferSlice, ...]
-
-    def buffer_uses(self) -> tuple[BufferUse, ...]:
-        return _uses(self.operands, self.results)
 
     @property
     def opcode(self) -> Opcode:
@@ -213,62 +212,58 @@ HostFunction = Callable[..., Sequence[np.ndarray]]
 class HostCallbackThunk(Thunk):
     """Calls `function` on the host with the operands as read-only arrays; it returns the results as arrays."""
 
+    only_read: ClassVar[tuple[str, ...]] = ("operands",)
+    only_written: ClassVar[tuple[str, ...]] = ("results",)
+
     function: HostFunction
     operands: tuple[BufferSlice, ...]
     operand_shapes: tuple[Shape, ...]
     results: tuple[BufferSlice, ...]
     result_shapes: tuple[Shape, ...]
 
-    def buffer_uses(self) -> tuple[BufferUse, ...]:
-        return _uses(self.operands, self.results)
-
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class InfeedThunk(Thunk):
     """Reads the next literal of the device's infeed into these leaves."""
 
+    only_written: ClassVar[tuple[str, ...]] = ("results",)
+
     results: tuple[BufferSlice, ...]
     result_shapes: tuple[Shape, ...]
-
-    def buffer_uses(self) -> tuple[BufferUse, ...]:
-        return _uses((), self.results)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class OutfeedThunk(Thunk):
     """Writes the operands to the device's outfeed, as a literal of `shape` (the leaves in order)."""
 
+    only_read: ClassVar[tuple[str, ...]] = ("operands",)
+
     operands: tuple[BufferSlice, ...]
     shape: Shape
-
-    def buffer_uses(self) -> tuple[BufferUse, ...]:
-        return _uses(self.operands, ())
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class SendThunk(Thunk):
     """Sends the operand to the host, on `channel`."""
 
+    only_read: ClassVar[tuple[str, ...]] = ("operand",)
+
     operand: BufferSlice
     operand_shape: Shape
     channel: int
     attributes: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-
-    def buffer_uses(self) -> tuple[BufferUse, ...]:
-        return _uses((self.operand,), ())
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class RecvThunk(Thunk):
     """Receives what the host sends on `channel`."""
 
+    only_written: ClassVar[tuple[str, ...]] = ("result",)
+
     result: BufferSlice
     result_shape: Shape
     channel: int
     attributes: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-
-    def buffer_uses(self) -> tuple[BufferUse, ...]:
-        return _uses((), (self.result,))
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)

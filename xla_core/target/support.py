@@ -12,11 +12,11 @@ from xla_core.hlo.values.element_type import ElementType
 class LackKind(enum.Enum):
     """What kind of thing a device lacks."""
 
-    OP = "op"
-    MEMORY = "memory"
-    INDICES = "indices"
-    CUSTOM_CALL = "custom call"
-    LIMIT = "limit"
+    OP = "op"  # an op, or one of its element types
+    MEMORY = "memory"  # a type that memory holds
+    INDICES = "indices"  # a type of indices that the device's ops take
+    CUSTOM_CALL = "custom call"  # a target
+    LIMIT = "limit"  # an op that the device has, beyond a constraint
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Lack:
     """One thing that a device would need in order to run an instruction.
 
     Attributes:
-        kind: an op, memory of a type, a type of indices, a custom call, or an op without a limit.
+        kind: an op, memory of a type, a type of indices, a custom call, or an op beyond a constraint.
         opcode: the op; None where the kind is memory or indices.
         element_type: the type that the op lacks, or that the memory or the indices lack; None for another kind.
         detail: the target of a custom call; the reason that a constraint gave, for a limit; "" for another kind.

@@ -41,7 +41,7 @@ def once(make: Callable[[], T]) -> Callable[[], T]:
 
 
 def locked() -> threading.RLock:
-    """The lock of the process's native code: its runtime."""
+    """The lock of the native runtime."""
     return _lock
 
 

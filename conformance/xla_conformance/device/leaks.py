@@ -20,8 +20,8 @@ __all__ = ["RUNS", "require_nothing_left"]
 RUNS = 200
 _ROUNDS = 8
 _KINDS = (Buffer, Communicator, Event, Executable, HloModule, Stream)
-_CALM = 2  # rounds in which nothing grows prove that nothing leaks
-_LOOKS = 4  # at what there is after a round
+_CALM = 2  # after so many rounds without growth, nothing leaks
+_LOOKS = 4  # how often the end of a round is measured, at most
 
 
 class _Held(NamedTuple):
@@ -79,7 +79,7 @@ class _Rounds:
         self._rises: Counter[str] = Counter()  # and those in which it did
 
     def grown(self, now: dict[str, _Held]) -> dict[str, int]:
-        """What has grown by more than noise until now, in the round that is under way, and by how much in a round."""
+        """Returns what has grown by more than noise, and by how much in a round."""
         number, before = self._last.get(now["threads"].amount, (self._count, now))
         rounds = self._count + 1 - number
         growth = {name: (held.amount - before[name].amount) // rounds for name, held in now.items()}

@@ -60,7 +60,7 @@ class Time(ctypes.Structure):
 
 
 def require_no_python(entry: NativeEntry, table: ctypes.Array[Any]) -> None:
-    """Calls the entry in a thread that isn't Python's, while this thread keeps Python's lock and waits for it."""
+    """Calls the entry in a thread that isn't Python's, while this thread holds the GIL and waits for that thread."""
     system, thread = ctypes.PyDLL(None), ctypes.c_ulong()
     if not hasattr(system, "pthread_timedjoin_np"):  # Linux has it
         return
@@ -70,7 +70,7 @@ def require_no_python(entry: NativeEntry, table: ctypes.Array[Any]) -> None:
     if system.pthread_timedjoin_np(thread, None, ctypes.byref(end)) != 0:
         ctypes.CDLL(None).pthread_join(thread, None)  # without the lock it can end
         raise Failure(
-            "A native entry neither needs Python nor waits for anything that does, but it waited for its lock."
+            "A native entry neither needs Python nor waits for anything that does, but this one waited for the GIL."
         )
 
 

@@ -12,7 +12,7 @@ import pytest
 from xla_core.analysis import AllocationKind, BufferAllocation, BufferSlice, assign_buffers
 from xla_core.backend import DeviceFeatures, DeviceMemory, Kernel, RunOptions
 from xla_core.errors import InternalError, InvalidArgumentError, UnimplementedError
-from xla_core.hlo import OPS, ElementType, HloModule, Shape, Trait
+from xla_core.hlo import OPS, ElementType, HloModule, Shape, Trait, extract_computation
 from xla_core.hlo.evaluator import evaluate, evaluate_computation
 from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.passes.pipeline import run_hlo_passes
@@ -93,11 +93,7 @@ class EvaluatedKernel(Kernel):
     def __init__(self, instruction) -> None:
         self.name = instruction.name
         self.module = HloModule(instruction.name)
-        from xla_core.hlo import HloComputation
-
-        self.computation = HloComputation("k")
-        parameters = [self.computation.parameter(i, o.shape) for i, o in enumerate(instruction.operands)]
-        self.computation.set_root(self.computation.add_instruction(instruction.clone(parameters)))
+        self.computation = extract_computation(instruction)
         self.operands = [s for o in instruction.operands for s in o.shape.array_leaves()]
         self.results = instruction.shape.array_leaves()
 
@@ -349,6 +345,20 @@ class VendorThunk(Thunk):
     first: BufferSlice
     others: tuple[BufferSlice, ...]
     scale: int = 3
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class KernelWithWorkspace(KernelThunk):
+    """A kernel of a backend's own, which needs memory besides its operands and results."""
+
+    workspace: BufferSlice = A
+
+
+def test_memory_that_a_subclass_adds_is_read_and_written() -> None:
+    a, b = BufferSlice(A.allocation, 0, 8), BufferSlice(A.allocation, 8, 8)
+    uses = KernelWithWorkspace("own", None, (a,), (B,), workspace=b).buffer_uses()
+    assert [use.slice for use in uses if not use.is_write] == [a, b]
+    assert [use.slice for use in uses if use.is_write] == [B, b]
 
 
 def test_a_thunk_of_a_vendors_own_uses_the_slices_in_its_fields(client, monkeypatch) -> None:

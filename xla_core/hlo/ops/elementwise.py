@@ -282,4 +282,12 @@ for _opcode, (_evaluate, _doc) in elementary.FUNCTIONS.items():
     _op(_opcode, 1, _COMPLEX_OR_FLOATS, _evaluate, _TRANSCENDENTAL, doc=_doc, **_ACCURACY)
 _op(Opcode.ERF, 1, _FLOATS, elementary.erf, _TRANSCENDENTAL, doc="The error function.", **_ACCURACY)
 _op(Opcode.ERFC, 1, _FLOATS, elementary.erfc, _TRANSCENDENTAL, doc="1 - erf(x).", **_ACCURACY)
-_op(Opcode.ERF_INV, 1, _FLOATS, elementary.erf_inv, _TRANSCENDENTAL, doc="The y with erf(y) = x.", **_ACCURACY)
+_op(
+    Opcode.ERF_INV,
+    1,
+    _FLOATS,
+    elementary.erf_inv,
+    _TRANSCENDENTAL,
+    doc="The y with erf(y) = x: infinite at -1 and 1, NaN beyond.",
+    **_ACCURACY,
+)

@@ -46,7 +46,10 @@ def of_reshape(reshape: HloInstruction) -> ShardingRule:
     return ShardingRule((tuple(next(source) if size != 1 else None for size in before),))
 
 
-def of_reduce(reduce: HloInstruction) -> ShardingRule:
+def of_reduce(reduce: HloInstruction) -> ShardingRule | None:
+    """A reduction is divided along the dimensions that stay. One of several operands is not divided."""
+    if reduce.shape.is_tuple:
+        return None
     reduced, kept = reduce.attribute("dimensions"), iter(range(reduce.shape.rank))
     dimensions = tuple(None if d in reduced else next(kept) for d in range(reduce.operand(0).shape.rank))
     return ShardingRule((dimensions, ()))

@@ -159,7 +159,7 @@ class Trait(enum.Enum):
     KEEPS_BITS = enum.auto()  # each result element, or part of one, has the bits of an operand's: in NaNs too
     BITWISE = enum.auto()  # depends on bits, not numbers: gives another result in a wider type
     EXACT_IN_WIDER_INTEGERS = enum.auto()  # may be computed in wider integers and truncated to n bits
-    SIGNLESS = enum.auto()  # gives the same bits for signed and unsigned integers, if what it applies does
+    SIGNLESS = enum.auto()  # signed or not, same bits, if all types have one width and what it applies is so
 
 
 SameSizes = Callable[[Attributes, Sequence[int]], "list[list[tuple[int, int]]]"]
@@ -216,7 +216,8 @@ class OpDef:
         applications: instruction -> how many times it applies `to_apply`; None where its cost isn't that of `to_apply`.
         flops: instruction -> how many floating-point operations it takes. None means one for each element of an
             elementwise op, and none for another op.
-        sharding_rule: instruction -> how it is divided, or None. An op without a rule is divided if it is elementwise.
+        sharding_rule: instruction -> how it is divided; None for an instruction that every device computes whole. An op
+            without a rule is divided if it is elementwise.
         shard_attributes: (instruction, shapes of the operands' shards, shape of the result's shard) -> the attributes
             that a shard has in place of the instruction's.
         groups: for a collective, the requirements on its device groups.

@@ -23,7 +23,7 @@ class ElementType(enum.Enum):
     Attributes:
         proto: the number in XLA's PrimitiveType.
         pjrt: the number in PJRT's PJRT_Buffer_Type; None where PJRT has no such type.
-        dlpack: DLPack's code; None for types that it doesn't have, or not in whole bytes.
+        dlpack: DLPack's code; None for types that DLPack lacks or that have less than a byte.
         vhlo: VHLO's code in bytecode; None where VHLO has no such type.
         release: the StableHLO release that introduced the type.
         builtin: the bytecode code of an MLIR builtin float type; None for other types.

@@ -44,7 +44,11 @@ def _compare(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 @decomposition(Opcode.CONVERT)
 def _convert(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Converts the parts. A real number has no imaginary part; a complex number loses it, but counts as true by it."""
+    """Converts the parts. A real number gets the imaginary part 0.
+
+    Converted to a real type, a complex number keeps its real part; converted to pred, it is true unless both parts are
+    zero.
+    """
     x, kind = i.operand(0), i.shape.element_type
     if not (_is_complex(i) or kind.is_complex):
         return None

@@ -1,4 +1,4 @@
-"""The decomposition of a scatter of many updates into a sort of them, and steps whose number is logarithmic."""
+"""Decomposes a scatter of n updates into a sort, and steps that combine and spread them: about log2(n)²/2 in all."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from collections.abc import Sequence
@@ -56,8 +57,9 @@ def _reduce_window(i: HloInstruction, b: Builder) -> HloInstruction:
     Large windows, and those of several operands, are reduced along one dimension after another by `_doubled`. Where the
     windows lie side by side, and for reducers that are not elementwise, the windows are gathered and reduced.
     """
-    window, computation = i.attribute("window"), i.attribute("to_apply")
-    n = len(i.operands) // 2
+    # A reduction takes the elements of a window in their order in memory, whether the window is reversed or not.
+    window = tuple(dataclasses.replace(w, window_reversal=False) for w in i.attribute("window"))
+    computation, n = i.attribute("to_apply"), len(i.operands) // 2
     data, initial = i.operands[:n], i.operands[n:]
     counts = next(i.shape.leaves()).dimensions
     starts = [b.broadcast(v, counts) for v in initial]
@@ -90,10 +92,11 @@ def _reduce_window(i: HloInstruction, b: Builder) -> HloInstruction:
 def _doubled(
     computation: HloComputation, b: Builder, values: Sequence[HloInstruction], d: int, w: WindowDimension, count: int
 ) -> list[HloInstruction]:
-    """Reduces the windows along a dimension, which has as many elements as there are windows then.
+    """Reduces the windows along a dimension to one element each.
 
-    Windows of 1, 2, 4, ... elements at every position are two of the size before. Those that are bits of the window's
-    size make it up, so that a window of n elements takes about 2 log2(n) steps. Elements keep their order.
+    It computes windows of 1, 2, 4, ... elements at every position, each from two of half the size. Those whose sizes
+    are the set bits of the window's size, one after another, make up the window: about 2 log2(n) steps for n elements.
+    Elements keep their order.
     """
 
     def part(start: int, limit: int, stride: int = 1) -> list[HloInstruction]:
@@ -116,14 +119,13 @@ def _doubled(
 
 def _are_side_by_side(w: WindowDimension, count: int, size: int) -> bool:
     """Whether the elements of all windows along a dimension are those of the dimension, in order."""
-    is_dense = w.size == 1 or (w.window_dilation == 1 and not w.window_reversal)
+    is_dense = w.size == 1 or w.window_dilation == 1
     return is_dense and count * w.size == size and (count == 1 or w.stride == w.size)
 
 
 def _places(w: WindowDimension, count: int) -> np.ndarray:
     """The positions of the elements of all windows along a dimension."""
-    places = np.arange(count)[:, None] * w.stride + np.arange(w.size) * w.window_dilation
-    return (places[:, ::-1] if w.window_reversal else places).reshape(-1)
+    return (np.arange(count)[:, None] * w.stride + np.arange(w.size) * w.window_dilation).reshape(-1)
 
 
 def _windows(b: Builder, x: HloInstruction, window: Sequence[WindowDimension], counts: Sequence[int]) -> HloInstruction:

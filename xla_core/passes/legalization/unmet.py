@@ -55,16 +55,13 @@ def refusal(unmet: Sequence[Unmet]) -> UnimplementedError:
     if len(lines) > _MOST_CAUSES:
         listed.append(f"  and {len(lines) - _MOST_CAUSES} more causes")
     first = unmet[0].instruction
+    kind: type[UnimplementedError] = NeedsFallbackError
+    hint = (
+        "give the target these ops or a decomposition of them (`xla plan` lists the fewest), or compile with "
+        'fallback="host"'
+    )
     if all(u.instruction.opcode == Opcode.CUSTOM_CALL and not _has_meaning(u.instruction) for u in unmet):
         kind, hint = UnimplementedError, hint_for_unknown(first.attribute("custom_call_target"))
-    else:
-        kind, hint = (
-            NeedsFallbackError,
-            (
-                "give the target these ops or a decomposition of them (`xla plan` lists the fewest), or compile with "
-                'fallback="host"'
-            ),
-        )
     return kind(
         f"the target cannot run {_counted(count)}, and no decomposition helps:\n" + "\n".join(listed),
         op=first.opcode,

@@ -42,9 +42,11 @@ def view_of(buffer: Buffer, shape: Shape, after: Event | None = None) -> Buffer:
         UnimplementedError: for layouts with tiles, whose padding depends on the shape.
     """
     device = buffer.device
-    for given in (buffer.shape, shape):
+    for given in (buffer.shape, shape) if shape != buffer.shape else ():
         if given.layout is not None and given.layout.tiles:
-            raise UnimplementedError(f"{given} has tiles, and is no view of other memory")
+            raise UnimplementedError(
+                f"{given} has tiles: its padding depends on the shape, so its memory can't be seen as another shape"
+            )
     if _bits(shape) != _bits(buffer.shape) or device.byte_size(shape) != buffer.byte_size:
         raise InvalidArgumentError(f"{buffer.shape.without_layout()} and {shape.without_layout()} differ in size")
     with device.lock:

@@ -9,7 +9,6 @@ from tests.xla_core.passes.legalization.devices import PRIMITIVES
 from xla_core.hlo import ElementType, HloModule, WindowDimension, parse_hlo, verify
 from xla_core.hlo.evaluator import evaluate
 from xla_core.passes.legalization import legalize, unsupported_instructions
-from xla_core.passes.simplifiers.hlo_cse import HloCse
 from xla_core.target import Capabilities
 
 SIMPLE = Capabilities.all_of([ElementType.F32, ElementType.S32, ElementType.PRED], opcodes=PRIMITIVES)
@@ -56,5 +55,5 @@ def test_it_stays_the_same_and_becomes_a_short_program(window: str, direction: s
     source = rng.random(module.entry.parameters[1].shape.dimensions).astype(np.float32)
     for found, expected in zip(*(evaluate(m, x, source, np.float32(2)) for m in (legal, module)), strict=True):
         np.testing.assert_array_equal(found, expected)
-    HloCse().run(legal)  # equal constants are one
-    assert sum(len(c.instructions) for c in legal.computations) < 250
+    instructions = [i for c in legal.computations for i in c.instructions if i.opcode != "constant"]
+    assert len(instructions) < 250

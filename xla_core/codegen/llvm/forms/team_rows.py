@@ -31,10 +31,10 @@ def team_stride(rows: ReducedRows, model: ParallelModel) -> int:
 
 
 def team_sizes(groups: int, most: int, stride: int) -> tuple[int, int]:
-    """Returns the usual and the largest size of a team, whose threads all have one of a row's `groups` of elements.
+    """Returns the usual and the largest size of a team. Each of its threads has at least one of the groups of a row.
 
     Args:
-        groups: of elements that a thread takes at once.
+        groups: how many groups of elements, each of which a thread takes at once, a row has.
         most: threads of a block.
         stride: see `TeamLayout`.
     """

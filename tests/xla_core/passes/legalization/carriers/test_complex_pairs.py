@@ -16,7 +16,7 @@ from xla_core.target import Capabilities, TargetConfig
 T = ElementType
 TARGET = TargetConfig(name="real", capabilities=Capabilities().with_ops(PRIMITIVES, [T.F32, T.S32, T.PRED]))
 LOOP = """HloModule iterate
-escaped { p = (s32[], c64[6], s32[6]) parameter(0)
+goes_on { p = (s32[], c64[6], s32[6]) parameter(0)
   n = s32[] get-tuple-element(p), index=0
   most = s32[] constant(9)
   ROOT more = pred[] compare(n, most), direction=LT }
@@ -41,7 +41,7 @@ ENTRY e { x = f32[6] parameter(0)
   none = s32[6] constant({0, 0, 0, 0, 0, 0})
   z = c64[6] complex(x, x)
   start = (s32[], c64[6], s32[6]) tuple(zero, z, none)
-  end = (s32[], c64[6], s32[6]) while(start), condition=escaped, body=step
+  end = (s32[], c64[6], s32[6]) while(start), condition=goes_on, body=step
   last = c64[6] get-tuple-element(end), index=1
   real = f32[6] real(last)
   imaginary = f32[6] imag(last)
