@@ -77,8 +77,8 @@ def template(
     *,
     stream: type = Stream,
     executor: type = Executor,
-    kernel: type = HloKernel,
-    executable: type = TemplateExecutable,
+    kernel: type | None = None,
+    executable: type | None = None,
     compiler: type = Compiler,
     platform: type = Platform,
     target: dict[str, Any] | None = None,
@@ -87,17 +87,19 @@ def template(
     """Returns the template with other parts.
 
     Args:
-        target: fields of the `TargetConfig` that differ from the template's.
+        kernel, executable: by default those of the compiler.
+        target: fields of the `TargetConfig` that differ from the compiler's.
         fields: fields of the spec that differ from the template's.
     """
     device = type("ZooExecutor", (executor,), {"stream": stream})
-    code = type("ZooCompiler", (compiler,), {"kernel": kernel, "executable": executable, "target": target or {}})
+    given = {"kernel": kernel, "executable": executable, "target": target}
+    code = type("ZooCompiler", (compiler,), {name: part for name, part in given.items() if part is not None})
     root = type("ZooPlatform", (platform,), {"executor_class": device, "compiler_class": code})
     parts = {
         "stream": stream,
         "stream_executor": device,
-        "kernel": kernel,
-        "executable": executable,
+        "kernel": code.kernel,
+        "executable": code.executable,
         "compiler": code,
         "platform": root,
         "flags": None,
