@@ -165,7 +165,10 @@ def _wrong_attribute(instruction: HloInstruction, op: OpDef) -> str | None:
 
 
 def _wrong_pair(instruction: HloInstruction) -> str | None:
-    """Says what is wrong with a done op's operand: a start op, or in pipelined loops one that comes out of a tuple."""
+    """Returns what is wrong with the operand of a done op, which must be a start op.
+
+    In a pipelined loop the operand comes out of a tuple, where any value is accepted.
+    """
     starts = instruction.op.waits_for
     if not starts:
         return None

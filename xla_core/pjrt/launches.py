@@ -36,7 +36,8 @@ def _poison_execution(args: Any) -> None:
     error = error_of_status(args.error_code, abi.text_at(args.error_message, args.error_message_size))
     with _lock:
         buffers = list(device.launches.pop(args.launch_id, ()))
-    args.poisoned = bool([buffer for buffer in buffers if _poison(buffer, error)])
+    poisoned = [_poison(buffer, error) for buffer in buffers]
+    args.poisoned = any(poisoned)
 
 
 def _poison(buffer: Buffer, error: XlaError) -> bool:

@@ -48,7 +48,10 @@ def _whole(sharding: Sharding, rank: int) -> Sharding:
 
 
 def _moved(sharding: Sharding, dimensions: Sequence[int | None]) -> Sharding:
-    """Returns the sharding of a tensor whose dimensions are these of another, or None for one that is not divided."""
+    """Returns the sharding of a tensor whose dimension k is divided like dimension `dimensions[k]` of another.
+
+    None stands for a dimension that is not divided.
+    """
     return dataclasses.replace(
         sharding, dimensions=tuple(() if d is None else sharding.dimensions[d] for d in dimensions)
     )

@@ -52,7 +52,7 @@ def of_kind(kind: str, name: str, element: ElementType, total: ElementType, coun
     Args:
         name: the reducer.
         total: the type of its results.
-        count: how many elements are combined to one; of "single", how many rows, and one more.
+        count: how many elements are combined to one; for "single", one more than the number of rows that are.
     """
     whole = fill_of(name, total, count)
     is_float, is_order = element.is_floating, name in ("maximum", "minimum", "clamped")
@@ -115,7 +115,7 @@ def _everywhere(value: complex, shape: Shape, random: np.random.Generator) -> np
 def _single(name: str, element: ElementType, count: int) -> Fill:
     """Makes arrays of which one element of each row decides the result: the first, the last, or any.
 
-    `count` is how many rows are combined to one result, and one more.
+    `count` is one more than the number of rows that are combined to one result.
     """
     neutral = functools.partial(_everywhere, identity(name, element))
 

@@ -21,13 +21,13 @@ AttributeError: 'Opens' object has no attribute 'compiler_clas'
 
 
 def _raised(work) -> Exception:
-    with pytest.raises(Exception) as found:  # noqa: PT011
+    with pytest.raises((AttributeError, KeyError, TypeError)) as found:
         work()
     return found.value
 
 
-def _misspelt() -> None:
-    SimpleNamespace(size=1).sise  # noqa: B018
+def _misspelt() -> object:
+    return SimpleNamespace(size=1).sise
 
 
 def _on_purpose() -> None:

@@ -73,8 +73,8 @@ def read_shape(message: Message, depth: int = 0) -> Shape:
 
 def write_shape(shape: Shape) -> bytes:
     """Encodes an array's shape as a ShapeProto."""
-    text = write_field(2, shape.element_type.proto)
-    text += write_field(3, b"".join(map(write_varint, shape.dimensions))) if shape.rank else b""
+    data = write_field(2, shape.element_type.proto)
+    data += write_field(3, b"".join(map(write_varint, shape.dimensions))) if shape.rank else b""
     layout = shape.layout
     if layout is not None:
         part = write_field(1, b"".join(map(write_varint, layout.minor_to_major))) if shape.rank else b""
@@ -82,8 +82,8 @@ def write_shape(shape: Shape) -> bytes:
             part += write_field(6, write_field(1, b"".join(map(write_varint, tile))))
         for number, value in ((7, layout.element_size_in_bits), (8, layout.memory_space)):
             part += write_field(number, value) if value else b""
-        text += write_field(5, part)
-    return text
+        data += write_field(5, part)
+    return data
 
 
 def read_literal(message: Message) -> Literal:

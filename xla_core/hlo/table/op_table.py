@@ -159,7 +159,7 @@ class Trait(enum.Enum):
     KEEPS_BITS = enum.auto()  # each result element, or part of one, has the bits of an operand's: in NaNs too
     BITWISE = enum.auto()  # depends on bits, not numbers: gives another result in a wider type
     EXACT_IN_WIDER_INTEGERS = enum.auto()  # may be computed in wider integers and truncated to n bits
-    SIGNLESS = enum.auto()  # signed or not, same bits, if all types have one width and what it applies is so
+    SIGNLESS = enum.auto()  # gives equal bits for signed and unsigned integers of one width, if its computation does
 
 
 SameSizes = Callable[[Attributes, Sequence[int]], "list[list[tuple[int, int]]]"]

@@ -32,7 +32,7 @@ __all__ = ["MOST_TAPS", "PackedEmitter", "PackedProduct"]
 
 MOST_TAPS = 1024  # that one accumulator sums: the error of a sum grows with the number of its terms
 _FEWEST_ROWS = 128  # with fewer rows, packing the panels of features takes too long
-_FIRST_CACHE_BYTES = 32 << 10  # the smallest first-level data cache of the processors that run these products
+_FIRST_CACHE_BYTES = 32 << 10  # a usual first-level data cache; few processors have less
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -54,11 +54,14 @@ class ComplexPairs(HloPass):
         return True
 
     def _has_pairs(self, shape: Shape) -> bool:
-        return any(leaf.is_array and leaf.element_type in self._paired for leaf in shape.leaves())
+        return any(leaf.element_type in self._paired for leaf in shape.array_leaves())
+
+    def _uses_pairs(self, i: HloInstruction) -> bool:
+        return any(map(self._has_pairs, (i.shape, *(o.shape for o in i.operands))))
 
     def _is_outside(self, i: HloInstruction) -> bool:
         """Whether complex values leave the program, or are of an op that can't be taken apart."""
-        if not any(map(self._has_pairs, (i.shape, *(o.shape for o in i.operands)))):
+        if not self._uses_pairs(i):
             return False
         if i.opcode in (Opcode.CUSTOM_CALL, Opcode.FUSION) or (i.opcode == Opcode.CONSTANT and i.shape.is_tuple):
             return True
@@ -68,9 +71,7 @@ class ComplexPairs(HloPass):
         """Whether an instruction takes complex values apart, joins them or only passes them on."""
         if i.opcode in _PARTS or not _GROUPS.isdisjoint(i.op.traits):
             return Ok()
-        if any(map(self._has_pairs, (i.shape, *(o.shape for o in i.operands)))):
-            return Unsupported("its complex numbers are pairs")
-        return Ok()
+        return Unsupported("its complex numbers are pairs") if self._uses_pairs(i) else Ok()
 
     def _pair(self, i: HloInstruction, b: Builder) -> None:
         """Rewrites an instruction whose operands, and whose called computations, are rewritten already."""
