@@ -16,9 +16,12 @@ from xla_core.passes.rewriter import Rule
 DECOMPOSITIONS: dict[Opcode, list[Rule]] = {}
 """The decompositions of an op, in the order in which legalization tries them."""
 
+_NEEDS: dict[Rule, frozenset[Opcode]] = {}
+
 _MODULES = (
     "complex_numbers",
     "convolution",
+    "dynamic_slices",
     "elementwise",
     "fourier",
     "gathers",
@@ -34,10 +37,14 @@ _MODULES = (
 )
 
 
-def decomposition(*opcodes: Opcode) -> Callable[[Rule], Rule]:
-    """Adds a rule to the table, to be tried after those that are there already."""
+def decomposition(*opcodes: Opcode, needs: Sequence[Opcode] = ()) -> Callable[[Rule], Rule]:
+    """Adds a rule to the table, to be tried after those that are there already.
+
+    The rule is for targets that have the ops of `needs` themselves. So two ops may be written in each other.
+    """
 
     def register(rule: Rule) -> Rule:
+        _NEEDS[rule] = frozenset(needs)
         for opcode in opcodes:
             DECOMPOSITIONS.setdefault(opcode, []).append(rule)
         return rule
@@ -49,6 +56,11 @@ def decompositions_of(opcode: Opcode) -> Sequence[Rule]:
     """The decompositions of an op. The first call imports them all, which most programs don't need."""
     _load()
     return tuple(DECOMPOSITIONS.get(opcode, ()))
+
+
+def needs_of(rule: Rule) -> frozenset[Opcode]:
+    """The ops that the target must have itself for a rule; a target's own rule needs none."""
+    return _NEEDS.get(rule, frozenset())
 
 
 @functools.cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -30,7 +30,7 @@ Formula = Callable[..., "HloExpression | None"]
 """(element type of the operands, operands) -> result."""
 
 
-def _formula(opcode: Opcode, *, is_complex: bool = False) -> Callable[[Formula], Formula]:
+def _formula(opcode: Opcode, *, is_complex: bool = False, needs: Sequence[Opcode] = ()) -> Callable[[Formula], Formula]:
     """Registers a formula as the decomposition of an op; complex numbers have others unless `is_complex`."""
 
     def register(formula: Formula) -> Formula:
@@ -39,7 +39,7 @@ def _formula(opcode: Opcode, *, is_complex: bool = False) -> Callable[[Formula],
             found = None if kind.is_complex and not is_complex else formula(kind, *expressions(b, *i.operands))
             return None if found is None else found.i
 
-        decomposition(opcode)(rule)
+        decomposition(opcode, needs=needs)(rule)
         return formula
 
     return register
@@ -134,6 +134,17 @@ def _shift_right_arithmetic(kind: ElementType, x: HloExpression, n: HloExpressio
     """Shifts in the highest bit, for unsigned integers too."""
     negative = x < 0 if kind.is_signed else x >= _of_bits(kind, 1 << kind.bit_width - 1)
     return negative.where(~(~x >> n), x >> n)
+
+
+@_formula(Opcode.SHIFT_RIGHT_LOGICAL, needs=[Opcode.SHIFT_RIGHT_ARITHMETIC])
+def _shift_right_logical(kind: ElementType, x: HloExpression, n: HloExpression) -> HloExpression:
+    """Clears the bits that an arithmetic shift fills with the highest one. Counts that are too large give 0."""
+    width = kind.bit_width
+    highest = x.like(_of_bits(kind, 1 << width - 1))
+    filled = highest.op(Opcode.SHIFT_RIGHT_ARITHMETIC, n) << 1
+    shifted = x.op(Opcode.SHIFT_RIGHT_ARITHMETIC, n) & ~filled
+    fits = (n >= 0) & (n < width) if kind.is_signed else n < width
+    return fits.where(shifted, 0)
 
 
 @_formula(Opcode.CLAMP)

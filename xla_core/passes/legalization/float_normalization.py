@@ -6,7 +6,7 @@ integers. The wider type holds every value of the narrow one, so operands are no
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 from xla_core.hlo.ir.builder import Builder
 from xla_core.hlo.ir.computation import HloComputation
@@ -16,7 +16,9 @@ from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.literal import Literal
 from xla_core.hlo.values.shape import Shape
-from xla_core.target import Support
+from xla_core.target import Lack, Support, Unsupported
+
+Supports = Callable[[HloInstruction], Support]
 
 _NEVER = frozenset((Trait.NOP, Trait.CONTROL_FLOW, Trait.HOST_TRANSFER, Trait.ASYNC, Trait.BITWISE))
 _OPAQUE = frozenset({Opcode.CUSTOM_CALL, Opcode.FUSION})
@@ -37,8 +39,19 @@ def has_narrow_types(i: HloInstruction) -> bool:
     return any(wider_type(leaf.element_type) is not None for shape in shapes for leaf in shape.leaves())
 
 
-def widen(i: HloInstruction, b: Builder, supports: Callable[[HloInstruction], Support]) -> HloInstruction | None:
-    """Rewrites `i` to a wider type; returns None, and adds nothing, if the target doesn't support that either."""
+def lacks_of(instructions: Iterable[HloInstruction], supports: Supports) -> Sequence[Lack]:
+    """What the target lacks for some instructions."""
+    answers = map(supports, instructions)
+    return list(dict.fromkeys(lack for answer in answers if isinstance(answer, Unsupported) for lack in answer.lacks))
+
+
+def widen(
+    i: HloInstruction, b: Builder, supports: Supports, missing: list[Sequence[Lack]] | None = None
+) -> HloInstruction | None:
+    """Rewrites `i` to a wider type; returns None, and adds nothing, if the target doesn't support that either.
+
+    It then adds to `missing` what the target lacks for it.
+    """
     if i.opcode in _OPAQUE or not _NEVER.isdisjoint(i.op.traits) or i.shape.is_token:
         return None
     kinds = {s.element_type for o in i.operands for s in o.shape.leaves()} | {s.element_type for s in i.shape.leaves()}
@@ -51,6 +64,8 @@ def widen(i: HloInstruction, b: Builder, supports: Callable[[HloInstruction], Su
     new = _rebuild(i, b, types)
     if all(map(supports, b.added[first:])):
         return new
+    if missing is not None:
+        missing.append(lacks_of(b.added[first:], supports))
     b.undo(first)
     return None
 

@@ -7,6 +7,7 @@ be replaced, one error lists all of them with their locations.
 
 from __future__ import annotations
 
+import dataclasses
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -17,12 +18,12 @@ from xla_core.hlo.ir.computation import HloComputation
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.table.opcode import Opcode
-from xla_core.passes.legalization.decompositions import decompositions_of
-from xla_core.passes.legalization.float_normalization import has_narrow_types, widen
+from xla_core.passes.legalization.decompositions import decompositions_of, needs_of
+from xla_core.passes.legalization.float_normalization import has_narrow_types, lacks_of, widen
 from xla_core.passes.legalization.unmet import Unmet, refusal
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.rewriter import Rule, remove_dead, replace
-from xla_core.target import Ok, Support, Unsupported
+from xla_core.target import Lack, Ok, Support, Unsupported
 
 _MOST_STEPS_DEEP = 24  # the deepest nesting of decompositions
 
@@ -165,6 +166,7 @@ class _Legalizer:
         self._own = own
         self._seen: set[HloComputation] = set()
         self.unmet: list[Unmet] = []
+        self._missing: list[Sequence[Lack]] = []  # what the decompositions of the current instruction need
         self._within: dict[HloInstruction, Unmet] = {}  # added instruction -> what it decomposes
         self.changed = False
 
@@ -187,8 +189,9 @@ class _Legalizer:
                 remove_dead(instruction)  # a decomposition added it without using it
                 continue
             unmet = Unmet(instruction, answer, self._within.get(instruction))
+            self._missing = []
             if depth == _MOST_STEPS_DEEP or not self._replace(unmet, builder):
-                self.unmet.append(unmet)
+                self.unmet.append(dataclasses.replace(unmet, missing=tuple(self._missing)))
                 continue
             queue.extendleft((i, depth + 1) for i in reversed(builder.added))
 
@@ -196,7 +199,7 @@ class _Legalizer:
         """Replaces an instruction with the first usable decomposition; returns whether there is one."""
         instruction = unmet.instruction
         builder.metadata, builder.added = instruction.metadata, []
-        new = widen(instruction, builder, self._supports)
+        new = widen(instruction, builder, self._supports, self._missing)
         for rule in self._rules(instruction.opcode):
             if new is None:
                 new = self._tried(rule, instruction, builder)
@@ -215,14 +218,18 @@ class _Legalizer:
 
     def _tried(self, rule: Rule, instruction: HloInstruction, builder: Builder) -> HloInstruction | None:
         """Applies a rule; undoes it and returns None if it added an instruction that cannot be legalized."""
-        new = rule(instruction, builder)
-        if new is None or all(map(self._is_possible, builder.added)):
+        new, needed = rule(instruction, builder), needs_of(rule)
+        lacking = [] if new is None else [i for i in builder.added if not self._is_possible(i, needed)]
+        if not lacking:
             return new
+        self._missing.append(lacks_of(lacking, self._supports))
         builder.undo()
         return None
 
-    def _is_possible(self, made: HloInstruction) -> bool:
+    def _is_possible(self, made: HloInstruction, needed: frozenset[Opcode]) -> bool:
         """Whether an instruction is supported or may be legalized; an applied computation may still be rewritten."""
         if not isinstance(self._supports(made), Unsupported):
             return True
+        if made.opcode in needed:
+            return False
         return bool(self._rules(made.opcode) or made.called_computations) or has_narrow_types(made)

@@ -27,11 +27,13 @@ class Unmet:
         instruction: the instruction; if it was replaced, it is no longer in its computation.
         answer: why the target doesn't support it.
         within: the unsupported instruction whose decomposition has this one; None for an instruction of the program.
+        missing: what the target would need for each decomposition that was tried.
     """
 
     instruction: HloInstruction
     answer: Unsupported
     within: Unmet | None = None
+    missing: Sequence[Sequence[Lack]] = ()
 
     @property
     def path(self) -> Sequence[Unmet]:
@@ -89,13 +91,16 @@ def _line(unmet: Sequence[Unmet]) -> str:
 def _what_is_enough(unmet: Unmet) -> str:
     """The ways in which the target could run a decomposed instruction; "" if there is but one."""
     *above, last = unmet.path
-    if not above:
+    if not above and not unmet.missing:
         return ""
     needed = [_lacks(u.answer.lacks) for u in reversed(unmet.path[1:]) if u.answer.lacks]
+    needed += [_lacks(lacks) for lacks in unmet.missing if lacks and set(lacks) != set(last.answer.lacks)]
+    if not needed and not above:
+        return ""
     choices = [*dict.fromkeys(needed), "itself"]
-    if not last.answer.lacks:
+    if above and not last.answer.lacks:
         choices = [f"{last.instruction.opcode} ({last.answer.reason})", "itself"]
-    return f"{above[0].instruction.opcode} needs {', or '.join(choices)}"
+    return f"{unmet.path[0].instruction.opcode} needs {', or '.join(choices)}"
 
 
 def _lacks(lacks: Sequence[Lack]) -> str:

@@ -38,5 +38,21 @@ def test_it_says_what_would_be_enough() -> None:
         '  t = f32[4] logistic(s), metadata={source_file="model.py" source_line=9}\n'
         "  ROOT r = f32[4] sine(t)\n"
     )
-    assert "logistic needs exponential of f32, or itself" in text
+    assert "logistic needs exponential of f32, or bitcast-convert of f32 and " in text
     assert "model.py:7, model.py:9" in text
+
+
+def test_what_a_wider_type_would_need() -> None:
+    halves = Capabilities().with_ops(("add", "multiply", "convert"), [ElementType.BF16])
+    text = "HloModule m\n\nENTRY e {\n  x = bf16[4] parameter(0)\n  ROOT r = bf16[4] tanh(x)\n}\n"
+    with pytest.raises(UnimplementedError, match=r"tanh needs memory of f32 and convert of f32, or .*, or itself"):
+        legalize(parse_hlo(text), halves.check)
+
+
+def test_what_is_missing_is_not_said_twice() -> None:
+    narrow = Capabilities().with_ops(("add", "convert"), [ElementType.BF16])
+    text = "HloModule m\n\nENTRY e {\n  x = bf16[4] parameter(0)\n  ROOT r = f32[4] convert(x)\n}\n"
+    with pytest.raises(UnimplementedError) as caught:
+        legalize(parse_hlo(text), narrow.check)
+    assert "the device holds no f32" in caught.value.message
+    assert "needs" not in caught.value.message
