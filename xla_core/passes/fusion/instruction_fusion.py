@@ -61,7 +61,7 @@ Copies = frozenset[tuple[Scope, Index]]
 class _FusedKernel:
     """The instructions that one kernel computes, and the indices at which it computes each of them."""
 
-    __slots__ = ("copies", "indices", "operands", "policy", "root", "rows", "size", "space")
+    __slots__ = ("accumulated", "copies", "indices", "operands", "policy", "root", "rows", "size", "space")
 
     def __init__(self, root: HloInstruction, policy: FusionPolicy, rows: ReducedRows | None = None) -> None:
         self.policy = policy
@@ -72,6 +72,7 @@ class _FusedKernel:
         self.indices: dict[HloInstruction, Indices] = {root: {self.space.root: 1.0}}
         self.copies: dict[HloInstruction, Copies] = {root: frozenset({((), self.space.root)})}
         self.operands: dict[HloInstruction, None] = dict.fromkeys(root.operands)
+        self.accumulated: set[HloInstruction] = set()  # members from which another member accumulates its result
 
     @property
     def has_product(self) -> bool:
@@ -86,6 +87,10 @@ class _FusedKernel:
     def is_elementwise(self) -> bool:
         """Whether each element of the result is computed by itself, from other kernels' results."""
         return self.rows is None and all(Trait.ACCUMULATES not in i.op.traits for i in self.indices)
+
+    def is_accumulated(self, users: Sequence[HloInstruction]) -> bool:
+        """Whether an accumulation of the kernel needs what `users` read at each of its steps."""
+        return any(user in self.accumulated or Trait.ACCUMULATES in user.op.traits for user in users)
 
     def indices_of(self, producer: HloInstruction, users: Sequence[HloInstruction]) -> Indices:
         """Returns the indices at which `users`, which are in the kernel, read `producer`."""
@@ -116,14 +121,14 @@ class _FusedKernel:
             users = [user for user in dict.fromkeys(member.users) if user in kernel.indices]
             kernel.indices[member] = kernel.indices_of(member, users)
             kernel.copies[member] = kernel._copies_of(member)
-        kernel.operands = self.operands
+        kernel.operands, kernel.accumulated = self.operands, self.accumulated
         kernel.size = sum(map(kernel._code_size, kernel.indices))
         return kernel
 
     def become(self, other: _FusedKernel) -> None:
         """Takes the division into rows of another form of this kernel."""
         self.rows, self.space, self.size = other.rows, other.space, other.size
-        self.indices, self.copies = other.indices, other.copies
+        self.indices, self.copies, self.accumulated = other.indices, other.copies, other.accumulated
 
     def size_with(self, producer: HloInstruction) -> int:
         """Returns the size of the kernel's code if it computed `producer` too."""
@@ -146,6 +151,8 @@ class _FusedKernel:
         return self.policy.code_size(member) * len(self.copies[member])
 
     def add(self, producer: HloInstruction, indices: Indices) -> None:
+        if self.is_accumulated([user for user in producer.users if user in self.indices]):
+            self.accumulated.add(producer)
         self.indices[producer] = indices
         self.copies[producer] = self._copies_of(producer)
         self.size += self._code_size(producer)
@@ -263,9 +270,10 @@ class _Partition:
             return None
         if kernel.size_with(producer) > preferences.max_instructions:
             return None
-        if combines and list(indices) != [kernel.space.root]:
-            # A reduction over columns is fast only at the root, where the emitter keeps a tile of accumulators. With
-            # blocks of threads, every thread would compute what isn't computed once a row.
+        if combines and (list(indices) != [kernel.space.root] or kernel.is_accumulated(users)):
+            # A reduction over columns is fast only at the root, where the emitter keeps a tile of accumulators, and
+            # not at each step of another reduction. With blocks of threads, every thread would compute what isn't
+            # computed once a row.
             rows = reduced_rows(producer)
             if policy.parallel.has_blocks:
                 is_fast = divided is not None and all(map(is_of_row, indices))
