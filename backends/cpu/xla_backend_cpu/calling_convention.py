@@ -17,6 +17,7 @@ class Status(enum.IntEnum):
     CANCELLED = 1
     HOST_CALL_FAILED = 2
     OUT_OF_MEMORY = 3
+    OUT_OF_TIME = 5  # 4 is that of ahead-of-time code for a wrong arena
 
 
 class ContextField(enum.IntEnum):

@@ -120,7 +120,7 @@ def compile_module(
     `blas` allows calls of OpenBLAS, `level` is the generator's optimization level; see `CpuOptions` for the others.
     """
     assignment = assign_buffers(module, alignment=ALIGNMENT, can_share=can_share)
-    emitter = ModuleEmitter(module, assignment, abi, processor_of(config), threads, blas)
+    emitter = ModuleEmitter(module, assignment, abi, processor_of(config), threads, blas, limits_loops=True)
     keep = keep_artifacts or ModuleDump.active() is not None
     with profiler.span("emit LLVM IR", category="compile"):
         ir = emitter.emit()
@@ -184,7 +184,8 @@ def _program(
     return NativeProgram(
         triple=emitter.abi.triple,
         objects=objects,
-        slots=1 + len(assignment.allocations),
+        slots=1 + len(assignment.allocations) + (emitter.time_slot > 0),
+        time_slot=emitter.time_slot,
         parameters=tuple(parameters[i] for i in range(len(parameters))),
         results=tuple(results),
         temp_slot=temp_slot,

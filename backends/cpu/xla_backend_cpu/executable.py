@@ -32,13 +32,22 @@ from xla_core.errors import (
     ResourceExhaustedError,
     XlaError,
 )
-from xla_core.hlo import HloModule, parse_hlo
+from xla_core.hlo import HloModule, Opcode, parse_hlo
 from xla_core.runtime import HostStream
 
 if TYPE_CHECKING:
     from xla_backend_cpu.host_calls import HostCalls, HostRun
 
 __all__ = ["CpuExecutable"]
+
+
+_TRIED_NANOSECONDS = 300_000
+"""How long a program with a loop of unknown length may run in its caller, by estimate."""
+
+_RUNS_UNTRIED = 63
+"""After the caller gave up a run, so many go to the worker at once."""
+
+_UNLIMITED = (1 << 63) - 1
 
 
 class CpuExecutable(Executable):
@@ -80,7 +89,12 @@ class CpuExecutable(Executable):
         self._constants = storage  # keeps the memory
         self._table_type = ctypes.c_void_p * program.slots
         self._fixed = [(slot, base + offset) for slot, offset in program.constant_slots.items()]
+        if program.time_slot:
+            self._fixed.append((program.time_slot, _UNLIMITED))
         self._contexts: dict[tuple[int, int], ctypes.Array[ctypes.c_int32]] = {}
+        is_repeatable = not program.host_calls and all(place.donor is None for place in program.results)
+        self._may_try = program.time_slot > 0 and is_repeatable and not _has_state(module)
+        self._untried = 0
 
     def execute_async_on_stream(
         self, run_options: RunOptions, arguments: Sequence[DeviceMemory]
@@ -123,7 +137,9 @@ class CpuExecutable(Executable):
                 temporaries = allocator.allocate(program.temp_bytes)
                 taken.append(temporaries)
                 table[program.temp_slot] = temporaries.handle + temporaries.offset
-            stream.enqueue(work, program.microseconds, self.module.name if profiler.active is not None else "")
+            name = self.module.name if profiler.active is not None else ""
+            attempt = functools.partial(self._try, table) if self._may_try else None
+            stream.enqueue(work, program.microseconds, name, attempt)
         except BaseException:
             for memory in taken:
                 allocator.free(memory)
@@ -138,6 +154,24 @@ class CpuExecutable(Executable):
         status = self._entry(table)
         if status != Status.OK:
             raise self._error(status)
+
+    def _try(self, table: ctypes.Array[ctypes.c_void_p]) -> bool:
+        """Runs the program, and gives up if its loops take long.
+
+        It may then run again, because it writes to results and temporaries only.
+        """
+        if self._untried:
+            self._untried -= 1
+            return False
+        table[self._program.time_slot] = _TRIED_NANOSECONDS
+        status = self._entry(table)
+        if status == Status.OUT_OF_TIME:
+            table[self._program.time_slot] = _UNLIMITED
+            self._untried = _RUNS_UNTRIED
+            return False
+        if status != Status.OK:
+            raise self._error(status)
+        return True
 
     def _error(self, status: int) -> XlaError:
         """The error for a status other than OK. The error of a failed host call is in its `HostRun`."""
@@ -226,3 +260,8 @@ class CpuExecutable(Executable):
             context[0] = 1
         if self._host_calls is not None:
             self._host_calls.cancel()
+
+
+def _has_state(module: HloModule) -> bool:
+    """Whether a run changes a state of the executable, so that a run that was given up would be seen."""
+    return any(i.opcode == Opcode.RNG_GET_AND_UPDATE_STATE for c in module.computations for i in c.instructions)

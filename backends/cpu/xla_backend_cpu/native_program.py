@@ -41,6 +41,7 @@ class NativeProgram:
         routines: names of the BLAS and LAPACK routines that the code calls.
         threads: the number of threads among which kernels may be divided.
         microseconds: an estimate of a run's time; infinite where it calls the host or has a loop of unknown length.
+        time_slot: the slot for the nanoseconds that loops of unknown length may take; 0 if there are none.
         host_calls: (computation, instruction) names of the instructions that run on the host.
         collective_timeout: the most seconds that a device waits for the others in a collective.
     """
@@ -57,6 +58,7 @@ class NativeProgram:
     routines: tuple[str, ...]
     threads: int
     microseconds: float
+    time_slot: int = 0
     host_calls: tuple[tuple[str, str], ...] = ()
     collective_timeout: float = 60.0
 
@@ -111,6 +113,7 @@ def check_program(program: NativeProgram, module: HloModule) -> None:
     _require(_are_slots(program.parameters, program, len(parameters)), "parameters", program.parameters)
     _check_results(program, module, len(parameters))
     _require(_is_count(program.temp_slot, 0, program.slots - 1), "temp_slot", program.temp_slot)
+    _require(_is_count(program.time_slot, 0, program.slots - 1), "time_slot", program.time_slot)
     _require(_is_count(program.temp_bytes), "temp_bytes", program.temp_bytes)
     _require(not program.temp_bytes or program.temp_slot > 0, "temp_slot", program.temp_slot)
     _require(_are_slots(list(program.constant_slots), program), "constant_slots", program.constant_slots)

@@ -100,11 +100,20 @@ class HostQueue:
         self._sticky = False
         _queues.add(self)
 
-    def enqueue(self, work: Work, microseconds: float = float("inf"), name: str = "") -> None:
+    def enqueue(
+        self,
+        work: Work,
+        microseconds: float = float("inf"),
+        name: str = "",
+        attempt: Callable[[], bool] | None = None,
+    ) -> None:
         """Enqueues `work`. It runs at once in the caller if the stream is idle and `microseconds` is small.
 
         `microseconds` is an estimate of its duration. Other work runs in the worker. An exception in the work poisons
         the stream. A profile shows the work by its `name`, or by its function's.
+
+        `attempt` is for work whose duration nobody knows before. It does the work and returns True, or it returns False
+        when half a millisecond has passed, and has changed nothing. Callers that wait for each result try it first.
         """
         work = _NamedWork(work, name) if name else work
         if microseconds <= self._inline_limit and not self._queue and self._busy.acquire(False):
@@ -117,7 +126,26 @@ class HostQueue:
                     return
             finally:
                 self._busy.release()
+        elif attempt is not None and self._inline_limit == _AWAITED_MICROSECONDS and self._idle():
+            try:
+                if self._error is None and self._succeeds(attempt, name):
+                    return
+            finally:
+                self._busy.release()
         self._push(work)
+
+    def _succeeds(self, attempt: Callable[[], bool], name: str) -> bool:
+        """Whether the attempt did its work, or failed with an error."""
+        done = False
+
+        def run() -> None:
+            nonlocal done
+            done = attempt()
+
+        self._run(_NamedWork(run, name) if name else run)
+        if done:
+            self._count_awaited_run()
+        return done or self._error is not None
 
     def run_inline(self) -> None:
         self._inline_limit = float("inf")

@@ -45,6 +45,7 @@ _SEQUENCE_LENGTH = 256
 """The most instructions that one function calls: LLVM takes a time for a basic block that grows with its square."""
 
 _ITERATION_NANOSECONDS = 50.0  # of a loop, besides its kernels
+_LONGEST_ITERATION = 1e15  # nanoseconds; more than any run takes
 _FIRST_RANDOM_STATE = Environment.rng_state  # the initial state of the reference evaluator
 
 
@@ -67,6 +68,7 @@ class ModuleEmitter:
         library_calls: routine -> the number of instructions whose kernels call it.
         host_calls: the (computation, instruction) names of the instructions that run on the host.
         nanoseconds: an estimate of a run's time; infinite with a loop whose number of iterations is not known.
+        time_slot: the table's entry for the nanoseconds that such loops may take; 0 if there is none.
     """
 
     def __init__(
@@ -77,7 +79,13 @@ class ModuleEmitter:
         processor: Processor,
         threads: int,
         blas: bool,
+        *,
+        limits_loops: bool = False,
     ) -> None:
+        """With `limits_loops`, loops of unknown length take time from the last word of the table of addresses.
+
+        The word is in nanoseconds, by the estimates. When none are left, the entry returns `Status.OUT_OF_TIME`.
+        """
         self.hlo = hlo
         self.assignment = assignment
         self.abi = abi
@@ -85,6 +93,8 @@ class ModuleEmitter:
         self.module = IrModule(hlo.name, triple=abi.triple, data_layout=abi.data_layout)
         self.host_calls: list[tuple[str, str]] = []  # (computation, instruction)
         self.nanoseconds = 0.0
+        self.time_slot = 0
+        self._limits_loops = limits_loops
         self._kernels = NativeKernels(hlo, assignment, abi, processor, threads, self.module, blas)
         self._functions: dict[HloComputation, str] = {}
         self._loop_depths: dict[HloComputation, int] = {}
@@ -216,15 +226,28 @@ class ModuleEmitter:
         b.branch(head)
         b.block = head
         self._check(sequence, b.int_(Status.CANCELLED, "i32"), self._not_cancelled(sequence))
+        left = self._time_left(sequence) if self._limits_loops and trips is None else None
         self._call(sequence, self._computation(condition))
         go_on = b.load("i8", self._address(sequence, self.assignment.slice(condition.root)), align=1)
         b.branch_if(b.icmp("ne", go_on, b.int_(0, "i8")), body, done)
         b.block = body
         self._call(sequence, self._computation(loop.attribute("body")))
+        each = self.nanoseconds + _ITERATION_NANOSECONDS
+        if left is not None:
+            taken = min(each, _LONGEST_ITERATION) if each < math.inf else _ITERATION_NANOSECONDS
+            b.store(b.sub(b.load("i64", left, align=8), b.int_(int(taken))), left, align=8)
         b.branch(head)
         b.block = done
-        each = self.nanoseconds + _ITERATION_NANOSECONDS
         self.nanoseconds = math.inf if trips is None else before + (each * trips if trips else 0.0)
+
+    def _time_left(self, sequence: _Sequence) -> Value:
+        """Returns from the function if there is no time left; returns the place of the word that counts the time."""
+        b = sequence.builder
+        self.time_slot = 1 + len(self.assignment.allocations)
+        place = b.gep("ptr", sequence.allocations, b.int_(self.time_slot))
+        fine = b.icmp("sge", b.load("i64", place, align=8), b.int_(0))
+        self._check(sequence, b.int_(Status.OUT_OF_TIME, "i32"), fine)
+        return place
 
     def _conditional(self, sequence: _Sequence, conditional: HloInstruction) -> None:
         """Selects a branch by its number; any other number selects the last one. A true predicate selects the first."""

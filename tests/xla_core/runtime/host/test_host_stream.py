@@ -262,6 +262,30 @@ def test_work_longer_than_half_a_millisecond_stays_in_the_worker(device: Memory)
     assert seen != [threading.get_ident()]
 
 
+def test_a_caller_that_waits_attempts_work_of_unknown_duration(device: Memory) -> None:
+    stream = HostStream(device)
+    seen: list[str] = []
+    short, long = (lambda: seen.append("attempt") is None), (lambda: False)
+    stream.enqueue(lambda: seen.append("work"), attempt=short)  # nobody has waited yet
+    stream.synchronize()
+    _wait_for_slow_work(stream)
+    stream.enqueue(lambda: seen.append("work"), attempt=short)
+    stream.enqueue(lambda: seen.append("work"), attempt=long)
+    stream.synchronize()
+    assert seen == ["work", "attempt", "work"]
+
+
+def test_a_failed_attempt_poisons_the_stream(device: Memory) -> None:
+    def fail() -> bool:
+        raise ValueError("broken")
+
+    stream = HostStream(device)
+    _wait_for_slow_work(stream)
+    stream.enqueue(lambda: pytest.fail("an attempt that raised was repeated"), attempt=fail)
+    assert stream.error is not None
+    assert "broken" in str(stream.error)
+
+
 def test_a_caller_with_work_on_two_streams_keeps_them_concurrent(device: Memory) -> None:
     first, second = HostStream(device), HostStream(device)
     gate = threading.Event()
