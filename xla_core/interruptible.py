@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import TypeVar
 
 from xla_core.errors import ResourceExhaustedError
 
-__all__ = ["run_interruptible", "run_uninterrupted", "start_thread"]
+__all__ = ["run_in_threads", "run_interruptible", "run_uninterrupted", "start_thread"]
 
 T = TypeVar("T")
 
@@ -33,6 +33,30 @@ def start_thread(thread: threading.Thread) -> None:
             f"no thread can be started for {thread.name}: {error or 'out of memory'}",
             hint="raise the limits on threads and memory (ulimit -u, ulimit -v, or the container's)",
         ) from None
+
+
+def run_in_threads(tasks: Sequence[Callable[[], T]], name: str) -> list[T]:
+    """Runs tasks at the same time, each in a thread of its own. Returns their results in order, or raises one's error.
+
+    These are plain threads, because executors of `concurrent.futures` refuse work once the main thread has ended.
+    """
+    results: dict[int, T] = {}
+    errors: list[BaseException] = []
+
+    def run(number: int) -> None:
+        try:
+            results[number] = tasks[number]()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(n,), name=name, daemon=True) for n in range(len(tasks))]
+    for thread in threads:
+        start_thread(thread)
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+    return [results[number] for number in range(len(tasks))]
 
 
 class _Interrupted(BaseException):

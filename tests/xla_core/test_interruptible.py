@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from xla_core import interruptible
-from xla_core.interruptible import run_interruptible, run_uninterrupted
+from xla_core.interruptible import run_in_threads, run_interruptible, run_uninterrupted
 
 SLOW = """
 import time
@@ -140,6 +140,7 @@ def test_a_lock_is_never_left_taken() -> None:
     with pytest.raises(KeyboardInterrupt):
         run_interruptible(work, "locking")
     assert PythonLock.lock.acquire(timeout=20)
+    PythonLock.lock.release()  # the worker may wait for it
 
 
 COLLECTIONS = """
@@ -209,3 +210,31 @@ except (MemoryError, ImportError, OSError, xla.XlaError):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of address space are Linux's")
 def test_a_compilation_without_memory_for_a_thread_ends() -> None:
     subprocess.run([sys.executable, "-c", WITHOUT_MEMORY], timeout=60, check=False, capture_output=True)
+
+
+def test_tasks_in_threads_run_at_the_same_time() -> None:
+    meeting = threading.Barrier(3)
+    assert run_in_threads([lambda n=n: (meeting.wait(30), n)[1] for n in range(3)], "task") == [0, 1, 2]
+
+    def fail() -> int:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        run_in_threads([lambda: 1, fail], "task")
+
+
+AFTER_MAIN = """
+import threading
+from xla_core.interruptible import run_in_threads
+
+def work():
+    threading.main_thread().join()
+    print(run_in_threads([lambda: 1, lambda: 2], "task"))
+
+threading.Thread(target=work).start()
+"""
+
+
+def test_tasks_run_in_threads_after_the_main_thread_ended() -> None:
+    done = subprocess.run([sys.executable, "-c", AFTER_MAIN], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("[1, 2]\n", "")

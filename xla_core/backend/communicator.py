@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.stream import Stream
 from xla_core.errors import XlaError
+from xla_core.handle import Handle
 
 if TYPE_CHECKING:
     from xla_core.schedule import CollectiveThunk  # loaded only by backends that run thunks
 
 
-class Communicator(abc.ABC):
+class Communicator(Handle, abc.ABC):
     """Runs the collectives of one execution on one device.
 
     `StreamExecutor.create_communicator` makes one for each execution that has collectives. All devices of the execution

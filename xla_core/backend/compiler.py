@@ -11,7 +11,7 @@ from xla_core import profiler
 from xla_core.backend.ahead_of_time import AheadOfTimeOptions
 from xla_core.backend.executable import CompilationReport, Executable
 from xla_core.compile_options import CompileOptions
-from xla_core.errors import UnimplementedError
+from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.hlo.ir.entry import flatten_entry
 from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.table.opcode import Opcode
@@ -166,7 +166,11 @@ class Compiler(abc.ABC):
         # Imported here, so that only programs that read HLO text load the parser.
         from xla_core.hlo.parsing.parser import parse_hlo
 
-        return self.run_backend(parse_hlo(data.decode()), options or CompileOptions(), executor)
+        try:
+            text = data.decode()
+        except UnicodeDecodeError as error:
+            raise InvalidArgumentError(f"the serialized program is damaged: it is no text: {error}") from None
+        return self.run_backend(parse_hlo(text), options or CompileOptions(), executor)
 
     def shape_size_bytes(self, shape: Shape) -> int:
         """Returns the bytes of an array of `shape` on the device, with padding, tiles and packing."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from xla_core.errors import InvalidArgumentError
+from xla_core.handle import Handle
 
 
-class DeviceMemory:
+class DeviceMemory(Handle):
     """A range of `size` bytes at `offset` in the allocation that `handle` names.
 
     The core never looks into `handle`. It may be an address, an index in a table or a driver's object, as the backend's

@@ -9,12 +9,14 @@ import abc
 
 from xla_core.errors import XlaError
 from xla_core.event_callbacks import EventCallback, call_when_ready
+from xla_core.handle import Handle
 
 
-class Event(abc.ABC):
+class Event(Handle, abc.ABC):
     """A point in a stream. It becomes ready once all work before that point is done or has been skipped.
 
-    An event that was never recorded is ready. Events are thread-safe. A wait, by the host or by a stream, waits for the
+    An event that was never recorded is ready. Events are thread-safe. Like every object that a backend owns, an event
+    is shared by `copy` and refused by `pickle`. A wait, by the host or by a stream, waits for the
     last record made before the wait; recording the event again doesn't prolong it.
     """
 
@@ -50,7 +52,7 @@ class Event(abc.ABC):
         else:
             call_when_ready(self, callback)
 
-    def destroy(self) -> None:  # noqa: B027  (nothing to give back is the common case)
+    def destroy(self) -> None:
         """Frees the driver's resources of the event. The core calls this once, when nobody uses the event any longer.
 
         It may be called from any thread, also after the device was closed.

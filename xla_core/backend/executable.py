@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.native_entry import NativeEntry
 from xla_core.backend.stream_executor import RunOptions
+from xla_core.handle import Handle
 from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.values.shape import Shape
 
@@ -61,7 +62,7 @@ class ExecutableMemoryStats:
         return own + self.temp_bytes + self.constant_bytes + self.generated_code_bytes
 
 
-class Executable(abc.ABC):
+class Executable(Handle, abc.ABC):
     """A compiled program for a device. It is immutable and may run on several devices and threads at once.
 
     Args:
@@ -180,7 +181,7 @@ class Executable(abc.ABC):
         """The optimized module as HLO text."""
         return self.module.to_text()
 
-    def close(self) -> None:  # noqa: B027  (nothing to give back is the common case)
+    def close(self) -> None:
         """Ends running executions early with CancelledError, where the device can.
 
         No execution is started after this.

@@ -10,9 +10,10 @@ from xla_core.backend.compiler import Compiler
 from xla_core.backend.stream_executor import StreamExecutor
 from xla_core.backend.transfer_manager import TransferManager
 from xla_core.errors import InvalidArgumentError
+from xla_core.handle import Handle
 
 
-class Platform(abc.ABC):
+class Platform(Handle, abc.ABC):
     """The root object of a backend. Making it touches no device; `create_executor` does.
 
     Attributes:

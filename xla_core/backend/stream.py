@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from xla_core.backend.event import Event
 from xla_core.errors import XlaError
+from xla_core.handle import Handle
 
 if TYPE_CHECKING:
     from xla_core.backend.device_memory import DeviceMemory
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 HostBytes = npt.NDArray[np.uint8]  # one-dimensional and contiguous
 
 
-class Stream(abc.ABC):
+class Stream(Handle, abc.ABC):
     """An in-order queue of work on one device. Two streams run concurrently unless events order them.
 
     Enqueueing never blocks. A failure poisons the stream: later work is skipped, and events that are recorded later
@@ -107,14 +108,14 @@ class Stream(abc.ABC):
         """Does what memcpy_h2d does, but the caller may change `source` as soon as this returns."""
         self.memcpy_h2d(destination, source.copy())
 
-    def run_inline(self) -> None:  # noqa: B027  (most devices have nothing to gain)
+    def run_inline(self) -> None:
         """Declares that only a thread that may block uses the stream from now on, so work may run in that thread."""
 
-    def close(self) -> None:  # noqa: B027  (nothing to give back is the common case)
+    def close(self) -> None:
         """Waits for the enqueued work and frees the stream's resources. Its owner calls this once."""
 
 
-class Kernel(abc.ABC):
+class Kernel(Handle, abc.ABC):
     """Device code that is ready to be launched. Only backends whose executables launch kernels need it."""
 
     name: str = ""

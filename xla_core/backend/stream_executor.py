@@ -16,6 +16,7 @@ from xla_core.backend.communicator import Communicator
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.stream import HostBytes, Stream
 from xla_core.backend.transfer_manager import TransferManager
+from xla_core.handle import Handle
 
 if TYPE_CHECKING:
     from xla_core.target import DeviceDescription  # loading a device needs no compiler's data
@@ -42,7 +43,7 @@ class DeviceFeatures:
     callbacks_may_enqueue: bool = False
 
 
-class Allocator(abc.ABC):
+class Allocator(Handle, abc.ABC):
     """Allocates the result and temporary memory of an execution.
 
     The runtime implements it as a pool; a backend only calls it. Allocation follows the order of the stream that the
@@ -93,7 +94,7 @@ class RunOptions:
     further_stream: Callable[[int], Stream] | None = None
 
 
-class StreamExecutor(abc.ABC):
+class StreamExecutor(Handle, abc.ABC):
     """One device. `Platform.create_executor` makes it once for each ordinal and may claim the device's resources.
 
     It is thread-safe.
@@ -192,8 +193,8 @@ class StreamExecutor(abc.ABC):
     #: DLPack's device type (kDLCPU 1, kDLCUDA 2, ...) for `address`; 0 where there is none.
     dlpack_device_type: int = 0
 
-    def synchronize(self) -> None:  # noqa: B027  (streams are synchronized one by one; a device may have a shorter way)
+    def synchronize(self) -> None:
         """Waits for all work of this device, including work outside of its streams that the executor knows of."""
 
-    def close(self) -> None:  # noqa: B027  (nothing to give back is the common case)
+    def close(self) -> None:
         """Closes the device. After this, only `deallocate` is called, for memory that is still in use."""

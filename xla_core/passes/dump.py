@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from xla_core import config
-from xla_core.errors import FailedPreconditionError, InvalidArgumentError, ResourceExhaustedError
+from xla_core.errors import FailedPreconditionError, InvalidArgumentError, ResourceExhaustedError, XlaError
 from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.ir.names import sanitized_name
 from xla_core.hlo.ir.printer import PrintOptions, module_to_text
@@ -23,6 +23,17 @@ _ELIDE_OVER = 10  # elements; XLA's limit
 _numbers = itertools.count(1)
 _active: contextvars.ContextVar[ModuleDump | None] = contextvars.ContextVar("active_dump", default=None)
 _lock = threading.Lock()
+
+
+_FULL: tuple[type[XlaError], str] = (ResourceExhaustedError, "free space there, or dump elsewhere")
+_LIMITED: tuple[type[XlaError], str] = (ResourceExhaustedError, "raise the limits on files (ulimit -f, ulimit -n)")
+_KINDS = {
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _FULL,
+    errno.EFBIG: _LIMITED,
+    errno.EMFILE: _LIMITED,
+    errno.ENFILE: _LIMITED,
+}
 
 
 class ModuleDump:
@@ -77,7 +88,7 @@ class ModuleDump:
         """Writes `module_0001.NAME.SUFFIX` and returns its path; a suffix is "ir-no-opt.ll", for example.
 
         Raises:
-            ResourceExhaustedError: the disk is full.
+            ResourceExhaustedError: the disk is full, or a limit on files is reached.
             FailedPreconditionError: the file cannot be written for another reason.
             InvalidArgumentError: the directory's name is not valid.
         """
@@ -89,9 +100,9 @@ class ModuleDump:
             else:
                 path.write_text(content, encoding="utf-8", errors="surrogateescape")
         except OSError as error:
-            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-            kind = ResourceExhaustedError if full else FailedPreconditionError
-            hint = "free space there, or dump elsewhere" if full else "dump to a directory that can be written"
+            kind, hint = _KINDS.get(
+                error.errno or 0, (FailedPreconditionError, "dump to a directory that can be written")
+            )
             raise kind(f"cannot write the dump {path}: {error}", hint=hint) from error
         except ValueError as error:  # NUL, or a surrogate that the file system's encoding doesn't have
             raise InvalidArgumentError(

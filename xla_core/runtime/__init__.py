@@ -10,7 +10,7 @@
 | `device` | streams and memory of one device, and the devices of one client |
 | `in_process_communicator` | collectives between the devices of one process |
 | `host`, `memory` | streams and events on host threads, for backends; memory pools |
-| `handle`, `host_array`, `shape_cache` | objects that are not copied; arrays of the host; shapes that calls share |
+| `host_array`, `shape_cache` | arrays of the host; shapes that calls share |
 
 Code here uses devices only through the classes of `xla_core.backend`, and another object's memory only through
 `TrackedBuffer`'s protocol. Only `device_program`, and `static_executable` for a buffer's definition

@@ -13,13 +13,13 @@ from xla_core.backend.platform import Platform
 from xla_core.checks import counted, require
 from xla_core.compile_options import CompileOptions
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, XlaError
+from xla_core.handle import Handle
 from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.values.shape import Shape
 from xla_core.runtime.buffers.buffer import Buffer
 from xla_core.runtime.device import Device
 from xla_core.runtime.executables import compilation
 from xla_core.runtime.executables.loaded_executable import LoadedExecutable
-from xla_core.runtime.handle import Handle
 from xla_core.runtime.host_array import as_host_array
 from xla_core.runtime.platform_choice import open_devices
 from xla_core.runtime.shape_cache import intern_shape
@@ -42,8 +42,6 @@ class Client(Handle):
         UnavailableError: for a backend that can't be used on this machine.
         XlaError: what `load_backend` raises for a broken backend.
     """
-
-    _instead_of_pickle = "make a Client in the other process"
 
     def __init__(self, platform: str | None = None) -> None:
         require("platform", platform, (str, type(None)), "a backend's name or None")

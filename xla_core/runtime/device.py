@@ -19,9 +19,9 @@ from xla_core.backend.stream_executor import RunOptions
 from xla_core.checks import require_limit, wrong_argument
 from xla_core.config import flag_variable
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, XlaError
+from xla_core.handle import Handle
 from xla_core.hlo.values.literal import Literal
 from xla_core.hlo.values.shape import Shape
-from xla_core.runtime.handle import Handle
 from xla_core.runtime.host.queue import finish_at_exit, forked_error
 from xla_core.runtime.host_array import as_host_array
 from xla_core.runtime.memory import idle_memory
@@ -48,8 +48,6 @@ class Device(Handle):
             not interleaved and no argument is deleted meanwhile.
         dead: the error for every use of a device that was closed or belongs to a forked parent; else None.
     """
-
-    _instead_of_pickle = "make a Client in the other process"
 
     def __init__(self, devices: weakref.ref[DeviceSet], platform: Platform, index: int, ordinal: int) -> None:
         self._set = devices

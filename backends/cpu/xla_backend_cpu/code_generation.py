@@ -172,7 +172,7 @@ def _program(
             constants += bytes(-len(constants) % ALIGNMENT)
             constant_slots[slot] = len(constants)
             constants += np.ascontiguousarray(allocation.constant.literal.array).tobytes()
-        elif allocation.kind is AllocationKind.TEMP:
+        elif allocation.kind is AllocationKind.TEMP and allocation.size:
             temp_slot, temp_bytes = slot, allocation.size
     results = []
     root = module.entry.root

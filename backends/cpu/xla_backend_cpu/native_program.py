@@ -115,7 +115,7 @@ def check_program(program: NativeProgram, module: HloModule) -> None:
     _require(_is_count(program.temp_slot, 0, program.slots - 1), "temp_slot", program.temp_slot)
     _require(_is_count(program.time_slot, 0, program.slots - 1), "time_slot", program.time_slot)
     _require(_is_count(program.temp_bytes), "temp_bytes", program.temp_bytes)
-    _require(not program.temp_bytes or program.temp_slot > 0, "temp_slot", program.temp_slot)
+    _require((program.temp_bytes > 0) == (program.temp_slot > 0), "temp_bytes", program.temp_bytes)
     _require(_are_slots(list(program.constant_slots), program), "constant_slots", program.constant_slots)
     for offset in program.constant_slots.values():
         _require(_is_count(offset, 0, len(program.constants)), "constant_slots", offset)
@@ -124,6 +124,7 @@ def check_program(program: NativeProgram, module: HloModule) -> None:
     _require(isinstance(program.microseconds, (int, float)), "microseconds", program.microseconds)
     timeout = program.collective_timeout
     _require(isinstance(timeout, (int, float)) and timeout >= 0, "collective_timeout", timeout)
+    _check_slots(program)
     known = {(c.name, i.name) for c in module.computations for i in c.instructions}
     _require(known.issuperset(program.host_calls), "host_calls", program.host_calls)
 
@@ -138,6 +139,16 @@ def _check_results(program: NativeProgram, module: HloModule, parameters: int) -
         else:
             _require(_is_count(place.slot, 1, program.slots - 1), "results", place)
             _require(_is_count(place.size, array_size_bytes(shape)), "results", place)
+
+
+def _check_slots(program: NativeProgram) -> None:
+    """Checks that no slot has two addresses: the code would find another one in the slot that is left empty."""
+    slots = [*program.parameters, *program.constant_slots]
+    slots += [place.slot for place in program.results if place.donor is None and place.size]
+    slots += [program.temp_slot] if program.temp_bytes else []
+    _require(len(set(slots)) == len(slots), "slots", sorted(slots))
+    donors = [place.donor for place in program.results if place.donor is not None]
+    _require(len(set(donors)) == len(donors), "results", program.results)
 
 
 def _is_count(value: object, least: int = 0, most: int = 1 << 62) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -28,3 +31,26 @@ def test_launches_on_two_streams_are_all_counted(client) -> None:
         for _ in range(300):
             executable(*arguments)
     assert count.counters.launches == 2 * 300
+
+
+AFTER_MAIN = """
+import threading
+import numpy as np
+import xla_core as xla
+
+client = xla.Client("gpu")
+exe = client.compile({program!r})
+
+def work():
+    threading.main_thread().join()
+    large, small = exe(np.ones(20000, np.float32), np.ones(30000, np.float32))
+    print(np.asarray(large)[0], np.asarray(small)[-1])
+
+threading.Thread(target=work).start()
+"""
+
+
+def test_a_program_runs_after_the_main_thread_ended() -> None:
+    script = AFTER_MAIN.format(program=BRANCHES)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100, check=False)
+    assert done.stdout == "-1.0 -1.0\n", done.stderr

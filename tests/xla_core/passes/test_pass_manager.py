@@ -3,6 +3,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+import resource
 
 import pytest
 
@@ -218,6 +219,20 @@ def test_dumps_that_cannot_be_written_say_why(directory, kind):
     assert dump is not None
     with pytest.raises(kind, match="director"):
         dump.write("txt", "text")
+
+
+def test_a_limit_on_files_is_exhausted(monkeypatch, tmp_path):
+    dump = ModuleDump.from_flags("m", str(tmp_path))
+    assert dump is not None
+    dump.write("txt", "text")
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1, most))
+    try:
+        with pytest.raises(ResourceExhaustedError, match="limits on files"):
+            dump.write("txt", "text")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def test_a_full_disk_is_exhausted(monkeypatch, tmp_path):

@@ -101,5 +101,23 @@ def test_copies_share_and_pickle_refuses(client) -> None:
         with pytest.raises(InvalidArgumentError, match="cannot be pickled") as caught:
             pickle.dumps(thing)
         assert instead in str(caught.value)
-    with pytest.raises(InvalidArgumentError, match="cannot be pickled"):
-        pickle.dumps(client.devices[0])
+
+
+def test_copies_share_what_a_backend_owns(vendor) -> None:
+    client, driver = vendor
+    device = client.devices[0]
+    exe, buffer = client.compile(NEGATE), client.buffer_from_host(A)
+    (out,) = exe(buffer)
+    owned = [device.compute_stream.create_event(), device.compute_stream, device.executor, device.allocator]
+    owned += [device, client.platform, exe.executable, buffer.memory]
+    for thing in owned:
+        assert copy.copy(thing) is thing
+        assert copy.deepcopy([thing])[0] is thing
+        with pytest.raises(InvalidArgumentError, match="cannot be pickled"):
+            pickle.dumps(thing)
+    owned.clear()
+    del thing, out, buffer
+    client.synchronize()
+    device.memory_stats()
+    gc.collect()
+    assert (driver.events, driver.used_after_close) == (0, 0)

@@ -13,9 +13,9 @@ from xla_core.backend.event import Event
 from xla_core.backend.stream import Stream
 from xla_core.backend.stream_executor import Allocator
 from xla_core.errors import FailedPreconditionError
+from xla_core.handle import Handle
 from xla_core.hlo.values.shape import Shape
 from xla_core.runtime.device import Device
-from xla_core.runtime.handle import Handle
 from xla_core.runtime.memory.allocator import PoolAllocator
 from xla_core.runtime.memory.memory_stats import MemoryHolder
 

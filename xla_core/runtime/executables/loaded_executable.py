@@ -13,12 +13,12 @@ from xla_core.backend.executable import CompilationReport, Executable, Executabl
 from xla_core.checks import counted, require
 from xla_core.compile_options import CompileOptions
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError
+from xla_core.handle import Handle
 from xla_core.hlo.evaluation.argument_checks import wrong_count
 from xla_core.hlo.values.shape import Shape
 from xla_core.runtime.buffers.buffer import Buffer
 from xla_core.runtime.device import Device, DeviceSet
 from xla_core.runtime.executables import serialization
-from xla_core.runtime.handle import Handle
 from xla_core.runtime.programs.signature import Signature, shape_of
 
 if TYPE_CHECKING:

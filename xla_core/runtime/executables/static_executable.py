@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -18,6 +19,7 @@ from xla_core.hlo.evaluation.dynamic_results import dynamic_results
 from xla_core.hlo.ir.entry import donated_parameters
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.shape import Shape
+from xla_core.interruptible import run_in_threads
 from xla_core.runtime.buffers.buffer import Buffer
 from xla_core.runtime.device import Device, DeviceSet
 from xla_core.runtime.executables import serialization
@@ -137,13 +139,7 @@ class StaticExecutable(LoadedExecutable):
         numbers = range(len(self._programs))
         if not self._blocks:
             return list(map(start, numbers))
-        from concurrent.futures import ThreadPoolExecutor  # few devices need it
-
-        pool = ThreadPoolExecutor(len(numbers), thread_name_prefix=f"start {self.name}")
-        try:
-            return [future.result() for future in [pool.submit(start, number) for number in numbers]]
-        finally:
-            pool.shutdown(wait=False)
+        return run_in_threads([functools.partial(start, number) for number in numbers], f"start {self.name}")
 
     def _sized(self, program: DeviceProgram, made: tuple[Buffer, ...]) -> tuple[Buffer, ...]:
         """Slices the results with dynamic dimensions to their sizes."""

@@ -190,3 +190,9 @@ def test_parts_of_a_program_with_dynamic_shapes_are_checked(client) -> None:
             client.deserialize(packed({**header, **wrong}, payload))
     with pytest.raises(InvalidArgumentError, match="its program is no text"):
         client.deserialize(packed(header, b"\xff" + payload[1:]))
+
+
+def test_a_program_that_is_no_text_is_refused(client) -> None:
+    header, payload = unpacked(client.compile(programs.add()).serialize())
+    with pytest.raises(InvalidArgumentError, match="it is no text"):
+        client.deserialize(packed(header, b"\xff" + payload[1:]))

@@ -6,11 +6,11 @@ import contextlib
 import ctypes
 import functools
 import os
+import sys
 import threading
 import time
 import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -187,11 +187,6 @@ def _host() -> LoopAbi:
 
 
 @functools.cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(_cores(), thread_name_prefix="xla-gpu-emulator")
-
-
-@functools.cache
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -216,13 +211,31 @@ def run_fast(launch: Launch, siblings: Collection[Kernel] = ()) -> Counters:
         start = memory.ctypes.data + -memory.ctypes.data % 64
         code.run(context.ctypes.data, start, blocks * part // parts, blocks * (part + 1) // parts)
 
-    if parts == 1 or _cores() == 1:
-        for part in range(parts):
-            run(part)
-    else:
-        list(_pool().map(run, range(parts)))
+    _run_on_cores(run, parts)
     _raise_fault(launch, context, code.layout)
     return Counters(launches=1, blocks=blocks, threads=blocks * launch.threads)
+
+
+def _run_on_cores(run: Callable[[int], None], parts: int) -> None:
+    """Calls `run` for the number of each part, in this thread and in others where the process can have them.
+
+    These are plain threads, because executors of `concurrent.futures` refuse work once the main thread has ended.
+    """
+    rest = iter(range(parts))
+
+    def run_rest() -> None:
+        for part in rest:
+            run(part)
+
+    threads: list[threading.Thread] = []
+    with contextlib.suppress(RuntimeError):  # no more threads; this one does the work
+        for _ in range(0 if sys.is_finalizing() else min(parts, _cores()) - 1):
+            thread = threading.Thread(target=run_rest, name="xla-gpu-emulator", daemon=True)
+            thread.start()
+            threads.append(thread)
+    run_rest()
+    for thread in threads:
+        thread.join()
 
 
 def _context(launch: Launch) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -10,14 +10,15 @@ H = TypeVar("H", bound="Handle")
 
 
 class Handle:
-    """Base class of buffers, executables, devices and clients: `copy` returns the same object, `pickle` raises.
+    """Base class of clients, buffers, executables, and what a backend owns: `copy` returns the same object.
 
-    A second object for the same device memory would free the memory twice.
+    A second object for the same resource of a device would free it twice. `pickle` raises, because the resource belongs
+    to this process.
     """
 
     __slots__ = ()
 
-    _instead_of_pickle: ClassVar[str]
+    _instead_of_pickle: ClassVar[str] = "make a Client in the other process"
 
     def __copy__(self: H) -> H:
         return self
