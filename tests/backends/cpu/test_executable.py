@@ -257,11 +257,75 @@ ENTRY main {
 
 def test_llvm_looks_for_no_vectors_among_the_arguments_of_kernels() -> None:
     """LLVM takes quadratic time for that, 30 s for 400 kernels. It skips functions that have the attribute."""
-    exe = xla.Client("cpu").compile(LOOP, xla.CompileOptions(keep_artifacts=True))
+    sizes = range(100, 112)
+    arrays = ", ".join(f"f32[{n}]" for n in sizes)
+    state = f"(s32[], {arrays})"
+    body = "\n".join(f"x{n} = f32[{n}] get-tuple-element(s), index={n - 99}\ny{n} = f32[{n}] sine(x{n})" for n in sizes)
+    text = LOOP[LOOP.index("condition") : LOOP.index("body")].replace("(s32[], f32[100])", state)
+    text = f"""HloModule many
+{text}
+body {{
+  s = {state} parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  {body}
+  ROOT t = {state} tuple(j, {", ".join(f"y{n}" for n in sizes)})
+}}
+ENTRY main {{
+  s = {state} parameter(0)
+  ROOT w = {state} while(s), condition=condition, body=body
+}}"""
+    exe = xla.Client("cpu").compile(text, xla.CompileOptions(keep_artifacts=True))
     functions = [line for line in str(exe.artifacts()["llvm-unoptimized"]).splitlines() if line.startswith("define")]
     callers = [line for line in functions if "kernel" not in line]
-    assert len(callers) == 3
-    assert all(" noimplicitfloat " in line for line in callers)
+    assert len(callers) == 4
+    assert [" noimplicitfloat " in line for line in callers if "@loop" not in line] == [False, True, True]
+
+
+_SMALL_LOOP = """HloModule small
+condition {
+  s = (s32[], f32[], f32[], f32[3], f32[20]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(20)
+  ROOT less = pred[] compare(i, n), direction=LT
+}
+body {
+  s = (s32[], f32[], f32[], f32[3], f32[20]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  a = f32[] get-tuple-element(s), index=1
+  b = f32[] get-tuple-element(s), index=2
+  v = f32[3] get-tuple-element(s), index=3
+  history = f32[20] get-tuple-element(s), index=4
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  c = f32[] add(a, b)
+  spread = f32[3] broadcast(c), dimensions={}
+  turned = f32[3] reverse(v), dimensions={0}
+  sum = f32[3] add(turned, spread)
+  cell = f32[1] reshape(c)
+  written = f32[20] dynamic-update-slice(history, cell, i)
+  ROOT t = (s32[], f32[], f32[], f32[3], f32[20]) tuple(j, b, c, sum, written)
+}
+ENTRY main {
+  a = f32[] parameter(0)
+  v = f32[3] parameter(1)
+  zero = s32[] constant(0)
+  none = f32[] constant(0)
+  history = f32[20] broadcast(none), dimensions={}
+  t = (s32[], f32[], f32[], f32[3], f32[20]) tuple(zero, a, a, v, history)
+  ROOT w = (s32[], f32[], f32[], f32[3], f32[20]) while(t), condition=condition, body=body
+}"""
+
+
+def test_a_loop_of_small_kernels_calls_none_of_them(client) -> None:
+    executable = client.compile(_SMALL_LOOP, xla.CompileOptions(keep_artifacts=True))
+    loop = str(executable.artifacts()["llvm"]).split("@loop(ptr")[-1].split("\n}\n")[0]
+    assert "call" not in loop.replace("tail call i32 @llvm.", "")
+    arguments = np.float32(0.25), np.float32([1, -2, 3])
+    expected = xla.evaluate(xla.parse(_SMALL_LOOP), *arguments)
+    for result, reference in zip(executable(*arguments), expected, strict=True):
+        np.testing.assert_array_equal(result, reference)
 
 
 def test_llvm_joins_few_of_many_nested_loops(client) -> None:

@@ -135,7 +135,9 @@ class KernelEmitter:
                 own = {first + alias for alias in parameter.aliases}
             others = [s for p, s in scopes.items() if p not in own]
             facts = ""
-            if own:
+            if self.abi.is_inlined:
+                own, others = {position}, []
+            elif own:
                 facts += f", !alias.scope {module.metadata('!{' + ', '.join(scopes[p] for p in sorted(own)) + '}')}"
             if others:
                 facts += f", !noalias {module.metadata('!{' + ', '.join(others) + '}')}"

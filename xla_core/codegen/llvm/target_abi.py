@@ -7,6 +7,7 @@ the work, `GridAbi` for one that runs it as a grid of threads. The rest of the e
 from __future__ import annotations
 
 import abc
+import copy
 import dataclasses
 from collections.abc import Sequence
 from typing import Literal
@@ -17,6 +18,8 @@ from xla_core.errors import UnimplementedError
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Shape
 from xla_core.target import MatrixShape, ParallelModel
+
+_TABLE = "noalias nocapture readonly"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -64,6 +67,8 @@ class TargetAbi(abc.ABC):
         atomic_scope: LLVM's name of the threads among which atomics of kernels are atomic; all threads by default.
         atomic_floats: whether sums and products of floats may be combined by atomics, in an order that differs from one
             run to the next.
+        is_inlined: whether LLVM makes a kernel a part of the function that calls it. The kernel then carries no facts
+            that hold for one call only.
         parallel: how a kernel's work is divided; `TargetConfig.parallel`. With several threads in a block,
             `thread_index`, `barrier` and `shared_array` are needed; with several lanes, `exchange`;
             with matrix shapes, `matrix_multiply_accumulate`.
@@ -87,6 +92,7 @@ class TargetAbi(abc.ABC):
     invariant_loads: bool = False
     atomic_scope: str = ""
     atomic_floats: bool = False
+    is_inlined: bool = False
     parallel: ParallelModel = ParallelModel()
 
     @abc.abstractmethod
@@ -177,8 +183,9 @@ class TargetAbi(abc.ABC):
 class LoopAbi(TargetAbi):
     """`void @kernel(ptr %buffers, i64 %begin, i64 %end)`: an array of buffer pointers and a range of units.
 
-    The functions are `noinline`, because their aliasing metadata holds for one call only. With `failure_counter`, the
-    word before the array points to an i32, which counts the kernels whose allocation of scratch memory failed.
+    The functions are `noinline`, because their aliasing metadata holds for one call only; those of `inlined()` have
+    none. With `failure_counter`, the word before the array points to an i32, which counts the kernels whose allocation
+    of scratch memory failed.
     """
 
     def __init__(
@@ -198,6 +205,12 @@ class LoopAbi(TargetAbi):
         self.parallel = parallel or ParallelModel()
         self.vector_width, self.has_fma, self.native_floats = vector_width, has_fma, native_floats
         self.allocating: set[str] = set()  # names of kernels whose allocation may fail
+
+    def inlined(self) -> LoopAbi:
+        """Returns the same target with kernels that LLVM inlines."""
+        other = copy.copy(self)
+        other.is_inlined = True
+        return other
 
     def may_divide(self, kernel: str) -> bool:
         """Whether several threads may run units of work of the kernel of this name at the same time."""
@@ -234,6 +247,8 @@ class LoopAbi(TargetAbi):
 
     def function_attributes(self) -> str:
         """Attributes of every kernel function."""
+        if self.is_inlined:
+            return "alwaysinline nounwind"
         if not self.vector_width:
             return "noinline nounwind"
         # Constants that don't fit into registers are spilled; loads of them must not cross cache lines.
@@ -246,7 +261,8 @@ class LoopAbi(TargetAbi):
         function = IrFunction(
             name,
             "void",
-            [("ptr", "noalias nocapture readonly", "buffers"), ("i64", "", "begin"), ("i64", "", "end")],
+            [("ptr", "" if self.is_inlined else _TABLE, "buffers"), ("i64", "", "begin"), ("i64", "", "end")],
+            prefix="internal" if self.is_inlined else "",
             attributes=self.function_attributes(),
         )
         module.add_function(function)
@@ -258,7 +274,7 @@ class LoopAbi(TargetAbi):
             slot = builder.gep("ptr", table, builder.int_(position))
             size = module.metadata(f"!{{i64 {parameter.shape.byte_size}}}")
             align = module.metadata(f"!{{i64 {self.buffer_alignment(parameter.shape)}}}")
-            facts = f", !invariant.load {empty}, !dereferenceable {size}, !align {align}"
+            facts = "" if self.is_inlined else f", !invariant.load {empty}, !dereferenceable {size}, !align {align}"
             buffers.append(builder.load("ptr", slot, align=self.pointer_bytes, metadata=facts))
         return KernelFrame(builder, buffers, begin, end, builder.int_(1))
 

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from xla_backend_cpu.calling_convention import ENTRY, HOST_CALL, ContextField, Status
-from xla_backend_cpu.codegen.native_kernels import NativeKernels
+from xla_backend_cpu.codegen.native_kernels import NativeKernels, is_small
 from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.lapack import LapackCall
 from xla_core.analysis import BufferAssignment, BufferSlice, known_trip_count
@@ -43,6 +43,12 @@ _INLINED_LOOPS = 4
 
 _SEQUENCE_LENGTH = 256
 """The most instructions that one function calls: LLVM takes a time for a basic block that grows with its square."""
+
+_FEW_CALLS = 4
+"""How many kernels a loop may call for LLVM to look for vectors in it.
+
+It takes a time for the stores of their arguments that grows with the square of their number.
+"""
 
 _ITERATION_NANOSECONDS = 50.0  # of a loop, besides its kernels
 _LONGEST_ITERATION = 1e15  # nanoseconds; more than any run takes
@@ -98,6 +104,7 @@ class ModuleEmitter:
         self._kernels = NativeKernels(hlo, assignment, abi, processor, threads, self.module, blas)
         self._functions: dict[HloComputation, str] = {}
         self._loop_depths: dict[HloComputation, int] = {}
+        self._in_loop = False  # whether what is emitted now is in a loop
 
     def emit(self) -> IrModule:
         """Emits the entry and all computations that it reaches; returns the LLVM module."""
@@ -147,9 +154,11 @@ class ModuleEmitter:
 
     def _begin(self, symbol: str, prefix: str, inlined: bool, order: Sequence[HloInstruction]) -> _Sequence:
         # noimplicitfloat stops LLVM from vectorizing the stores of kernel arguments, which takes it quadratic time.
-        attributes = "noimplicitfloat nounwind" + ("" if inlined else " noinline")
+        has_few_calls = self._in_loop and sum(1 for i in order if not is_small(i)) <= _FEW_CALLS
+        attributes = "nounwind" if has_few_calls else "noimplicitfloat nounwind"
+        attributes += "" if inlined else " noinline"
         function = IrFunction(symbol, "i32", [("ptr", "", "allocations")], prefix=prefix, attributes=attributes)
-        function.optimized = True
+        function.optimized = not has_few_calls
         builder = IrBuilder(self.module, function)
         widest = max((self._leaf_count(i) for i in order), default=1)
         counter = builder.alloca("ptr", max(widest, 1) + 1, align=16)
@@ -185,6 +194,8 @@ class ModuleEmitter:
 
     def _instruction(self, sequence: _Sequence, instruction: HloInstruction) -> None:
         match instruction.opcode:
+            case Opcode.WHILE if not self._in_loop:
+                self._outermost_loop(sequence, instruction)
             case Opcode.WHILE:
                 self._while(sequence, instruction)
             case Opcode.CONDITIONAL:
@@ -215,6 +226,14 @@ class ModuleEmitter:
         b.branch_if(fine, after, failed)
         failed.lines.append(f"ret {status}")
         b.block = after
+
+    def _outermost_loop(self, sequence: _Sequence, loop: HloInstruction) -> None:
+        """Calls a function of the loop alone, in which LLVM keeps small values in registers."""
+        symbol = self.module.symbol("loop")
+        self._in_loop = True
+        self._function(symbol, "internal", False, [loop])
+        self._in_loop = False
+        self._call(sequence, symbol)
 
     def _while(self, sequence: _Sequence, loop: HloInstruction) -> None:
         b = sequence.builder
@@ -321,13 +340,17 @@ class ModuleEmitter:
     def _kernel_call(self, sequence: _Sequence, instruction: HloInstruction) -> None:
         if not any(s.num_elements for s in instruction.shape.leaves()):
             return
-        kernel = self._kernels.of(instruction)
+        kernel = self._kernels.of(instruction, in_loop=self._in_loop)
         b = sequence.builder
         slices = [s for o in instruction.operands for s in self.assignment.leaf_slices(o)]
         slices += self.assignment.leaf_slices(instruction)
+        table = b.alloca("ptr", len(slices), align=16) if kernel.is_inlined else sequence.table
         for position, place in enumerate(slices):
-            b.store(self._address(sequence, place), b.gep("ptr", sequence.table, b.int_(position)), align=8)
+            b.store(self._address(sequence, place), b.gep("ptr", table, b.int_(position)), align=8)
         self.nanoseconds += kernel.nanoseconds
+        if kernel.is_inlined:
+            b.line(f"call void @{kernel.name}({table}, i64 0, i64 {kernel.size})")
+            return
         function = Value("ptr", f"@{kernel.name}")
         fallible = kernel.name in self.abi.allocating
         before = self._failures(sequence) if fallible else None

@@ -21,9 +21,9 @@ from xla_backend_cpu.codegen.vectors import VectorOps
 from xla_backend_cpu.lapack import LapackCall
 from xla_core.analysis import BufferAssignment, HloCostAnalysis
 from xla_core.codegen.llvm import IrModule, KernelEmitter, KernelFrame, KernelParameter, LoopAbi
-from xla_core.hlo import ElementType, HloInstruction, HloModule, Opcode, StructuralKeys
+from xla_core.hlo import ElementType, HloInstruction, HloModule, Opcode, StructuralKeys, Trait
 
-__all__ = ["NativeKernel", "NativeKernels"]
+__all__ = ["NativeKernel", "NativeKernels", "is_small"]
 
 _FLOPS_PER_NANOSECOND = 8.0  # an estimate for emitted loops
 _BYTES_PER_NANOSECOND = 15.0
@@ -31,6 +31,9 @@ _CALL_NANOSECONDS = 1000.0  # the time of a LAPACK routine for the smallest matr
 _LIBRARY_FLOPS_PER_NANOSECOND = 100.0
 _TINY_FLOPS = 2048.0  # for products of fewer operations, plain loops are as fast as register blocks
 _TRANSCENDENTAL_FLOPS = 10.0
+_FEW_ELEMENTS = 8
+_LITTLE_CODE = 48  # simple instructions
+_CODE_OF_FUNCTION = 12
 _SCALARS = {ElementType.F32: "float", ElementType.F64: "double"}
 
 
@@ -45,6 +48,7 @@ class NativeKernel:
         nanoseconds: an estimate of its time on one core.
         routine: the BLAS or LAPACK routine that it calls, or "".
         plan: how it is computed, for display.
+        is_inlined: whether LLVM makes it a part of the function that calls it.
     """
 
     name: str
@@ -53,6 +57,7 @@ class NativeKernel:
     nanoseconds: float
     routine: str = ""
     plan: str = ""
+    is_inlined: bool = False
 
 
 class NativeKernels:
@@ -80,6 +85,7 @@ class NativeKernels:
         self._blas = blas
         self._module = module
         self._emitter = KernelEmitter(abi, module)
+        self._inliner = KernelEmitter(abi.inlined(), module)
         self._keys = StructuralKeys()
         self._costs = HloCostAnalysis(hlo)
         self._kernels: dict[Hashable, NativeKernel] = {}
@@ -91,20 +97,24 @@ class NativeKernels:
         """Returns a line for each kernel: its name, its form and its loops."""
         return "".join(f"{kernel.name}: {kernel.plan}\n" for kernel in self._kernels.values())
 
-    def of(self, instruction: HloInstruction) -> NativeKernel:
-        """The kernel of an instruction. Instructions that differ only in the addresses of their buffers share it."""
+    def of(self, instruction: HloInstruction, *, in_loop: bool = False) -> NativeKernel:
+        """The kernel of an instruction. Instructions that differ only in the addresses of their buffers share it.
+
+        In a loop, a small one is inlined.
+        """
+        in_loop = in_loop and is_small(instruction)
         aliasing = self._aliasing(instruction)
         # A kernel of f(x, x) reads one buffer twice, so it cannot serve f(x, y).
         operands = tuple((o.shape, instruction.operands.index(o)) for o in instruction.operands)
-        key = (self._keys.instruction(instruction), operands, frozenset(aliasing))
+        key = (self._keys.instruction(instruction), operands, frozenset(aliasing), in_loop)
         if key not in self._kernels:
-            self._kernels[key] = self._new(instruction, aliasing)
+            self._kernels[key] = self._new(instruction, aliasing, in_loop)
         kernel = self._kernels[key]
         if kernel.routine:
             self.library_calls[kernel.routine] += 1
         return kernel
 
-    def _new(self, instruction: HloInstruction, aliasing: set[tuple[int, int]]) -> NativeKernel:
+    def _new(self, instruction: HloInstruction, aliasing: set[tuple[int, int]], inlined: bool) -> NativeKernel:
         name = self._module.symbol(f"kernel_{len(self._kernels)}_{instruction.opcode}")
         product = self._product(instruction)
         if product is not None:
@@ -122,8 +132,11 @@ class NativeKernels:
         operations = cost.flops + _TRANSCENDENTAL_FLOPS * cost.transcendentals
         nanoseconds = max(operations / _FLOPS_PER_NANOSECOND, cost.bytes_accessed / _BYTES_PER_NANOSECOND)
         undivided = self._threads == 1 or nanoseconds <= self._abi.parallel.kernel_nanoseconds
-        emitted = self._emitter.emit(instruction, name, aliasing=aliasing, undivided=undivided)
-        return NativeKernel(name, emitted.partition_count, emitted.grain, nanoseconds, plan=emitted.plan)
+        emitter = self._inliner if inlined else self._emitter
+        emitted = emitter.emit(instruction, name, aliasing=aliasing, undivided=undivided or inlined)
+        return NativeKernel(
+            name, emitted.partition_count, emitted.grain, nanoseconds, plan=emitted.plan, is_inlined=inlined
+        )
 
     def _product(self, instruction: HloInstruction) -> Product | None:
         product: Product | None = None
@@ -181,3 +194,23 @@ class NativeKernels:
         return {
             (i, j) for i, result in enumerate(results) for j, place in enumerate(operands) if result.overlaps(place)
         }
+
+
+def is_small(instruction: HloInstruction) -> bool:
+    """Whether a kernel computes few elements by little code, so that calling it takes longer than its work."""
+    members = instruction.attribute("calls").instructions if instruction.opcode == Opcode.FUSION else [instruction]
+    updates = [i.operand(1) for i in members if i.opcode == Opcode.DYNAMIC_UPDATE_SLICE]
+    written = updates or [instruction]
+    elements = sum(leaf.num_elements for value in written for leaf in value.shape.array_leaves())
+    code = sum(_CODE_OF_FUNCTION if Trait.TRANSCENDENTAL in i.op.traits else 1 for i in members)
+    return elements <= _FEW_ELEMENTS and code <= _LITTLE_CODE and all(map(_is_simple, members))
+
+
+def _is_simple(instruction: HloInstruction) -> bool:
+    traits = instruction.op.traits
+    return (
+        instruction.opcode in (Opcode.PARAMETER, Opcode.CONSTANT, Opcode.TUPLE, Opcode.FUSION)
+        or instruction.opcode == Opcode.DYNAMIC_UPDATE_SLICE
+        or (Trait.ELEMENTWISE in traits and not instruction.op.calls)
+        or Trait.INDEX_MAP in traits
+    )
