@@ -68,15 +68,24 @@ class _Rounds:
     """What each round left, and the verdict after several of them.
 
     A round is compared with the last one after which there were as many threads: each thread has memory of its own,
-    and one that ends frees more than a small leak takes in a round.
+    and one that ends frees more than a small leak takes in a round. Of a round that compares with none, only the
+    threads count.
+
+    Attributes:
+        growth: by how much something grew in the last round that could be compared.
     """
 
     def __init__(self, start: dict[str, _Held]) -> None:
         self._last = {start["threads"].amount: (0, start)}
         self._threads = start["threads"].amount
         self._count = 0
+        self.growth: dict[str, int] = {}
         self._calm: Counter[str] = Counter()  # the rounds in which something did not grow
         self._rises: Counter[str] = Counter()  # and those in which it did
+
+    def compares(self, now: dict[str, _Held]) -> bool:
+        """Whether there were as many threads after an earlier round."""
+        return now["threads"].amount in self._last
 
     def grown(self, now: dict[str, _Held]) -> dict[str, int]:
         """Returns what has grown by more than noise, and by how much in a round."""
@@ -86,16 +95,16 @@ class _Rounds:
         growth["threads"] = now["threads"].amount - self._threads
         return {name: by for name, by in growth.items() if by >= now[name].noise}
 
-    def end(self, now: dict[str, _Held]) -> dict[str, int]:
-        """Ends the round that is under way, and returns what has grown in it."""
+    def end(self, now: dict[str, _Held]) -> None:
+        """Ends the round that is under way."""
         grown = self.grown(now)
-        comparable = {*now} if now["threads"].amount in self._last else {"threads"}
+        comparable = {*now} if self.compares(now) else {"threads"}
+        self.growth.update({name: grown.get(name, 0) for name in comparable})
         self._rises.update(comparable & grown.keys())
         self._calm.update(comparable - grown.keys())
         self._count += 1
         self._threads = now["threads"].amount
         self._last[self._threads] = (self._count, now)
-        return grown
 
     def is_calm(self, name: str) -> bool:
         return self._calm[name] >= _CALM
@@ -135,20 +144,19 @@ def require_nothing_left(
     for _ in range(runs // 3):
         work()
     rounds = _Rounds(_meter(client, runs, native_each, bytes_each))
-    grown: dict[str, int] = {}
     for _ in range(_ROUNDS):
         for _ in range(runs):
             work()
         for _ in range(_LOOKS):
             now = _meter(client, runs, native_each, bytes_each)
-            if not rounds.grown(now):
+            if rounds.compares(now) and not rounds.grown(now):
                 break
-            time.sleep(0.25)  # a callback of another thread may still hold something
-        grown = rounds.end(now)
+            time.sleep(0.25)  # a thread that ends may still be there, or hold something
+        rounds.end(now)
         if all(map(rounds.is_calm, now)):
             return
     drift = _idle_growth(client, runs)
-    leaks = {name: by for name, by in grown.items() if rounds.rises(name) and by - drift[name] >= now[name].noise}
+    leaks = {name: by for name, by in rounds.growth.items() if rounds.rises(name) and by - drift[name] >= now[name].noise}
     if not leaks:
         return
     more = " and ".join(f"{count} {name}" for name, count in leaks.items())
