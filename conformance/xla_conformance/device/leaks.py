@@ -156,7 +156,8 @@ def require_nothing_left(
         if all(map(rounds.is_calm, now)):
             return
     drift = _idle_growth(client, runs)
-    leaks = {name: by for name, by in rounds.growth.items() if rounds.rises(name) and by - drift[name] >= now[name].noise}
+    grown = rounds.growth.items()
+    leaks = {name: by for name, by in grown if rounds.rises(name) and by - drift[name] >= now[name].noise}
     if not leaks:
         return
     more = " and ".join(f"{count} {name}" for name, count in leaks.items())

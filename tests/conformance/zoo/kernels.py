@@ -16,7 +16,7 @@ from xla_core.hlo import Environment, HloComputation, HloInstruction, evaluate_c
 from xla_core.schedule import LaunchDimensions
 from xla_core.target import array_size_bytes, from_device_layout, to_device_layout
 
-__all__ = ["EFFECTS", "WRONG", "Fault", "changed", "kernel_mutant", "recomputed"]
+__all__ = ["EFFECTS", "WRONG", "Fault", "changed", "kernel_faults", "kernel_mutant", "recomputed"]
 
 Arrays = list[np.ndarray]
 Fault = Callable[[HloInstruction, Arrays, Arrays], "Arrays | None"]
@@ -34,6 +34,23 @@ def kernel_mutant(name: str, breaks: str, fault: str, opcode: str, wrong: Fault,
     kernel = type("WrongKernel", (_WrongKernel,), {"opcode": opcode, "wrong": staticmethod(wrong)})
     make = functools.partial(template, kernel=kernel)
     return Mutant(name=name, breaks=breaks, fault=fault, make=make, opcode=opcode, **{"select": "ops", **fields})
+
+
+def kernel_faults(kind: str, mutants: list[Mutant]) -> Callable[[str, str, str], Callable[[Fault], Fault]]:
+    """Makes a decorator `(opcode, breaks, fault)` of faults: it adds a mutant, whose name begins with `kind`.
+
+    The op's name is put in front of the sentence `fault`.
+    """
+
+    def says(opcode: str, breaks: str, fault: str) -> Callable[[Fault], Fault]:
+        def add(wrong: Fault) -> Fault:
+            name = f"attributes/{opcode}/{kind}-{wrong.__name__.strip('_').replace('_', '-')}"
+            mutants.append(kernel_mutant(name, f"{opcode}.{breaks}", f"`{opcode}` {fault}.", opcode, wrong))
+            return wrong
+
+        return add
+
+    return says
 
 
 class _WrongKernel(HloKernel):

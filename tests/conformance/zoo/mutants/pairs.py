@@ -135,7 +135,6 @@ _FAULTS: list[tuple[str, ElementType, str, Where, int]] = [
     ("broadcast", _T.U64, "dimensions that don't ascend", _descends("dimensions"), -1),
     ("dynamic-update-slice", _T.PRED, "rank 4", _rank(4), -1),
     ("dynamic-slice", _T.C128, "rank 5", _rank(5), -1),
-    ("reshape", _T.S16, "element 65536 and beyond", _any, 65536),
     ("negate", _T.S8, "scalars", _rank(0), -1),
     ("exponential", _T.F16, "scalars", _rank(0), -1),
     ("scan", _T.S16, "the reverse order", _value("is_reverse", True), -1),

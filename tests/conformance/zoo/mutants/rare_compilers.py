@@ -28,7 +28,7 @@ of_loading = broken("loading", "loading", MUTANTS)
 # -- executables -------------------------------------------------------------------------------------------------------
 
 
-def _with_constants(module, change):
+def with_constants(module, change):
     """A copy of the module whose constants are what `change` makes of their arrays."""
     module = module.clone()
     for computation in module.computations:
@@ -46,7 +46,7 @@ class SerializesNoInfinity(TemplateExecutable):
                 return array
             return np.nan_to_num(array, nan=np.nan)
 
-        return _with_constants(self.module, change).to_text().encode()
+        return with_constants(self.module, change).to_text().encode()
 
 
 @of_executables("executable.serialize", "A serialized -0 is 0.")
@@ -55,7 +55,7 @@ class SerializesNoMinusZero(TemplateExecutable):
         def change(array):
             return array + array.dtype.type(0) if array.dtype in (np.float32, np.float64) else array
 
-        return _with_constants(self.module, change).to_text().encode()
+        return with_constants(self.module, change).to_text().encode()
 
 
 @of_executables(
@@ -66,7 +66,7 @@ class FingerprintWithoutConstants(TemplateExecutable):
         def change(array):
             return array if array.size <= 10 else np.zeros_like(array)
 
-        return str(hash(_with_constants(self.module, change).to_text()))
+        return str(hash(with_constants(self.module, change).to_text()))
 
 
 @of_executables("executable.result-order", "More than ten results are in the order of their numbers as texts.")
