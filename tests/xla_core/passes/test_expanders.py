@@ -141,6 +141,42 @@ def test_cumulative_windows(check_pass, opcode, size, backwards):
     assert_within(max(size / 2, 8), result, wanted.astype(np.float32))
 
 
+_LOG_ADD_EXP = """log_add_exp {
+      a = f32[] parameter(0)
+      b = f32[] parameter(1)
+      most = f32[] maximum(a, b)
+      d = f32[] subtract(a, b)
+      apart = pred[] compare(d, d), direction=NE
+      sum = f32[] add(a, b)
+      size = f32[] abs(d)
+      less = f32[] negate(size)
+      e = f32[] exponential(less)
+      l = f32[] log-plus-one(e)
+      t = f32[] add(most, l)
+      ROOT r = f32[] select(apart, sum, t)
+    }
+    """
+
+
+@pytest.mark.parametrize("initial", ["-inf", "0"])
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("size", [17, 40, 300])
+def test_cumulative_windows_of_other_computations(check_pass, size, backwards, initial):
+    """Zeros in the padding would count: log(exp(0) + exp(0)) is not 0."""
+    pad = f"0_{size - 1}" if backwards else f"{size - 1}_0"
+    text = f"""{_LOG_ADD_EXP}ENTRY e {{ x = f32[3,{size}] parameter(0)
+      z = f32[] constant({initial})
+      ROOT r = f32[3,{size}] reduce-window(x, z), window={{size=1x{size} pad=0_0x{pad}}}, to_apply=log_add_exp }}"""
+    x = np.random.default_rng(0).normal(size=(3, size)).astype(np.float32)
+    rewritten = initial == "-inf"
+    module = check_pass(text, "reduce-window-rewriter", [x], changes=rewritten, roundings=size)
+    wide = x[:, ::-1].astype(np.float64) if backwards else x.astype(np.float64)
+    expected = np.logaddexp.accumulate(wide, axis=1)
+    if rewritten:
+        (result,) = evaluate(module, x)
+        assert_within(32, result, (expected[:, ::-1] if backwards else expected).astype(np.float32))
+
+
 @pytest.mark.parametrize(
     ("opcode", "initial", "rewritten"), [("add", 2, False), ("multiply", 2, False), ("maximum", 2, True)]
 )

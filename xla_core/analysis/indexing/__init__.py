@@ -36,7 +36,7 @@ from xla_core.analysis.indexing.movement import reshaped
 from xla_core.analysis.indexing.operand_accesses import accumulates, is_product, operand_accesses
 from xla_core.analysis.indexing.product_space import ProductSpace, product_space
 from xla_core.analysis.indexing.reduced_rows import ReducedRows, is_of_row, reduced_rows
-from xla_core.analysis.indexing.scanned_rows import SHORT_SCAN, ScannedRows, scanned_rows
+from xla_core.analysis.indexing.scanned_rows import SHORT_SCAN, ScannedRows, scanned_dimension, scanned_rows
 
 __all__ = [
     "SHORT_SCAN",
@@ -73,6 +73,7 @@ __all__ = [
     "product_space",
     "reduced_rows",
     "reshaped",
+    "scanned_dimension",
     "scanned_rows",
     "split_remainders",
     "windowed",

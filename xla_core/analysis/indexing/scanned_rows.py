@@ -38,7 +38,7 @@ def scanned_rows(instruction: HloInstruction) -> ScannedRows | None:
     The computation must be one op that commutes, and the initial value must be the op's identity, or the op idempotent:
     the padding of a window, which consists of initial values, then doesn't matter.
     """
-    found = _scanned_dimension(instruction)
+    found = scanned_dimension(instruction)
     if found is None or not _ignores_padding(instruction):
         return None
     dimension, backwards = found
@@ -52,8 +52,11 @@ def scanned_rows(instruction: HloInstruction) -> ScannedRows | None:
     return ScannedRows(rows, dimension, backwards)
 
 
-def _scanned_dimension(instruction: HloInstruction) -> tuple[int, bool] | None:
-    """Returns the dimension that a window covers, and whether it does so backwards."""
+def scanned_dimension(instruction: HloInstruction) -> tuple[int, bool] | None:
+    """Returns the dimension that the windows of a reduce-window of one array scan, and whether they do so backwards.
+
+    None if it is no scan. Windows that reach beyond the array combine initial values, which may matter.
+    """
     if instruction.opcode != Opcode.REDUCE_WINDOW or len(instruction.operands) != 2:
         return None
     found: tuple[int, bool] | None = None
