@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+from collections.abc import Mapping
 
 from xla_backend_gpu.emulator.ptx.dataflow import live_after
 from xla_backend_gpu.emulator.ptx.program import Kernel, Register
@@ -60,15 +61,20 @@ class StateLayout:
     - 8 bytes for each register that is live there.
     - the local memory.
 
+    If registers are resident, those that are live at any site stay in the state while the thread runs, each in a place
+    of its own, and so does the fuel. Code that is not optimized is shorter then: nothing is saved and restored.
+
     Attributes:
         sites: the instructions at which threads wait. The first one has number 1.
         live: the registers that are live at each site.
+        resident: the offsets of resident registers, by index; None if each wait saves the live registers.
         results, registers, local: offsets in bytes.
         stride: the size of a state in bytes.
     """
 
     sites: tuple[int, ...]
     live: tuple[tuple[Register, ...], ...]
+    resident: Mapping[int, int] | None
     results: int
     registers: int
     local: int
@@ -80,7 +86,7 @@ class StateLayout:
     OPERANDS = 16
 
     @staticmethod
-    def of(kernel: Kernel) -> StateLayout:
+    def of(kernel: Kernel, *, resident: bool) -> StateLayout:
         live = live_after(kernel)
         most_operands = most_results = 0
         for position in live:
@@ -89,10 +95,18 @@ class StateLayout:
             most_results = max(most_results, sum(o.written for o in definition.operands))
         results = StateLayout.OPERANDS + 8 * most_operands
         registers = results + 8 * most_results
-        local = -(-(registers + 8 * max(map(len, live.values()), default=0)) // 16) * 16
+        kept = sorted({r.index for each in live.values() for r in each})
+        count = len(kept) if resident else max(map(len, live.values()), default=0)
+        local = -(-(registers + 8 * count) // 16) * 16
         stride = -(-(local + kernel.local_bytes) // 64) * 64
         return StateLayout(
-            tuple(live), tuple(map(tuple, live.values())), results, registers, local, stride if live else 0
+            tuple(live),
+            tuple(map(tuple, live.values())),
+            {index: registers + 8 * place for place, index in enumerate(kept)} if resident and live else None,
+            results,
+            registers,
+            local,
+            stride if live else 0,
         )
 
 

@@ -107,14 +107,15 @@ class _Code:
             with self._lock:
                 kernel = self._kernel()
                 if not self._is_optimized and kernel is not None:
-                    self._native = _optimized(kernel, self.layout)
+                    self._native = _optimized(kernel)
                     self._is_optimized = True
         return self._native
 
 
-def _optimized(kernel: Kernel, layout: StateLayout) -> _Native:
-    """Compiles a kernel into a driver of its own."""
+def _optimized(kernel: Kernel) -> _Native:
+    """Compiles a kernel into a driver of its own. Registers on the stack become LLVM values."""
     module = IrModule(kernel.name)
+    layout = StateLayout.of(kernel, resident=False)
     thread = emit_thread_function(module, kernel, layout, "thread")
     release_warp = emit_warp_release(module, kernel, layout, "release_warp")
     driver = emit_driver(module, _driver_of(layout))
@@ -171,7 +172,7 @@ def _compile(others: Sequence[Kernel], kernel: Kernel) -> None:
 
 def _emit(module: IrModule, kernel: Kernel, number: int) -> tuple[StateLayout, IrFunction, IrFunction | None]:
     """Emits a kernel's functions, as those of this number in the module."""
-    layout = StateLayout.of(kernel)
+    layout = StateLayout.of(kernel, resident=True)
     thread = emit_thread_function(module, kernel, layout, f"thread{number}")
     return layout, thread, emit_warp_release(module, kernel, layout, f"release_warp{number}")
 

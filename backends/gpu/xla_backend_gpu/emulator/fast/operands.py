@@ -36,22 +36,34 @@ def context_word(b: IrBuilder, context: Value, place: int, type_: str = "i64") -
 class Operands:
     """Reads and writes the operands of instructions in a thread function.
 
-    A register that is used across basic blocks is stack memory. Within a basic block, its value is known after the
-    first use, so that most registers need no memory and most uses no load: code that is not optimized is compiled
-    faster then, and runs faster.
+    A register that is used across basic blocks is in memory: on the stack, or in the thread's state. Within a basic
+    block, its value is known after the first use, in each LLVM type that it is used in, so that most registers need no
+    memory and most uses no load: code that is not optimized is compiled faster then, and runs faster.
 
     Args:
         in_memory: the registers, by index, that need memory.
         indices: the (x, y, z) of the thread and the block.
+        state: the thread's state.
+        resident: the offsets in the state of the registers that are there, by index.
     """
 
     def __init__(
-        self, b: IrBuilder, kernel: Kernel, context: Value, indices: Mapping[str, Value], in_memory: Collection[int]
+        self,
+        b: IrBuilder,
+        kernel: Kernel,
+        context: Value,
+        indices: Mapping[str, Value],
+        in_memory: Collection[int],
+        state: Value,
+        resident: Mapping[int, int],
     ) -> None:
         self.b, self.context, self.indices = b, context, indices
-        self.registers = {i: b.alloca(f"i{kernel.registers[i].bits}") for i in sorted(in_memory)}
         self.globals: dict[Variable, int] = {v: Context.GLOBALS + i for i, v in enumerate(kernel.globals)}
-        self._known: dict[int, Value] = {}
+        self._state, self._resident = state, resident
+        self._stack = {
+            i: b.alloca(f"i{kernel.registers[i].bits}") for i in sorted(in_memory) if i not in self._resident
+        }
+        self._known: dict[int, dict[str, Value]] = {}  # by register and type
 
     def enter_block(self) -> None:
         """Forgets the values of registers, because a basic block can be entered from several others."""
@@ -60,29 +72,41 @@ class Operands:
     @contextlib.contextmanager
     def under_guard(self) -> Iterator[None]:
         """Forgets what the code inside computed, because the code after it may run without it."""
-        before = dict(self._known)
+        before = {index: dict(values) for index, values in self._known.items()}
         yield
-        self._known = {i: v for i, v in before.items() if self._known.get(i) is v}
+        inside, self._known = self._known, {}
+        for index, values in before.items():
+            if kept := {type_: v for type_, v in values.items() if inside.get(index, {}).get(type_) is v}:
+                self._known[index] = kept
 
-    def load_register(self, register: Register) -> Value:
-        value = self._known.get(register.index)
-        if value is None:
-            value = self.b.load(f"i{register.bits}", self.registers[register.index])
-            self._known[register.index] = value
-        return value
+    def load_register(self, register: Register, type_: str = "") -> Value:
+        """Returns the value of a register as an integer, or in an LLVM type of as many bits."""
+        type_ = type_ or f"i{register.bits}"
+        known = self._known.setdefault(register.index, {})
+        if type_ not in known:
+            first = next(iter(known.values()), None)
+            known[type_] = (
+                self.b.bitcast(first, type_) if first is not None else self.b.load(type_, self._place(register.index))
+            )
+        return known[type_]
 
     def store_register(self, register: Register, value: Value) -> None:
-        self._known[register.index] = value
-        place = self.registers.get(register.index)
-        if place is not None:
-            self.b.store(value, place)
+        """Writes a register. The value is of any LLVM type of as many bits."""
+        self._known[register.index] = {value.type: value}
+        if register.index in self._stack or register.index in self._resident:
+            self.b.store(value, self._place(register.index))
+
+    def _place(self, index: int) -> Value:
+        """Returns the address of a register that is in memory."""
+        offset = self._resident.get(index)
+        return self._stack[index] if offset is None else self.b.gep("i8", self._state, self.b.int_(offset))
 
     # -- values ------------------------------------------------------------------------------------------------------
 
     def get(self, operand: Operand, type_: PtxType) -> Value:
         """Returns the value of an operand in a type."""
         if isinstance(operand, Register) and operand.bits == type_.bits:
-            return self.b.bitcast(self.load_register(operand), type_.ir)
+            return self.load_register(operand, type_.ir)
         if isinstance(operand, Vector):
             return self.b.bitcast(self._packed(operand, type_), type_.ir)
         value = self._bits(operand, type_)
@@ -160,6 +184,9 @@ class Operands:
         """Writes a result. In a wider register it is extended with zeros or with its sign, depending on its type."""
         b = self.b
         if operand is None:
+            return
+        if isinstance(operand, Register) and operand.bits == type_.bits:
+            self.store_register(operand, value)
             return
         bits = b.bitcast(value, f"i{type_.bits}")
         if isinstance(operand, Vector):

@@ -62,8 +62,9 @@ class _ThreadFunction:
         named = dict(zip(INDICES, indices, strict=True))
         self.thread = named["thread"]
         starts = leaders(kernel)
-        self.operands = Operands(b, kernel, context, named, kept_in_memory(kernel, set(starts)))
-        self.fuel = b.alloca("i64")
+        in_memory = kept_in_memory(kernel, set(starts))
+        self.operands = Operands(b, kernel, context, named, in_memory, self.state, layout.resident or {})
+        self.fuel = b.alloca("i64") if layout.resident is None else self._state(layout.FUEL)
         self.faults: list[_Fault] = []
         self.faulted = b.function.add_block("faulted")
         if layout.sites:
@@ -76,7 +77,6 @@ class _ThreadFunction:
 
     def emit(self) -> None:
         b = self.b
-        b.store(context_word(b, self.context, Context.FUEL), self.fuel)
         self._enter()
         b.block = self.blocks[0]
         for position, instruction in enumerate(self.kernel.instructions):
@@ -112,24 +112,30 @@ class _ThreadFunction:
     def _enter(self) -> None:
         """Emits the branch to the first instruction, or to the instruction after the site where the thread waited."""
         b, layout = self.b, self.layout
+        fuel = context_word(b, self.context, Context.FUEL)
         if not layout.sites:
+            b.store(fuel, self.fuel)
             b.branch(self.blocks[0])
             return
         site = b.load("i32", self.state, align=4)
-        entry = b.block
+        entry, start = b.block, b.function.add_block("start")
+        b.block = start
+        b.store(fuel, self.fuel)
+        b.branch(self.blocks[0])
         cases = []
         for number, (position, live) in enumerate(zip(layout.sites, layout.live, strict=True), 1):
             block = b.block = b.function.add_block("resumed")
             self.operands.enter_block()
             cases.append(f"i32 {number}, {block}")
-            b.store(self._load_state("i64", layout.FUEL), self.fuel)
-            for place, register in enumerate(live):
-                bits = self._load_state("i64", layout.registers + 8 * place)
-                self.operands.store_register(register, b.cast("trunc", bits, f"i{register.bits}"))
+            if layout.resident is None:
+                b.store(self._load_state("i64", layout.FUEL), self.fuel)
+                for place, register in enumerate(live):
+                    bits = self._load_state("i64", layout.registers + 8 * place)
+                    self.operands.store_register(register, b.cast("trunc", bits, f"i{register.bits}"))
             self._take_results(self.kernel.instructions[position])
             b.branch(self.blocks[position + 1])
         b.block = entry
-        b.line(f"switch {site}, {self.blocks[0]} [ {' '.join(cases)} ]")
+        b.line(f"switch {site}, {start} [ {' '.join(cases)} ]")
 
     def _take_results(self, instruction: Instruction) -> None:
         place = self.layout.results
@@ -225,10 +231,11 @@ class _ThreadFunction:
             b.store(b.cast("zext", bits, "i64"), self._state(layout.OPERANDS + 8 * place), align=8)
         if instruction.definition.effect is Effect.BARRIER and instruction.operands[1] is None:
             b.store(b.int_(0), self._state(layout.OPERANDS + 8), align=8)  # the barrier waits for the whole block
-        for place, register in enumerate(layout.live[number - 1]):
-            bits = b.cast("zext", self.operands.load_register(register), "i64")
-            b.store(bits, self._state(layout.registers + 8 * place), align=8)
-        b.store(b.load("i64", self.fuel), self._state(layout.FUEL), align=8)
+        if layout.resident is None:
+            for place, register in enumerate(layout.live[number - 1]):
+                bits = b.cast("zext", self.operands.load_register(register), "i64")
+                b.store(bits, self._state(layout.registers + 8 * place), align=8)
+            b.store(b.load("i64", self.fuel), self._state(layout.FUEL), align=8)
         waits_for = WAITING[instruction.definition.effect]
         b.store(b.int_(waits_for, "i32"), self._state(layout.WAITS_FOR), align=4)
         b.line(f"ret i32 {number}")
