@@ -54,11 +54,14 @@ class Accesses:
         shared_bytes = context_word(b, context, Context.SHARED_BYTES)
         memory_size = context_word(b, context, Context.MEMORY_SIZE)
         self.ends: dict[tuple[str, int], Value] = {}
-        for size in sorted({_size(i) for i in kernel.instructions if i.definition.effect in _ACCESSES}):
-            too_small = b.icmp("ult", shared_bytes, b.int_(size))
-            self.ends["shared", size] = b.select(too_small, b.int_(0), b.sub(shared_bytes, b.int_(size - 1)))
+        accesses = {(i.space, _size(i)) for i in kernel.instructions if i.definition.effect in _ACCESSES}
+        for space, size in sorted(accesses):
+            if space in ("shared", "generic") and ("shared", size) not in self.ends:
+                too_small = b.icmp("ult", shared_bytes, b.int_(size))
+                self.ends["shared", size] = b.select(too_small, b.int_(0), b.sub(shared_bytes, b.int_(size - 1)))
             self.ends["local", size] = b.int_(max(0, kernel.local_bytes - size + 1))
-            self.ends["global", size] = b.sub(memory_size, b.int_(size - 1))  # it is never smaller than an access
+            if space not in ("shared", "local", "param") and ("global", size) not in self.ends:
+                self.ends["global", size] = b.sub(memory_size, b.int_(size - 1))  # it is never smaller than an access
 
     def emit(self, instruction: Instruction) -> None:
         """Emits an instruction whose effect is LOAD, STORE or ATOMIC."""

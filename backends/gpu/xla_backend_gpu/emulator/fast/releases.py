@@ -7,6 +7,8 @@ i32 @release_block(ptr states, i64 threads, i64 stride)
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from xla_backend_gpu.emulator.fast.layout import WAITING, StateLayout
 from xla_backend_gpu.emulator.fast.thread_function import value_bits
 from xla_backend_gpu.emulator.ptx.program import Instruction, Kernel
@@ -53,11 +55,7 @@ class _Lane:
 
 def emit_warp_release(module: IrModule, kernel: Kernel, layout: StateLayout, name: str) -> IrFunction | None:
     """Emits the function that releases the lanes of a warp, if the kernel has instructions for which they wait."""
-    sites = [
-        (number, kernel.instructions[position])
-        for number, position in enumerate(layout.sites, 1)
-        if kernel.instructions[position].definition.effect is Effect.WARP
-    ]
+    sites = _alike(kernel, layout)
     if not sites:
         return None
     function = IrFunction(name, "i32", [("ptr", "", "states"), ("i32", "", "lanes")], attributes="nounwind")
@@ -92,11 +90,13 @@ def emit_warp_release(module: IrModule, kernel: Kernel, layout: StateLayout, nam
         b.close_loop(inner)
         over, unknown = b.function.add_block("over"), b.function.add_block("unknown")
         blocks = [b.function.add_block("site") for _ in sites]
-        cases = " ".join(f"i32 {number}, {block}" for (number, _), block in zip(sites, blocks, strict=True))
+        cases = " ".join(
+            f"i32 {number}, {block}" for (_, numbers), block in zip(sites, blocks, strict=True) for number in numbers
+        )
         b.line(f"switch {site}, {unknown} [ {cases} ]")
         b.block = unknown
         b.line("unreachable")
-        for (_, instruction), block in zip(sites, blocks, strict=True):
+        for (instruction, _), block in zip(sites, blocks, strict=True):
             b.block = block
             _release_site(b, layout, instruction, states, lanes, outer.index, alive, arrived)
             b.branch(over)
@@ -114,6 +114,21 @@ def emit_warp_release(module: IrModule, kernel: Kernel, layout: StateLayout, nam
     return function
 
 
+def _alike(kernel: Kernel, layout: StateLayout) -> list[tuple[Instruction, list[int]]]:
+    """Returns the warp instructions that differ in more than their operands, and the numbers of the sites of each.
+
+    One piece of code serves all of them, because the operands are in the states of the threads.
+    """
+    found: dict[Hashable, tuple[Instruction, list[int]]] = {}
+    for number, position in enumerate(layout.sites, 1):
+        one = kernel.instructions[position]
+        if one.definition.effect is Effect.WARP:
+            present = tuple(operand is not None for operand in one.operands)
+            key = (id(one.definition), one.types, tuple(one.modifiers.items()), present)
+            found.setdefault(key, (one, []))[1].append(number)
+    return list(found.values())
+
+
 def _release_site(
     b: IrBuilder,
     layout: StateLayout,
@@ -124,7 +139,7 @@ def _release_site(
     alive: Value,
     arrived: Value,
 ) -> None:
-    """Emits code that releases the lanes that wait at one site, if all lanes in their mask have arrived.
+    """Emits code that releases the lanes that wait at a site, if all lanes in their mask have arrived.
 
     It computes their results, and sets `arrived` to these lanes, or to 0 if some lane has not arrived.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -234,6 +235,10 @@ def _permuted(op: Instruction, x: Array, y: Array, selector: Array) -> Array:
 
 
 def _permuted_ir(b: IrBuilder, op: Instruction, x: Value, y: Value, selector: Value) -> Value:
+    known = selector.integer
+    if known is not None:
+        octets = [_chosen_ir(b, y if known >> 4 * place & 4 else x, known >> 4 * place) for place in range(4)]
+        return functools.reduce(b.or_, (b.shl(octet, 8 * place) for place, octet in enumerate(octets)))
     both = b.or_(b.shl(b.cast("zext", y, "i64"), 32), b.cast("zext", x, "i64"))
     chosen = b.cast("zext", selector, "i64")
     result = b.int_(0)
@@ -245,6 +250,13 @@ def _permuted_ir(b: IrBuilder, op: Instruction, x: Value, y: Value, selector: Va
         octet = b.select(replicated, b.ashr(octet, 7), octet)
         result = b.or_(result, b.shl(b.cast("zext", octet, "i64"), 8 * place))
     return b.cast("trunc", result, "i32")
+
+
+def _chosen_ir(b: IrBuilder, word: Value, choice: int) -> Value:
+    """The byte of a word that the selector's digit names, or eight copies of that byte's sign."""
+    first = 8 * (choice & 3)
+    octet = b.ashr(b.shl(word, 24 - first), 31) if choice & 8 else b.lshr(word, first)
+    return b.binary("and", octet, b.int_(255, "i32"))
 
 
 define("prmt.b32 d, a, b, c", _permuted, _permuted_ir)

@@ -99,14 +99,18 @@ def _directed(b: IrBuilder, type_: PtxType, nearest: Value, exact: Value, mode: 
 
 def canonical(b: IrBuilder, type_: PtxType, result: Value, tested: Value | None = None) -> Value:
     """Replaces a value by the device's NaN where `tested` is NaN."""
-    name = type_.lane.name
-    tested = tested or result
+    return b.bitcast(_canonical_bits(b, type_, result, tested or result), result.type)
+
+
+def _canonical_bits(b: IrBuilder, type_: PtxType, result: Value, tested: Value) -> Value:
+    """As `canonical`, as an integer."""
     bits, infinity = ("i64", 0x7FF << 52) if tested.type == "double" else ("i32", 0xFF << 23)
-    magnitude = b.binary("and", b.bitcast(tested, bits), b.int_((1 << int(bits[1:]) - 1) - 1, bits))
+    tested_bits = b.bitcast(tested, bits)
+    magnitude = b.binary("and", tested_bits, b.int_((1 << int(bits[1:]) - 1) - 1, bits))
     missing = b.icmp("ugt", magnitude, b.int_(infinity, bits))  # not by fcmp: LLVM may drop a choice between two NaNs
     integer = f"i{type_.lane.bits}"
-    chosen = b.select(missing, b.int_(NANS[name], integer), b.bitcast(result, integer))
-    return b.bitcast(chosen, result.type)
+    given = tested_bits if tested is result and bits == integer else b.bitcast(result, integer)
+    return b.select(missing, b.int_(NANS[type_.lane.name], integer), given)
 
 
 def odd_sum(b: IrBuilder, x: Value, y: Value) -> Value:
@@ -152,7 +156,7 @@ def on_floats(compute: Compute, wide: str = "float", *, keep_nan: bool = False) 
         if op.has("ftz"):
             result = flush(b, type_, result)
         result = _saturated(b, op, result)
-        return result if keep_nan else canonical(b, type_, result)
+        return result if keep_nan else _canonical_bits(b, type_, result, result)
 
     return ir
 
