@@ -149,10 +149,6 @@ class Pool:
                 self._refused(worker, event)
             case "collected":
                 self._collected(worker, event)
-            case "start":
-                worker.started = True
-            case "property":
-                worker.properties[event["name"]] = event["value"]
             case "end":
                 self._ended(worker, event)
             case "closed":
@@ -234,7 +230,7 @@ class Pool:
         self._workers.remove(worker)
         state = State.TIMEOUT if worker.overdue else State.CRASH
         replaced = True
-        if worker.stage == "run" and not worker.started and self._pending is not None:
+        if worker.stage == "run" and not worker.has_started and self._pending is not None:
             self._pending.appendleft(worker.test)
             replaced = self._died_after(worker, state)
         elif worker.stage == "run":
@@ -334,7 +330,7 @@ def _lost(worker: WorkerProcess, id: str, state: State, failure: dict[str, Any])
         state=state,
         seconds=worker.seconds,
         message=worker.cause(),
-        properties=worker.properties if worker.test else {},
+        properties=worker.properties,
         details=worker.remains(),
         failure=failure,
     )

@@ -24,6 +24,7 @@ from typing import Any, Literal
 
 from xla_conformance.fair_time import FairClock
 from xla_conformance.last_program import LastProgram
+from xla_conformance.last_test import LastTest
 from xla_conformance.results import suite_files
 
 __all__ = ["Events", "Suite", "WorkerProcess", "folder_name", "stage_limit"]
@@ -69,14 +70,12 @@ class WorkerProcess:
     Attributes:
         stage: what it does: "start", "open", "collect", "run", "wait" for other workers to end, "close" or "closed".
         test: the id of the test that it runs.
-        started: whether that test has started.
         clock: counts the seconds of the stage or the test in which the process could run.
         limit: how many of these the stage or the test may take.
         overdue: whether it was killed because it took longer.
         before: the tests that it ran before this one.
         queue: the tests that it gets next, which share a program.
         is_joint: whether the test that it runs also runs the program of the queue.
-        properties: what the test has recorded so far.
     """
 
     def __init__(self, suite: Suite, events: Events, test_seconds: float, stage_seconds: float) -> None:
@@ -84,11 +83,11 @@ class WorkerProcess:
         self._folder = Path(self._scratch.name)
         self._log = self._folder / "log"
         self._offset = 0
-        self.stage, self.test, self.overdue, self.started = "start", "", False, False
+        self._test = LastTest(self._folder)
+        self.stage, self.test, self.overdue = "start", "", False
         self.before: list[str] = []
         self.queue: deque[str] = deque()
         self.is_joint = False
-        self.properties: dict[str, Any] = {}
         self.limit = stage_seconds
         self._stage_seconds, self._test_seconds = stage_seconds, test_seconds
         commands, self._commands = os.pipe()
@@ -162,7 +161,6 @@ class WorkerProcess:
         self.is_joint = bool(beside)
         self._begin("run", self._test_seconds, test)
         self._offset = self._log.stat().st_size
-        self.properties, self.started = {}, False
         self._send({"run": test, "beside": list(beside)})
 
     def finish(self) -> None:
@@ -203,6 +201,17 @@ class WorkerProcess:
     def seconds(self) -> float:
         """How long the stage or the test has taken, waits for a processor included."""
         return time.monotonic() - self._since
+
+    @property
+    def has_started(self) -> bool:
+        """Whether the test has started, once the process has ended."""
+        return self._test.read()[0] == self.test
+
+    @property
+    def properties(self) -> dict[str, Any]:
+        """What the test recorded before the process ended."""
+        id, properties = self._test.read()
+        return properties if self.test and id == self.test else {}
 
     def cause(self) -> str:
         """How it ended, in a sentence."""

@@ -28,6 +28,7 @@ from xla_conformance.clients import WrongSettingError
 from xla_conformance.environment import describe_environment
 from xla_conformance.failures import Failure
 from xla_conformance.last_program import LastProgram
+from xla_conformance.last_test import LastTest
 from xla_conformance.ops.joint import BESIDE
 from xla_conformance.plugin import CLIENT, settle_devices
 from xla_conformance.results import State
@@ -64,13 +65,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def record_property(request: pytest.FixtureRequest) -> Callable[[str, Any], None]:
-    """Does what pytest's fixture does, and sends each property to the parent at once, in case the test crashes."""
+    """Does what pytest's fixture does, and leaves each property to the parent, in case the test crashes."""
     worker = request.config.pluginmanager.get_plugin(_NAME)
     assert isinstance(worker, _Worker)
 
     def record(name: str, value: Any) -> None:
         request.node.user_properties.append((name, value))
-        worker.send("property", name=name, value=value)
+        worker.test.add(name, value)
 
     return record
 
@@ -85,7 +86,7 @@ class _Worker:
         self._commands: IO[str] = os.fdopen(descriptor)
         scratch = Path(config.getoption("xla_scratch"))
         self._stacks = (scratch / "stacks").open("w")
-        self._program = LastProgram(scratch)
+        self._program, self.test = LastProgram(scratch), LastTest(scratch)
         faulthandler.enable(self._stacks)
         _end_with_parent()
         self._client: ClaimingClient | None = None
@@ -207,7 +208,7 @@ class _Worker:
         if item is None:
             self._end(id, state=State.FAIL.value, message="another worker collected this test and this one did not")
             return
-        self.send("start", id=id)
+        self.test.begin(id)
         self._entry = {"state": State.PASS.value, "seconds": 0.0, "message": "", "details": "", "failure": {}}
         self._program.clear()
         interrupted = ""

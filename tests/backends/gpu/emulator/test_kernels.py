@@ -88,6 +88,16 @@ add.u64 %rd11, %rd9, %rd6; ld.shared.u32 %r5, [%rd11]; st.global.u32 [%rd3], %r5
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_prmt_with_a_known_selector(engine: str) -> None:
+    selectors = (0x3210, 0x7654, 0x3340, 0x5410, 0xC9E8)
+    stores = [f"prmt.b32 %r5, %r3, %r4, {s}; st.global.u32 [%rd1+{4 * i}], %r5;" for i, s in enumerate(selectors)]
+    text = kernel("\n".join(["mov.u32 %r3, 0x44332291; mov.u32 %r4, 0x08F76655;", *stores]))
+    accepted_by_ptxas(text)
+    (found,), _ = run(text, [np.zeros(len(selectors), np.uint32)], engine=engine, block=1)
+    assert [f"{word:08x}" for word in found] == ["44332291", "08f76655", "44445591", "66552291", "0000ffff"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_a_call_of_a_device_function(engine: str) -> None:
     before = """.func (.param .b32 out) twice(.param .b32 in) { .reg .b32 %a<3>; ld.param.b32 %a1, [in];
 add.u32 %a2, %a1, %a1; st.param.b32 [out], %a2; ret; }"""
