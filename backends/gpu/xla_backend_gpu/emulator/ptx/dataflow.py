@@ -36,7 +36,10 @@ def reads(instruction: Instruction) -> list[Register]:
     found = [] if instruction.guard is None else [instruction.guard]
     for spec, operand in zip(instruction.definition.operands, instruction.operands, strict=True):
         if not spec.written:
-            found += _registers(operand)
+            if type(operand) is Register:  # most are; this is the fastest way to see it
+                found.append(operand)
+            else:
+                found += _registers(operand)
     return found
 
 
@@ -44,7 +47,10 @@ def writes(instruction: Instruction) -> list[Register]:
     found: list[Register] = []
     for spec, operand in zip(instruction.definition.operands, instruction.operands, strict=True):
         if spec.written:
-            found += _registers(operand)
+            if type(operand) is Register:
+                found.append(operand)
+            else:
+                found += _registers(operand)
     return found
 
 

@@ -124,9 +124,9 @@ class Vector:
 Operand = Register | Immediate | SpecialRegister | Symbol | Negation | Label | Address | Vector | None
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False)  # a frozen one takes three times as long to make
 class Instruction:
-    """An instruction: its definition in the table, with modifiers, types and operands.
+    """An instruction: its definition in the table, with modifiers, types and operands. Nothing changes it.
 
     Attributes:
         modifiers: the chosen modifier of each slot of the table's syntax, by the slot's name.

@@ -10,9 +10,9 @@ import numpy as np
 __all__ = ["PRED", "TYPES", "PtxType", "register_type"]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class PtxType:
-    """A fundamental type.
+    """A fundamental type. Two are equal only if they are one object: `TYPES` has one of each.
 
     Attributes:
         name: its name in PTX, without the dot.
