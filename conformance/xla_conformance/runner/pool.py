@@ -98,7 +98,14 @@ class Pool:
             self.not_run = list(self._pending or ())
 
     def _run_until(self, end: float) -> None:
-        self._start()
+        """Runs the tests, or raises KeyboardInterrupt.
+
+        All workers start at once, and each collects the tests. If only some tests are wanted, one worker starts before
+        the others, because its list shows how many it takes.
+        """
+        whole = self._only is None and not self.suite.expression
+        for _ in range(self._count if whole else 1):
+            self._start()
         while self._workers:
             worker, event = self._next_event(end)
             if worker is None:
@@ -146,7 +153,7 @@ class Pool:
             case "opened":
                 self._opened(event)
             case "refused":
-                self._refused(worker, event)
+                worker.refusal = event
             case "collected":
                 self._collected(worker, event)
             case "end":
@@ -162,14 +169,6 @@ class Pool:
             self.environment = event["environment"]
             self.suite = dataclasses.replace(self.suite, backend=event["backend"])
 
-    def _refused(self, worker: WorkerProcess, event: dict[str, Any]) -> None:
-        if self._pending is not None:
-            return  # the end of its process says the rest
-        self.refusal, self.failed_stage = event, "open"
-        if not event["refuses"]:
-            details = "\n".join(p for p in (event["details"], worker.remains()) if p)
-            self._add(Result("test_loading.py::open", State.FAIL, worker.seconds, event["message"], details=details))
-
     def _collected(self, worker: WorkerProcess, event: dict[str, Any]) -> None:
         if self._pending is None:
             self.collected = event["ids"]
@@ -181,7 +180,7 @@ class Pool:
             self._pending = deque(sorted(self._groups.arranged(chosen), key=self._alone.__contains__))
             self._total = len(self._pending)
             self.promises = event["promises"]
-            for _ in range(min(self._count, self._total) - 1):
+            for _ in range(len(self._workers), min(self._count, self._total)):  # for those that were lost before
                 self._start()
         self._give(worker)
 
@@ -277,9 +276,8 @@ class Pool:
     def _lost_at_start(self, worker: WorkerProcess, state: State) -> bool:
         """Whether another worker is worth a try."""
         if self._pending is None:  # nothing has run
-            if self.refusal is None:
-                self.failed_stage = worker.stage
-                self._lose(worker, f"test_loading.py::{worker.stage}", state, {})
+            if not self._workers:  # else another one may have more luck: some devices serve one process
+                self._fail(worker, state)
             return False
         self._openings += 1
         if self._openings <= _OPENINGS:
@@ -288,6 +286,16 @@ class Pool:
             before = self.results[-1].id if self.results else "the start"
             self.problem = f"after {before} the device could not be opened again ({worker.stage}: {worker.cause()})"
         return False
+
+    def _fail(self, worker: WorkerProcess, state: State) -> None:
+        """Gives up, as no worker has got to the tests."""
+        self.failed_stage, self.refusal = worker.stage, worker.refusal
+        if worker.refusal is None:
+            self._lose(worker, f"test_loading.py::{worker.stage}", state, {})
+        elif not worker.refusal["refuses"]:
+            message = worker.refusal["message"]
+            details = "\n".join(p for p in (worker.refusal["details"], worker.remains()) if p)
+            self._add(Result("test_loading.py::open", State.FAIL, worker.seconds, message, details=details))
 
     def _lose(self, worker: WorkerProcess, id: str, state: State, failure: dict[str, Any]) -> None:
         self._add(_lost(worker, id, state, failure))

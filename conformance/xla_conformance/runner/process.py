@@ -69,6 +69,7 @@ class WorkerProcess:
 
     Attributes:
         stage: what it does: "start", "open", "collect", "run", "wait" for other workers to end, "close" or "closed".
+        refusal: what it said as the device could not be opened.
         test: the id of the test that it runs.
         clock: counts the seconds of the stage or the test in which the process could run.
         limit: how many of these the stage or the test may take.
@@ -88,6 +89,7 @@ class WorkerProcess:
         self.before: list[str] = []
         self.queue: deque[str] = deque()
         self.is_joint = False
+        self.refusal: dict[str, Any] | None = None
         self.limit = stage_seconds
         self._stage_seconds, self._test_seconds = stage_seconds, test_seconds
         commands, self._commands = os.pipe()

@@ -381,14 +381,16 @@ FAULTS = {
 }
 
 
+def broken_at(stage: str, fault: str) -> str:
+    holes = {each: "fault()" if each == stage else "pass" for each in STAGES}
+    imports = "import ctypes\nfrom xla_core.backend import Availability\n"
+    return imports + AT_A_STAGE.format(fault=FAULTS[fault], **holes)
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("stage", STAGES)
 def test_what_breaks_while_it_loads_opens_or_closes_is_told(put_backend: Put, stage: str, fault: str) -> None:
-    holes = {each: "fault()" if each == stage else "pass" for each in STAGES}
-    source = "import ctypes\nfrom xla_core.backend import Availability\n" + AT_A_STAGE.format(
-        fault=FAULTS[fault], **holes
-    )
-    backend = put_backend(f"{stage}_{fault}", source)
+    backend = put_backend(f"{stage}_{fault}", broken_at(stage, fault))
     limits = Limits(test=10, stage=6 if fault == "hangs" else 60, total=300)
     expression = "test_probe_answers or test_op[negate-f32"
     if (stage, fault) in (("probe", "raises"), ("probe", "exits")):  # as if it answered no
@@ -407,6 +409,23 @@ def test_what_breaks_while_it_loads_opens_or_closes_is_told(put_backend: Put, st
         assert "SIGSEGV" in wrong.message
         assert "stacks:" in wrong.details
     assert any(r.group == "ops" for r in run.results) == (stage == "close")
+
+
+@pytest.mark.parametrize("fault", ["raises", "crashes", "hangs"])
+def test_several_workers_that_cannot_open_the_device_are_told_once(put_backend: Put, fault: str) -> None:
+    limits = Limits(test=10, stage=6 if fault == "hangs" else 60, total=300)
+    run = run_suite(put_backend(f"none_{fault}", broken_at("executor", fault)), workers=2, limits=limits)
+    state = {"raises": State.FAIL, "hangs": State.TIMEOUT}.get(fault, State.CRASH)
+    (result,) = [r for r in run.results if r.name == "open"]
+    assert (result.state, result.id) == (state, "test_loading.py::open")
+    assert "no such driver" in result.message + result.details
+    assert not run.passes
+
+
+@pytest.mark.parametrize("fault", ["raises", "exits"])
+def test_several_workers_whose_backend_refuses_raise_its_error(put_backend: Put, fault: str) -> None:
+    with pytest.raises(UnavailableError, match="no such driver"):
+        run_suite(put_backend(f"refusing_{fault}", broken_at("probe", fault)), workers=2)
 
 
 def test_the_group_loading_tells_why_a_backend_does_not_open(put_backend: Put) -> None:
