@@ -46,6 +46,9 @@ _LINES_OF_A_PART = {False: 2500, True: 250}
 """Lines of LLVM IR per part compiled on its own thread, without and with optimization. An empty module costs LLVM 1 ms,
 as much as 100 lines without optimization and as 5 with it."""
 
+_SHORT_NANS = ("x86_64", "aarch64", "riscv")
+"""The architectures known to have `LoopAbi.has_short_nans`."""
+
 _TARGET_PASSES = (
     "async-to-sync",
     "fft-decomposer",
@@ -79,6 +82,7 @@ def loop_abi(
         vector_width=8 * Processor.of(features, triple).register_bytes,
         has_fma="fma" in features or is_aarch64,
         native_floats=frozenset({ElementType.F16} if half else ()),
+        has_short_nans=triple.startswith(_SHORT_NANS),
         failure_counter=True,
         parallel=parallel,
     )

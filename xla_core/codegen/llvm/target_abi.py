@@ -59,6 +59,8 @@ class TargetAbi(abc.ABC):
         has_fma: whether fused multiply-add of f32 and f64 is one instruction. Math functions are then shorter and more
             exact.
         native_floats: the types below 32 bits that `fpext` and `fptrunc` convert in hardware, exactly.
+        has_short_nans: whether the NaN that f32 arithmetic makes of numbers has zeros in its last 16 bits, and the NaN
+            that it makes of NaNs is one of them, quieted. A result then becomes a bf16 without a test for NaN.
         alignment: of every buffer, in bytes.
         pointer_bytes: the size of an address, and of C's size_t.
         address_space, constant_address_space, stack_address_space: of buffers, constant tables, stack memory.
@@ -84,6 +86,7 @@ class TargetAbi(abc.ABC):
     fast_math: str = ""
     has_fma: bool = True
     native_floats: frozenset[ElementType] = frozenset({ElementType.F16})
+    has_short_nans: bool = False
     alignment: int = 64
     pointer_bytes: int = 8
     address_space: int = 0
@@ -197,9 +200,11 @@ class LoopAbi(TargetAbi):
         vector_width: int = 128,
         has_fma: bool = True,
         native_floats: frozenset[ElementType] = frozenset({ElementType.F16}),
+        has_short_nans: bool = False,
         failure_counter: bool = False,
         parallel: ParallelModel | None = None,
     ) -> None:
+        self.has_short_nans = has_short_nans
         self.triple, self.cpu, self.features = triple, cpu, features
         self.failure_counter = failure_counter
         self.parallel = parallel or ParallelModel()

@@ -83,6 +83,22 @@ def widen_to_f32(b: IrBuilder, value: Value, element_type: ElementType) -> Value
     return b.bitcast(result, "float")
 
 
+def truncate_to_bf16(b: IrBuilder, value: Value) -> Value:
+    """Returns an f32 that is a bf16, as the register value of bf16."""
+    return b.cast("trunc", b.lshr(b.bitcast(value, "i32"), 16), "i16")
+
+
+def round_to_bf16(b: IrBuilder, value: Value) -> Value:
+    """Rounds an f32 to bf16, ties to even, where the last 16 bits of a NaN are zero: rounding keeps such a NaN."""
+    bits = b.bitcast(value, "i32")
+    return b.cast("trunc", b.lshr(_to_nearest_bf16(b, bits), 16), "i16")
+
+
+def _to_nearest_bf16(b: IrBuilder, bits: Value) -> Value:
+    """Adds half a unit in the last place of bf16 to the bits of a number; the last 16 bits have no meaning."""
+    return b.add(b.add(bits, b.int_(0x7FFF, "i32")), _bit(b, bits, 16))
+
+
 def narrow_from_f32(b: IrBuilder, value: Value, element_type: ElementType) -> Value:
     """Returns the nearest value of a small float format, ties to even, as its register value.
 
@@ -90,14 +106,14 @@ def narrow_from_f32(b: IrBuilder, value: Value, element_type: ElementType) -> Va
     """
     i32 = "i32"
     bits = b.bitcast(value, i32)
+    if element_type is ElementType.BF16:
+        quiet = b.or_(bits, b.int_(0x400000, i32))
+        rounded = b.select(b.fcmp("uno", value, value), quiet, _to_nearest_bf16(b, bits))
+        return b.cast("trunc", b.lshr(rounded, 16), "i16")
     magnitude = b.binary("and", bits, b.int_(0x7FFFFFFF, i32))
     is_nan = b.icmp("ugt", magnitude, b.int_(_INFINITY, i32))
     if element_type is ElementType.F8E8M0FNU:
         return _narrow_to_exponent(b, bits, magnitude, is_nan)
-    if element_type is ElementType.BF16:
-        rounded = b.lshr(b.add(b.add(bits, b.int_(0x7FFF, i32)), _bit(b, bits, 16)), 16)
-        quiet = b.or_(b.lshr(bits, 16), b.int_(0x40, i32))
-        return b.cast("trunc", b.select(is_nan, quiet, rounded), "i16")
     format_ = FLOAT_FORMATS[element_type]
     shift = 23 - format_.mantissa_bits
     # Normal results: rebias, round in the bits that fall off, shift.

@@ -15,8 +15,14 @@ from xla_core.codegen.llvm.ir.types import register_type, type_bits
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.ir_array import Complex, ElementValue, as_register
 from xla_core.codegen.llvm.scalars.complex_ops import COMPLEX_OPS
-from xla_core.codegen.llvm.scalars.conversions import narrow_from_f32, round_to_odd, widen_to_f32
-from xla_core.codegen.llvm.scalars.float_ops import FLOAT_OPS, reduce_precision
+from xla_core.codegen.llvm.scalars.conversions import (
+    narrow_from_f32,
+    round_to_bf16,
+    round_to_odd,
+    truncate_to_bf16,
+    widen_to_f32,
+)
+from xla_core.codegen.llvm.scalars.float_ops import ARITHMETIC_OPS, EXACT_OPS, FLOAT_OPS, reduce_precision
 from xla_core.codegen.llvm.scalars.integer_ops import INTEGER_OPS, compare_integers
 from xla_core.codegen.llvm.scalars.math import MathEmitter
 from xla_core.errors import UnimplementedError
@@ -167,7 +173,12 @@ def _by_category(opcode: Opcode) -> ElementalEmitter:
                 wide = [e.widen(o, element_type) for o in operands if isinstance(o, Value)]
                 if element_type is ElementType.F8E8M0FNU:  # products of its small values underflow in f32
                     wide = [e.b.cast("fpext", o, "double") for o in wide]
-                return e.narrow(float_op(e.math, *wide), element_type)
+                result = float_op(e.math, *wide)
+                if element_type is ElementType.BF16 and opcode in EXACT_OPS:
+                    return truncate_to_bf16(e.b, result)
+                if element_type is ElementType.BF16 and opcode in ARITHMETIC_OPS and e.context.abi.has_short_nans:
+                    return round_to_bf16(e.b, result)
+                return e.narrow(result, element_type)
         else:
             integer_op = INTEGER_OPS.get(opcode)
             if integer_op is not None:

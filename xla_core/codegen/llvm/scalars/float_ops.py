@@ -47,6 +47,18 @@ for _name in FUNCTIONS:
     FLOAT_OPS.setdefault(Opcode(_name), _math(_name))
 
 
+EXACT_OPS = frozenset(
+    {
+        *(Opcode.MAXIMUM, Opcode.MINIMUM, Opcode.NEGATE, Opcode.ABS, Opcode.SIGN),
+        *(Opcode.FLOOR, Opcode.CEIL, Opcode.ROUND_NEAREST_EVEN, Opcode.ROUND_NEAREST_AFZ),
+    }
+)
+"""Ops whose result a type of fewer bits can hold if it holds the operands."""
+
+ARITHMETIC_OPS = frozenset({Opcode.ADD, Opcode.SUBTRACT, Opcode.MULTIPLY, Opcode.DIVIDE, Opcode.SQRT})
+"""Ops that are one instruction on most processors. A NaN is an operand's, or the one that the processor makes."""
+
+
 def _sign(m: MathEmitter, x: Value) -> Value:
     """Returns 1 with the sign of x, or x itself if it is zero or NaN."""
     b = m.b

@@ -7,6 +7,7 @@ import pytest
 
 from tests.xla_core.codegen.llvm.kernels import Loaded, array, assert_same, fuse, host_abi, random_array
 from xla_core.codegen.llvm import LoopAbi
+from xla_core.hlo import OPS
 from xla_core.hlo.evaluator import evaluate_computation
 from xla_core.hlo.values.element_type import ElementType as T
 
@@ -60,6 +61,27 @@ def test_in_integer_operations_alone(t: T) -> None:
     with np.errstate(all="ignore"):
         (want,) = evaluate_computation(instruction.attribute("calls"), [values])
     (got,) = Loaded(instruction, abi, opt_level=1)(values)
+    assert_same(got, np.asarray(want), 0)
+
+
+@pytest.mark.parametrize(
+    "opcode", ["add", "subtract", "multiply", "divide", "maximum", "sqrt", "negate", "floor", "sign"]
+)
+def test_results_of_bf16_are_rounded_without_a_test_for_nan(opcode: str) -> None:
+    host = host_abi()
+    abi = LoopAbi(host.triple, host.cpu, host.features, native_floats=frozenset(), has_short_nans=True)
+    every = all_values(T.BF16)
+    special = [0.0, -0.0, 1.0, 3.0, -1e-3, 1e38, -1e38, np.inf, -np.inf, np.nan]
+    others = np.concatenate(
+        [np.array(special).astype(every.dtype), np.array([0x7F81, 0xFFC0], np.uint16).view(every.dtype)]
+    )
+    x, y = np.repeat(every, len(others)), np.tile(others, len(every))
+    operands = [x, y] if OPS[opcode].arity == 2 else [x]
+    shape = array(T.BF16, len(x))
+    instruction = fuse(lambda c, *values: c.add(opcode, *values, shape=shape), *[shape] * len(operands))
+    with np.errstate(all="ignore"):
+        (want,) = evaluate_computation(instruction.attribute("calls"), operands)
+    (got,) = Loaded(instruction, abi, opt_level=1)(*operands)
     assert_same(got, np.asarray(want), 0)
 
 
