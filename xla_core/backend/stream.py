@@ -122,4 +122,8 @@ class Kernel(Handle, abc.ABC):
 
     @abc.abstractmethod
     def launch(self, stream: Stream, arguments: Sequence[DeviceMemory], dimensions: LaunchDimensions) -> None:
-        """Enqueues one launch on `stream`. `arguments` are the operands, then the results, in the kernel's order."""
+        """Enqueues one launch on `stream`. `arguments` are the operands, then the results, in the kernel's order.
+
+        A result may have the memory of an operand, as `xla_core.analysis.can_share_buffer` says. A kernel of several
+        steps therefore writes no element of a result before its last read of that element of an operand.
+        """

@@ -38,7 +38,7 @@ class Capabilities(CheckedModel):
         ops: opcode -> element types of data operands and results.
         index_types: element types of indices into arrays.
         storage_types: element types of arrays in the device's memory; None means all types of `ops` and `index_types`,
-            and pred.
+            pred, and complex numbers of their floats, which are two floats side by side.
         custom_calls: custom-call targets that the device runs, with any operands.
         dot_algorithms: values of a dot's `algorithm` that the device implements; else operands are rounded first.
         composites: names of StableHLO composites that the device runs; they become custom calls of that target.
@@ -138,7 +138,8 @@ class Capabilities(CheckedModel):
             return self.storage_types
         named = frozenset({ElementType.PRED}).union(self.index_types, *self.ops.values())
         widths = {t.bit_width for t in named if t.is_integral}
-        return named | {t for t in (ElementType.S32, ElementType.U32) if t.bit_width in widths}
+        pairs = {t for t in ElementType if t.is_complex and t.component in named}
+        return named | pairs | {t for t in (ElementType.S32, ElementType.U32) if t.bit_width in widths}
 
     def check(self, instruction: HloInstruction) -> Support:
         """Whether the table and the constraints admit `instruction`, or why not. `TargetConfig.supports` decides."""

@@ -44,7 +44,10 @@ def test_a_program_runs(queue_device: str) -> None:
             np.testing.assert_allclose(np.asarray(got), wanted, rtol=1e-6)
 
 
-@pytest.mark.parametrize(("name", "fallback"), [("sorts", "none"), ("random_floats", "none"), ("bits", "host")])
+@pytest.mark.parametrize(
+    ("name", "fallback"),
+    [(n, "none") for n in ("sorts", "random_floats", "complex_numbers", "fourier")] + [("bits", "host")],
+)
 def test_stored_programs_run(queue_device: str, name: str, fallback: str) -> None:
     program = next(p for p in PROGRAMS if p.name == name)
     with xla.Client(queue_device) as client:

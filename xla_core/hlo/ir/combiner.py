@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.op_table import OpDef, Trait
 
 IN_ANY_ORDER = frozenset((Trait.COMMUTATIVE, Trait.ASSOCIATIVE))
@@ -14,8 +17,10 @@ def combiner(computation: HloComputation) -> OpDef | None:
 
     It is None where the computation does anything else. `OpDef.identity` gives the op's initial value.
     """
-    root, parameters = computation.root, computation.parameters
-    op = root.op
-    if len(parameters) != 2 or not op.traits >= IN_ANY_ORDER or set(root.operands) != set(parameters):
-        return None
-    return op
+    parameters = computation.parameters
+    return computation.root.op if len(parameters) == 2 and is_combination(computation.root, parameters) else None
+
+
+def is_combination(instruction: HloInstruction, values: Sequence[HloInstruction]) -> bool:
+    """Whether an instruction is a commutative and associative op on the two values."""
+    return instruction.op.traits >= IN_ANY_ORDER and set(instruction.operands) == set(values)

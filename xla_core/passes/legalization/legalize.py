@@ -23,7 +23,7 @@ from xla_core.passes.legalization.float_normalization import has_narrow_types, l
 from xla_core.passes.legalization.unmet import Unmet, refusal
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.rewriter import Rule, remove_dead, replace
-from xla_core.target import Lack, Ok, Support, Unsupported
+from xla_core.target import Lack, LackKind, Ok, Support, Unsupported
 
 _MOST_STEPS_DEEP = 24  # the deepest nesting of decompositions
 
@@ -111,8 +111,10 @@ def rewrite_unsupported(
 ) -> tuple[bool, list[Unmet]]:
     """Like `legalize`, but returns whether the module changed, and what cannot be rewritten."""
     legalizer = _Legalizer(supports, decompositions or {})
+    sequences = set(reachable_sequences(module))
     for computation in module.post_order():
-        legalizer.rewrite(computation)
+        if computation in sequences:  # those that an instruction applies are rewritten with it
+            legalizer.rewrite(computation)
     reached = {i for c in reachable_sequences(module) for i in c.instructions}
     # Unsupported instructions of applied computations (reducers) are reported with the instructions that apply them.
     return legalizer.changed, [u for u in legalizer.unmet if u.instruction in reached]
@@ -158,6 +160,12 @@ def _runs(module: HloModule) -> dict[HloComputation, float]:
     return runs
 
 
+def _lacks_itself(i: HloInstruction, answer: Support) -> bool:
+    """Whether the target lacks the op, whatever computation it applies."""
+    lacks = answer.lacks if isinstance(answer, Unsupported) else ()
+    return any(lack.kind is LackKind.OP and lack.opcode == i.opcode for lack in lacks)
+
+
 class _Legalizer:
     """Legalizes computations, each once and callees first, including those that decompositions add."""
 
@@ -180,9 +188,11 @@ class _Legalizer:
             instruction, depth = queue.popleft()
             if instruction.parent is not computation:
                 continue
-            for called in instruction.called_computations:
-                self.rewrite(called)
             answer = self._supports(instruction)
+            if not _lacks_itself(instruction, answer):  # else its decompositions see what its computations apply
+                for called in instruction.called_computations:
+                    self.rewrite(called)
+                answer = self._supports(instruction)
             if not isinstance(answer, Unsupported):
                 continue
             if depth and not instruction.user_count and not instruction.is_root:

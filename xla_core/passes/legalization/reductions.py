@@ -59,8 +59,8 @@ def _reduced_in_turn(i: HloInstruction, b: Builder, values: Values) -> Values:
 
     def body(inner: Builder, turn: HloInstruction, changing: Values, constant: Values) -> Values:
         row = inner.add(Opcode.DIVIDE, turn, inner.constant(size, turn.shape))
-        operands = [*_elements(inner, changing, row), *_elements(inner, constant, turn)]
-        return _with_elements(inner, changing, row, _called(i, inner, operands))
+        operands = [*elements_at(inner, changing, row), *elements_at(inner, constant, turn)]
+        return with_elements(inner, changing, row, called(i, inner, operands))
 
     results = counted_loop(i, b, rows[0].shape.num_elements, starts, rows, body)
     return [b.reshape(result, kept) for result in results]
@@ -78,24 +78,27 @@ def _map(i: HloInstruction, b: Builder) -> HloInstruction:
         return b.reshape(start, i.shape.dimensions)
 
     def body(inner: Builder, turn: HloInstruction, changing: Values, constant: Values) -> Values:
-        return _with_elements(inner, changing, turn, _called(i, inner, _elements(inner, constant, turn)))
+        return with_elements(inner, changing, turn, called(i, inner, elements_at(inner, constant, turn)))
 
     (result,) = counted_loop(i, b, size, [start], [b.reshape(x, (size,)) for x in i.operands], body)
     return b.reshape(result, i.shape.dimensions)
 
 
-def _called(i: HloInstruction, b: Builder, operands: Values) -> Values:
+def called(i: HloInstruction, b: Builder, operands: Values) -> Values:
+    """The results of a call of the computation that `i` applies."""
     computation: HloComputation = i.attribute("to_apply")
     call = b.add(Opcode.CALL, *operands, to_apply=computation)
     return b.elements(call) if call.shape.is_tuple else [call]
 
 
-def _elements(b: Builder, values: Values, place: HloInstruction) -> Values:
+def elements_at(b: Builder, values: Values, place: HloInstruction) -> Values:
+    """The elements of some vectors at a place."""
     parts = [b.add(Opcode.DYNAMIC_SLICE, v, place, dynamic_slice_sizes=(1,)) for v in values]
     return [b.reshape(part, ()) for part in parts]
 
 
-def _with_elements(b: Builder, values: Values, place: HloInstruction, elements: Values) -> Values:
+def with_elements(b: Builder, values: Values, place: HloInstruction, elements: Values) -> Values:
+    """Some vectors, each with another element at a place."""
     pairs = zip(values, elements, strict=True)
     return [b.add(Opcode.DYNAMIC_UPDATE_SLICE, v, b.reshape(element, (1,)), place) for v, element in pairs]
 

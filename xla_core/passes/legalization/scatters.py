@@ -8,16 +8,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from xla_core.hlo.decompositions.expression import HloExpression, expressions
+from xla_core.hlo.decompositions.loops import Values, counted_loop
 from xla_core.hlo.ir.builder import Builder, comparator
-from xla_core.hlo.ir.combiner import combiner
+from xla_core.hlo.ir.combiner import is_combination
 from xla_core.hlo.ir.computation import HloComputation
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Shape
 from xla_core.passes.expanders.scatter_expander import CanonicalScatter, canonical_scatter
-from xla_core.passes.inlining import apply_to_arrays
+from xla_core.passes.inlining import apply_to_arrays, is_elementwise_of_scalars
 from xla_core.passes.legalization.decompositions import decomposition
+from xla_core.passes.legalization.reductions import called, elements_at, with_elements
 
 _INDEX = Shape(ElementType.S32)
 _STEP = 1 << 16  # how many elements a device combines in the time that an iteration of a small loop takes
@@ -27,36 +29,80 @@ _NONE = -1  # the place of what is no update
 
 @decomposition(Opcode.SCATTER)
 def _scatter(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Sorts single updates by their place, combines those of a place, and spreads the results over the operand.
+    """Sorts single updates by their place, combines those of a place, and spreads the results over the operands.
 
     This is for many updates that may be combined in any order, or of which the last one counts. For others, the
     expander's loop applies one index vector after another.
     """
     computation: HloComputation = i.attribute("to_apply")
-    if len(i.operands) != 3 or not _may_be_combined(computation):
+    if not _has_types_of_computation(i) or not _may_be_combined(computation):
         return None
-    x, indices, updates = i.operands
-    kinds = {x.shape.element_type, updates.shape.element_type, *(p.shape.element_type for p in computation.parameters)}
-    if len(kinds) != 1 or indices.shape.element_type is not ElementType.S32:
+    n = len(i.operands) // 2
+    inputs, indices, updates = i.operands[:n], i.operands[n], i.operands[n + 1 :]
+    if indices.shape.element_type is not ElementType.S32:
         return None
-    elements = updates.shape.num_elements
-    count = elements // max(math.prod(updates.shape.dimensions[d] for d in i.attribute("update_window_dims")), 1)
-    levels, places = max(elements - 1, 0).bit_length(), x.shape.num_elements
+    sizes, elements = updates[0].shape.dimensions, updates[0].shape.num_elements
+    count = elements // max(math.prod(sizes[d] for d in i.attribute("update_window_dims")), 1)
+    levels, places = max(elements - 1, 0).bit_length(), inputs[0].shape.num_elements
     steps = levels * (levels + 5) // 2 + places.bit_length()
     if not elements or not 0 < places < 1 << 31 or not _GAIN * steps * (_STEP + elements) < count * _STEP:
         return None
     scatter = canonical_scatter(i, b)
-    keys, values = _sorted(b, _places(b, scatter), b.reshape(scatter.updates[0], (elements,)))
-    values = _combined(b, computation, keys, values)
-    here, values = _spread(b, keys, values, places)
-    flat = HloExpression(b, b.reshape(x, (places,)))
-    (new,) = expressions(b, *apply_to_arrays(computation, [flat.i, values.i], b))
-    return b.reshape(here.where(new, flat).i, x.shape.dimensions)
+    keys, *sorted_ = _sorted(b, _places(b, scatter), [b.reshape(u, (elements,)) for u in scatter.updates])
+    here, values = _spread(b, keys, _combined(b, computation, keys, sorted_), places)
+    flat = [b.reshape(x, (places,)) for x in inputs]
+    news = expressions(b, *apply_to_arrays(computation, [*flat, *(v.i for v in values)], b))
+    chosen = [here.where(new, HloExpression(b, old)).i for new, old in zip(news, flat, strict=True)]
+    return _result(i, b, [b.reshape(c, inputs[0].shape.dimensions) for c in chosen])
+
+
+@decomposition(Opcode.SCATTER)
+def _scatter_in_turn(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """Calls the computation for one element after another where it isn't elementwise, as where it has a loop in it."""
+    indices = i.operands[len(i.operands) // 2]
+    if is_elementwise_of_scalars(i.attribute("to_apply")) or indices.shape.element_type is not ElementType.S32:
+        return None
+    if not _has_types_of_computation(i) or any(0 in o.shape.dimensions for o in i.operands):
+        return None
+    scatter = canonical_scatter(i, b)
+    places, end = _places(b, scatter), scatter.inputs[0].shape.num_elements
+    count = places.shape.num_elements
+    flat = [b.reshape(x, (end,)) for x in scatter.inputs]
+    updates = [b.reshape(u, (count,)) for u in scatter.updates]
+
+    def body(inner: Builder, turn: HloInstruction, changing: Values, constant: Values) -> Values:
+        keys, *rows = constant
+        (place,) = elements_at(inner, [keys], turn)
+        before = elements_at(inner, changing, place)
+        after = called(i, inner, [*before, *elements_at(inner, rows, turn)])
+        is_inside = inner.compare(place, inner.constant(end, place.shape), "LT")
+        chosen = [inner.add(Opcode.SELECT, is_inside, x, y) for x, y in zip(after, before, strict=True)]
+        return with_elements(inner, changing, place, chosen)
+
+    results = counted_loop(i, b, count, flat, [places.i, *updates], body)
+    return _result(i, b, [b.reshape(r, scatter.inputs[0].shape.dimensions) for r in results])
+
+
+def _result(i: HloInstruction, b: Builder, values: Sequence[HloInstruction]) -> HloInstruction:
+    return b.tuple(values) if i.shape.is_tuple else values[0]
+
+
+def _has_types_of_computation(i: HloInstruction) -> bool:
+    """Whether the computation combines elements in the types of the operands."""
+    n = len(i.operands) // 2
+    types = [o.shape.element_type for o in (*i.operands[:n], *i.operands[n + 1 :])]
+    return types == [p.shape.element_type for p in i.attribute("to_apply").parameters] and types[:n] == types[n:]
 
 
 def _may_be_combined(computation: HloComputation) -> bool:
-    """Whether updates of a place may be combined with each other first."""
-    return combiner(computation) is not None or computation.root is computation.parameters[1]
+    """Whether updates of a place may be combined with each other first, for each result on its own."""
+    root, parameters = computation.root, computation.parameters
+    n = len(parameters) // 2
+    combined = root.operands if root.opcode == Opcode.TUPLE else [root]
+    if len(combined) != n:
+        return False
+    pairs = zip(combined, parameters[:n], parameters[n:], strict=True)
+    return all(new is update or is_combination(new, (old, update)) for new, old, update in pairs)
 
 
 def _places(b: Builder, scatter: CanonicalScatter) -> HloExpression:
@@ -77,9 +123,9 @@ def _places(b: Builder, scatter: CanonicalScatter) -> HloExpression:
     return chosen.reshape((count * offsets.size,))
 
 
-def _sorted(b: Builder, keys: HloExpression, values: HloInstruction) -> Sequence[HloExpression]:
-    before = comparator("LT", keys.element_type, values.shape.element_type, module=b.hlo_module)
-    both = b.add(Opcode.SORT, keys.i, values, dimensions=(0,), is_stable=True, to_apply=before)
+def _sorted(b: Builder, keys: HloExpression, values: Sequence[HloInstruction]) -> Sequence[HloExpression]:
+    before = comparator("LT", keys.element_type, *(v.shape.element_type for v in values), module=b.hlo_module)
+    both = b.add(Opcode.SORT, keys.i, *values, dimensions=(0,), is_stable=True, to_apply=before)
     return expressions(b, *b.elements(both))
 
 
@@ -90,19 +136,24 @@ def _shifted(x: HloExpression, count: int, fill: complex = 0) -> HloExpression:
     return HloExpression(b, b.pad_in_dim(part, 0, max(count, 0), max(-count, 0), fill))
 
 
-def _combined(b: Builder, computation: HloComputation, keys: HloExpression, values: HloExpression) -> HloExpression:
+def _combined(
+    b: Builder, computation: HloComputation, keys: HloExpression, values: Sequence[HloExpression]
+) -> Sequence[HloExpression]:
     """Combines each value with all of its key before it: those of 1, 2, 4, ... places before."""
     apart = 1
     while apart < keys.shape.dimensions[0]:
-        before = _shifted(values, apart)
-        (both,) = expressions(b, *apply_to_arrays(computation, [before.i, values.i], b))
-        values = keys.equals(_shifted(keys, apart, _NONE)).where(both, values)
+        before = [_shifted(v, apart) for v in values]
+        both = expressions(b, *apply_to_arrays(computation, [v.i for v in (*before, *values)], b))
+        same = keys.equals(_shifted(keys, apart, _NONE))
+        values = [same.where(new, old) for new, old in zip(both, values, strict=True)]
         apart *= 2
     return values
 
 
-def _spread(b: Builder, keys: HloExpression, values: HloExpression, places: int) -> tuple[HloExpression, HloExpression]:
-    """Moves the last value of each key to the place of the key; returns where there is one, and the values.
+def _spread(
+    b: Builder, keys: HloExpression, values: Sequence[HloExpression], places: int
+) -> tuple[HloExpression, Sequence[HloExpression]]:
+    """Moves the last values of each key to the place of the key; returns where there is one, and the values.
 
     Values first move towards the start until they lie side by side, then away from it, by powers of two. All keep
     their order and the distance never falls from one to the next, so that none meets another.
@@ -118,23 +169,26 @@ def _spread(b: Builder, keys: HloExpression, values: HloExpression, places: int)
     for k in range(max(count - 1, 0).bit_length()):
         keys, values, distance = _moved(k, -1, keys, values, distance)
     size = max(count, places)
-    keys, values = (HloExpression(b, b.pad_in_dim(v.i, 0, 0, size - count, f)) for v, f in ((keys, _NONE), (values, 0)))
+    keys, *values = (
+        HloExpression(b, b.pad_in_dim(v.i, 0, 0, size - count, 0 if n else _NONE))
+        for n, v in enumerate((keys, *values))
+    )
     numbers = HloExpression(b, b.add(Opcode.IOTA, shape=keys.shape, iota_dimension=0))
     distance = (keys >= 0).where(keys - numbers, 0)
     for k in reversed(range(max(places - 1, 0).bit_length())):
         keys, values, distance = _moved(k, 1, keys, values, distance)
-    keys, values = (HloExpression(b, b.slice_in_dim(v.i, 0, 0, places)) for v in (keys, values))
+    keys, *values = (HloExpression(b, b.slice_in_dim(v.i, 0, 0, places)) for v in (keys, *values))
     return keys >= 0, values
 
 
 def _moved(
-    k: int, sign: int, keys: HloExpression, values: HloExpression, distance: HloExpression
-) -> tuple[HloExpression, HloExpression, HloExpression]:
+    k: int, sign: int, keys: HloExpression, values: Sequence[HloExpression], distance: HloExpression
+) -> tuple[HloExpression, Sequence[HloExpression], HloExpression]:
     """Moves the elements whose distance has bit k by 2^k, in the direction of `sign`."""
     bit, apart = 1 << k, sign << k
     moves = (distance & bit).differs(0)
     nearing = _shifted(distance, apart)
     comes = (nearing & bit).differs(0)
     keys = comes.where(_shifted(keys, apart, _NONE), moves.where(_NONE, keys))
-    values = comes.where(_shifted(values, apart), values)
+    values = [comes.where(_shifted(v, apart), v) for v in values]
     return keys, values, comes.where(nearing, moves.where(0, distance))

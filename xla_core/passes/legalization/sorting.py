@@ -20,10 +20,8 @@ def _sort(i: HloInstruction, b: Builder) -> HloInstruction | None:
     positions of at least n, and is sorted to the end.
     """
     (axis,) = i.attribute("dimensions")
-    sizes, comparator = i.operands[0].shape.dimensions, i.attribute("to_apply")
+    sizes = i.operands[0].shape.dimensions
     count = sizes[axis]
-    if not is_elementwise_of_scalars(comparator):
-        return None
     levels = max(count - 1, 0).bit_length()
     values = [b.pad_in_dim(o, axis, 0, (1 << levels) - count) for o in i.operands]
     places = values[0].shape.without_layout().with_element_type(ElementType.S32)
@@ -50,7 +48,10 @@ def _compared(
     first, second = ([side(v, which) for v in values] for which in range(2))
 
     def precedes(x: list[HloInstruction], y: list[HloInstruction]) -> HloInstruction:
-        return apply_to_arrays(i.attribute("to_apply"), [v for pair in zip(x, y, strict=True) for v in pair][:-2], b)[0]
+        operands = [v for pair in zip(x, y, strict=True) for v in pair][:-2]
+        if is_elementwise_of_scalars(i.attribute("to_apply")):
+            return apply_to_arrays(i.attribute("to_apply"), operands, b)[0]
+        return b.add(Opcode.MAP, *operands, dimensions=tuple(range(len(half))), to_apply=i.attribute("to_apply"))
 
     earlier = b.add(Opcode.COMPARE, second[-1], first[-1], direction="LT")
     tied = b.add(Opcode.AND, b.add(Opcode.NOT, precedes(first, second)), earlier)

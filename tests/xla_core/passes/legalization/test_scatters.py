@@ -92,3 +92,98 @@ def test_few_updates_and_other_combiners_are_a_loop() -> None:
     for module in (difference, few):
         legalize(module, SIMPLE.check)
         assert [i for i in module.entry.instructions if i.opcode == "while"]
+
+
+PLAIN = Capabilities.all_of([ElementType.F32, ElementType.S32, ElementType.PRED], opcodes=PRIMITIVES)
+
+
+@pytest.mark.parametrize("combiner", ["maximum", "minimum", "multiply"])
+def test_ops_that_the_device_lacks_combine_too(combiner: str) -> None:
+    module, legal = program("rows", combiner), program("rows", combiner)
+    legalize(legal, PLAIN.check)
+    assert not unsupported_instructions(legal, PLAIN.check)
+    assert not [i for c in legal.computations for i in c.instructions if i.opcode == "while"]
+    rng = np.random.default_rng(0)
+    x, updates = (rng.choice(np.float32([-1, 1, 2]), shape) for shape in ((511, 5), (2000, 5)))
+    indices = rng.integers(0, 511, (2000, 1)).astype(np.int32)
+    (found,), (expected,) = (evaluate(m, x, indices, updates) for m in (legal, module))
+    np.testing.assert_array_equal(found, expected)
+
+
+SEVERAL = """HloModule m
+both { a = f32[] parameter(0)
+  n = s32[] parameter(1)
+  c = f32[] parameter(2)
+  k = s32[] parameter(3)
+  r = f32[] maximum(c, a)
+  s = s32[] add(n, k)
+  ROOT t = (f32[], s32[]) tuple(r, s) }
+ENTRY e { x = f32[70,3] parameter(0)
+  n = s32[70,3] parameter(1)
+  i = s32[COUNT] parameter(2)
+  u = f32[COUNT,3] parameter(3)
+  k = s32[COUNT,3] parameter(4)
+  ROOT s = (f32[70,3], s32[70,3]) scatter(x, n, i, u, k), update_window_dims={1}, inserted_window_dims={0},
+    scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=both }
+"""
+
+
+@pytest.mark.parametrize(("count", "loops"), [(1500, 0), (12, 1)])
+def test_several_results_are_combined_side_by_side(count: int, loops: int) -> None:
+    text = SEVERAL.replace("COUNT", str(count))
+    module, legal = parse_hlo(text), parse_hlo(text)
+    legalize(legal, PLAIN.check)
+    verify(legal)
+    assert not unsupported_instructions(legal, PLAIN.check)
+    assert len([i for c in legal.computations for i in c.instructions if i.opcode == "while"]) == loops
+    rng = np.random.default_rng(count)
+    x, u = (rng.standard_normal(shape).astype(np.float32) for shape in ((70, 3), (count, 3)))
+    n, k = (rng.integers(-9, 9, shape).astype(np.int32) for shape in ((70, 3), (count, 3)))
+    arguments = x, n, rng.integers(-3, 75, count).astype(np.int32), u, k
+    for found, expected in zip(evaluate(legal, *arguments), evaluate(module, *arguments), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+DIVISOR = """HloModule m
+goes_on { p = (s32[], s32[]) parameter(0)
+  b = s32[] get-tuple-element(p), index=1
+  zero = s32[] constant(0)
+  ROOT more = pred[] compare(b, zero), direction=NE }
+step { p = (s32[], s32[]) parameter(0)
+  a = s32[] get-tuple-element(p), index=0
+  b = s32[] get-tuple-element(p), index=1
+  q = s32[] divide(a, b)
+  m = s32[] multiply(q, b)
+  r = s32[] subtract(a, m)
+  ROOT t = (s32[], s32[]) tuple(b, r) }
+divisor { a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  start = (s32[], s32[]) tuple(a, b)
+  end = (s32[], s32[]) while(start), condition=goes_on, body=step
+  ROOT g = s32[] get-tuple-element(end), index=0 }
+of_twelve { a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  twelve = s32[] constant(12)
+  x = s32[] call(a, twelve), to_apply=divisor
+  y = s32[] call(b, twelve), to_apply=divisor
+  ROOT less = pred[] compare(x, y), direction=LT }
+ENTRY e { x = s32[4,6] parameter(0)
+  i = s32[9,1] parameter(1)
+  u = s32[9,1,2] parameter(2)
+  s = s32[4,6] scatter(x, i, u), update_window_dims={1,2}, inserted_window_dims={}, scatter_dims_to_operand_dims={0},
+    index_vector_dim=1, to_apply=divisor
+  o = s32[4,6] sort(x), dimensions={1}, is_stable=true, to_apply=of_twelve
+  ROOT t = (s32[4,6], s32[4,6]) tuple(s, o) }
+"""
+
+
+def test_computations_with_loops_are_called_for_each_element() -> None:
+    module, legal = parse_hlo(DIVISOR), parse_hlo(DIVISOR)
+    legalize(legal, PLAIN.check)
+    verify(legal)
+    assert not unsupported_instructions(legal, PLAIN.check)
+    rng = np.random.default_rng(0)
+    x, u = (rng.integers(1, 9, shape).astype(np.int32) * 6 for shape in ((4, 6), (9, 1, 2)))
+    arguments = x, np.int32([[0], [3], [1], [4], [-1], [1], [1], [2], [3]]), u
+    for found, expected in zip(evaluate(legal, *arguments), evaluate(module, *arguments), strict=True):
+        np.testing.assert_array_equal(found, expected)

@@ -1,12 +1,14 @@
 """complex-pairs: computes with complex numbers as pairs of real ones, for targets without complex types.
 
-A complex value becomes a tuple of its real and its imaginary part, in loops, branches and calls too. That is for values
-inside of a program: the memory of such a target holds no complex arguments and results.
+A complex value becomes a tuple of its real and its imaginary part, in loops, branches and calls too. Arguments and
+results stay complex in memory, where a complex number is two floats side by side: a bitcast shows them as real numbers
+with one dimension more.
 """
 
 from __future__ import annotations
 
 from xla_core.hlo.ir.builder import Builder
+from xla_core.hlo.ir.computation import HloComputation
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.table.op_table import Trait
@@ -17,6 +19,7 @@ from xla_core.passes.legalization.legalize import rewrite_unsupported
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.simplifiers.tuple_simplifier import TupleSimplifier
 from xla_core.target import Capabilities, Ok, Support, Unsupported
+from xla_core.target.layout_rules import is_plain
 
 _OUTSIDE = frozenset((Trait.ASYNC, Trait.HOST_TRANSFER, Trait.COLLECTIVE, Trait.SIDE_EFFECT, Trait.PER_DEVICE))
 _GROUPS = frozenset((Trait.NOP, Trait.CONTROL_FLOW))
@@ -30,17 +33,19 @@ class ComplexPairs(HloPass):
 
     def __init__(self, capabilities: Capabilities) -> None:
         computed = frozenset[ElementType]().union(*capabilities.ops.values())
-        lacking = (t for t in ElementType if t.is_complex and t not in computed | capabilities.held_types)
+        lacking = (t for t in ElementType if t.is_complex and t not in computed)
         self._paired = frozenset(t for t in lacking if t.component in computed)
+        self._held = capabilities.held_types
+        self._outside: set[HloInstruction] = set()  # what is complex in memory: arguments, results, and their tuple
 
     def run(self, module: HloModule) -> bool:
         if not self._paired or not any(self._has_pairs(i.shape) for c in module.computations for i in c.instructions):
             return False
-        entry = module.entry
-        if any(self._has_pairs(i.shape) for i in (*entry.parameters, entry.root)):
-            return False
         if any(self._is_outside(i) for c in module.computations for i in c.instructions):
             return False
+        if not all(self._is_in_memory(i.shape) for i in (*module.entry.parameters, module.entry.root)):
+            return False
+        self._show_as_real(module.entry)
         changed, unmet = rewrite_unsupported(module, self._check)
         module.remove_unreachable_computations()
         if unmet:
@@ -53,6 +58,50 @@ class ComplexPairs(HloPass):
         TupleSimplifier().run(module)
         return True
 
+    def _is_in_memory(self, shape: Shape) -> bool:
+        """Whether the complex arrays of an argument or result, if it has any, are pairs in row-major order."""
+        if not self._has_pairs(shape):
+            return True
+        if shape.is_tuple:
+            return all(self._is_in_memory(s) and not (s.is_tuple and self._has_pairs(s)) for s in shape.tuple_shapes)
+        return shape.element_type in self._held and is_plain(shape.with_default_layout())
+
+    def _show_as_real(self, entry: HloComputation) -> None:
+        """Makes complex arguments of their bits, and bits of complex results."""
+        b = Builder(entry)
+        self._outside = {p for p in entry.parameters if self._has_pairs(p.shape)}
+        for p in [p for p in entry.parameters if p in self._outside]:
+            users, shape, b.metadata = list(p.users), p.shape.without_layout(), p.metadata
+            numbers = shape.with_element_type(shape.element_type.component).with_dimensions((*shape.dimensions, 2))
+            bits = b.add(Opcode.BITCAST, p, shape=numbers)
+            halves = [b.slice_in_dim(bits, shape.rank, n, n + 1) for n in range(2)]
+            value = b.add(Opcode.COMPLEX, *(b.reshape(half, shape.dimensions) for half in halves))
+            for user in users:
+                for n, operand in enumerate(user.operands):
+                    if operand is p:
+                        user.replace_operand(n, value)
+            if entry.root is p:
+                entry.set_root(value)
+        root = entry.root
+        if root.shape.is_array and self._has_pairs(root.shape):
+            entry.set_root(self._in_memory(b, root))
+        elif self._has_pairs(root.shape):
+            results = b.elements(root)
+            results = [self._in_memory(b, r) if self._has_pairs(r.shape) else r for r in results]
+            whole = b.tuple(results)
+            whole.shape = root.shape  # with the layouts that a caller may have fixed
+            self._outside.add(whole)
+            entry.set_root(whole)
+
+    def _in_memory(self, b: Builder, value: HloInstruction) -> HloInstruction:
+        b.metadata = value.metadata
+        parts = [b.add(part, value) for part in (Opcode.REAL, Opcode.IMAG)]
+        columns = [b.reshape(part, (*value.shape.dimensions, 1)) for part in parts]
+        numbers = b.add(Opcode.CONCATENATE, *columns, dimensions=(value.shape.rank,))
+        result = b.add(Opcode.BITCAST, numbers, shape=value.shape)
+        self._outside.add(result)
+        return result
+
     def _has_pairs(self, shape: Shape) -> bool:
         return any(leaf.element_type in self._paired for leaf in shape.array_leaves())
 
@@ -60,7 +109,7 @@ class ComplexPairs(HloPass):
         return any(map(self._has_pairs, (i.shape, *(o.shape for o in i.operands))))
 
     def _is_outside(self, i: HloInstruction) -> bool:
-        """Whether complex values leave the program, or are of an op that can't be taken apart."""
+        """Whether an op takes complex values elsewhere, or can't be taken apart."""
         if not self._uses_pairs(i):
             return False
         if i.opcode in (Opcode.CUSTOM_CALL, Opcode.FUSION) or (i.opcode == Opcode.CONSTANT and i.shape.is_tuple):
@@ -69,7 +118,7 @@ class ComplexPairs(HloPass):
 
     def _check(self, i: HloInstruction) -> Support:
         """Whether an instruction takes complex values apart, joins them or only passes them on."""
-        if i.opcode in _PARTS or not _GROUPS.isdisjoint(i.op.traits):
+        if i in self._outside or i.opcode in _PARTS or not _GROUPS.isdisjoint(i.op.traits):
             return Ok()
         return Unsupported("its complex numbers are pairs") if self._uses_pairs(i) else Ok()
 
@@ -77,7 +126,7 @@ class ComplexPairs(HloPass):
         """Rewrites an instruction whose operands, and whose called computations, are rewritten already."""
         if i.opcode in (Opcode.REAL, Opcode.IMAG) and i.operand(0).shape.is_tuple:
             b.computation.replace_with(i, b.element(i.operand(0), int(i.opcode == Opcode.IMAG)))
-        elif self._has_pairs(i.shape):
+        elif self._has_pairs(i.shape) and i not in self._outside:
             i.shape = self._shape(i.shape)
             if i.opcode == Opcode.COMPLEX:
                 b.computation.replace_with(i, b.tuple(i.operands))

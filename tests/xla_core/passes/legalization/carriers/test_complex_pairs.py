@@ -117,11 +117,46 @@ def test_complex_numbers_inside_are_pairs(text: str, shape: tuple[int, ...], sig
         np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("place", ["parameter", "result"])
-def test_complex_arguments_and_results_need_memory_of_the_type(place: str) -> None:
-    text = {
-        "parameter": "ENTRY e { z = c64[4] parameter(0)\n ROOT r = f32[4] abs(z) }",
-        "result": "ENTRY e { x = f32[4] parameter(0)\n ROOT z = c64[4] complex(x, x) }",
-    }[place]
+OUTSIDE = {
+    "parameter": "ENTRY e { z = c64[2,3] parameter(0)\n w = c64[2,3] multiply(z, z)\n ROOT r = f32[2,3] abs(w) }",
+    "result": "ENTRY e { z = c64[2,3] parameter(0)\n ROOT w = c64[2,3] multiply(z, z) }",
+    "the same": "ENTRY e { ROOT z = c64[2,3] parameter(0) }",
+    "scalar": (
+        "ENTRY e { z = c64[2,3] parameter(0)\n part = c64[1,1] slice(z), slice={[1:2], [2:3]}\n"
+        " ROOT s = c64[] reshape(part) }"
+    ),
+    "several": (
+        "ENTRY e { z = c64[2,3] parameter(0)\n i = f32[2,3] imag(z)\n w = c64[2,3] exponential(z)\n"
+        " t = c64[3,2] transpose(w), dimensions={1,0}\n"
+        " ROOT r = (c64[2,3], f32[2,3], c64[3,2], c64[2,3]) tuple(z, i, t, w) }"
+    ),
+    "none": "ENTRY e { z = c64[2,3] parameter(0)\n p = c64[2,0] slice(z), slice={[0:2], [1:1]}\n ROOT c = c64[2,0] copy(p) }",
+}
+
+
+@pytest.mark.parametrize("place", OUTSIDE)
+def test_complex_arguments_and_results_are_pairs_in_memory(place: str) -> None:
+    text = f"HloModule m\n{OUTSIDE[place]}\n"
+    rng = np.random.default_rng(0)
+    z = (rng.standard_normal((2, 3)) + 1j * rng.standard_normal((2, 3))).astype(np.complex64)
+    module = xla.parse(text)
+    PassContext(invariants=[verify]).run(default_pipeline(TARGET), module, ())
+    for i in (i for c in module.computations for i in c.instructions):
+        assert (
+            i.shape.element_type is not T.C64
+            or i.opcode in ("parameter", "bitcast", "copy")
+            or not i.shape.num_elements
+        )
+    for found, wanted in zip(xla.evaluate(module, z), xla.evaluate(xla.parse(text), z), strict=True):
+        assert found.dtype == wanted.dtype
+        np.testing.assert_allclose(found, wanted, rtol=1e-5)
+
+
+def test_a_device_that_says_what_it_holds_is_not_given_more() -> None:
+    real = TARGET.capabilities.model_copy(update={"storage_types": frozenset({T.F32, T.S32, T.PRED})})
     with pytest.raises(UnimplementedError, match="the device holds no c64"):
-        PassContext().run(default_pipeline(TARGET), xla.parse(f"HloModule m\n{text}\n"), ())
+        PassContext().run(
+            default_pipeline(TargetConfig(name="real", capabilities=real)),
+            xla.parse(f"HloModule m\n{OUTSIDE['parameter']}\n"),
+            (),
+        )
