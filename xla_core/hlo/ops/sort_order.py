@@ -1,8 +1,8 @@
 """Computes the order of a sort for any comparator.
 
 Frontends emit comparators of chained keys, which are compared directly or after the same function of both sides. Such
-comparators are recognized and sorted by numpy. Any other comparator drives a merge sort whose comparisons are evaluated
-on whole arrays.
+comparators are recognized and sorted by numpy. Any other comparator, or one that meets a NaN which it doesn't order,
+drives a merge sort whose comparisons are evaluated on whole arrays.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from xla_core.hlo.table.op_table import COMMON_ATTRIBUTES
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.traversal import post_order
 
-_Key = tuple["HloInstruction", bool]
-"""(the left side of a compare, whether the order is descending)"""
+_Key = tuple["HloInstruction", bool, bool]
+"""(the left side of a compare, whether the order is descending, whether it orders zeros and NaNs, too)"""
 
 _LEFT, _RIGHT, _OTHER = 1, 2, 4
 
@@ -28,9 +28,8 @@ _LEFT, _RIGHT, _OTHER = 1, 2, 4
 def sort_order(context: EvaluationContext, comparator: HloComputation, operands: Sequence[Array]) -> Array:
     """Returns the stable order of each last-dimension row of the operands, which have shape [rows, length]."""
     keys = _Comparator(comparator).keys(comparator.root)
-    if keys is not None:
-        return _by_keys(context, keys, operands)
-    return _by_merging(context, comparator, operands)
+    order = None if keys is None else _by_keys(context, keys, operands)
+    return _by_merging(context, comparator, operands) if order is None else order
 
 
 # -- comparators of keys ---------------------------------------------------------------------------------------------
@@ -111,20 +110,27 @@ class _Comparator:
         kind = CLASS[left.shape.dtype]
         if direction not in ("LT", "GT") or kind == "c":
             return None
-        if kind in "fe" and compare.attribute("type") != "TOTALORDER":
-            return None  # NaN is unordered, which no key can express
+        is_total = kind not in "fe" or compare.attribute("type") == "TOTALORDER"
         sides = self.sides[left], self.sides[right]
         if sides not in ((_LEFT, _RIGHT), (_RIGHT, _LEFT)) or self.number[left] != self.number[right]:
             return None
         descending = (direction == "GT") != (sides == (_RIGHT, _LEFT))
-        return (left if sides[0] == _LEFT else right, descending)
+        return (left if sides[0] == _LEFT else right, descending, is_total)
 
 
-def _by_keys(context: EvaluationContext, keys: Sequence[_Key], operands: Sequence[Array]) -> Array:
+def _by_keys(context: EvaluationContext, keys: Sequence[_Key], operands: Sequence[Array]) -> Array | None:
+    """Returns None if a NaN is among values whose comparison doesn't order it, which no key can express."""
     columns = []
     known: dict[HloInstruction, Array] = {}
-    for expression, descending in keys:
-        column = total_order_key(np.broadcast_to(_evaluated(context, expression, operands, known), operands[0].shape))
+    for expression, descending, is_total in keys:
+        values = np.broadcast_to(_evaluated(context, expression, operands, known), operands[0].shape)
+        if not is_total:
+            if np.isnan(values).any():
+                return None
+            numbers = values.astype(np.float64)
+            columns.append(-numbers if descending else numbers)
+            continue
+        column = total_order_key(values)
         columns.append(~column if descending else column)
     if len(columns) == 1:
         return np.argsort(columns[0], axis=-1, kind="stable")

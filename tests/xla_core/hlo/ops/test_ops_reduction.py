@@ -455,13 +455,31 @@ def test_sort_by_a_comparator_that_is_no_order() -> None:
 
 
 @pytest.mark.parametrize("length", [2, 3, 5, 64, 1000, 20_000])
-def test_sort_by_a_partial_order_of_floats(length: int) -> None:
-    """No key says what a comparison of floats says, so runs are merged, stably."""
+@pytest.mark.parametrize("known", [True, False])
+def test_sort_by_a_partial_order_of_floats(length: int, known: bool) -> None:
+    """By keys, and by merging, as a NaN would take: both are stable."""
+
+    def less(c: HloComputation, a: HloInstruction, b: HloInstruction, *_: HloInstruction) -> HloInstruction:
+        below = c.add("compare", a, b, direction="LT")
+        return below if known else c.add("and", below, c.add("not", c.add("compare", b, a, direction="LT")))
+
     x = np.random.default_rng(length).integers(0, 300, length).astype(np.float32)
-    less = body([F32, F32, S32, S32], lambda c, a, b, i, j: c.add("compare", a, b, direction="LT"))
-    values, places = run("sort", x, np.arange(length, dtype=np.int32), dimensions=(0,), to_apply=less)
+    order = body([F32, F32, S32, S32], less)
+    values, places = run("sort", x, np.arange(length, dtype=np.int32), dimensions=(0,), to_apply=order)
     np.testing.assert_array_equal(places, np.argsort(x, kind="stable"))
     np.testing.assert_array_equal(values, np.sort(x))
+
+
+@pytest.mark.parametrize("direction", ["LT", "GT"])
+@pytest.mark.parametrize("element", [F32, ElementType.BF16, ElementType.F8E4M3FN, ElementType.F8E8M0FNU])
+def test_sort_takes_zeros_of_both_signs_as_equal(element: ElementType, direction: str) -> None:
+    chosen = [0.0, -0.0, 1.0, 2.0, -1.0] if element.has_zero else [1.0, 2.0, 4.0]
+    x = np.random.default_rng(3).choice(np.asarray(chosen), 33).astype(element.dtype)
+    order = comparator(direction, element, S32)
+    values, places = run("sort", x, np.arange(33, dtype=np.int32), dimensions=(0,), is_stable=True, to_apply=order)
+    sign = 1 if direction == "LT" else -1
+    np.testing.assert_array_equal(places, np.argsort(sign * x.astype(np.float64), kind="stable"))
+    np.testing.assert_array_equal(values.view(np.uint8), x[places].view(np.uint8))
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -472,7 +490,8 @@ def test_sort_by_a_long_expression(known: bool) -> None:
         for _ in range(1000):
             a, b = c.add("add", a, a), c.add("add", b, b)
             a, b = c.add("divide", a, c.constant(np.float32(2))), c.add("divide", b, c.constant(np.float32(2)))
-        return c.add("compare", a, b, direction="LT", **({"type": "TOTALORDER"} if known else {}))
+        below = c.add("compare", a, b, direction="LT")
+        return below if known else c.add("and", below, below)
 
     x = np.random.default_rng(12).normal(size=20).astype(np.float32)
     np.testing.assert_array_equal(run("sort", x, dimensions=(0,), to_apply=body([F32, F32], less)), np.sort(x))
