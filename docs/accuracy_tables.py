@@ -7,7 +7,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from xla_conformance.accuracy import Row, bound
+from xla_conformance.accuracy.bounds import bound
+from xla_conformance.accuracy.frame import Row
 from xla_conformance.accuracy.report import from_json, markdown
 
 __all__ = ["REPORTS", "eight_bits", "group", "sixteen_bits", "summary", "wide"]

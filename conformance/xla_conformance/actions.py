@@ -214,7 +214,7 @@ def coverage(out: Console) -> None:
 
 def support_matrix(out: Console, subject: str | None, expression: str, report: Path | None) -> None:
     """Runs every op in every element type, and exits with 1 if a result is wrong."""
-    from xla_conformance.support import measure_support
+    from xla_conformance.support.matrix import measure_support
     from xla_conformance.support.report import print_matrix
     from xla_core import Client
 

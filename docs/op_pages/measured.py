@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from xla_conformance.accuracy import Row
+from xla_conformance.accuracy.frame import Row
 from xla_conformance.accuracy.report import from_json
 
 from .markdown import table

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from xla_conformance.subjects import EvaluatorSubject
-from xla_conformance.support import ELEMENT_TYPES, CellState, SupportMatrix, measure_support
-from xla_conformance.support.cells import ANY, Cell, run_cell
+from xla_conformance.support.cells import ANY, ELEMENT_TYPES, Cell, CellState, run_cell
+from xla_conformance.support.matrix import SupportMatrix, measure_support
 
 from xla_core.errors import UnimplementedError
 from xla_core.hlo import HloModule

@@ -174,14 +174,7 @@ def assign_buffers(
     size = size or (lambda shape: shape.byte_size)
     analysis = HloDataflowAnalysis(module, schedule)
     classes = BufferClasses(analysis, size, can_share)
-    if classes.failures:
-        edge = classes.failures[0]
-        raise FailedPreconditionError(
-            f"{edge.source.name} must lie where {edge.target.name} lies, but both are alive at once",
-            op=edge.place.opcode,
-            location=edge.place.location,
-            hint="run copy_insertion before buffer assignment",
-        )
+    _require_no_failure(classes)
     classes.share_operands()
 
     allocations: list[BufferAllocation] = []
@@ -217,6 +210,17 @@ def assign_buffers(
         if v.kind is ValueKind.INSTRUCTION and v.shape.is_array and v not in outputs
     )
     return assignment
+
+
+def _require_no_failure(classes: BufferClasses) -> None:
+    if classes.failures:
+        edge = classes.failures[0]
+        raise FailedPreconditionError(
+            f"{edge.source.name} must lie where {edge.target.name} lies, but both are alive at once",
+            op=edge.place.opcode,
+            location=edge.place.location,
+            hint="run copy_insertion before buffer assignment",
+        )
 
 
 def _packed(groups: Sequence[BufferClass], alignment: int) -> tuple[Sequence[int], int, int]:

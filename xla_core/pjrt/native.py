@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import functools
 
+from xla_core.codegen import link_objects
 from xla_core.errors import XlaError
 from xla_core.pjrt import abi
 from xla_core.pjrt.handles import GETTERS, SLOTS, getter_fields, keep_for_ever
@@ -133,15 +134,17 @@ class NativeCode:
 
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
-        machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
-        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(text), machine)
-        self._engine.finalize_object()
+        module = llvm.parse_assembly(text)
+        machine = llvm.Target.from_default_triple().create_target_machine(codemodel="large", reloc="static")
+        values = (*module.functions, *module.global_variables)
+        exports = [v.name for v in values if not v.is_declaration and v.linkage is llvm.Linkage.external]
+        self._code = link_objects([machine.emit_object(module)], exports)
         self._callees = callees
         _alive.append(self)
 
     def address(self, name: str) -> int:
         """Returns the address of a function or global variable."""
-        return int(self._engine.get_function_address(name) or self._engine.get_global_value_address(name))
+        return self._code.addresses[name]
 
 
 class CommonFunctions(NativeCode):

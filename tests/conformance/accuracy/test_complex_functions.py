@@ -13,7 +13,7 @@ from xla_core.hlo import ElementType
 flint = pytest.importorskip("flint")
 mpmath = pytest.importorskip("mpmath")
 
-from xla_conformance.accuracy import BackendSubject, Check, EvaluatorSubject, Subject, bound
+from xla_conformance.accuracy.bounds import bound
 from xla_conformance.accuracy.complex_functions.cases import checks
 from xla_conformance.accuracy.complex_functions.oracle import (
     COMPLEX_FUNCTIONS,
@@ -24,6 +24,8 @@ from xla_conformance.accuracy.complex_functions.oracle import (
 )
 from xla_conformance.accuracy.complex_functions.points import complex_pairs, complex_points, special_points
 from xla_conformance.accuracy.complex_functions.specials import NORMWISE, special_value
+from xla_conformance.accuracy.frame import Check
+from xla_conformance.subjects import BackendSubject, EvaluatorSubject, Subject
 
 CHECKS = checks()
 

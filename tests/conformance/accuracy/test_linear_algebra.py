@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from xla_conformance.accuracy import BackendSubject, EvaluatorSubject, Subject, bound
+from xla_conformance.accuracy.bounds import bound
 from xla_conformance.accuracy.fourier import checks as fft_checks
 from xla_conformance.accuracy.linear_algebra.cases import PROBLEMS, checks
+from xla_conformance.subjects import BackendSubject, EvaluatorSubject, Subject
 
 import xla_core as xla
 

@@ -6,12 +6,14 @@ import json
 
 import numpy as np
 import pytest
-from xla_conformance.accuracy import BackendSubject, Check, EvaluatorSubject, Measured, Row, Subject, Worst, bound
+from xla_conformance.accuracy.bounds import bound
+from xla_conformance.accuracy.frame import Check, Measured, Row, Worst
 from xla_conformance.accuracy.real_functions import cases as real
 from xla_conformance.accuracy.real_functions.formats import Exact, all_values, errors, format_of
 from xla_conformance.accuracy.real_functions.points import hard_angles, one_operand
 from xla_conformance.accuracy.report import from_json, markdown, reason, to_json
 from xla_conformance.accuracy.suite import measure, select
+from xla_conformance.subjects import BackendSubject, EvaluatorSubject, Subject
 
 import xla_core as xla
 from xla_core.errors import InvalidArgumentError, UnimplementedError

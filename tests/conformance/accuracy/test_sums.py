@@ -6,10 +6,13 @@ import dataclasses
 
 import numpy as np
 import pytest
-from xla_conformance.accuracy import BackendSubject, Check, EvaluatorSubject, Subject, bound, fourier
+from xla_conformance.accuracy import fourier
+from xla_conformance.accuracy.bounds import bound
+from xla_conformance.accuracy.frame import Check
 from xla_conformance.accuracy.sums import cases as sums
 from xla_conformance.accuracy.sums.contractions import _convolved
 from xla_conformance.accuracy.sums.trials import Case, Expected, Trial, check_of
+from xla_conformance.subjects import BackendSubject, EvaluatorSubject, Subject
 
 import xla_core as xla
 from xla_core.hlo import ElementType

@@ -18,7 +18,35 @@ from xla_core.errors import CancelledError, InvalidArgumentError
 if TYPE_CHECKING:
     import numpy as np
 
+    from xla_core import Client, CompileOptions, LoadedExecutable
     from xla_core.analysis import InstructionPlacement
+    from xla_core.profiler import Span
+
+
+Infeed = Annotated[
+    list[Path] | None,
+    typer.Option("--infeed", metavar="V.npy", help="A value for the program's infeed, in order. A .npz is a tuple."),
+]
+OutputDirectory = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="DIR",
+        help="Write results to DIR/result_N.npy and outfeed values to DIR/outfeed_N.npy.",
+    ),
+]
+Trace = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Write a Chrome trace of compilation and runs to FILE, or a picture (.png, .svg)."
+    ),
+]
+Repeat = Annotated[int, typer.Option(min=1, metavar="N", help="Run N times and print the median time.")]
+Dump = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Dump the compilation and its arguments to DIR, for `xla replay`."),
+]
 
 
 def run(
@@ -27,57 +55,30 @@ def run(
     inputs: Inputs = None,
     shape: Shapes = None,
     seed: Seed = 0,
-    infeed: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--infeed", metavar="V.npy", help="A value for the program's infeed, in order. A .npz is a tuple."
-        ),
-    ] = None,
+    infeed: Infeed = None,
     check: Check = False,
-    output_directory: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="DIR",
-            help="Write results to DIR/result_N.npy and outfeed values to DIR/outfeed_N.npy.",
-        ),
-    ] = None,
-    trace: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Write a Chrome trace of compilation and runs to FILE, or a picture (.png, .svg)."
-        ),
-    ] = None,
-    repeat: Annotated[int, typer.Option(min=1, metavar="N", help="Run N times and print the median time.")] = 1,
-    dump: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Dump the compilation and its arguments to DIR, for `xla replay`."),
-    ] = None,
+    output_directory: OutputDirectory = None,
+    trace: Trace = None,
+    repeat: Repeat = 1,
+    dump: Dump = None,
     settings: Settings = None,
 ) -> None:
     """Compile a program and run it. If it needs several devices, each gets the same arguments."""
     import xla_core as xla
     from xla_core import profiler
-    from xla_core.analysis import host_summary
     from xla_core.runtime.programs.program import module_for
 
-    text = programs.read_program(file)
+    text, name = programs.read_program(file), programs.file_name(file)
     if trace is not None:
         programs.check_writable(trace)
     if output_directory is not None:
         programs.make_directory(output_directory)
-    fields: dict[str, Any] = {"donate": ()} if repeat > 1 else {}
-    if dump is not None:
-        programs.make_directory(dump)
-        fields["dump_to"] = str(dump)
-    options = programs.compile_options(settings or (), **fields)
-    out = output.console()
+    options = _options(settings or (), repeat, dump)
     with profiler.trace(trace) if trace is not None else contextlib.nullcontext():
         client = xla.Client(backend)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", ".* on the host,", RuntimeWarning)  # printed below
-            executable = client.compile(text, options, file=programs.file_name(file))
+            executable = client.compile(text, options, file=name)
         if inputs:
             arguments = programs.load_arguments(inputs, executable.parameter_shapes)
         else:
@@ -88,52 +89,79 @@ def run(
             programs.save_arguments(dump, arguments)
         fed = None
         if infeed or infeed_outfeed.has_infeed(text):
-            fed = infeed_outfeed.load_infeed(module_for(text, arguments, programs.file_name(file)), infeed or ())
-            if fed and repeat > 1:
-                raise InvalidArgumentError(
-                    "--repeat and --infeed exclude each other: the infeed has values for one run"
-                )
-            infeed_outfeed.transfer_to_infeed(executable, fed)
-        on_host = host_summary(executable.placement())
-        try:
-            with profiler.trace() as spans:
-                results, seconds = execution.run_on_all_devices(client, executable, arguments, repeat)
-        except CancelledError as error:
-            if fed is None:
-                raise
-            raise infeed_outfeed.infeed_exhausted(len(fed), error) from error
-        except KeyboardInterrupt:
-            executable.delete()  # the run ends at its next loop iteration
-            raise
+            fed = infeed_outfeed.load_infeed(module_for(text, arguments, name), infeed or ())
+        with profiler.trace() as spans:
+            results, seconds = _run(client, executable, arguments, repeat, fed)
         written = infeed_outfeed.read_outfeed(executable)
-    report = executable.report
-    times = f"median of {repeat} runs" if repeat > 1 else "first run"
-    out.print(
-        f"{executable.name} on {', '.join(map(str, executable.devices))}: compiled in {report.compile_seconds:.3g} s, "
-        f"{times} {statistics.median(seconds) * 1e3:.4g} ms",
+    _print_times(executable, seconds, spans.spans)
+    _print_arrays("result", [{str(index): array for index, array in enumerate(row)} for row in results])
+    if any(written):
+        _print_arrays("outfeed", written)
+    if output_directory is not None:
+        _write(output_directory, results, written)
+    if check:
+        module = module_for(text, arguments, name)
+        out = output.console()
+        if not execution.check_on_all_devices(out, module, executable, arguments, results, written, fed or ()):
+            raise typer.Exit(1)
+
+
+def _options(settings: Sequence[str], repeat: int, dump: Path | None) -> CompileOptions:
+    fields: dict[str, Any] = {"donate": ()} if repeat > 1 else {}
+    if dump is not None:
+        programs.make_directory(dump)
+        fields["dump_to"] = str(dump)
+    return programs.compile_options(settings, **fields)
+
+
+def _run(
+    client: Client, executable: LoadedExecutable, arguments: Sequence[np.ndarray], repeat: int, fed: list[Any] | None
+) -> tuple[list[list[np.ndarray]], list[float]]:
+    """Runs the program on all its devices, after giving them the values of its infeed, if it has one."""
+    if fed is not None:
+        if fed and repeat > 1:
+            raise InvalidArgumentError("--repeat and --infeed exclude each other: the infeed has values for one run")
+        infeed_outfeed.transfer_to_infeed(executable, fed)
+    try:
+        return execution.run_on_all_devices(client, executable, arguments, repeat)
+    except CancelledError as error:
+        if fed is None:
+            raise
+        raise infeed_outfeed.infeed_exhausted(len(fed), error) from error
+    except KeyboardInterrupt:
+        executable.delete()  # the run ends at its next loop iteration
+        raise
+
+
+def _print_times(executable: LoadedExecutable, seconds: Sequence[float], spans: Sequence[Span]) -> None:
+    from xla_core.analysis import host_summary
+
+    times = f"median of {len(seconds)} runs" if len(seconds) > 1 else "first run"
+    output.console().print(
+        f"{executable.name} on {', '.join(map(str, executable.devices))}: "
+        f"compiled in {executable.report.compile_seconds:.3g} s, {times} {statistics.median(seconds) * 1e3:.4g} ms",
         markup=False,
     )
+    on_host = host_summary(executable.placement())
     if on_host:
         output.console(stderr=True).print(
             f"warning: {on_host} (`xla plan` lists what to add, `xla compile --emit placement` each instruction)",
             markup=False,
             soft_wrap=True,
         )
-        _print_parts(executable.placement(), execution.host_seconds(spans.spans), statistics.median(seconds))
-    _print_arrays("result", [{str(index): array for index, array in enumerate(row)} for row in results])
-    if any(written):
-        _print_arrays("outfeed", written)
-    if output_directory is not None:
-        for place, row, values in zip(_folders(output_directory, len(results)), results, written, strict=True):
-            programs.make_directory(place)
-            for index, result in enumerate(row):
-                programs.save_array(place / f"result_{index}.npy", result)
-            for name, value in values.items():
-                programs.save_array(place / f"outfeed_{name}.npy", value)
-    if check:
-        module = module_for(text, arguments, programs.file_name(file))
-        if not execution.check_on_all_devices(out, module, executable, arguments, results, written, fed or ()):
-            raise typer.Exit(1)
+        _print_parts(executable.placement(), execution.host_seconds(spans), statistics.median(seconds))
+
+
+def _write(
+    directory: Path, results: Sequence[Sequence[np.ndarray]], written: Sequence[Mapping[str, np.ndarray]]
+) -> None:
+    """Writes the results and the outfeed values, in a folder for each device where there are several."""
+    for place, row, values in zip(_folders(directory, len(results)), results, written, strict=True):
+        programs.make_directory(place)
+        for index, result in enumerate(row):
+            programs.save_array(place / f"result_{index}.npy", result)
+        for name, value in values.items():
+            programs.save_array(place / f"outfeed_{name}.npy", value)
 
 
 def _folders(directory: Path, devices: int) -> list[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 
@@ -27,7 +28,7 @@ from xla_core.hlo.ops.rules import (
     scalar_signature,
     shape_of_parts,
 )
-from xla_core.hlo.table.attributes import Window
+from xla_core.hlo.table.attributes import Window, WindowDimension
 from xla_core.hlo.table.op_table import Attributes, Trait, alike
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.shape import Shape
@@ -67,12 +68,17 @@ def _reduce_window(context: EvaluationContext, instruction: HloInstruction, valu
     computation, window = instruction.attribute("to_apply"), instruction.attribute("window")
     types = [p.shape.dtype for p in computation.parameters]
     initial = [convert(v, t) for v, t in zip(values[n:], types, strict=False)]
+    op = combiner(computation)
+    elements = math.prod(w.size for w in window)
+    if op is not None and (
+        Trait.IDEMPOTENT in op.traits or initial[0] == op.identity(computation.root.shape.element_type)
+    ):
+        window = tuple(_cropped(w, size) for w, size in zip(window, values[0].shape, strict=True))
     passes = sum(w.size.bit_length() for w in window)
     context.charge(n * math.prod(_padded_sizes(values[0].shape, window)) * passes)
     bases = [padded(context, convert(v, t), i, window) for v, t, i in zip(values[:n], types, initial, strict=False)]
-    op = combiner(computation)
     wide = op is not None and op.opcode in (Opcode.ADD, Opcode.MULTIPLY)
-    if wide and not few(math.prod(w.size for w in window), types[0]):
+    if wide and not few(elements, types[0]):
         bases, initial = [widen(b) for b in bases], [widen(i) for i in initial]
     counts = windowed(values[0].shape, window)
     for axis in range(len(window) - 1, -1, -1):
@@ -81,6 +87,19 @@ def _reduce_window(context: EvaluationContext, instruction: HloInstruction, valu
     if op is not None and op.evaluate is not None and wide:
         return round_to(op.evaluate(context, computation.root, [initial[0], bases[0]]), types[0])
     return as_value(fold(context, computation, [b[None] for b in bases], initial, (0,)))
+
+
+def _cropped(w: WindowDimension, size: int) -> WindowDimension:
+    """Removes the positions of a window that are padding in every window, so that none of them is computed."""
+    if w.window_dilation != 1:
+        return w
+    base = (size - 1) * w.base_dilation + 1 if size else 0
+    last_start = (w.output_size(size) - 1) * w.stride - w.padding_low
+    low = min(max(0, -last_start), w.size - 1)
+    high = min(max(0, w.size - w.padding_low - base), w.size - 1 - low)
+    return dataclasses.replace(
+        w, size=w.size - low - high, padding_low=w.padding_low - low, padding_high=w.padding_high - high
+    )
 
 
 def _select_and_scatter_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:

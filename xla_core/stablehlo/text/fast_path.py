@@ -189,21 +189,9 @@ class FastForm:
                 if value is None:
                     return None
                 operands.append(value)
-        attributes: dict[str, Any] = {}
-        for group, key, read, known in self.attributes:
-            text = match[group]
-            if text:
-                item = known.get(text)
-                if item is None:
-                    item = self._fill(match, group, read, known)
-                    if item is None:
-                        return None
-                if key:
-                    attributes[key] = item
-                elif not attributes.keys().isdisjoint(item) or "sym_name" in item:
-                    return None
-                else:
-                    attributes.update(item)
+        attributes = self._attributes(match)
+        if attributes is None:
+            return None
         if self.signature is None:
             types: tuple[ir.Type, ...] = ()
             result = type_of_value(attributes["value"])
@@ -244,6 +232,24 @@ class FastForm:
                     values[f"{name}#{i}"] = value
                     reader.defined.append(f"{name}#{i}")
         return op
+
+    def _attributes(self, match: re.Match[str]) -> dict[str, Any] | None:
+        attributes: dict[str, Any] = {}
+        for group, key, read, known in self.attributes:
+            text = match[group]
+            if text:
+                item = known.get(text)
+                if item is None:
+                    item = self._fill(match, group, read, known)
+                    if item is None:
+                        return None
+                if key:
+                    attributes[key] = item
+                elif not attributes.keys().isdisjoint(item) or "sym_name" in item:
+                    return None
+                else:
+                    attributes.update(item)
+        return attributes
 
     def _signature(self, match: re.Match[str], count: int) -> Signature | None:
         assert self.signature is not None

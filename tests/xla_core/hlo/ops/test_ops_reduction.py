@@ -522,3 +522,27 @@ def test_gather_of_a_scalar_repeats_it_for_each_index() -> None:
     }"""
     (result,) = xla_core.evaluate(xla_core.parse(program), np.float32(7), np.zeros((3, 0, 2), np.int32))
     np.testing.assert_array_equal(result, np.full((3, 2), 7, np.float32))
+
+
+@pytest.mark.parametrize("opcode", ["add", "maximum"])
+@pytest.mark.parametrize(
+    ("size", "stride", "low", "high", "base"),
+    [
+        (1_000_000_000, 1, 999_999_999, 0, 1),
+        (1_000_000_000, 3, 999_999_990, 7, 2),
+        (2_000_000_000, 1, 0, 2_000_000_000, 1),
+    ],
+)
+def test_windows_of_padding_cost_nothing(opcode: str, size: int, stride: int, low: int, high: int, base: int) -> None:
+    x = np.arange(1, 17, dtype=np.float32)
+    extent = 15 * base + 1
+    count = (extent + low + high - size) // stride + 1
+    initial = np.float32(0 if opcode == "add" else -np.inf)
+    window = (WindowDimension(size, stride, low, high, base),)
+    result = run("reduce-window", x, initial, window=window, to_apply=scalar_computation(opcode, F32))
+    assert result.shape == (count,)
+    reduce = np.sum if opcode == "add" else np.max
+    for number in range(count):
+        start = number * stride - low
+        inside = [v for place, v in zip(range(0, extent, base), x, strict=True) if start <= place < start + size]
+        assert result[number] == reduce(inside, initial=initial)

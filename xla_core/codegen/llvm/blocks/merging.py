@@ -69,13 +69,44 @@ def merge_part(
         levels: the binary logarithm of the number of parts, rounded up.
     """
     b, (m, n) = context.builder, sizes
-    middle, total = b.add(base, m), b.add(m, n)
+    middle = b.add(base, m)
 
     def left(position: Value) -> list[Value]:
         return source(b.add(base, position))
 
     def right(position: Value) -> list[Value]:
         return source(b.add(middle, position))
+
+    low, low_left, high, high_left = _find_part(context, left, right, less, sizes, begin, levels)
+    right_end = b.sub(high, high_left)
+    last = b.sub(b.add(m, n), b.int_(1))
+
+    def step(out: Value, carried: list[Value]) -> Sequence[Value]:
+        i, j = carried
+        x, y = left(b.intrinsic("umin", i, last)), source(b.add(base, b.intrinsic("umin", b.add(m, j), last)))
+        left_empty = b.icmp("uge", i, high_left)
+        takes_right = b.and_(b.icmp("ult", j, right_end), b.or_(left_empty, less(y, x)))
+        target(out, [b.select(takes_right, yy, xx) for xx, yy in zip(x, y, strict=True)])
+        moved = b.cast("zext", takes_right, "i64")
+        return [b.add(i, b.sub(b.int_(1), moved)), b.add(j, moved)]
+
+    context.loop(begin, end, step, [low_left, b.sub(low, low_left)], name="merge")
+
+
+def _find_part(
+    context: EmissionContext,
+    left: Load,
+    right: Load,
+    less: Less,
+    sizes: tuple[Value, Value],
+    begin: Value,
+    levels: Value,
+) -> list[Value]:
+    """Finds the part of the merged run that begins at `begin`, by halving the parts that are left.
+
+    Returns where the part begins, how many elements of the left run lie before that, and the same for its end.
+    """
+    b, (m, n) = context.builder, sizes
 
     def descend(level: Value, carried: list[Value]) -> list[Value]:
         low, low_left, high, high_left = carried
@@ -101,20 +132,7 @@ def merge_part(
         return context.choose(b.icmp("ult", at, high), split, lambda: list(carried))
 
     zero = b.int_(0)
-    low, low_left, high, high_left = context.loop(zero, levels, descend, [zero, zero, total, m], name="split")
-    right_end = b.sub(high, high_left)
-    last = b.sub(total, b.int_(1))
-
-    def step(out: Value, carried: list[Value]) -> Sequence[Value]:
-        i, j = carried
-        x, y = left(b.intrinsic("umin", i, last)), source(b.add(base, b.intrinsic("umin", b.add(m, j), last)))
-        left_empty = b.icmp("uge", i, high_left)
-        takes_right = b.and_(b.icmp("ult", j, right_end), b.or_(left_empty, less(y, x)))
-        target(out, [b.select(takes_right, yy, xx) for xx, yy in zip(x, y, strict=True)])
-        moved = b.cast("zext", takes_right, "i64")
-        return [b.add(i, b.sub(b.int_(1), moved)), b.add(j, moved)]
-
-    context.loop(begin, end, step, [low_left, b.sub(low, low_left)], name="merge")
+    return context.loop(zero, levels, descend, [zero, zero, b.add(m, n), m], name="split")
 
 
 def _search(

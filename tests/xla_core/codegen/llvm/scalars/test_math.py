@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import scipy.special
-from xla_conformance.accuracy import bound
+from xla_conformance.accuracy.bounds import bound
 
 from tests.xla_core.codegen.llvm.kernels import Loaded, array, fuse, host_abi
 from xla_core.codegen.llvm import LoopAbi
