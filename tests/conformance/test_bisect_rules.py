@@ -9,7 +9,8 @@ import pytest
 from xla_conformance.bisect.comparison import instruction_difference, rule_of
 from xla_conformance.ops.contexts import ALONE
 from xla_conformance.ops.domain import DOMAINS, TYPES
-from xla_conformance.ops.elementwise import ValueCase, forms
+from xla_conformance.ops.elementwise import ValueCase
+from xla_conformance.ops.elementwise_forms import forms
 
 from xla_core.hlo import OPS, EvaluationContext, HloInstruction, Opcode, Trait, Value, flatten_value
 

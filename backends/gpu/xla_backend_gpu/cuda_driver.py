@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import dataclasses
-import functools
 import threading
 import time
 import weakref
@@ -13,111 +12,35 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from cuda.bindings import driver as cuda
 
+from xla_backend_gpu.cuda_calls import (
+    CHUNK_BYTES,
+    CudaEvent,
+    CudaGraph,
+    PinnedChunk,
+    call,
+    check,
+    count_devices,
+    device_attribute,
+    initialize,
+    invoke,
+    kernel_parameters,
+)
 from xla_backend_gpu.driver import Driver, Function, LaunchArguments
 from xla_backend_gpu.program import Engine
 from xla_backend_gpu.ptx import entry_names, processor_of_ptx
 from xla_backend_gpu.ptxas import ptxas_report
-from xla_backend_gpu.statuses import STICKY, status_error
+from xla_backend_gpu.statuses import STICKY
 from xla_core.backend import HostBytes, StreamExecutor
-from xla_core.errors import UnimplementedError, XlaError
+from xla_core.errors import XlaError
 from xla_core.target import CacheLevel, DeviceDescription
 
-__all__ = ["CudaDriver", "count_devices", "processor_of"]
+__all__ = ["CudaDriver"]
 
-_CHUNK = 4 << 20  # bytes of a piece of pinned memory
 _CHUNKS = 8
 _RECENT = 4  # kernels that a fault is reported with
 _SPIN_SECONDS, _SLEEP_SECONDS = 20e-6, 200e-6
-
-
-def check(call: str, result: tuple[Any, ...], *, kernel: str = "", recent: tuple[str, ...] = ()) -> Any:
-    """Checks the status that a driver function returned, and returns the other result.
-
-    Raises:
-        XlaError: the function failed. The error names the function and the kernel.
-    """
-    status, *values = result
-    if status != cuda.CUresult.CUDA_SUCCESS:
-        _, text = cuda.cuGetErrorString(status)
-        explained = text.decode() if isinstance(text, bytes) else str(text)
-        raise status_error(call, status.name, explained, kernel=kernel, recent=recent)
-    return values[0] if len(values) == 1 else tuple(values)
-
-
-def invoke(name: str, *arguments: Any) -> tuple[Any, ...]:
-    """Calls a function of the driver; returns its status and its results.
-
-    Raises:
-        UnimplementedError: the driver lacks the function.
-    """
-    try:
-        result: tuple[Any, ...] = getattr(cuda, name)(*arguments)
-    except RuntimeError as error:
-        raise UnimplementedError(
-            f"NVIDIA's driver has no {name}: {error}", hint="install a newer NVIDIA driver, or an older cuda-bindings"
-        ) from error
-    return result
-
-
-def call(name: str, *arguments: Any, kernel: str = "", recent: tuple[str, ...] = ()) -> Any:
-    """Calls a function of the driver; see `check`."""
-    return check(name, invoke(name, *arguments), kernel=kernel, recent=recent)
-
-
-@functools.cache
-def _initialize() -> None:
-    call("cuInit", 0)
-
-
-def count_devices() -> int:
-    """Returns the number of GPUs, which is 0 where the driver can't be used."""
-    try:
-        _initialize()
-        return int(call("cuDeviceGetCount"))
-    except XlaError:
-        return 0
-
-
-def _attribute(device: Any, name: str) -> int:
-    attribute = getattr(cuda.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
-    return int(call("cuDeviceGetAttribute", attribute, device))
-
-
-def processor_of(ordinal: int) -> str:
-    """Returns LLVM's name of a device's processor."""
-    _initialize()
-    device = call("cuDeviceGet", ordinal)
-    major, minor = (_attribute(device, f"COMPUTE_CAPABILITY_{part}") for part in ("MAJOR", "MINOR"))
-    return f"sm_{major}{minor}"
-
-
-class CudaEvent:
-    """An event of the driver. It is destroyed when its last reference is dropped."""
-
-    __slots__ = ("handle",)
-
-    def __init__(self) -> None:
-        self.handle = call("cuEventCreate", cuda.CUevent_flags.CU_EVENT_DISABLE_TIMING)
-
-    def __del__(self) -> None:
-        with contextlib.suppress(Exception):  # not made, or the driver is gone
-            cuda.cuEventDestroy(self.handle)
-
-
-class CudaGraph:
-    """An executable graph, and the names of its last kernels. It is destroyed when its last reference is dropped."""
-
-    __slots__ = ("handle", "names")
-
-    def __init__(self, handle: Any, names: tuple[str, ...]) -> None:
-        self.handle, self.names = handle, names
-
-    def __del__(self) -> None:
-        with contextlib.suppress(Exception):  # the driver is gone
-            cuda.cuGraphExecDestroy(self.handle)
 
 
 class CudaModule:
@@ -143,15 +66,6 @@ class CudaFunction:
     module: CudaModule
 
 
-class _Chunk:
-    """A piece of pinned host memory, with the event of the last copy that used it."""
-
-    def __init__(self) -> None:
-        self.address = int(call("cuMemHostAlloc", _CHUNK, cuda.CU_MEMHOSTALLOC_PORTABLE))
-        self.view = np.frombuffer(memoryview((ctypes.c_uint8 * _CHUNK).from_address(self.address)), np.uint8)
-        self.used: CudaEvent | None = None
-
-
 class CudaDriver(Driver):
     """One GPU. Calls make its primary context current and restore the caller's context."""
 
@@ -159,16 +73,16 @@ class CudaDriver(Driver):
 
     def __init__(self, ordinal: int) -> None:
         super().__init__()
-        _initialize()
+        initialize()
         self._device = call("cuDeviceGet", ordinal)
         self._context = call("cuDevicePrimaryCtxRetain", self._device)
         self._closed = False
         self._recent: deque[str] = deque(maxlen=_RECENT)
-        self._chunks: deque[_Chunk] = deque()
+        self._chunks: deque[PinnedChunk] = deque()
         self._chunk_count = 0
         self._lock = threading.Lock()
         self._capturing = threading.Lock()
-        self._pooled = bool(_attribute(self._device, "MEMORY_POOLS_SUPPORTED"))
+        self._pooled = bool(device_attribute(self._device, "MEMORY_POOLS_SUPPORTED"))
         with self._current():
             self._memory_stream = call("cuStreamCreate", cuda.CUstream_flags.CU_STREAM_NON_BLOCKING)
             self._capture_stream = call("cuStreamCreate", cuda.CUstream_flags.CU_STREAM_NON_BLOCKING)
@@ -184,7 +98,7 @@ class CudaDriver(Driver):
         others = [call("cuDeviceGet", number) for number in range(count_devices()) if number != ordinal]
         grants = []
         for other in others:
-            if not call("cuDeviceCanAccessPeer", self._device, other) or not _attribute(
+            if not call("cuDeviceCanAccessPeer", self._device, other) or not device_attribute(
                 other, "MEMORY_POOLS_SUPPORTED"
             ):
                 return False
@@ -201,17 +115,18 @@ class CudaDriver(Driver):
         device = self._device
         free, _ = call("cuMemGetInfo")
         name: bytes = call("cuDeviceGetName", 256, device)
-        bandwidth = 2e3 * _attribute(device, "MEMORY_CLOCK_RATE") * _attribute(device, "GLOBAL_MEMORY_BUS_WIDTH") / 8
+        clock = device_attribute(device, "MEMORY_CLOCK_RATE")
+        bandwidth = 2e3 * clock * device_attribute(device, "GLOBAL_MEMORY_BUS_WIDTH") / 8
         return DeviceDescription(
             name=name.partition(b"\0")[0].decode(),
             vendor="NVIDIA",
             memory_bytes=int(free),
             memory_bandwidth=bandwidth,
-            core_count=_attribute(device, "MULTIPROCESSOR_COUNT"),
-            clock_hz=1e3 * _attribute(device, "CLOCK_RATE"),
-            lanes=_attribute(device, "WARP_SIZE"),
-            caches=(CacheLevel(size_bytes=_attribute(device, "L2_CACHE_SIZE"), line_bytes=128),),
-            scratch_bytes=_attribute(device, "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"),
+            core_count=device_attribute(device, "MULTIPROCESSOR_COUNT"),
+            clock_hz=1e3 * device_attribute(device, "CLOCK_RATE"),
+            lanes=device_attribute(device, "WARP_SIZE"),
+            caches=(CacheLevel(size_bytes=device_attribute(device, "L2_CACHE_SIZE"), line_bytes=128),),
+            scratch_bytes=device_attribute(device, "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"),
         )
 
     @property
@@ -273,8 +188,8 @@ class CudaDriver(Driver):
 
     def write(self, stream: Any, address: int, source: HostBytes) -> None:
         with self._current():
-            for start in range(0, source.size, _CHUNK):
-                part = source[start : start + _CHUNK]
+            for start in range(0, source.size, CHUNK_BYTES):
+                part = source[start : start + CHUNK_BYTES]
                 chunk = self._take_chunk()
                 try:
                     chunk.view[: part.size] = part
@@ -285,11 +200,11 @@ class CudaDriver(Driver):
 
     def read(self, stream: Any, destination: HostBytes, address: int) -> None:
         """Copies through two pieces of pinned memory: while the device fills one, the host copies from the other."""
-        pending: deque[tuple[HostBytes, _Chunk]] = deque()
+        pending: deque[tuple[HostBytes, PinnedChunk]] = deque()
         with self._current():
             try:
-                for start in range(0, destination.size, _CHUNK):
-                    part, chunk = destination[start : start + _CHUNK], self._take_chunk()
+                for start in range(0, destination.size, CHUNK_BYTES):
+                    part, chunk = destination[start : start + CHUNK_BYTES], self._take_chunk()
                     pending.append((part, chunk))
                     self._call("cuMemcpyDtoHAsync", chunk.address, address + start, part.size, stream)
                     chunk.used = self._record(stream)
@@ -300,14 +215,14 @@ class CudaDriver(Driver):
             finally:
                 self._chunks.extend(chunk for _, chunk in pending)
 
-    def _finish_read(self, part: HostBytes, chunk: _Chunk) -> None:
+    def _finish_read(self, part: HostBytes, chunk: PinnedChunk) -> None:
         try:
             self._await(chunk)
             part[...] = chunk.view[: part.size]
         finally:
             self._chunks.append(chunk)
 
-    def _take_chunk(self) -> _Chunk:
+    def _take_chunk(self) -> PinnedChunk:
         """Returns pinned memory that no copy uses."""
         while True:
             with contextlib.suppress(IndexError):
@@ -317,10 +232,10 @@ class CudaDriver(Driver):
             with self._lock:
                 if self._chunk_count < _CHUNKS:
                     self._chunk_count += 1
-                    return _Chunk()
+                    return PinnedChunk()
             time.sleep(_SLEEP_SECONDS)  # other threads have all of them
 
-    def _await(self, chunk: _Chunk) -> None:
+    def _await(self, chunk: PinnedChunk) -> None:
         if chunk.used is not None:
             self._reached(chunk.used, float("inf"))
             chunk.used = None
@@ -443,13 +358,3 @@ class CudaDriver(Driver):
                 for stream in (self._memory_stream, self._capture_stream):
                     self._call("cuStreamDestroy", stream)
             cuda.cuDevicePrimaryCtxRelease(self._device)
-
-
-def kernel_parameters(
-    addresses: tuple[int, ...],
-) -> tuple[ctypes.Array[ctypes.c_uint64], ctypes.Array[ctypes.c_void_p]]:
-    """Returns the values of a kernel's parameters, and the array of pointers to them that cuLaunchKernel takes."""
-    values = (ctypes.c_uint64 * len(addresses))(*addresses)
-    base, size = ctypes.addressof(values), ctypes.sizeof(ctypes.c_uint64)
-    pointers = (ctypes.c_void_p * len(addresses))(*(base + size * i for i in range(len(addresses))))
-    return values, pointers

@@ -40,7 +40,7 @@ class GpuPlatform(Platform):
         """Returns the number of GPUs to use, which is 0 if devices are emulated."""
         if self._flags.xla_gpu_emulate or cuda_missing():
             return 0
-        from xla_backend_gpu.cuda_driver import count_devices
+        from xla_backend_gpu.cuda_calls import count_devices
 
         return count_devices()
 
@@ -62,6 +62,6 @@ class GpuPlatform(Platform):
     def create_compiler(self) -> Compiler:
         if not self._gpus:
             return GpuCompiler(DEFAULT_PROCESSOR)
-        from xla_backend_gpu.cuda_driver import processor_of
+        from xla_backend_gpu.cuda_calls import processor_of
 
         return GpuCompiler(processor_of(0))

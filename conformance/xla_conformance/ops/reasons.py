@@ -9,7 +9,7 @@ from xla_core.hlo import OPS, ElementType, Opcode, Trait
 
 __all__ = ["LARGEST_SIZE", "NO_CASE", "NO_PAIR", "NO_VALUE"]
 
-_DEVICES, _HOST = "several devices: suite/test_collectives", "the host at the other end: suite/test_executables"
+_DEVICES, _HOST = "several devices: suite/test_collectives", "the host at the other end: suite/test_executables_feeds"
 
 NO_CASE: dict[Opcode, str] = {
     **{o: _DEVICES for o, op in OPS.items() if Trait.COLLECTIVE in op.traits},

@@ -1,8 +1,7 @@
-"""Executables as a client calls them: right and wrong calls, arguments that are reused, feeds, and the end."""
+"""Executables as a client calls them: right and wrong calls, arguments that are reused, and the end."""
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 
@@ -11,7 +10,7 @@ import pytest
 
 from xla_conformance.bench import compiled
 from xla_conformance.bits import require_bits
-from xla_conformance.claims import not_supported, require_devices
+from xla_conformance.claims import require_devices
 from xla_conformance.programs.family import FAMILY, FamilyProgram
 from xla_core import (
     CancelledError,
@@ -24,10 +23,8 @@ from xla_core import (
     parse,
 )
 from xla_core.backend import CompileOptions as ContractCompileOptions
-from xla_core.backend import LiteralQueue
-from xla_core.hlo import Literal, evaluate
+from xla_core.hlo import evaluate
 
-SECONDS = 30.0
 PROGRAM = """\
 HloModule scale_and_sum
 
@@ -48,22 +45,6 @@ ENTRY main {
 }
 """
 X = np.arange(128, dtype=np.float32).reshape(8, 16)
-FEEDS = """\
-HloModule feeds
-
-ENTRY e {
-  x = f32[3] parameter(0)
-  t = token[] after-all()
-  in = ((f32[3], s32[2]), token[]) infeed(t)
-  v = (f32[3], s32[2]) get-tuple-element(in), index=0
-  a = f32[3] get-tuple-element(v), index=0
-  b = s32[2] get-tuple-element(v), index=1
-  u = token[] get-tuple-element(in), index=1
-  sum = f32[3] add(a, x)
-  out = token[] outfeed(sum, u), outfeed_shape=f32[3]
-  ROOT r = (f32[3], s32[2]) tuple(sum, b)
-}
-"""
 LONG = """\
 HloModule long
 
@@ -406,83 +387,7 @@ def test_the_family_without_optimizations(client: Client, program: FamilyProgram
     )
 
 
-# -- feeds and the end ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.promise("transfer-manager.infeed", "transfer-manager.outfeed")
-def test_feeds_are_in_order(client: Client) -> None:
-    executable = client.compile(FEEDS)
-    x = np.arange(3, dtype=np.float32)
-    runs = [executable(x) for _ in range(3)] if _may_wait(client) else []
-    given = [(np.full(3, 10 * i, np.float32), np.array([i, -i], np.int32)) for i in range(40)]
-    for value in given:
-        client.transfer_to_infeed(value)
-    runs += [executable(x) for _ in range(40 - len(runs))]
-    for (a, b), results in zip(given, runs, strict=True):
-        out = np.asarray(client.transfer_from_outfeed(timeout=SECONDS))
-        require_bits("Values leave a program's outfeed in the order of its runs.", [out], [x + a])
-        got = [np.asarray(r) for r in results]
-        require_bits("Values enter a program from the infeed in order.", got, [x + a, b])
-
-
-def _may_wait(client: Client) -> bool:
-    """Whether a run may be enqueued before its infeed has a value."""
-    return client.devices[0].executor.features.callbacks_may_enqueue
-
-
-@pytest.mark.promise("transfer-manager.infeed", "transfer-manager.outfeed")
-def test_feeds_are_of_one_device(client: Client) -> None:
-    require_devices(client, 2)
-    x = np.zeros(3, np.float32)
-    client.compile(FEEDS)
-    for index in (1, 0):
-        client.transfer_to_infeed((np.full(3, index, np.float32), np.array([index, 0], np.int32)), index)
-    for index in (0, 1):
-        executable = client.compile(FEEDS, CompileOptions(device_assignment=((index,),)))
-        got = [np.asarray(r) for r in executable(x)]
-        require_bits("A program reads the infeed of its device.", got[:1], [np.full(3, index, np.float32)])
-    for index in (1, 0):
-        out = np.asarray(client.transfer_from_outfeed(index, timeout=SECONDS))
-        require_bits("A program writes the outfeed of its device.", [out], [np.full(3, index, np.float32)])
-
-
-@pytest.mark.promise("transfer-manager.close", "platform.close-transfers", "platform.create-transfer-manager")
-def test_closing_ends_programs_that_wait_for_the_host(open_client: Callable[[], Client], client: Client) -> None:
-    client.compile(FEEDS)
-    if not _may_wait(client):
-        not_supported("without callbacks_may_enqueue, a call of a program with an infeed waits for the host")
-    other = open_client()
-    executable = other.compile(FEEDS)
-    results = executable(np.zeros(3, np.float32))
-    other.platform.close_transfers()
-    for result in results:
-        seen: list[XlaError | None] = []
-        done = threading.Event()
-
-        def note(error: XlaError | None, seen: list[XlaError | None] = seen, done: threading.Event = done) -> None:
-            seen.append(error)
-            done.set()
-
-        result.when_ready(note)
-        assert done.wait(SECONDS), "Closing the queues ends programs that wait for the host."
-        assert isinstance(seen[0], CancelledError), "Closing the queues ends programs with CancelledError."
-    other.close()
-
-
-@pytest.mark.promise("transfer-manager.close", "transfer-manager.infeed")
-def test_a_closed_queue_takes_nothing(open_client: Callable[[], Client]) -> None:
-    with open_client() as other:
-        manager = other.platform.transfer_manager
-        queue = manager.infeed(0)
-        assert isinstance(queue, LiteralQueue), "The infeed of a device is a LiteralQueue."
-        assert manager.infeed(0) is queue, "A device has one infeed."
-        assert manager.outfeed(0) is not queue, "A device's outfeed isn't its infeed."
-        manager.close()
-        for closed in (queue, manager.outfeed(0)):
-            with pytest.raises(CancelledError):
-                closed.put(Literal(np.zeros(3, np.float32)))
-            with pytest.raises(CancelledError):
-                closed.get(timeout=0)
+# -- the end ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.promise("executable.close-starts-nothing", "executable.close-cancels")

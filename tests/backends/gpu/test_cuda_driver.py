@@ -11,13 +11,12 @@ import pytest
 pytest.importorskip("xla_backend_gpu", reason="xla-backend-gpu is not installed")
 cuda = pytest.importorskip("cuda.bindings.driver", reason="cuda-bindings is not installed")
 
-from xla_backend_gpu import cuda_driver
+from xla_backend_gpu import cuda_calls, cuda_driver
 from xla_backend_gpu.statuses import KINDS, STICKY, status_error
 
 import xla_core as xla
 
-SOURCE = ast.parse(Path(cuda_driver.__file__).read_text())
-NODES = list(ast.walk(SOURCE))
+NODES = [n for m in (cuda_calls, cuda_driver) for n in ast.walk(ast.parse(Path(m.__file__).read_text()))]
 
 
 def test_every_function_and_constant_is_in_the_bindings() -> None:
@@ -28,7 +27,7 @@ def test_every_function_and_constant_is_in_the_bindings() -> None:
 
 
 def test_every_device_attribute_is_in_the_bindings() -> None:
-    calls = [n for n in NODES if isinstance(n, ast.Call) and ast.unparse(n.func) == "_attribute"]
+    calls = [n for n in NODES if isinstance(n, ast.Call) and ast.unparse(n.func) == "device_attribute"]
     names = {a.value for n in calls for a in n.args if isinstance(a, ast.Constant)} | {
         "COMPUTE_CAPABILITY_MAJOR",
         "COMPUTE_CAPABILITY_MINOR",
@@ -43,7 +42,7 @@ def test_every_status_is_in_the_bindings() -> None:
 
 def test_parameters_of_a_kernel() -> None:
     """cuLaunchKernel reads an address of 64 bits through each pointer."""
-    values, pointers = cuda_driver.kernel_parameters((0x7F00_0000_1000, 0, 2**64 - 1))
+    values, pointers = cuda_calls.kernel_parameters((0x7F00_0000_1000, 0, 2**64 - 1))
     read = [ctypes.cast(p, ctypes.POINTER(ctypes.c_uint64)).contents.value for p in pointers]
     assert read == list(values) == [0x7F00_0000_1000, 0, 2**64 - 1]
 
@@ -74,6 +73,6 @@ def test_a_machine_without_a_driver_has_no_device() -> None:
     try:
         ctypes.CDLL("libcuda.so.1")
     except OSError:
-        assert cuda_driver.count_devices() == 0
+        assert cuda_calls.count_devices() == 0
     else:
         pytest.skip("this machine has an NVIDIA driver")

@@ -147,7 +147,7 @@ except xla.ResourceExhaustedError as error:
 
 def test_a_function_that_the_driver_lacks(run: Run) -> None:
     program = """
-from xla_backend_gpu.cuda_driver import call
+from xla_backend_gpu.cuda_calls import call
 try:
     call("cuProfilerStart")
 except xla.UnimplementedError as error:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from xla_conformance.accuracy.real_functions.formats import format_of
 from xla_conformance.ops.contexts import ALONE
-from xla_conformance.ops.elementwise import ValueCase, simple_forms
+from xla_conformance.ops.elementwise import ValueCase
+from xla_conformance.ops.elementwise_forms import simple_forms
 from xla_conformance.ops.values_points import edges
 
 from tests.conformance.zoo.points import changed_value, point_values

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 from xla_conformance.ops import domains
 from xla_conformance.ops.domain import DOMAINS
-from xla_conformance.ops.elementwise import simple_forms
+from xla_conformance.ops.elementwise_forms import simple_forms
 from xla_conformance.ops.reasons import NO_VALUE
 from xla_conformance.ops.values import product
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 
 import numpy as np
-from xla_conformance.ops.elementwise import simple_forms
+from xla_conformance.ops.elementwise_forms import simple_forms
 
 from tests.conformance.zoo.kernels import kernel_mutant
 from tests.conformance.zoo.mutant import Mutant
