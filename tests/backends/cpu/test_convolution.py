@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import xla_core as xla
+
 
 def conv_text(image, kernel, result, window, labels, extra="", element="f32"):
     def shape(d):
@@ -55,6 +57,33 @@ CASES = {
     "one dimension": ((2, 30, 3), (5, 3, 7), (2, 26, 7), "size=5", "b0f_0io->b0f", ""),
     "three dimensions": ((2, 5, 6, 7, 3), (2, 3, 3, 3, 5), (2, 4, 4, 5, 5), "size=2x3x3", "b012f_012io->b012f", ""),
     "no dimension": ((4, 3), (3, 7), (4, 7), "", "bf_io->bf", ""),
+    "one feature": ((2, 9, 8, 20), (3, 3, 20, 1), (2, 7, 6, 1), "size=3x3", "b01f_01io->b01f", ""),
+    "few features": ((3, 9, 40, 35), (2, 3, 35, 3), (3, 8, 38, 3), "size=2x3", "b01f_01io->b01f", ""),
+    "few features, strided": (
+        (2, 9, 41, 64),
+        (3, 3, 64, 2),
+        (2, 4, 20, 2),
+        "size=3x3 stride=2x2",
+        "b01f_01io->b01f",
+        "",
+    ),
+    "few features, dilated": (
+        (2, 9, 9, 64),
+        (2, 2, 64, 4),
+        (2, 6, 6, 4),
+        "size=2x2 rhs_dilate=3x3",
+        "b01f_01io->b01f",
+        "",
+    ),
+    "few features, large": ((1, 5, 6, 800), (3, 3, 800, 3), (1, 3, 4, 3), "size=3x3", "b01f_01io->b01f", ""),
+    "few features of a volume": (
+        (1, 4, 5, 9, 32),
+        (2, 3, 3, 32, 3),
+        (1, 3, 3, 7, 3),
+        "size=2x3x3",
+        "b012f_012io->b012f",
+        "",
+    ),
     "wide rows": ((1, 3, 100, 2), (1, 1, 2, 3), (1, 3, 100, 3), "size=1x1", "b01f_01io->b01f", ""),
 }
 
@@ -66,6 +95,13 @@ def test_forms(agree, name, element, dtype):
     rng = np.random.default_rng(1)
     a, b = (rng.standard_normal(s).astype(dtype) for s in (image, kernel))
     agree(conv_text(image, kernel, result, window, labels, extra, element), a, b, roundings=16)
+
+
+def test_vectors_of_few_features_run_over_the_taps(client):
+    image, kernel, result, *rest = CASES["few features"]
+    options = xla.CompileOptions(keep_artifacts=True)
+    plan = str(client.compile(conv_text(image, kernel, result, *rest), options).artifacts()["plan"])
+    assert "vectors of taps" in plan
 
 
 def test_integers(agree):

@@ -1,7 +1,7 @@
 """Maps a convolution to a blocked product that reads the image in place, without a patch matrix (im2col).
 
 `ConvolutionCanonicalizer` runs before and makes convolutions canonical: dimensions `b01f_01io->b01f`, no padding,
-no base dilation, no reversal, one group.
+no base dilation, no reversal, one group. `narrow_product.py` emits those of few features.
 """
 
 from __future__ import annotations

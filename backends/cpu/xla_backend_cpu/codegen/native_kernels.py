@@ -12,6 +12,7 @@ from xla_backend_cpu.codegen.denormals import flushed_denormals
 from xla_backend_cpu.codegen.dot import Product, dot_kernel
 from xla_backend_cpu.codegen.lapack_kernel import emit_lapack
 from xla_backend_cpu.codegen.library_product import LibraryEmitter, LibraryProduct
+from xla_backend_cpu.codegen.narrow_product import NarrowEmitter, is_narrow
 from xla_backend_cpu.codegen.packed_product import PackedEmitter, PackedProduct
 from xla_backend_cpu.codegen.panels import PanelOps
 from xla_backend_cpu.codegen.processor import Processor
@@ -155,7 +156,7 @@ class NativeKernels:
     def _multiply(self, name: str, instruction: HloInstruction, product: Product) -> NativeKernel:
         element_type = instruction.shape.element_type
         flops_per_nanosecond, routine = 8.0 * self._processor.register_bytes / element_type.byte_width, ""
-        emitter: ProductEmitter | RowEmitter | StreamedProductEmitter | LibraryEmitter | PackedEmitter
+        emitter: ProductEmitter | RowEmitter | StreamedProductEmitter | LibraryEmitter | PackedEmitter | NarrowEmitter
         if isinstance(product, PackedProduct):
             emitter = PackedEmitter(product, self._processor, self._threads)
             flops_per_nanosecond *= product.format.depth
@@ -166,25 +167,31 @@ class NativeKernels:
             emitter = RowEmitter(product, self._processor)
         elif isinstance(product, StreamedProduct):
             emitter = StreamedProductEmitter(product, element_type.byte_width, self._processor, self._threads)
+        elif is_narrow(product, element_type.byte_width, self._processor):
+            emitter = NarrowEmitter(product, element_type.byte_width, self._processor)
         else:
             emitter = ProductEmitter(product, element_type.byte_width, self._processor, self._threads)
         frame = self._frame(name, instruction, emitter.pieces)
         frame.builder.function.optimized = True
         if not isinstance(product, LibraryProduct) and product.swapped:
             frame.buffers[:2] = reversed(frame.buffers[:2])
-        if isinstance(emitter, PackedEmitter):
+        if isinstance(emitter, PackedEmitter | NarrowEmitter):
             scratch = self._abi.allocate(frame.builder, emitter.scratch_bytes)
         with flushed_denormals(frame.builder, self._abi.triple):
             if isinstance(emitter, LibraryEmitter):
                 emitter.emit(frame)
             elif isinstance(emitter, PackedEmitter):
                 emitter.emit(frame, PanelOps(frame.builder, emitter.product.format, self._processor), scratch)
+            elif isinstance(emitter, NarrowEmitter):
+                emitter.emit(frame, VectorOps(frame.builder, _SCALARS[element_type], self._processor), scratch)
             else:
                 emitter.emit(frame, VectorOps(frame.builder, _SCALARS[element_type], self._processor))
-        if isinstance(emitter, PackedEmitter):
+        if isinstance(emitter, PackedEmitter | NarrowEmitter):
             self._abi.release(frame.builder, scratch, emitter.scratch_bytes)
         self._abi.end_kernel(frame)
         plan = f"{product}: {emitter.pieces} units"
+        if isinstance(emitter, NarrowEmitter):
+            plan += f", vectors of taps, {emitter.points} points at a time"
         return NativeKernel(name, emitter.pieces, 1, product.flops / flops_per_nanosecond, routine, plan)
 
     def _aliasing(self, instruction: HloInstruction) -> set[tuple[int, int]]:
