@@ -75,7 +75,7 @@ CASES = {
         "b01f_01io->b01f",
         "",
     ),
-    "few features, large": ((1, 5, 6, 800), (3, 3, 800, 3), (1, 3, 4, 3), "size=3x3", "b01f_01io->b01f", ""),
+    "few features, large": ((1, 5, 6, 300), (3, 3, 300, 2), (1, 3, 4, 2), "size=3x3", "b01f_01io->b01f", ""),
     "few features of a volume": (
         (1, 4, 5, 9, 32),
         (2, 3, 3, 32, 3),
