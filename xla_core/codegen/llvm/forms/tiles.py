@@ -9,8 +9,9 @@ minor take this form.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from xla_core.analysis.indexing import (
     Access,
@@ -31,6 +32,7 @@ from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, Kern
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext, minor_loop_metadata
 from xla_core.codegen.llvm.loops.index_values import IndexValues
+from xla_core.codegen.llvm.loops.ir_array import ElementValue
 from xla_core.codegen.llvm.loops.partition import Partition, PartitionedLoops
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.codegen.loop_plan import LoopPlan, Section
@@ -46,18 +48,22 @@ _UNROLL = 4  # steps in each pass over the tile
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _TilePlan(KernelPlan):
-    """Attributes: the partition of the loops, and their variables, of which the last runs over the tile."""
+    """Attributes: the partition of the loops, their variables, of which the last runs over the tile, and the instructions
+    that tiles accumulate, one after another: later ones use what earlier ones have found.
+    """
 
     partition: Partition = dataclasses.field(kw_only=True)
     variables: Sequence[Variable] = dataclasses.field(kw_only=True)
+    stages: Sequence[HloInstruction] = dataclasses.field(kw_only=True)
 
     def describe_loops(self) -> str:
         loops = " x ".join(str(v.extent) for v in self.variables)
-        return f"; loops {loops}, of which the last is accumulated in tiles of {self.partition.chunk}"
+        stages = f", in {len(self.stages)} stages" if len(self.stages) > 1 else ""
+        return f"; loops {loops}, of which the last is accumulated in tiles of {self.partition.chunk}{stages}"
 
 
 def _accumulated(body: KernelBody) -> list[HloInstruction]:
-    """Returns the instructions whose results tiles accumulate; the roots are elementwise functions of them."""
+    """Returns the accumulating instructions of which the roots are elementwise functions."""
     dims = next(body.roots[0].shape.leaves()).dimensions
     inputs = () if body.instruction.opcode == Opcode.FUSION else body.instruction.operands
 
@@ -131,7 +137,22 @@ def _plan(body: KernelBody) -> _TilePlan:
     plan = LoopPlan([section], body.bound)
     variables = plan.variables(section)
     partition = Partition([v.extent for v in variables], body.parallel, tile=_TILE)
-    return _TilePlan(partition.count, loops=plan.loops, partition=partition, variables=variables)
+    stages = _stages(body, plan, delinearized(joined(variables), dims))
+    return _TilePlan(partition.count, loops=plan.loops, partition=partition, variables=variables, stages=stages)
+
+
+def _stages(body: KernelBody, plan: LoopPlan, index: Index) -> list[HloInstruction]:
+    """Returns what tiles accumulate, operands first.
+
+    These are the instructions below the roots, and those that others need at the same index, such as the mean of a
+    column for its variance. Inside the loops of the others, they would be computed again for each row.
+    """
+    outer = _accumulated(body)
+
+    def is_stage(i: HloInstruction) -> bool:
+        return accumulates(i) and i.shape.is_array and list(plan.indices(i)) == [index] and _fits(i)
+
+    return [i for i in body.members if i in outer or (i not in body.bound and is_stage(i))]
 
 
 def _emit(body: KernelBody, plan: _TilePlan, frame: KernelFrame, context: EmissionContext) -> None:
@@ -161,11 +182,12 @@ class _Tile:
         dims = next(body.roots[0].shape.leaves()).dimensions
         self._index: Index = delinearized(joined(plan.variables), dims)
         self._memory: list[list[Value]] = []
+        self._known: Callable[[Value], Mapping[HloInstruction, list[ElementValue]]]  # what earlier stages have found
 
     def emit(self) -> None:
         """Accumulates and stores the tile."""
         b, body = self._b, self._body
-        found = [(i, accumulator(self._emitter, i)) for i in _accumulated(body)]
+        found = [(i, accumulator(self._emitter, i)) for i in self._plan.stages]
         starts = [total.start() for _, total in found]
         space, count = self._context.abi.stack_address_space, self._plan.partition.chunk
         self._memory = [[b.alloca(v.type, count, align=64, address_space=space) for v in start] for start in starts]
@@ -175,14 +197,18 @@ class _Tile:
                 self._put(memory, slot, start)
 
         self._over(initialize)
+        def results(slot: Value, count: int) -> dict[HloInstruction, list[ElementValue]]:
+            """The elements of the first `count` instructions."""
+            stages = zip(found[:count], self._memory, starts, strict=False)
+            return {i: total.finish(self._take(memory, slot, start)) for (i, total), memory, start in stages}
+
         for number, (instruction, total) in enumerate(found):
             if not is_empty(instruction, total):
+                self._known = functools.partial(results, count=number)
                 self._accumulate(instruction, total, self._memory[number], starts[number])
 
         def store(slot: Value) -> None:
-            bindings: dict[HloInstruction, Binding] = dict(body.bindings)
-            for number, (instruction, total) in enumerate(found):
-                bindings[instruction] = list(total.finish(self._take(self._memory[number], slot, starts[number])))
+            bindings: dict[HloInstruction, Binding] = {**body.bindings, **results(slot, len(found))}
             emitter = ElementEmitter(self._context, bindings, self._indices, self._plan.loops, level=b.level)
             values = [value for root in body.roots for value in emitter.values(root, self._index)]
             for value, result in zip(values, body.results, strict=True):
@@ -252,6 +278,8 @@ class _Tile:
         """Emits a pass over the tile that takes one step or several."""
 
         def visit(slot: Value) -> None:
+            for instruction, elements in self._known(slot).items():
+                self._emitter.define(instruction, self._index, elements)
             values = self._take(memory, slot, start)
             for accesses in steps:
                 holds = self._indices.holds(accesses[0].conditions)
