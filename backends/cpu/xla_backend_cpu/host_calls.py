@@ -208,7 +208,9 @@ class HostRun:
             return
         event = HostEvent()
         stream.record(event)
-        event.when_ready(lambda error: rendezvous.end(self._device, error))
+        point = event.point
+        if not point.on_completion(lambda: rendezvous.end(self._device, point.error)):
+            rendezvous.end(self._device, point.error)
 
     @functools.cached_property
     def evaluation(self) -> EvaluationContext:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -225,7 +225,7 @@ def test_a_device_that_never_comes_is_named_after_the_timeout() -> None:
         condition.set_root(condition.constant(np.asarray(True)))
         return c.add("while", x, condition=condition, body=body)
 
-    with pytest.raises(DeadlineExceededError, match=r"did not come|more than"):
+    with pytest.raises(DeadlineExceededError, match=r"did not reach|more than"):
         one_of_two(endless, timeout=0.3)
 
 
@@ -361,3 +361,55 @@ def test_a_channel_of_several_senders_needs_pairs() -> None:
     with pytest.raises(XlaError, match=r"both send to channel 5, and nothing says which value is whose") as caught:
         evaluate_replicas(build(root), [[np.float32(i)] for i in range(3)], timeout=5)
     assert "source_target_pairs" in str(caught.value)
+
+
+def test_the_last_device_combines_for_all() -> None:
+    rendezvous, group = Rendezvous(10), [(0, p) for p in range(4)]
+    calls: list[list[int]] = []
+    taken: list[object] = []
+
+    def total(values: Sequence[int]) -> list[int]:
+        calls.append(list(values))
+        return [sum(values)]
+
+    def bring(me: int) -> None:
+        for turn in range(3):
+            taken.append(rendezvous.combine(turn, group, group[me], 10**me, total))
+
+    run_in_threads(bring, 4)
+    assert calls == [[1, 10, 100, 1000]] * 3
+    assert taken == [[1111]] * 12
+    assert len(set(map(id, taken))) == 3
+
+
+def test_devices_that_wait_for_a_combination_that_fails_get_an_error() -> None:
+    rendezvous, group = Rendezvous(10), [(0, p) for p in range(3)]
+    errors: list[str] = []
+
+    def fail(values: Sequence[int]) -> None:
+        raise InvalidArgumentError("the values don't fit")
+
+    def bring(me: int) -> None:
+        try:
+            rendezvous.combine("k", group, group[me], me, fail)
+        except XlaError as error:
+            rendezvous.end(group[me], error)
+            errors.append(error.message)
+
+    run_in_threads(bring, 3)
+    assert len(errors) == 3
+    assert all("the values don't fit" in message for message in errors)
+
+
+def test_the_results_of_a_collective_are_each_devices_own() -> None:
+    a, b = run_on(2, "all-reduce", numbers(2), to_apply=scalar_computation("add", S32))
+    a += 1
+    assert np.array_equal(b, sum(numbers(2)))
+
+
+def run_in_threads(function: Callable[[int], None], count: int) -> None:
+    threads = [threading.Thread(target=function, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()

@@ -49,6 +49,7 @@ class Rendezvous:
         self.timeout = timeout
         self._changed = threading.Condition()
         self._brought: dict[Hashable, dict[Device, Any]] = {}
+        self._combined: dict[Hashable, Any] = {}
         self._taken: collections.Counter[Hashable] = collections.Counter()
         self._mail: dict[Hashable, collections.deque[Any]] = collections.defaultdict(collections.deque)
         self._claims: dict[Hashable, Device] = {}
@@ -60,16 +61,35 @@ class Rendezvous:
         """Contributes `value` and returns what each device contributed, in the group's order. `key` identifies the
         exchange.
         """
+        exchanged: list[Any] = self.combine(key, group, me, value, list)
+        return exchanged
+
+    def combine(
+        self, key: Hashable, group: Sequence[Device], me: Device, value: Any, function: Callable[[Sequence[Any]], Any]
+    ) -> Any:
+        """Contributes `value` and returns `function` of what the devices contributed, in the group's order.
+
+        The device that comes last calls the function, for all. If it raises, the others get the error of a device that
+        failed.
+        """
         if len(group) == 1:
-            return [value]
+            return function([value])
         with self._changed:
             brought = self._brought.setdefault(key, {})
             brought[me] = value
-            self._changed.notify_all()
+            is_last = len(brought) == len(group)
+        if is_last:  # without the lock, because other groups meet meanwhile
+            combined = function([brought[d] for d in group])
+        with self._changed:
+            if is_last:  # nobody is woken before, because all wait for the last
+                self._combined[key] = combined
+                self._changed.notify_all()
 
             def missing() -> Sequence[Device]:
                 if key in self._broken:
                     raise self._passed_on(self._broken[key])
+                if len(brought) == len(group):
+                    return [] if key in self._combined else [next(reversed(brought))]
                 return [d for d in group if d not in brought]
 
             try:
@@ -78,10 +98,10 @@ class Rendezvous:
                 self._broken.setdefault(key, error)
                 self._changed.notify_all()
                 raise
-            result = [brought[d] for d in group]
+            result = self._combined[key]
             self._taken[key] += 1
             if self._taken[key] == len(group):
-                del self._brought[key], self._taken[key]
+                del self._brought[key], self._combined[key], self._taken[key]
             return result
 
     def claim(self, key: Hashable, device: Device) -> Device:
@@ -225,9 +245,18 @@ class Environment:
 
     def exchange(self, key: Hashable, group: Sequence[Device], value: Any) -> list[Any]:
         """Exchanges values with the group. The n-th call with one key and group meets the others' n-th call."""
+        return self.rendezvous.exchange(self._meeting(key, group), group, self.device, value)
+
+    def combine(
+        self, key: Hashable, group: Sequence[Device], value: Any, function: Callable[[Sequence[Any]], Any]
+    ) -> Any:
+        """Does what `exchange` does, and returns `function` of the values, which one device of the group calls."""
+        return self.rendezvous.combine(self._meeting(key, group), group, self.device, value, function)
+
+    def _meeting(self, key: Hashable, group: Sequence[Device]) -> Hashable:
         meeting = (key, tuple(group))
         self._meetings[meeting] += 1
-        return self.rendezvous.exchange((meeting, self._meetings[meeting]), group, self.device, value)
+        return meeting, self._meetings[meeting]
 
     def take_infeed(self) -> Value:
         if self.infeed:

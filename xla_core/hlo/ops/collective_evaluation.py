@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError, UnimplementedError
-from xla_core.hlo.evaluation.environment import Value, device_name
+from xla_core.hlo.evaluation.environment import Device, Value, device_name
 from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ops.collective_groups import meet, own_group
@@ -16,20 +16,24 @@ from xla_core.hlo.ops.rules import zeros
 
 
 def all_reduce(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    brought = meet(context, instruction, own_group(context, instruction), values)
-    return _of_results(instruction, _combined(context, instruction, brought))
+    return _of_results(instruction, _combined(context, instruction, own_group(context, instruction), values))
 
 
 def all_gather(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     axis = instruction.attribute("dimensions")[0]
-    brought = meet(context, instruction, own_group(context, instruction), values)
-    return _of_results(instruction, [np.concatenate(column, axis) for column in zip(*brought, strict=True)], values)
+
+    def concatenated(brought: Sequence[list[Value]]) -> list[Value]:
+        return [_shared(np.concatenate(column, axis)) for column in zip(*brought, strict=True)]
+
+    group = own_group(context, instruction)
+    results = context.environment.combine(instruction.name, group, values, concatenated)
+    return _of_results(instruction, results, values)
 
 
 def reduce_scatter(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     group = own_group(context, instruction)
     axis, place = instruction.attribute("dimensions")[0], group.index(context.environment.device)
-    results = _combined(context, instruction, meet(context, instruction, group, values))
+    results = _combined(context, instruction, group, values)
     return _of_results(instruction, [np.split(r, len(group), axis)[place] for r in results])
 
 
@@ -99,17 +103,31 @@ def _of_results(instruction: HloInstruction, results: Sequence[Value], operands:
     )
 
 
-def _combined(context: EvaluationContext, instruction: HloInstruction, brought: Sequence[list[Value]]) -> list[Value]:
-    """Combines the devices' values for each operand, in the group's order."""
+def _combined(
+    context: EvaluationContext, instruction: HloInstruction, group: Sequence[Device], values: list[Value]
+) -> list[Value]:
+    """Combines the values of the group's devices for each operand, in the group's order. One device does it for all."""
     computation = instruction.attribute("to_apply")
     dtype = computation.parameters[0].shape.dtype
-    results = []
-    for column in zip(*brought, strict=True):
-        total = convert(column[0], dtype)
-        for other in column[1:]:
-            total = context.map(computation, [total, convert(other, dtype)])[0]
-        results.append(convert(total, column[0].dtype))
-    return results
+
+    def combined(brought: Sequence[list[Value]]) -> list[Value]:
+        results = []
+        for column in zip(*brought, strict=True):
+            total = convert(column[0], dtype)
+            for other in column[1:]:
+                total = context.map(computation, [total, convert(other, dtype)])[0]
+            results.append(_shared(convert(total, column[0].dtype)))
+        return results
+
+    made: list[Value] = context.environment.combine(instruction.name, group, values, combined)
+    return made
+
+
+def _shared(array: Value) -> Value:
+    """Returns a view that nobody can write to, because all devices of a group get it."""
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view
 
 
 def collective_broadcast(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
@@ -143,7 +161,7 @@ def collective_reduce(context: EvaluationContext, instruction: HloInstruction, v
     data, roots = _with_roots(instruction, values, len(group))
     if not group:
         return _of_results(instruction, [np.zeros_like(v) for v in data])
-    results = _combined(context, instruction, meet(context, instruction, group, data))
+    results = _combined(context, instruction, group, data)
     place = group.index(context.environment.device)
     kept = zip(results, roots, strict=True)
     return _of_results(instruction, [r if root == place else np.zeros_like(r) for r, root in kept])

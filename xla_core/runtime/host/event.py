@@ -36,12 +36,16 @@ class RecordedPoint:
 
     Args:
         stream: the stream that completes the point; None if no stream does.
+
+    Attributes:
+        recovers: the stream's error ends at this point; later work runs.
     """
 
-    __slots__ = ("_waiters", "error", "ready", "stream")
+    __slots__ = ("_waiters", "error", "ready", "recovers", "stream")
 
     def __init__(self, stream: WorkQueue | None = None) -> None:
         self.stream = stream
+        self.recovers = False
         self.ready = False
         self.error: XlaError | None = None
         self._waiters: list[Callable[[], None]] = []

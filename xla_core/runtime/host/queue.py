@@ -235,6 +235,8 @@ class HostQueue:
     def _do(self, item: Work | RecordedPoint) -> None:
         if isinstance(item, RecordedPoint):
             item.complete(self._error)
+            if item.recovers:
+                self._forget()
         elif self._error is None or item == self._forget:
             self._run(item, in_worker=True)
 

@@ -125,7 +125,11 @@ class HostStream(HostQueue, Stream):
             event = HostEvent()
             event.arm().complete(error)
             return event
-        return super().finish()
+        event = HostEvent()
+        point = event.arm(self)
+        point.recovers = True
+        self._push(point)
+        return event
 
     def synchronize(self) -> None:
         event = self.create_event()
