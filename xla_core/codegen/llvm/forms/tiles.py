@@ -48,8 +48,9 @@ _UNROLL = 4  # steps in each pass over the tile
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _TilePlan(KernelPlan):
-    """Attributes: the partition of the loops, their variables, of which the last runs over the tile, and the instructions
-    that tiles accumulate, one after another: later ones use what earlier ones have found.
+    """Attributes: the partition of the loops, and their variables, of which the last runs over the tile.
+
+    `stages` are the instructions that tiles accumulate one after another: later ones use what earlier ones have found.
     """
 
     partition: Partition = dataclasses.field(kw_only=True)
@@ -197,6 +198,7 @@ class _Tile:
                 self._put(memory, slot, start)
 
         self._over(initialize)
+
         def results(slot: Value, count: int) -> dict[HloInstruction, list[ElementValue]]:
             """The elements of the first `count` instructions."""
             stages = zip(found[:count], self._memory, starts, strict=False)
