@@ -17,13 +17,19 @@ from xla_core.elementary import (  # importing these fills the tables
     trigonometric,
 )
 from xla_core.elementary.arithmetic import Arithmetic, V
-from xla_core.elementary.complex_arithmetic import COMPLEX_ARITHMETIC, COMPLEX_FUNCTIONS, Pair
+from xla_core.elementary.complex_arithmetic import (
+    COMPLEX_ARITHMETIC,
+    COMPLEX_FUNCTIONS,
+    WIDENED_FUNCTIONS,
+    Pair,
+)
 from xla_core.elementary.functions import FUNCTIONS
 
 __all__ = [
     "COMPLEX_ARITHMETIC",
     "COMPLEX_FUNCTIONS",
     "FUNCTIONS",
+    "WIDENED_FUNCTIONS",
     "Arithmetic",
     "Pair",
     "V",

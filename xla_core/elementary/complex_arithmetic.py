@@ -30,8 +30,12 @@ COMPLEX_ARITHMETIC: dict[str, ComplexFunction] = {}
 COMPLEX_FUNCTIONS: dict[str, ComplexFunction] = {}
 """HLO opcode -> formula that is computed in f64 if the target has it, and rounded once."""
 
+WIDENED_FUNCTIONS: dict[str, ComplexFunction] = {}
+"""HLO opcode -> a shorter formula in f64 for operands whose values are f32."""
+
 _op = registers_in(COMPLEX_ARITHMETIC)
 complex_function = registers_in(COMPLEX_FUNCTIONS)
+_widened = registers_in(WIDENED_FUNCTIONS)
 
 
 def rotated(formula: Callable[[Arithmetic[V], Pair[V]], Pair[V]]) -> Callable[[Arithmetic[V], Pair[V]], Pair[V]]:
@@ -99,6 +103,18 @@ def divide(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> Pair[V]:
     return Pair(*(m.mul(m.mul(part, half), half) for part in quotient))
 
 
+@_widened("divide")
+def _divide_widened(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> Pair[V]:
+    """`divide` in f64 of numbers that are f32: their products are exact, and neither overflow nor vanish."""
+    size = m.add(m.mul(y.real, y.real), m.mul(y.imag, y.imag))
+    real = m.add(m.mul(x.real, y.real), m.mul(x.imag, y.imag))
+    imag = m.sub(m.mul(x.imag, y.real), m.mul(x.real, y.imag))
+    zero = m.equal(size, 0.0)
+    numerator = Pair(m.select(zero, x.real, real), m.select(zero, x.imag, imag))
+    quotient = Pair(m.div(numerator.real, size), m.div(numerator.imag, size))
+    return _quotient_of_infinity(m, x, y, _quotient_by_infinity(m, x, y, quotient))
+
+
 def _moderate(m: Arithmetic[V], x: Pair[V]) -> tuple[Pair[V], V]:
     """Returns (x r^2, r), where r is a power of two."""
     size = m.maximum(m.abs(x.real), m.abs(x.imag))
@@ -127,11 +143,15 @@ def _smiths_quotient(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> Pair[V]:
     size = m.abs(y.real)
     real = m.select(zero, m.div(x.real, size), real)
     imag = m.select(zero, m.div(x.imag, size), imag)
+    return _quotient_of_infinity(m, x, y, _quotient_by_infinity(m, x, y, Pair(real, imag)))
+
+
+def _quotient_by_infinity(m: Arithmetic[V], x: Pair[V], y: Pair[V], quotient: Pair[V]) -> Pair[V]:
+    """Replaces the quotient of a finite number by an infinite one, which is zero."""
     infinite = m.or_(m.equal(m.abs(y.real), float("inf")), m.equal(m.abs(y.imag), float("inf")))
     finite = m.and_(m.less(m.abs(x.real), float("inf")), m.less(m.abs(x.imag), float("inf")))
     vanishes = m.and_(infinite, finite)
-    real, imag = m.choose(vanishes, 0.0, real), m.choose(vanishes, 0.0, imag)
-    return _quotient_of_infinity(m, x, y, Pair(real, imag))
+    return Pair(m.choose(vanishes, 0.0, quotient.real), m.choose(vanishes, 0.0, quotient.imag))
 
 
 def _quotient_of_infinity(m: Arithmetic[V], x: Pair[V], y: Pair[V], quotient: Pair[V]) -> Pair[V]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.ir_array import Complex, ElementValue
 from xla_core.codegen.llvm.scalars.math import MathEmitter
-from xla_core.elementary import COMPLEX_ARITHMETIC, COMPLEX_FUNCTIONS, Pair
+from xla_core.elementary import COMPLEX_ARITHMETIC, COMPLEX_FUNCTIONS, WIDENED_FUNCTIONS, Pair
 from xla_core.hlo.table.opcode import Opcode
 
 ComplexOp = Callable[..., ElementValue]
@@ -25,11 +25,13 @@ def _in_own_precision(opcode: str) -> ComplexOp:
 
 def _in_f64(opcode: str) -> ComplexOp:
     """Computes in f64, in which intermediate results of a complex64 neither overflow nor cancel, and rounds once."""
-    formula = COMPLEX_FUNCTIONS[opcode]
+    plain = COMPLEX_FUNCTIONS[opcode]
+    widened = WIDENED_FUNCTIONS.get(opcode, plain)
 
     def emit(m: MathEmitter, *operands: Complex) -> ElementValue:
-        result = m.exactly(formula, *(Pair(m.widen(x.real), m.widen(x.imag)) for x in operands))
         narrow = operands[0].real.type == "float"
+        formula = widened if narrow else plain
+        result = m.exactly(formula, *(Pair(m.widen(x.real), m.widen(x.imag)) for x in operands))
         if isinstance(result, Value):
             return m.narrow(result) if narrow else result
         return Complex(*(m.narrow(part) if narrow else part for part in result))
