@@ -15,8 +15,7 @@ from xla_core.handle import Handle
 class Event(Handle, abc.ABC):
     """A point in a stream. It becomes ready once all work before that point is done or has been skipped.
 
-    An event that was never recorded is ready. Events are thread-safe. Like every object that a backend owns, an event
-    is shared by `copy` and refused by `pickle`. A wait, by the host or by a stream, waits for the
+    An event that was never recorded is ready. Events are thread-safe. A wait, by the host or by a stream, waits for the
     last record made before the wait; recording the event again doesn't prolong it.
     """
 

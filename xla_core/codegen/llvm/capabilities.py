@@ -47,10 +47,11 @@ def may_share_buffer(instruction: HloInstruction, result_leaf: int, operand_leaf
     (XLA: xla/service/hlo_dataflow_analysis.h, CanShareOperandBufferWithUser.)
     Leaves are counted as in `EmittedKernel.parameters`, those of the operands and those of the result each from 0.
     """
+    # Unlike XLA's sort, the emitted one does not work in place. The emitter has no custom calls.
+    if instruction.opcode in (Opcode.SORT, Opcode.CUSTOM_CALL):
+        return False
     results = sum(s.is_array for s in instruction.shape.leaves())
     owners = [n for n, o in enumerate(instruction.operands) for s in o.shape.array_leaves()]
-    # Unlike XLA's sort, the emitted one does not work in place. The emitter has no custom calls.
-    by_others = instruction.opcode in (Opcode.SORT, Opcode.CUSTOM_CALL)
-    if by_others or result_leaf >= results or operand_leaf >= len(owners):
+    if result_leaf >= results or operand_leaf >= len(owners):
         return False
     return can_share_buffer(instruction, owners[operand_leaf], result_leaf)
