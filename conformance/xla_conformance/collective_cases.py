@@ -24,7 +24,12 @@ _REDUCING = ("all-reduce", "reduce-scatter")
 _MODES = ("replicas", "partitions", "ids")
 _TYPES = ("f32", "s32", "bf16", "u8", "pred", "f64", "c64", "s16", "u64", "f16", "s8")
 _REDUCERS = ("add", "maximum", "minimum", "multiply")
-_SHAPES: tuple[tuple[int, ...], ...] = ((4,), (4, 3), (8, 4), (4, 1, 4), (0, 4), (4, 20480), (12, 4, 5))
+_SHAPES: tuple[tuple[int, ...], ...] = (
+    *((4,), (4, 3), (8, 4), (4, 1, 4), (0, 4), (4, 20480), (12, 4, 5)),
+    (2, 9),  # each of two devices has, or receives, an odd number of elements
+)
+_ODD: tuple[tuple[int, ...], ...] = ((7, 3), (1,))
+"""Odd numbers of elements, which some kinds can't divide among devices."""
 _PLACES = ("alone", "between kernels", "in a loop", "twice")
 _GROUPS = {
     2: ("0,1", "1,0", "0|1", ""),
@@ -214,7 +219,8 @@ class CollectiveCase:
 def collective_cases(devices: int) -> list[CollectiveCase]:
     """The cases for so many devices. Kinds that have the same attributes share a design.
 
-    Each reducer of each kind meets each type, with arrays that aren't empty and groups that aren't single devices.
+    Each reducer of each kind meets each type, with arrays that aren't empty and groups that aren't single devices. So
+    does each type odd numbers of elements that are reduced.
     """
     groups, pairs = _GROUPS[devices], _PAIRS[devices]
     shown = [g for g in groups if len(g.split("|")) < devices]  # with groups of one device, no collective shows
@@ -224,8 +230,9 @@ def collective_cases(devices: int) -> list[CollectiveCase]:
     designs: list[tuple[Sequence[object], ...]] = [
         (reducing, shown, ("",), _MODES, _TYPES, full, (False, True), (1, 2, 3), _PLACES),
         (reducing[::3], groups, ("",), _MODES, _TYPES[:2], _SHAPES, (False,), (1, 2), _PLACES[:2]),
-        (others, groups, ("",), _MODES, _TYPES, _SHAPES, (False, True), (1, 2), _PLACES),
-        ([("collective-permute", "")], ("",), pairs, _MODES, _TYPES, _SHAPES, (False,), (1,), _PLACES),
+        (reducing[: len(_REDUCERS)], shown, ("",), _MODES, _TYPES, _ODD, (False,), (1, 2, 3), _PLACES),
+        (others, groups, ("",), _MODES, _TYPES, (*_SHAPES, *_ODD), (False, True), (1, 2), _PLACES),
+        ([("collective-permute", "")], ("",), pairs, _MODES, _TYPES, (*_SHAPES, *_ODD), (False,), (1,), _PLACES),
     ]
     found: dict[str, CollectiveCase] = {}
     for axes in designs:

@@ -55,11 +55,13 @@ def features_of(instruction: HloInstruction) -> Iterator[Feature]:
 def shown_features(instruction: HloInstruction) -> Iterator[Feature]:
     """Yields the features by which a fault may show in one element type.
 
-    An attribute shows nothing in an empty result. Single sizes are left out; ranks and numbers of elements are added.
+    An attribute shows nothing in an empty result. Single sizes are left out; ranks and numbers of elements are added,
+    and the first and the last dimension of matrices count apart from those of arrays with more dimensions.
     """
     results = instruction.shape.array_leaves()
     if any(shape.num_elements for shape in results):
         yield from _attribute_features(instruction)
+        yield from _place_features(instruction)
         yield "operands", count_name(len(instruction.operands))
     for shape in results:
         yield "rank", str(shape.rank)
@@ -77,6 +79,20 @@ def _attribute_features(instruction: HloInstruction) -> Iterator[Feature]:
     for name, attribute in instruction.op.attributes.items():
         value = instruction.attributes.get(name, attribute.default)
         yield from ((name, v) for v in _met(instruction, attribute, value))
+
+
+def _place_features(instruction: HloInstruction) -> Iterator[Feature]:
+    """Yields for each attribute of dimensions whether it has the first or the last one, and of how large a rank."""
+    rank = _largest_rank(instruction)
+    of = "a matrix" if rank == 2 else "more dimensions"
+    for name, attribute in instruction.op.attributes.items():
+        value = instruction.attributes.get(name, attribute.default)
+        if attribute.kind is _KIND.INTS and value is not None and rank > 1:
+            yield from ((name, f"{end} of {of}") for end, d in (("first", 0), ("last", rank - 1)) if d in value)
+
+
+def _largest_rank(instruction: HloInstruction) -> int:
+    return max(s.rank for i in (instruction, *instruction.operands) for s in i.shape.leaves())
 
 
 def _arrays(instruction: HloInstruction) -> list[Shape]:
@@ -153,7 +169,7 @@ def _met(instruction: HloInstruction, attribute: Attribute, value: Any) -> list[
         case _KIND.INT:
             return ["given", _few(value)]
         case _KIND.INTS:
-            return _of_ints(value, max(s.rank for i in (instruction, *instruction.operands) for s in i.shape.leaves()))
+            return _of_ints(value, _largest_rank(instruction))
         case _KIND.SLICE:
             sizes = instruction.operand(0).shape.dimensions
             return [

@@ -22,6 +22,8 @@ __all__ = [
     "SHARDED",
     "WRITTEN",
     "FamilyProgram",
+    "donations",
+    "hundreds_of_arguments",
     "large_constants",
     "siblings",
     "small_integers",
@@ -107,6 +109,14 @@ def wide_program(count: int = 24) -> FamilyProgram:
     return FamilyProgram("many_parameters_and_results", "HloModule m\n\nENTRY e {\n" + "\n".join(lines) + "\n}\n")
 
 
+def hundreds_of_arguments(count: int = 300) -> FamilyProgram:
+    """More parameters and results than a table with numbers of 8 bits has, all of one shape, in the other order."""
+    lines = [f"  p{i} = s32[2] parameter({i})" for i in range(count)]
+    results = ", ".join(f"p{i}" for i in reversed(range(count)))
+    lines.append(f"  ROOT r = ({', '.join(['s32[2]'] * count)}) tuple({results})")
+    return FamilyProgram("hundreds_of_arguments", "HloModule m\n\nENTRY e {\n" + "\n".join(lines) + "\n}\n")
+
+
 def siblings(count: int = 6) -> list[FamilyProgram]:
     """Programs of one name and one length, with one signature and the same names inside.
 
@@ -119,6 +129,13 @@ def siblings(count: int = 6) -> list[FamilyProgram]:
     )
     ops = ("multiply", "subtract")
     return [FamilyProgram(f"sibling{i}", text.format(k=2 + i // 2, op=ops[i % 2])) for i in range(count)]
+
+
+def donations() -> list[FamilyProgram]:
+    """Two programs that differ in what they may do with their argument."""
+    body = "\n\nENTRY e {\n  x = f32[77] parameter(0)\n  ROOT r = f32[77] negate(x)\n}\n"
+    said = {"kept": "", "donated": ", input_output_alias={ {}: (0, {}) }"}
+    return [FamilyProgram(name, f"HloModule m{text}{body}") for name, text in said.items()]
 
 
 def _files(folder_name: str) -> list[FamilyProgram]:

@@ -295,7 +295,9 @@ def custom_call(target: str, count: int = 1, dtype: str = "f32", size: int = 8) 
 
 @pytest.mark.promise("compiler.run-backend")
 def test_a_custom_call_that_nobody_defines(client: Client, second_client: Client) -> None:
+    """The compilation after the one that fails succeeds."""
     text = custom_call("xla_conformance.nobody_defines_this")
+    right = "HloModule m\n\nENTRY e {\n  x = f32[8] parameter(0)\n  ROOT r = f32[8] copy(x)\n}\n"
     x = np.arange(8, dtype=np.float32)
     for compile_it, by in ((compile_unclaimed, client), (_offer_text, second_client)):
         try:
@@ -303,6 +305,8 @@ def test_a_custom_call_that_nobody_defines(client: Client, second_client: Client
         except XlaError:
             continue
         raise AssertionError(f"A custom call that nobody defines is an error, not a result: {got}")
+    results = [np.asarray(r) for r in client.compile(right)(x)]
+    require_bits("A compilation that fails leaves the next one alone.", results, [x], module=right)
 
 
 @pytest.mark.promise("compiler.host-fallback", "compiler.run-backend")

@@ -11,7 +11,7 @@ import pytest
 from xla_conformance.bench import compiled
 from xla_conformance.bits import require_bits
 from xla_conformance.claims import require_devices
-from xla_conformance.programs.family import FAMILY, FamilyProgram
+from xla_conformance.programs.family import FAMILY, FamilyProgram, donations, hundreds_of_arguments
 from xla_core import (
     CancelledError,
     Client,
@@ -137,8 +137,8 @@ def test_loops_of_any_length(client: Client, known: bool) -> None:
         assert got == 7 + 3 * trips, f"A loop of {trips} trips adds 3 to 7 in each, which isn't {got}."
 
 
-@pytest.mark.promise("executable.run", "executable.immutable", "executable.arguments-kept")
-@pytest.mark.parametrize("program", FAMILY, ids=str)
+@pytest.mark.promise("executable.run", "executable.result-order", "executable.immutable", "executable.arguments-kept")
+@pytest.mark.parametrize("program", [*FAMILY, hundreds_of_arguments()], ids=str)
 def test_each_run_gives_the_same_bits(client: Client, program: FamilyProgram, random: np.random.Generator) -> None:
     """Buffers are arguments of several runs, which are enqueued before the first result is read."""
     executable = compiled(client, program)
@@ -187,6 +187,32 @@ def test_one_buffer_as_several_arguments(client: Client, program: FamilyProgram,
         arguments=values,
     )
     require_bits("Such a buffer keeps its value.", [np.asarray(b) for b in buffers], values, module=program.text)
+
+
+@pytest.mark.promise("compiler.run-backend", "executable.donation", "executable.arguments-kept")
+@pytest.mark.parametrize("backwards", [False, True], ids=["in order", "backwards"])
+def test_programs_that_differ_in_donation_are_told_apart(
+    client: Client, random: np.random.Generator, backwards: bool
+) -> None:
+    """Both are compiled before the first one runs."""
+    programs = donations()[:: -1 if backwards else 1]
+    for program, executable in [(program, client.compile(program.module)) for program in programs]:
+        values = program.arguments(random)
+        buffer = client.buffer_from_host(values[0])
+        results = executable.execute([buffer])
+        is_donated = program.name == "donated"
+        assert buffer.is_deleted() == is_donated, (
+            f"A program gets its own executable, but its argument was {'kept' if is_donated else 'deleted'}."
+        )
+        require_bits(
+            "A program gives its results, whichever was compiled before.",
+            [np.asarray(r) for r in results],
+            program.results(values),
+            module=program.text,
+            arguments=values,
+        )
+        if not is_donated:
+            require_bits("An argument that isn't donated keeps its value.", [np.asarray(buffer)], values)
 
 
 @pytest.mark.promise("executable.donation", "executable.donated-reuse", "executable.kept-argument-copied")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -11,10 +12,11 @@ import pytest
 
 from xla_conformance.bench import ExecutableBench, compiled
 from xla_conformance.bits import require_bits
+from xla_conformance.claims import not_supported
 from xla_conformance.placements import require_placement
 from xla_conformance.programs.family import FAMILY, FamilyProgram
 from xla_core import Client, CompileOptions, parse
-from xla_core.backend import BackendSpec
+from xla_core.backend import BackendSpec, Executable
 from xla_core.hlo import OPS, Opcode, Trait, evaluate
 
 NAMES = {"hlo", "buffer-assignment", "plan", "llvm-unoptimized", "llvm", "c", "asm", "ptx", "ptxas", "object", "thunks"}
@@ -185,6 +187,33 @@ def test_memory_of_one_execution(client: Client, program: FamilyProgram, random:
     assert stats.temp_bytes <= 2 * everything + 4096, (
         f"All values of the program together have {everything} bytes; its temporaries can't have {stats.temp_bytes}."
     )
+
+
+@pytest.mark.promise("executable.immutable", "executable.memory-stats", "executable.cost", "executable.as-text")
+def test_what_an_executable_says_stays(client: Client) -> None:
+    """Other programs are compiled meanwhile."""
+    said = []
+    for program in (*(cost.program for cost in COSTS.values()), redundant()):
+        with contextlib.suppress(pytest.skip.Exception):  # the tests of the program say why
+            executable = compiled(client, program).executable
+            said.append((program, executable, _said(executable)))
+    if len(said) < 2:
+        not_supported("it claims fewer than two of the programs")
+    for program, executable, before in said:
+        for what, value in _said(executable).items():
+            assert value == before[what], (
+                f"An executable is immutable, but the {what} of {program} became {value}, which was {before[what]}."
+            )
+
+
+def _said(executable: Executable) -> dict[str, object]:
+    return {
+        "memory_stats": executable.memory_stats(),
+        "cost_analysis": dict(executable.cost_analysis()),
+        "fingerprint": executable.fingerprint(),
+        "text": executable.as_text(),
+        "result_shapes": executable.result_shapes,
+    }
 
 
 def _donated_bytes(results: list[int], aliased: set[int]) -> int:

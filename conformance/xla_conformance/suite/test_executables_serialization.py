@@ -11,10 +11,12 @@ import pytest
 
 from xla_conformance.bench import ExecutableBench, compiled
 from xla_conformance.bits import require_bits
-from xla_conformance.claims import not_supported, require_devices
+from xla_conformance.claims import all_types, held_types, not_supported, require_devices
+from xla_conformance.ops.values import patterns, special_values
 from xla_conformance.other_process import random_of, reported, run_in_other_process
-from xla_conformance.programs.family import FAMILY, SHARDED, FamilyProgram, siblings
-from xla_core import Client, FailedPreconditionError, InvalidArgumentError, XlaError
+from xla_conformance.programs.family import FAMILY, SHARDED, FamilyProgram, donations, siblings
+from xla_core import Client, FailedPreconditionError, InvalidArgumentError, Shape, XlaError
+from xla_core.hlo import ElementType, HloComputation, HloModule, Opcode
 
 ALL = [*FAMILY, *SHARDED, *siblings()]
 
@@ -104,11 +106,27 @@ def test_programs_that_are_alike_are_told_apart(client: Client, random: np.rando
         )
 
 
-def donations() -> list[FamilyProgram]:
-    """Two programs that differ in what they may do with their argument."""
-    body = "\n\nENTRY e {\n  x = f32[77] parameter(0)\n  ROOT r = f32[77] negate(x)\n}\n"
-    said = {"kept": "", "donated": ", input_output_alias={ {}: (0, {}) }"}
-    return [FamilyProgram(name, f"HloModule m{text}{body}") for name, text in said.items()]
+@pytest.mark.promise("executable.serialize", "compiler.deserialize")
+@pytest.mark.parametrize("element", all_types(), ids=str)
+def test_constants_of_every_type(
+    backend: str, client: Client, element: ElementType, random: np.random.Generator
+) -> None:
+    """An array of the type's special values and of random bits, and its first and last number as scalars."""
+    if element not in held_types(backend):
+        not_supported(f"the device holds no {element}")
+    values = np.concatenate([special_values(element).reshape(-1), patterns(Shape(element, (41,)), random)])
+    arrays = [values, values[0].reshape(()), values[-1].reshape(())]
+    module, entry = HloModule("constants"), HloComputation("main")
+    entry.set_root(entry.add(Opcode.TUPLE, *map(entry.constant, arrays)))
+    module.add_computation(entry, entry=True)
+    here = client.compile(module)
+    for executable in (here, client.deserialize(here.serialize())):
+        require_bits(
+            "A deserialized executable has the constants of the program, bit by bit.",
+            [np.asarray(r) for r in executable()],
+            arrays,
+            module=module,
+        )
 
 
 @pytest.mark.promise("executable.fingerprint")

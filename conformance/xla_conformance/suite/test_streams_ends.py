@@ -67,7 +67,7 @@ def test_a_wait_lasts_as_long_as_the_work_after_65536_pieces(executor: StreamExe
 
 @pytest.mark.promise("stream.synchronize", "event.synchronize-timeout", "event.ready-after-work", "stream.wait")
 def test_a_wait_lasts_as_long_as_the_work(executor: StreamExecutor) -> None:
-    """All kinds of waits at once, for seconds. A stream that rests meanwhile goes on afterwards."""
+    """All kinds of waits at once, for seconds, and two of a stream. One that rests meanwhile goes on afterwards."""
     gate = Gate(PATIENCE)
     called: list[int] = []
     resting = executor.create_stream()
@@ -83,9 +83,8 @@ def test_a_wait_lasts_as_long_as_the_work(executor: StreamExecutor) -> None:
 
     for stream, _ in pairs:
         gate.hold(stream)
-    threads = [
-        threading.Thread(target=wait, args=(name, *pair), daemon=True) for name, pair in zip(WAITS, pairs, strict=True)
-    ]
+    waits = [*zip(WAITS, pairs, strict=True), ("Stream.synchronize", pairs[0])]
+    threads = [threading.Thread(target=wait, args=(name, *pair), daemon=True) for name, pair in waits]
     for thread in threads:
         thread.start()
     time.sleep(LONG)

@@ -68,7 +68,7 @@ def _numbers(shape: Shape, random: np.random.Generator) -> np.ndarray:
     return np.where(np.isnan(values), values.dtype.type(1), values) if shape.element_type.is_floating else values
 
 
-@domain(Opcode.BITCAST_CONVERT, scalar=False, rank=RANKS, target=("same", "narrower", "wider", "narrowest", "widest"))
+@domain(Opcode.BITCAST_CONVERT, rank=RANKS, target=("same", "narrower", "wider", "narrowest", "widest"))
 def _bitcast_convert(p: Program, c: Choice) -> HloInstruction:
     """The last dimension is the chosen one, and grows or shrinks by the ratio of the widths."""
     sizes = dimensions(c.rank, c.size, c.place, 1 << 16)

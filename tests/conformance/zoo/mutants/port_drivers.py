@@ -69,7 +69,7 @@ class ReadsLargeArraysLate(Stream):
             super().upload(destination, source)
 
 
-@manager("transfer-manager.to-device", "An array whose rows are one row in memory is read beyond it.", MUTANTS)
+@manager("transfer-manager.transfer-to-device", "An array whose rows are one row in memory is read beyond it.", MUTANTS)
 class RowsThatRepeat(TransferManager):
     def transfer_to_device_async(self, stream, array, memory, shape, *, immutable=False):
         if array.ndim == 2 and array.strides[0] == 0 and array.shape[0] > 1:
@@ -220,9 +220,10 @@ class ReducesPairs(InProcessCommunicator):
     def enqueue(self, stream, collective, operands, results):
         super().enqueue(stream, collective, operands, results)
         i = collective.instruction
-        if i.opcode != "all-reduce" or operands[0].size % 4 != 2 or i.operands[0].shape.element_type.bit_width != 16:
+        shape = i.operands[0].shape
+        if i.opcode != "all-reduce" or shape.num_elements % 2 == 0 or shape.element_type.bit_width != 16:
             return
-        given, reduced = (np.empty(operands[0].size, np.uint8) for _ in range(2))
+        given, reduced = (np.empty(2 * shape.num_elements, np.uint8) for _ in range(2))
 
         def put_back():
             stream.read(given, operands[0])

@@ -113,7 +113,9 @@ class FingerprintWithoutAttributes(TemplateExecutable):
         return str(hash(tuple(said)))
 
 
-@of_executables("compiler.run-backend", "The compilation behind one that failed fails too.")
+@of_executables(
+    "compiler.run-backend", "The compilation behind one that failed fails too.", select="executables or claims"
+)
 class FailsTwice(Compiler):
     failed = False
 
