@@ -13,6 +13,7 @@ from xla_conformance.bits import require_bits
 from xla_conformance.claims import not_supported, require_devices
 from xla_conformance.clients import SettingsClient
 from xla_conformance.device.gates import Gate
+from xla_conformance.other_process import reported
 from xla_conformance.refusals import Refuse
 from xla_core import Client, CompileOptions, LoadedExecutable, UnimplementedError
 from xla_core.hlo import HloInstruction, Opcode, register_custom_call
@@ -115,6 +116,22 @@ def test_arrays_of_one_shape_are_told_apart(
             got,
             expected(values, calls),
         )
+
+
+@pytest.mark.promise("compiler.host-fallback", "compiler.deserialize")
+def test_the_host_has_its_part_in_what_was_read_again(refuse: Refuse, random: np.random.Generator) -> None:
+    client = on_the_host(refuse)
+    here = compiled(client, 3, calls=2)
+    again = client.deserialize(here.serialize())
+    assert reported(again) == reported(here), "A serialized executable keeps its options and what it says of itself."
+    placements = [{placed.name: placed.on_host for placed in loaded.placement()} for loaded in (here, again)]
+    assert placements[0] == placements[1], "After it was read again, the host runs what it ran before."
+    values = arguments(3, random)
+    require_bits(
+        "A deserialized executable gives the results of the program.",
+        [np.asarray(r) for r in again(*values)],
+        expected(values, calls=2),
+    )
 
 
 @pytest.mark.promise("compiler.host-fallback", "executable.run")

@@ -33,7 +33,7 @@ ENTRY e {
 """
 
 
-@pytest.mark.promise("transfer-manager.infeed", "transfer-manager.outfeed")
+@pytest.mark.promise("transfer-manager.infeed", "transfer-manager.outfeed", "executable.run")
 def test_feeds_are_in_order(client: Client) -> None:
     executable = client.compile(FEEDS)
     x = np.arange(3, dtype=np.float32)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from xla_backend_queue_device.driver import OPERANDS, OPS, RANK, TYPES, Launch
 from xla_backend_queue_device.stream import QueueStream, address
 from xla_core.backend import DeviceMemory, Kernel, Stream
-from xla_core.errors import InternalError
+from xla_core.errors import InternalError, UnimplementedError
 from xla_core.hlo import HloInstruction, Shape
 from xla_core.schedule import LaunchDimensions
 
@@ -119,6 +119,8 @@ class QueueKernel(Kernel):
         *operands: tuple[int, Sequence[int], int],
     ) -> None:
         """Adds a launch. An operand is its buffer, its strides and its offset; the first is the destination."""
+        if op not in OPS:
+            raise UnimplementedError(f"the device has no {op}")
         launch = Launch(op=OPS.index(op), rank=len(extents))
         launch.extents[: len(extents)] = extents
         for place, (buffer, strides, offset) in enumerate(operands):

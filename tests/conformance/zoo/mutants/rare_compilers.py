@@ -14,9 +14,10 @@ from tests.conformance.zoo.mutants.collectives import communicator, with_attribu
 from tests.conformance.zoo.native_code import native_mutant, replaced
 from tests.conformance.zoo.parts import Compiler, Executor, Platform, TemplateExecutable, broken, template
 from xla_core.backend import Availability, CompileOptions
-from xla_core.errors import InternalError
+from xla_core.errors import InternalError, UnimplementedError
 from xla_core.hlo import ElementType, Literal
 from xla_core.runtime import InProcessCommunicator
+from xla_core.target import Unsupported
 
 MUTANTS: list[Mutant] = []
 of_executables = broken("executables", "executables and not leak", MUTANTS)
@@ -136,8 +137,18 @@ class CachesAcrossOptions(Compiler):
         return self.cache[key]
 
 
-@of_executables("compiler.deserialize", "A loaded executable is compiled with the default options.")
+@of_executables(
+    "compiler.deserialize",
+    "A loaded executable is compiled with the default options.",
+    select="(executables and not leak) or claims",
+)
 class LoadsWithoutOptions(Compiler):
+    def make_kernel(self, instruction, environment):
+        answer = self.target_config.supports(instruction)
+        if isinstance(answer, Unsupported):  # the host runs it, if the options say so
+            raise UnimplementedError(f"there is no kernel: {answer}")
+        return super().make_kernel(instruction, environment)
+
     def deserialize(self, data, options=None, executor=None):
         return super().deserialize(data, CompileOptions(), executor)
 
