@@ -11,7 +11,7 @@ import pytest
 from xla_conformance.bench import compiled
 from xla_conformance.bits import require_bits
 from xla_conformance.claims import require_devices
-from xla_conformance.programs.family import FAMILY, FamilyProgram, donations, hundreds_of_arguments
+from xla_conformance.programs.family import FAMILY, FamilyProgram, donations, hundreds_of_arguments, siblings
 from xla_core import (
     CancelledError,
     Client,
@@ -164,6 +164,24 @@ def test_each_run_gives_the_same_bits(client: Client, program: FamilyProgram, ra
             [np.asarray(b) for b in buffers],
             values,
             module=program.text,
+        )
+
+
+@pytest.mark.promise("executable.run", "executable.immutable")
+def test_hundreds_of_runs_are_alike(client: Client, random: np.random.Generator) -> None:
+    """More than a counter of 8 bits has numbers. The order of the arguments matters."""
+    program = siblings()[1]
+    executable = compiled(client, program)
+    values = program.arguments(random)
+    buffers = [client.buffer_from_host(v) for v in values]
+    expected = program.results(values)
+    for number, results in enumerate([executable.execute(buffers) for _ in range(300)], 1):
+        require_bits(
+            f"Run {number} of a program gives the same bits as the first one.",
+            [np.asarray(r) for r in results],
+            expected,
+            module=program.text,
+            arguments=values,
         )
 
 
