@@ -15,14 +15,14 @@ SIZES = tuple(sorted({1, *(n + d for k in range(1, _LAST_POWER + 1) for n in (1 
 """Sizes from 1 to beyond 128 KiB: one below, at and one above each power of two."""
 
 PAGES_AND_MORE = tuple((1 + rest % 7) * 4096 + rest for rest in range(2, 64))
-"""Some pages and a rest of each size up to a line of 64 bytes."""
+"""One to seven pages and 2 to 63 bytes: each number of bytes that a line of 64 bytes can end after."""
 
 LARGE_SIZES = ((1 << 20) - 1, (1 << 20) + 4097, (3 << 20) + 1, (5 << 20) + 7, (8 << 20) + 13)
 """Odd sizes of some MiB."""
 
 
 def pattern(size: int, salt: int = 0) -> HostBytes:
-    """Makes bytes of which any four in a row tell their position and `salt`."""
+    """Makes bytes whose words of four bytes differ by their position and by `salt`."""
     words = np.arange(size // 4 + 1, dtype=np.uint32)
     words += np.uint32((salt * 0x85EBCA6B + 0x9E3779B9) & 0xFFFFFFFF)
     words *= np.uint32(0x9E3779B1)

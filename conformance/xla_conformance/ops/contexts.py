@@ -74,7 +74,7 @@ CONTEXTS: tuple[Context, ...] = (
     Context("kernels", "fused", "mixed", 2),
     Context("constants", "alone", "mixed", 0),
 )
-"""Every pair of two properties occurs; the level alternates, so that two neighbours have both."""
+"""Every combination of two properties occurs. The level alternates, so that two successive contexts have both."""
 
 
 def contexts_for(number: int, count: int) -> list[Context]:
@@ -87,12 +87,13 @@ def contexts_for(number: int, count: int) -> list[Context]:
 
 
 def context_for(number: int, name: str, *, often: OneOf[0, 2] = 2) -> Context:
-    """Returns the context of the case `number` of an op or another name: for five of six the op alone.
+    """Returns the context in which case `number` of an op, or of anything else with a name, runs.
 
-    Most of these are at level 0, as compilation at level 2 takes several times as long.
+    Five cases of six run the op alone. Four of these five are compiled at level 0, because level 2 takes several times
+    as long.
 
     Args:
-        often: the level of those that aren't at level 0; 0 if other tests have the op at level 2.
+        often: the level of the fifth; 0 if other tests compile the op at level 2.
     """
     if number % 6 < 5:
         return Context(level=0 if number % 6 else often)

@@ -151,7 +151,7 @@ def _bytes_crossed(i: HloInstruction) -> int:
 
 
 def _runs(module: HloModule) -> dict[HloComputation, float]:
-    """How often a run of the program runs each of its computations, about."""
+    """Estimates how often a run of the program runs each of its computations."""
     runs = {module.entry: 1.0}
     for computation in reachable_sequences(module):
         for i in computation.instructions:

@@ -1,4 +1,4 @@
-"""The words of assembly formats that are several attributes at once.
+"""The directives of assembly formats that stand for several attributes at once.
 
 A writer gets a dictionary of the attributes that are still to be written, and removes those that it writes.
 """

@@ -138,7 +138,7 @@ def _plan(body: KernelBody) -> _TeamsPlan | None:
     if stride == 1:  # several rows a block, if there are blocks enough
         at_once = rows_at_once(rows, team, most, model)
     if at_once * team == 1:
-        return None  # the elements of blocks of one thread are those of other forms
+        return None  # a block of one thread is no team: other forms compute such rows
     layout = TeamLayout(team, at_once * team, stride, model.lanes)
     is_kept = steps * words <= model.registers and steps * width * body.size <= MOST_CODE
     return _TeamsPlan(
@@ -184,7 +184,7 @@ class _Rows:
         self._kept = [self._step(b.int_(n), f"place{n}") for n in range(plan.steps)] if plan.is_kept else []
 
     def _step(self, number: Value, name: str) -> _Step:
-        """Step `number`. Beyond the row's end it is at the last elements again, and doesn't hold."""
+        """Returns step `number`. A step beyond the row's end reads the last elements again, and doesn't hold."""
         b, plan, first = self._b, self._plan, number.integer
         group = b.add(b.mul(number, b.int_(plan.layout.size)), self._team.member)
         holds = b.bool_(True)
