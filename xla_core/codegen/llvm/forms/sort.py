@@ -21,6 +21,7 @@ from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.element_type import ElementType
 
 Less = Callable[[Sequence[Value], Sequence[Value]], Value]
 
@@ -60,6 +61,35 @@ class _Half:
             self.b.store_register(value, array, position)
 
 
+class _Scratch:
+    """Memory for two copies of a row, each an array of every register of an element.
+
+    Attributes:
+        row: the bytes of a copy.
+    """
+
+    def __init__(self, context: EmissionContext, element_types: Sequence[ElementType], length: int) -> None:
+        self._context = context
+        self._types: list[str] = []
+        for element_type in element_types:
+            self._types += [register_type(element_type.component)] * (2 if element_type.is_complex else 1)
+        widths = [max(8, type_bits(t)) // 8 for t in self._types]
+        self._sizes = [-(-width * length // 64) * 64 for width in widths]
+        self.row = sum(self._sizes)
+        self._memory = context.abi.allocate(context.builder, 2 * self.row)
+
+    def half(self, start: Value) -> _Half:
+        """Returns the copy that begins at a number of bytes."""
+        b, arrays, offset = self._context.builder, [], 0
+        for type_, size in zip(self._types, self._sizes, strict=True):
+            arrays.append((type_, b.gep("i8", self._memory, b.add(start, b.int_(offset)))))
+            offset += size
+        return _Half(b, arrays)
+
+    def release(self) -> None:
+        self._context.abi.release(self._context.builder, self._memory, 2 * self.row)
+
+
 def _emit(body: KernelBody, plan: KernelPlan, frame: KernelFrame, context: EmissionContext) -> None:
     root, b = body.root, context.builder
     dims, dimension = root.operand(0).shape.dimensions, _dimension(body)
@@ -68,20 +98,8 @@ def _emit(body: KernelBody, plan: KernelPlan, frame: KernelFrame, context: Emiss
     length = dims[dimension]
     outer, inner = math.prod(dims[:dimension]), math.prod(dims[dimension + 1 :])
     element_types = [o.shape.element_type for o in root.operands]
-    registers: list[str] = []
-    for element_type in element_types:
-        registers += [register_type(element_type.component)] * (2 if element_type.is_complex else 1)
-    widths = [max(8, type_bits(t)) // 8 for t in registers]
-    row = sum(-(-w * length // 64) * 64 for w in widths)
-    scratch = context.abi.allocate(b, 2 * row)
-
-    def half(start: Value) -> _Half:
-        arrays, offset = [], 0
-        for type_, width in zip(registers, widths, strict=True):
-            arrays.append((type_, b.gep("i8", scratch, b.add(start, b.int_(offset)))))
-            offset += -(-width * length // 64) * 64
-        return _Half(b, arrays)
-
+    scratch = _Scratch(context, element_types, length)
+    half, row = scratch.half, scratch.row
     comparator = root.attribute("to_apply")
 
     def less(x: Sequence[Value], y: Sequence[Value]) -> Value:
@@ -126,7 +144,7 @@ def _emit(body: KernelBody, plan: KernelPlan, frame: KernelFrame, context: Emiss
 
     context.each(zero, whole, put, name="put")
     context.close_loop(loop)
-    context.abi.release(b, scratch, 2 * row)
+    scratch.release()
 
 
 def _sort_runs(context: EmissionContext, half: _Half, length: int, less: Less) -> None:
