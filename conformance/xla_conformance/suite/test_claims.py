@@ -147,7 +147,7 @@ def test_each_op_refused_once(backend: str, refuse: Refuse, opcode: Opcode, seed
     )
 
 
-@pytest.mark.promise("compiler.host-fallback", "compiler.thread-safe")
+@pytest.mark.promise("compiler.host-fallback", "compiler.run-backend", "compiler.thread-safe")
 def test_a_compilation_leaves_the_next_one_alone(backend: str, open_client: Callable[[], Client], seed: int) -> None:
     """An op that only the host can run is refused again, after a compilation in which the host ran it."""
     with refusing(open_client) as refuse:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.comparison import EXACT
 from xla_conformance.ops.domain import TYPES, domain
 from xla_conformance.ops.domains.movement import RANKS
+from xla_conformance.ops.elementwise_forms import constants
+from xla_conformance.ops.fills import exactly
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.sizes import SIZES, dimensions
 from xla_conformance.ops.values import moderate, special
@@ -34,6 +38,19 @@ def _compare(p: Program, c: Choice) -> HloInstruction:
     total = "TOTALORDER" if p.type.is_floating else own
     kind = {"none": None, "named": own, "total": total}[c.order]
     return p.add(Opcode.COMPARE, x, y, direction=direction, type=kind)
+
+
+@domain(Opcode.COMPARE, variant="scalars", rule=EXACT, sizes=(), places=(), pairs=False, order=("none",))
+def _compare_scalars(p: Program, c: Choice) -> HloInstruction:
+    """Scalars in each direction: the ends of the type, and numbers near 0."""
+    directions = ("EQ", "NE") if p.type.is_complex else lookup(Opcode.COMPARE).attributes["direction"].values
+    known = constants(p.type)
+    chosen = [*known[:4], *known[8:10]]  # 0, -0, 1, -1, an infinity and a NaN, where the type has them
+    if p.type.is_integral:
+        chosen = [np.asarray(n).astype(known[0].dtype) for n in (*p.type.integer_range, 0, 1)]
+    left, right = [[p.parameter(fill=exactly(*value.reshape(1).tolist())) for value in chosen] for _ in range(2)]
+    pairs = itertools.product(left, right)
+    return p.add(Opcode.TUPLE, *(p.add(Opcode.COMPARE, x, y, direction=d) for x, y in pairs for d in directions))
 
 
 @domain(Opcode.SELECT, rank=RANKS, predicate=("array", "scalar"))
