@@ -24,6 +24,7 @@ from xla_core.passes.legalization.unmet import Unmet, refusal
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.rewriter import Rule, remove_dead, replace
 from xla_core.target import Lack, LackKind, Ok, Support, Unsupported
+from xla_core.traversal import reachable
 
 _MOST_STEPS_DEEP = 24  # the deepest nesting of decompositions
 
@@ -110,7 +111,7 @@ def rewrite_unsupported(
     module: HloModule, supports: Supports, decompositions: Mapping[Opcode, Sequence[Rule]] | None = None
 ) -> tuple[bool, list[Unmet]]:
     """Like `legalize`, but returns whether the module changed, and what cannot be rewritten."""
-    legalizer = _Legalizer(supports, decompositions or {})
+    legalizer = _Legalizer(module, supports, decompositions or {})
     sequences = set(reachable_sequences(module))
     for computation in module.post_order():
         if computation in sequences:  # those that an instruction applies are rewritten with it
@@ -129,7 +130,8 @@ def _without_partial_decompositions(
     """
     trial = module.clone()
     pairs = zip(trial.computations, module.computations, strict=True)
-    originals = {new: old for c, d in pairs for new, old in zip(c.instructions, d.instructions, strict=True)}
+    # A copy has its instructions in post-order.
+    originals = {new: old for c, d in pairs for new, old in zip(c.instructions, d.post_order(), strict=True)}
     _, unmet = rewrite_unsupported(trial, supports, decompositions)
     pieces: dict[HloInstruction, float] = {}
     runs = _runs(trial)
@@ -169,7 +171,8 @@ def _lacks_itself(i: HloInstruction, answer: Support) -> bool:
 class _Legalizer:
     """Legalizes computations, each once and callees first, including those that decompositions add."""
 
-    def __init__(self, supports: Supports, own: Mapping[Opcode, Sequence[Rule]]) -> None:
+    def __init__(self, module: HloModule, supports: Supports, own: Mapping[Opcode, Sequence[Rule]]) -> None:
+        self._of_program = frozenset(module.computations)
         self._supports = supports
         self._own = own
         self._seen: set[HloComputation] = set()
@@ -216,6 +219,10 @@ class _Legalizer:
         if new is None:
             return False
         self._within.update(dict.fromkeys(builder.added, unmet))
+        added = (c for made in builder.added for c in made.called_computations)
+        for computation in reachable(added, lambda c: [d for i in c.instructions for d in i.called_computations]):
+            if computation not in self._of_program:
+                self._within |= dict.fromkeys(computation.instructions, unmet)
         operands = list(instruction.operands)
         replace(instruction, new)
         for operand in operands:

@@ -9,6 +9,7 @@ from xla_core.errors import UnimplementedError
 from xla_core.hlo.evaluator import evaluate
 from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.parsing.parser import parse_hlo
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.verifier import verify
 from xla_core.passes.legalization import legalize, unsupported_instructions
@@ -299,3 +300,39 @@ ENTRY e {{
     arguments = [rng.integers(-8, 8, s).astype(T(narrow).dtype) for s in ((4, 8), (8, 4))]
     ((expected, found),) = _run(text, *arguments, capabilities=capabilities)
     np.testing.assert_array_equal(found, expected)
+
+
+def test_an_op_that_the_host_would_run_in_pieces_stays_whole() -> None:
+    """The order in which a pass added the instructions doesn't matter."""
+    text = """HloModule m
+less {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = pred[] compare(a, b), direction=LT
+}
+ENTRY e {
+  x = f32[40] parameter(0)
+  sorted = f32[40] sort(x), dimensions={0}, to_apply=less
+  ROOT r = f32[40] add(sorted, x)
+}
+"""
+    module = parse_hlo(text)
+    (x, sort, _) = module.entry.instructions
+    sort.replace_operand(0, module.entry.add(Opcode.ADD, x, x))
+    legalize(module, Capabilities().with_ops([Opcode.ADD], [ElementType.F32]).check, refuse=False)
+    assert sorted(i.opcode for i in module.entry.instructions) == ["add", "add", "parameter", "sort"]
+
+
+def test_an_op_that_the_host_would_run_in_a_loop_stays_whole() -> None:
+    text = """HloModule m
+ENTRY e {
+  x = f32[400,3] parameter(0)
+  i = s32[30] parameter(1)
+  y = f32[400,3] add(x, x)
+  ROOT g = f32[30,3] gather(y, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1,
+    slice_sizes={1,3}
+}
+"""
+    module = parse_hlo(text)
+    legalize(module, Capabilities().with_ops([Opcode.ADD], [ElementType.F32]).check, refuse=False)
+    assert [i.opcode for i in module.entry.instructions] == ["parameter", "parameter", "add", "gather"]
