@@ -10,6 +10,9 @@ such as a destructor; later by stopping it for ever. Therefore
 - unwinding stops at an entry, which has no unwind information: the thread ends, and the host's functions don't see it.
 
 Once the interpreter shuts down, an entry does nothing.
+
+A host whose thread has ended in a call, such as a compilation that Ctrl-C has left behind, may wait for that thread for
+ever when it is destroyed. `at_exit_with_calls_left` is how it is kept from being destroyed.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from collections.abc import Callable
 
 from xla_core.pjrt.abi_table import FUNCTIONS
 from xla_core.pjrt.native import NativeCode, common
+from xla_core.runtime.host.queue import skip_library_teardown
 
 _EXIT_SECONDS = 1.0
 
@@ -79,11 +83,13 @@ class _HostThreads(NativeCode):
     Attributes:
         inside: the address of their number.
         closed: the address of a word that is 1 after the main program.
+        when_left: functions to call after the main program if calls are still under way.
     """
 
     def __init__(self) -> None:
         super().__init__("@inside = global i64 0\n@closed = global i64 0")
         self.inside, self.closed = self.address("inside"), self.address("closed")
+        self.when_left: list[Callable[[], None]] = []
         atexit.register(self._close)
         os.register_at_fork(after_in_child=self._forget)
 
@@ -97,11 +103,20 @@ class _HostThreads(NativeCode):
         count, deadline = ctypes.c_uint64.from_address(self.inside), time.monotonic() + _EXIT_SECONDS
         while count.value and time.monotonic() < deadline:
             time.sleep(0.001)
+        if count.value:
+            skip_library_teardown()
+            for function in self.when_left:
+                function()
 
 
 @functools.cache
 def _host_threads() -> _HostThreads:
     return _HostThreads()
+
+
+def at_exit_with_calls_left(function: Callable[[], None]) -> None:
+    """Calls `function` after the main program if calls of a host's threads are under way, which will not return."""
+    _host_threads().when_left.append(function)
 
 
 def _entry_ir(name: str, function: Callable[[int], int]) -> str:

@@ -60,12 +60,23 @@ def test_threads_compile_and_run(each: int) -> None:
     assert live_handles() == before
 
 
+def mappings_and_descriptors() -> tuple[int, int]:
+    with open("/proc/self/maps") as file:
+        return sum(1 for _ in file), len(os.listdir("/proc/self/fd"))
+
+
 @pytest.mark.parametrize("count", [30, pytest.param(1000, marks=pytest.mark.slow)])
 def test_many_executables_are_alive(count: int) -> None:
+    """Each takes few mappings of memory, of which Linux allows a process 65,530, and no file descriptor."""
     host = Host("cpu")
     before = live_handles()
     x = host.upload(X)
+    host.call("LoadedExecutable_Destroy", executable=host.compile(program(-1)))
+    mappings, descriptors = mappings_and_descriptors()
     executables = [host.compile(program(number)) for number in range(count)]
+    with_all = mappings_and_descriptors()
+    assert with_all[0] - mappings <= 4 * count + 20
+    assert with_all[1] <= descriptors + 5
     for _ in range(3):
         for number, executable in enumerate(executables):
             (result,) = host.execute(executable, [x], 1)

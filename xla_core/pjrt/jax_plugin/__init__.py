@@ -5,6 +5,7 @@ JAX's own platforms keep their names and their priority: a backend is used where
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import importlib.metadata
 from typing import Any
@@ -53,6 +54,7 @@ def _open_client(backend: str) -> Any:
     from xla_core.pjrt.api import capsule, make_api
     from xla_core.pjrt.jax_plugin.handlers import register_handlers
     from xla_core.pjrt.jax_plugin.platforms import register_platform
+    from xla_core.pjrt.python_entries import at_exit_with_calls_left
 
     name = platform_name(backend)
     if not xla_client.pjrt_plugin_loaded(name):
@@ -62,7 +64,17 @@ def _open_client(backend: str) -> Any:
         register_platform(name)
         register_handlers(name)
         _register_profiler(table)
+        at_exit_with_calls_left(functools.partial(_keep_client, name))
     return xla_client.make_c_api_client(name)
+
+
+def _keep_client(platform: str) -> None:
+    """Keeps JAX's client of a platform from being destroyed: it would wait for its threads, of which one has ended."""
+    from jax._src import xla_bridge
+
+    client = xla_bridge._backends.get(platform)
+    if client is not None:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(client))
 
 
 @functools.cache

@@ -315,11 +315,15 @@ def finish_at_exit() -> bool:
         sys.stderr.flush()
         os._exit(130)
     if busy:
-        # The teardown of libraries (OpenBLAS) frees what running kernels use. `_exit` is called before it.
-        libc = ctypes.CDLL(None)
-        if hasattr(libc, "on_exit"):
-            libc.on_exit(libc._exit, None)
+        skip_library_teardown()
     return not busy
+
+
+def skip_library_teardown() -> None:
+    """Makes the process end before libraries (OpenBLAS, LLVM) free what threads that still run use."""
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "on_exit"):
+        libc.on_exit(libc._exit, None)
 
 
 def _close(queues: list[HostQueue], seconds: float) -> list[HostQueue]:
