@@ -110,10 +110,14 @@ def wide_program(count: int = 24) -> FamilyProgram:
 
 
 def hundreds_of_arguments(count: int = 300) -> FamilyProgram:
-    """More parameters and results than a table with numbers of 8 bits has, all of one shape, in the other order."""
-    lines = [f"  p{i} = s32[2] parameter({i})" for i in range(count)]
-    results = ", ".join(f"p{i}" for i in reversed(range(count)))
-    lines.append(f"  ROOT r = ({', '.join(['s32[2]'] * count)}) tuple({results})")
+    """More parameters and results than a table with numbers of 8 bits has, in the other order.
+
+    All have one shape, but for an empty parameter in the middle, which isn't a result.
+    """
+    empty = count // 2
+    lines = [f"  p{i} = s32[{2 * (i != empty)}] parameter({i})" for i in range(count)]
+    results = [f"p{i}" for i in reversed(range(count)) if i != empty]
+    lines.append(f"  ROOT r = ({', '.join(['s32[2]'] * len(results))}) tuple({', '.join(results)})")
     return FamilyProgram("hundreds_of_arguments", "HloModule m\n\nENTRY e {\n" + "\n".join(lines) + "\n}\n")
 
 
