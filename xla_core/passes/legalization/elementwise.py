@@ -143,7 +143,9 @@ def _shift_right_logical(kind: ElementType, x: HloExpression, n: HloExpression) 
     highest = x.like(_of_bits(kind, 1 << width - 1))
     filled = highest.op(Opcode.SHIFT_RIGHT_ARITHMETIC, n) << 1
     shifted = x.op(Opcode.SHIFT_RIGHT_ARITHMETIC, n) & ~filled
-    fits = (n >= 0) & (n < width) if kind.is_signed else n < width
+    fits = n >= 0 if kind.is_signed else n < width
+    if kind.is_signed and width <= kind.integer_range[1]:  # else every count is less than the width
+        fits &= n < width
     return fits.where(shifted, 0)
 
 

@@ -101,6 +101,19 @@ def test_a_logical_shift_by_an_arithmetic_one(kind: str) -> None:
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("kind", ["s2", "u2", "s4", "u4"])
+def test_a_logical_shift_of_few_bits(kind: str) -> None:
+    """The type may be too narrow for the number of its bits."""
+    low, high = T(kind).integer_range
+    values = np.arange(low, high + 1)
+    x, n = (v.astype(T(kind).dtype) for v in (np.repeat(values, len(values)), np.tile(values, len(values))))
+    body = "".join(f" {v} = {kind}[{len(x)}] parameter({i})\n" for i, v in enumerate("xn"))
+    text = f"HloModule m\nENTRY e {{\n{body} ROOT r = {kind}[{len(x)}] shift-right-logical(x, n)\n}}\n"
+    module, legal = legalized(text, Capabilities.all_of(without=[Opcode.SHIFT_RIGHT_LOGICAL]))
+    (expected,), (found,) = (evaluate(m, x, n) for m in (module, legal))
+    np.testing.assert_array_equal(found.astype(np.int8), expected.astype(np.int8))
+
+
 @pytest.mark.parametrize(
     "name", ["lstm_grad", "dynamic_slices", "scatter_forms", "random_integers_and_choices", "gather_forms", "sort_grad"]
 )
