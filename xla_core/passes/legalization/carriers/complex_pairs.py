@@ -43,13 +43,15 @@ class ComplexPairs(HloPass):
             return False
         if any(self._is_outside(i) for c in module.computations for i in c.instructions):
             return False
-        if not all(self._is_in_memory(i.shape) for i in (*module.entry.parameters, module.entry.root)):
+        root = module.entry.root.shape
+        results = root.tuple_shapes if root.is_tuple else (root,)
+        if not all(map(self._is_in_memory, (*(p.shape for p in module.entry.parameters), *results))):
             return False
         self._show_as_real(module.entry)
         changed, unmet = rewrite_unsupported(module, self._check)
         module.remove_unreachable_computations()
         if unmet:
-            return changed
+            return changed or bool(self._outside)
         for computation in module.post_order():
             b = Builder(computation)
             for i in computation.post_order():
@@ -59,12 +61,10 @@ class ComplexPairs(HloPass):
         return True
 
     def _is_in_memory(self, shape: Shape) -> bool:
-        """Whether the complex arrays of an argument or result, if it has any, are pairs in row-major order."""
+        """Whether the target can hold an argument or result: a complex one is an array of pairs in row-major order."""
         if not self._has_pairs(shape):
             return True
-        if shape.is_tuple:
-            return all(self._is_in_memory(s) and not (s.is_tuple and self._has_pairs(s)) for s in shape.tuple_shapes)
-        return shape.element_type in self._held and is_plain(shape.with_default_layout())
+        return shape.is_array and shape.element_type in self._held and is_plain(shape.with_default_layout())
 
     def _show_as_real(self, entry: HloComputation) -> None:
         """Makes complex arguments of their bits, and bits of complex results."""

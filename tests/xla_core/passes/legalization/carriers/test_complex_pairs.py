@@ -152,6 +152,19 @@ def test_complex_arguments_and_results_are_pairs_in_memory(place: str) -> None:
         np.testing.assert_allclose(found, wanted, rtol=1e-5)
 
 
+def test_arguments_that_are_tuples_are_refused() -> None:
+    """The core takes them apart before."""
+    text = """HloModule m
+ENTRY e {
+  p = (c64[3], f32[3]) parameter(0)
+  z = c64[3] get-tuple-element(p), index=0
+  ROOT w = c64[3] multiply(z, z)
+}
+"""
+    with pytest.raises(UnimplementedError, match="there is no multiply of c64"):
+        PassContext(invariants=[verify]).run(default_pipeline(TARGET), xla.parse(text), ())
+
+
 def test_a_device_that_says_what_it_holds_is_not_given_more() -> None:
     real = TARGET.capabilities.model_copy(update={"storage_types": frozenset({T.F32, T.S32, T.PRED})})
     with pytest.raises(UnimplementedError, match="the device holds no c64"):
