@@ -8,6 +8,7 @@ import uuid
 import numpy as np
 import pytest
 import xla_backend_cpu
+from xla_backend_cpu.codegen.native_kernels import is_small
 from xla_backend_cpu.compiler import CpuCompiler
 
 import xla_core as xla
@@ -133,9 +134,38 @@ ENTRY main {{
 }}"""
     compiler = CpuCompiler()
     module = compiler.run_hlo_passes(parse_hlo(text), xla.CompileOptions())
-    microseconds = compiler.run_backend(module, xla.CompileOptions())._program.microseconds
+    entry = compiler.run_backend(module, xla.CompileOptions()).native_entry()
+    assert entry is not None
+    microseconds = entry.microseconds
     assert (microseconds < float("inf")) == is_known
     if limit == "constant(10)":
         assert 0 < microseconds < 40
     elif is_known:
         assert microseconds > 1e6
+
+
+@pytest.mark.parametrize(
+    ("root", "expected"), [("written", True), ("(written, cell)", True), ("(written, twice)", False), ("twice", False)]
+)
+def test_kernels_are_small_by_the_elements_that_they_write(root: str, expected: bool) -> None:
+    """Of an array that is updated in place, these are the elements of the update."""
+    names = {"written": "f32[100000]", "cell": "f32[1]", "twice": "f32[100000]"}
+    shape = f"({', '.join(names[n] for n in root[1:-1].split(', '))})" if root[0] == "(" else names[root]
+    result = f"tuple{root}" if root[0] == "(" else f"copy({root})"
+    module = parse_hlo(f"""HloModule m
+fused {{
+  x = f32[100000] parameter(0)
+  cell = f32[1] parameter(1)
+  i = s32[] parameter(2)
+  twice = f32[100000] add(x, x)
+  {"ROOT " if root == "written" else ""}written = f32[100000] dynamic-update-slice(x, cell, i)
+  {"" if root == "written" else f"ROOT r = {shape} {result}"}
+}}
+ENTRY e {{
+  x = f32[100000] parameter(0)
+  cell = f32[1] parameter(1)
+  i = s32[] parameter(2)
+  ROOT f = {shape} fusion(x, cell, i), kind=kLoop, calls=fused
+}}
+""")
+    assert is_small(module.entry.root) == expected

@@ -205,9 +205,11 @@ class NativeKernels:
 
 def is_small(instruction: HloInstruction) -> bool:
     """Whether a kernel computes few elements by little code, so that calling it takes longer than its work."""
-    members = instruction.attribute("calls").instructions if instruction.opcode == Opcode.FUSION else [instruction]
-    updates = [i.operand(1) for i in members if i.opcode == Opcode.DYNAMIC_UPDATE_SLICE]
-    written = updates or [instruction]
+    is_fusion = instruction.opcode == Opcode.FUSION
+    members = instruction.attribute("calls").instructions if is_fusion else [instruction]
+    root = instruction.attribute("calls").root if is_fusion else instruction
+    roots = root.operands if root.opcode == Opcode.TUPLE else [root]
+    written = [r.operand(1) if r.opcode == Opcode.DYNAMIC_UPDATE_SLICE else r for r in roots]
     elements = sum(leaf.num_elements for value in written for leaf in value.shape.array_leaves())
     code = sum(_CODE_OF_FUNCTION if Trait.TRANSCENDENTAL in i.op.traits else 1 for i in members)
     return elements <= _FEW_ELEMENTS and code <= _LITTLE_CODE and all(map(_is_simple, members))
