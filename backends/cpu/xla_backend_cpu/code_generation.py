@@ -42,9 +42,9 @@ from xla_core.target import Capabilities, ParallelModel, TargetConfig
 
 __all__ = ["can_share", "capabilities", "compile_module", "hlo_stages", "loop_abi", "processor_of"]
 
-_LINES_OF_A_PART = {False: 2500, True: 250}
-"""Lines of LLVM IR per part compiled on its own thread, without and with optimization. An empty module costs LLVM 1 ms,
-as much as 100 lines without optimization and as 5 with it."""
+_LINES_OF_A_PART, _UNOPTIMIZED_LINES_OF_A_PART = 250, 2500
+"""Lines of LLVM IR per part compiled on its own thread. An empty module costs LLVM 1 ms, as much as 5 lines with
+optimization and as 100 without it."""
 
 _SHORT_NANS = ("x86_64", "aarch64", "riscv")
 """The architectures known to have `LoopAbi.has_short_nans`."""
@@ -129,7 +129,8 @@ def compile_module(
     keep = keep_artifacts or ModuleDump.active() is not None
     with profiler.span("emit LLVM IR", category="compile"):
         ir = emitter.emit()
-        parts = [IrPart(ir.to_text())] if keep else ir.split(_LINES_OF_A_PART[level > 0])
+        lines = _LINES_OF_A_PART if level else _UNOPTIMIZED_LINES_OF_A_PART
+        parts = [IrPart(ir.to_text())] if keep else ir.split(lines)
     artifacts: dict[str, str | bytes] = {"buffer-assignment": assignment.to_text()}
     with profiler.span("generate code", category="compile"):
         if keep:  # compile one module, so that its IR can be kept as a whole

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import functools
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -45,7 +46,7 @@ _TRIED_NANOSECONDS = 300_000
 """How long a program with a loop of unknown length may run in its caller, by estimate."""
 
 _RUNS_UNTRIED = 63
-"""After the caller gave up a run, so many go to the worker at once."""
+"""The number of runs that go to the worker at once, after the caller gave up one."""
 
 _UNLIMITED = (1 << 63) - 1
 
@@ -92,8 +93,10 @@ class CpuExecutable(Executable):
         if program.time_slot:
             self._fixed.append((program.time_slot, _UNLIMITED))
         self._contexts: dict[tuple[int, int], ctypes.Array[ctypes.c_int32]] = {}
-        is_repeatable = not program.host_calls and all(place.donor is None for place in program.results)
-        self._may_try = program.time_slot > 0 and is_repeatable and not _has_state(module)
+        self._microseconds = math.inf if program.time_slot else program.microseconds
+        for_loops = _TRIED_NANOSECONDS - 1000 * program.microseconds
+        is_repeatable = all(place.donor is None for place in program.results) and not _has_state(module)
+        self._for_loops = int(for_loops) if program.time_slot and is_repeatable and for_loops > 0 else 0
         self._untried = 0
 
     def execute_async_on_stream(
@@ -138,8 +141,8 @@ class CpuExecutable(Executable):
                 taken.append(temporaries)
                 table[program.temp_slot] = temporaries.handle + temporaries.offset
             name = self.module.name if profiler.active is not None else ""
-            attempt = functools.partial(self._try, table) if self._may_try else None
-            stream.enqueue(work, program.microseconds, name, attempt)
+            attempt = functools.partial(self._try, table) if self._for_loops else None
+            stream.enqueue(work, self._microseconds, name, attempt)
         except BaseException:
             for memory in taken:
                 allocator.free(memory)
@@ -160,10 +163,10 @@ class CpuExecutable(Executable):
 
         It may then run again, because it writes to results and temporaries only.
         """
-        if self._untried:
+        if self._untried > 0:  # other threads may change it too, so that it may become negative
             self._untried -= 1
             return False
-        table[self._program.time_slot] = _TRIED_NANOSECONDS
+        table[self._program.time_slot] = self._for_loops
         status = self._entry(table)
         if status == Status.OUT_OF_TIME:
             table[self._program.time_slot] = _UNLIMITED
@@ -216,7 +219,7 @@ class CpuExecutable(Executable):
             parameters=program.parameters,
             results=results,
             temporaries=((program.temp_slot, program.temp_bytes),) if program.temp_bytes else (),
-            microseconds=program.microseconds,
+            microseconds=self._microseconds,
         )
 
     def serialize(self) -> bytes:

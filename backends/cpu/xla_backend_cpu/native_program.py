@@ -40,7 +40,7 @@ class NativeProgram:
         constant_slots: slot -> offset of its constant in `constants`.
         routines: names of the BLAS and LAPACK routines that the code calls.
         threads: the number of threads among which kernels may be divided.
-        microseconds: an estimate of a run's time; infinite where it calls the host or has a loop of unknown length.
+        microseconds: an estimate of a run's time, without loops of unknown length; infinite where it calls the host.
         time_slot: the slot for the nanoseconds that loops of unknown length may take; 0 if there are none.
         host_calls: (computation, instruction) names of the instructions that run on the host.
         collective_timeout: the most seconds that a device waits for the others in a collective.
@@ -121,9 +121,9 @@ def check_program(program: NativeProgram, module: HloModule) -> None:
         _require(_is_count(offset, 0, len(program.constants)), "constant_slots", offset)
     _require(all(isinstance(name, str) for name in program.routines), "routines", program.routines)
     _require(_is_count(program.threads, 1, 1 << 16), "threads", program.threads)
-    _require(isinstance(program.microseconds, (int, float)), "microseconds", program.microseconds)
-    timeout = program.collective_timeout
-    _require(isinstance(timeout, (int, float)) and timeout >= 0, "collective_timeout", timeout)
+    for field in ("microseconds", "collective_timeout"):
+        value = getattr(program, field)
+        _require(isinstance(value, (int, float)) and value >= 0, field, value)
     _check_slots(program)
     known = {(c.name, i.name) for c in module.computations for i in c.instructions}
     _require(known.issuperset(program.host_calls), "host_calls", program.host_calls)
@@ -145,7 +145,7 @@ def _check_slots(program: NativeProgram) -> None:
     """Checks that no slot has two addresses: the code would find another one in the slot that is left empty."""
     slots = [*program.parameters, *program.constant_slots]
     slots += [place.slot for place in program.results if place.donor is None and place.size]
-    slots += [program.temp_slot] if program.temp_bytes else []
+    slots += [slot for slot in (program.temp_slot, program.time_slot) if slot]
     _require(len(set(slots)) == len(slots), "slots", sorted(slots))
     donors = [place.donor for place in program.results if place.donor is not None]
     _require(len(set(donors)) == len(donors), "results", program.results)

@@ -85,54 +85,6 @@ def test_while(agree):
     agree(LOOP, np.linspace(-2, 2, 100, dtype=np.float32))
 
 
-def _count_up(step: str) -> str:
-    """A program that adds `step` to a number until it is at least its argument."""
-    return f"""HloModule count
-condition {{
-  s = (s32[], s32[]) parameter(0)
-  i = s32[] get-tuple-element(s), index=0
-  n = s32[] get-tuple-element(s), index=1
-  ROOT less = pred[] compare(i, n), direction=LT
-}}
-body {{
-  s = (s32[], s32[]) parameter(0)
-  i = s32[] get-tuple-element(s), index=0
-  n = s32[] get-tuple-element(s), index=1
-  step = s32[] {step}
-  next = s32[] add(i, step)
-  ROOT t = (s32[], s32[]) tuple(next, n)
-}}
-ENTRY main {{
-  zero = s32[] constant(0)
-  n = s32[] parameter(0)
-  t = (s32[], s32[]) tuple(zero, n)
-  w = (s32[], s32[]) while(t), condition=condition, body=body
-  ROOT i = s32[] get-tuple-element(w), index=0
-}}"""
-
-
-def _wait_for_results(executable: xla.LoadedExecutable, argument: np.ndarray) -> list[int]:
-    """Runs a program until its caller certainly runs it itself, and on, with short and long runs in turns."""
-    return [int(np.asarray(executable(argument if i % 5 == 4 else np.int32(3))[0])) for i in range(200)]
-
-
-def test_a_loop_of_unknown_length_runs_on_where_its_caller_gave_up(client):
-    executable = client.compile(_count_up("constant(1)"))
-    assert _wait_for_results(executable, np.int32(10**6)) == [3, 3, 3, 3, 10**6] * 40
-
-
-def test_an_endless_loop_does_not_block_a_caller_that_waited_for_short_ones(client):
-    executable = client.compile(_count_up("get-tuple-element(s), index=1"))
-    for argument in range(1, 100):
-        executable(np.int32(argument))[0].block_until_ready()
-    endless = client.compile(_count_up("constant(0)"))
-    (result,) = endless(np.int32(1))
-    assert not result.is_ready()
-    endless.delete()
-    with pytest.raises(xla.XlaError, match="cancelled"):
-        result.block_until_ready()
-
-
 def test_serialized_code_runs_again(client):
     x = np.linspace(-2, 2, 100, dtype=np.float32)
     exe = client.compile(LOOP)

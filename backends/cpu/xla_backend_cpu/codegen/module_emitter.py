@@ -11,7 +11,6 @@ Custom calls, collectives and transfers run on the host: each is a call of `xla_
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections import Counter
 from collections.abc import Sequence
 
@@ -51,7 +50,7 @@ It takes a time for the stores of their arguments that grows with the square of 
 """
 
 _ITERATION_NANOSECONDS = 50.0  # of a loop, besides its kernels
-_LONGEST_ITERATION = 1e15  # nanoseconds; more than any run takes
+_LONGEST_ITERATION = 1e6  # nanoseconds to count; more than a caller gives a loop, and far from the range of the word
 _FIRST_RANDOM_STATE = Environment.rng_state  # the initial state of the reference evaluator
 
 
@@ -73,7 +72,7 @@ class ModuleEmitter:
         kernel_count: the number of kernels.
         library_calls: routine -> the number of instructions whose kernels call it.
         host_calls: the (computation, instruction) names of the instructions that run on the host.
-        nanoseconds: an estimate of a run's time; infinite with a loop whose number of iterations is not known.
+        nanoseconds: an estimate of a run's time, without loops whose number of iterations is not known.
         time_slot: the table's entry for the nanoseconds that such loops may take; 0 if there is none.
     """
 
@@ -103,6 +102,7 @@ class ModuleEmitter:
         self._limits_loops = limits_loops
         self._kernels = NativeKernels(hlo, assignment, abi, processor, threads, self.module, blas)
         self._functions: dict[HloComputation, str] = {}
+        self._times: dict[HloComputation, float] = {}  # the nanoseconds of one call of each
         self._loop_depths: dict[HloComputation, int] = {}
         self._in_loop = False  # whether what is emitted now is in a loop
 
@@ -126,24 +126,27 @@ class ModuleEmitter:
     # -- computations ------------------------------------------------------------------------------------------------
 
     def _computation(self, computation: HloComputation, name: str | None = None) -> str:
-        """The symbol of a computation's function, which is emitted at first use."""
-        if computation in self._functions:
-            return self._functions[computation]
-        symbol = name or self.module.symbol(f"computation_{len(self._functions)}")
-        self._functions[computation] = symbol
+        """The symbol of a computation's function, which is emitted at first use. Adds the time of a call."""
+        if computation not in self._functions:
+            before, self.nanoseconds = self.nanoseconds, 0.0
+            self._functions[computation] = name or self.module.symbol(f"computation_{len(self._functions)}")
+            self._emit_computation(computation, self._functions[computation], "" if name else "internal")
+            self._times[computation], self.nanoseconds = self.nanoseconds, before
+        self.nanoseconds += self._times[computation]
+        return self._functions[computation]
+
+    def _emit_computation(self, computation: HloComputation, symbol: str, prefix: str) -> None:
         order = [i for i in self._order(computation) if Trait.NOP not in i.op.traits]
         inlined = self._loop_depth(computation) % _INLINED_LOOPS != _INLINED_LOOPS - 1
-        prefix = "" if name else "internal"
         if len(order) <= _SEQUENCE_LENGTH:
             self._function(symbol, prefix, inlined, order)
-            return symbol
+            return
         sequence = self._begin(symbol, prefix, inlined, [])
         for start in range(0, len(order), _SEQUENCE_LENGTH):
             part = self.module.symbol(f"{symbol}_part")
             self._function(part, "internal", False, order[start : start + _SEQUENCE_LENGTH])
             self._call(sequence, part)
         self._end(sequence)
-        return symbol
 
     def _function(self, symbol: str, prefix: str, inlined: bool, order: Sequence[HloInstruction]) -> None:
         """Emits a function that runs instructions in order and returns their `Status`."""
@@ -238,8 +241,7 @@ class ModuleEmitter:
     def _while(self, sequence: _Sequence, loop: HloInstruction) -> None:
         b = sequence.builder
         condition: HloComputation = loop.attribute("condition")
-        # The time of a body that another loop has, too, is not kept.
-        trips = None if loop.attribute("body") in self._functions else known_trip_count(loop)
+        trips = known_trip_count(loop)
         before, self.nanoseconds = self.nanoseconds, 0.0
         head, body, done = (b.function.add_block(f"while.{part}") for part in ("head", "body", "done"))
         b.branch(head)
@@ -253,11 +255,11 @@ class ModuleEmitter:
         self._call(sequence, self._computation(loop.attribute("body")))
         each = self.nanoseconds + _ITERATION_NANOSECONDS
         if left is not None:
-            taken = min(each, _LONGEST_ITERATION) if each < math.inf else _ITERATION_NANOSECONDS
-            b.store(b.sub(b.load("i64", left, align=8), b.int_(int(taken))), left, align=8)
+            taken = b.int_(int(min(each, _LONGEST_ITERATION)))
+            b.store(b.sub(b.load("i64", left, align=8), taken), left, align=8)
         b.branch(head)
         b.block = done
-        self.nanoseconds = math.inf if trips is None else before + (each * trips if trips else 0.0)
+        self.nanoseconds = before + each * (trips or 0)
 
     def _time_left(self, sequence: _Sequence) -> Value:
         """Returns from the function if there is no time left; returns the place of the word that counts the time."""
