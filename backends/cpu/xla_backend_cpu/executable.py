@@ -194,10 +194,10 @@ class CpuExecutable(Executable):
             raise self._error(status)
 
     def _context(self, replica: int, partition: int) -> ctypes.Array[ctypes.c_int32]:
+        """The context of a device's runs. They have its address, so it is never replaced."""
         key = (replica, partition)
-        if key not in self._contexts:
-            self._contexts[key] = (ctypes.c_int32 * 16)(0, replica, partition)
-        return self._contexts[key]
+        found = self._contexts.get(key)
+        return found or self._contexts.setdefault(key, (ctypes.c_int32 * 16)(0, replica, partition))
 
     def native_entry(self) -> NativeEntry | None:
         """The compiled function, for a program that neither calls the host nor returns its arguments' memory."""
@@ -259,7 +259,7 @@ class CpuExecutable(Executable):
 
     def close(self) -> None:
         """Cancels the runs in progress: each stops at its next loop iteration or host call."""
-        for context in self._contexts.values():
+        for context in list(self._contexts.values()):  # another thread may add one
             context[0] = 1
         if self._host_calls is not None:
             self._host_calls.cancel()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import threading
+
 import numpy as np
 import pytest
 from xla_backend_cpu.compiler import CpuCompiler
@@ -83,6 +86,29 @@ def test_conditional(agree, index):
 
 def test_while(agree):
     agree(LOOP, np.linspace(-2, 2, 100, dtype=np.float32))
+
+
+def test_first_runs_in_several_threads_have_one_context(client):
+    executable = client.compile(STEP).executable
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for device in range(100):
+            start, found = threading.Barrier(4), []
+
+            def run(device=device, start=start, found=found) -> None:
+                start.wait(30)
+                found.append(executable._context(device, 0))
+
+            threads = [threading.Thread(target=run) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert len(found) == 4
+            assert all(context is found[0] for context in found)
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def test_serialized_code_runs_again(client):
