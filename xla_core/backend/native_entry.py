@@ -12,7 +12,8 @@ class NativeEntry:
     The caller makes a table of addresses for each call, of the length of `table`. It begins as a copy of `table`, and
     the caller sets the entries that the other attributes name. The function returns 0 once the results are written. Any
     other status is a failure: what is in the results is undefined, and the caller runs the program again by
-    `execute_async_on_stream`, which raises the error.
+    `execute_async_on_stream`, which raises the error. A function may also fail because a loop of the program takes
+    long.
 
     The function neither needs Python nor waits for anything that does. It reads the arguments, writes to results and
     temporaries only, and keeps no address after its return. Any number of threads may call it at once, with tables of

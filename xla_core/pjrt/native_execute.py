@@ -16,14 +16,15 @@ from xla_core.runtime import INLINE_MICROSECONDS
 
 _PROGRAM_WORDS = (
     "entry device table table_words parameters parameter_pools parameter_slots results taken taken_pools taken_slots "
-    "released releases"
+    "released releases skips"
 )
 PROGRAM = {name: index for index, name in enumerate(_PROGRAM_WORDS.split())}
 """The words of a native program: the fields of its NativeEntry, and for each argument and each block of memory that a
-call takes (results, then temporaries) its pool and its entry in the table. At last the parameters that the host loses,
-and their number."""
+call takes (results, then temporaries) its pool and its entry in the table. Then the parameters that the host loses, and
+their number, and at last how many calls are left to Python because the entry failed."""
 
-_COUNTS = ("table_words", "parameters", "results", "taken", "releases")
+_COUNTS = ("table_words", "parameters", "results", "taken", "releases", "skips")
+_SKIPS = 63  # the calls that are left to Python after one that failed, which it also does if it takes too long
 _MOST_WORDS = 2048  # the longest table that a call makes on the stack
 
 
@@ -210,6 +211,13 @@ def execute(struct: Any) -> str:
   br i1 %is_native, label %read, label %python
 read:
 {_PROGRAM_READ}
+  %is_unskipped = icmp eq i64 %skips, 0
+  br i1 %is_unskipped, label %consider, label %skip
+skip:
+  %skips_left = sub i64 %skips, 1
+  store i64 %skips_left, ptr %skips_field
+  br label %python
+consider:
 {_conditions(struct)}
 run:
 {indices("argument", "taking", "using", "checking", "leaving", "releasing", "giving", "returning")}
@@ -236,8 +244,11 @@ begin:
   call void @lock()
 {loop("leaving", "%count", _count_user("leaving", -1))}
   %has_failed = icmp ne i32 %status, 0
-  br i1 %has_failed, label %undo_all, label %give
+  br i1 %has_failed, label %failed, label %give
 {_ending(struct)}
+failed:
+  store i64 {_SKIPS}, ptr %skips_field
+  br label %undo_all
 undo_use:
 {loop("unusing", "%count", _count_user("unusing", -1))}
   br label %undo_all

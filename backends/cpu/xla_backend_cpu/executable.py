@@ -45,6 +45,9 @@ __all__ = ["CpuExecutable"]
 _TRIED_NANOSECONDS = 300_000
 """How long a program with a loop of unknown length may run in its caller, by estimate."""
 
+_NATIVE_NANOSECONDS = 20_000
+"""As _TRIED_NANOSECONDS, but of the loops alone, and for a caller that may not want to wait at all."""
+
 _RUNS_UNTRIED = 63
 """The number of runs that go to the worker at once, after the caller gave up one."""
 
@@ -210,6 +213,10 @@ class CpuExecutable(Executable):
         table[0] = ctypes.addressof(self._context(0, 0))
         for slot, address in self._fixed:
             table[slot] = address
+        microseconds = self._microseconds
+        if self._for_loops:
+            table[program.time_slot] = _NATIVE_NANOSECONDS
+            microseconds = program.microseconds + _NATIVE_NANOSECONDS / 1000
         results = tuple(place.slot for place in program.results)
         for slot in (*program.parameters, *results):  # a result without elements may share a constant's slot
             table[slot] = 0
@@ -219,7 +226,7 @@ class CpuExecutable(Executable):
             parameters=program.parameters,
             results=results,
             temporaries=((program.temp_slot, program.temp_bytes),) if program.temp_bytes else (),
-            microseconds=self._microseconds,
+            microseconds=microseconds,
         )
 
     def serialize(self) -> bytes:

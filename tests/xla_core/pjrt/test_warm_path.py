@@ -34,6 +34,20 @@ func.func public @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 """
 DONATE = DOUBLE.replace("%x: tensor<4xf32>)", "%x: tensor<4xf32> {tf.aliasing_output = 0 : i32})")
+COUNT = """
+func.func @main(%n: tensor<i32>) -> tensor<i32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %step = stablehlo.constant dense<STEP> : tensor<i32>
+  %0 = stablehlo.while(%i = %zero) : tensor<i32> cond {
+    %less = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %less : tensor<i1>
+  } do {
+    %next = stablehlo.add %i, %step : tensor<i32>
+    stablehlo.return %next : tensor<i32>
+  }
+  return %0 : tensor<i32>
+}
+"""
 X = np.arange(4, dtype=np.float32)
 
 
@@ -301,6 +315,52 @@ def test_a_failing_entry_makes_python_run_the_program(host: Host) -> None:
         assert np.array_equal(host.download(result, np.float32), X * 2)
         destroy(host, result)
     assert live_handles() == before
+
+
+def test_an_entry_that_fails_is_not_called_again_for_a_while(host: Host) -> None:
+    program, x = host.compile(DOUBLE), host.upload(X)
+    loaded = handle_at(program, PjrtLoadedExecutable)
+    code = NativeCode("""
+@calls = global i64 0
+define ptr @place() { ret ptr @calls }
+define i32 @fail(ptr %table) {
+  %before = load i64, ptr @calls
+  %after = add i64 %before, 1
+  store i64 %after, ptr @calls
+  ret i32 1
+}""")
+    calls = ctypes.c_int64.from_address(ctypes.CFUNCTYPE(ctypes.c_void_p)(code.address("place"))())
+    pool = pool_of(loaded.executable.result_shapes[0], loaded.devices[0].memories[0])
+    entry = NativeEntry(code.address("fail"), (0, 0), (0,), (1,), microseconds=1.0)
+    failing = NativeProgram(entry, loaded.devices[0].address, [pool], [pool])
+    loaded.slots.set(native_program=failing.address)
+    for _ in range(200):
+        destroy(host, *host.execute(program, [x], 1))
+    assert 3 <= calls.value <= 4
+
+
+def test_a_short_loop_of_unknown_length_is_native(host: Host) -> None:
+    program = host.compile(COUNT.replace("STEP", "1"))
+    for wanted in (3, 10**6, 3):
+        argument, native = host.upload(np.int32(wanted)), 0
+        for _ in range(100):
+            (result,) = host.execute(program, [argument], 1)
+            assert host.download(result, np.int32) == wanted
+            native += result in native_handles
+            destroy(host, result)
+        assert native == 0 if wanted > 3 else native > 20
+
+
+def test_an_endless_loop_does_not_block_native_code(host: Host) -> None:
+    program, one = host.compile(COUNT.replace("STEP", "0")), host.upload(np.int32(1))
+    zero = host.upload(np.int32(0))
+    destroy(host, *(host.execute(program, [zero], 1)[0] for _ in range(5)))
+    (result,) = host.execute(program, [one], 1)
+    ready = host.call("Buffer_ReadyEvent", buffer=result).event
+    assert not host.call("Event_IsReady", event=ready).is_ready
+    host.call("LoadedExecutable_Delete", executable=program)
+    with pytest.raises(HostError, match="cancelled"):
+        host.call("Event_Await", event=ready)
 
 
 def test_a_profile_has_every_run(host: Host) -> None:
