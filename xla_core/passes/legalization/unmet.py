@@ -94,7 +94,8 @@ def _what_is_enough(unmet: Unmet) -> str:
     if not above and not unmet.missing:
         return ""
     needed = [_lacks(u.answer.lacks) for u in reversed(unmet.path[1:]) if u.answer.lacks]
-    needed += [_lacks(lacks) for lacks in unmet.missing if lacks and set(lacks) != set(last.answer.lacks)]
+    known = [set(u.answer.lacks) for u in unmet.path]  # the first one is the instruction itself
+    needed += [_lacks(lacks) for lacks in unmet.missing if lacks and set(lacks) not in known]
     if not needed and not above:
         return ""
     choices = [*dict.fromkeys(needed), "itself"]

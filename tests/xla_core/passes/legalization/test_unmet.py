@@ -6,6 +6,7 @@ import pytest
 
 from xla_core.errors import UnimplementedError
 from xla_core.hlo import parse_hlo
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.passes.legalization import legalize
 from xla_core.target import Capabilities
@@ -56,3 +57,20 @@ def test_what_is_missing_is_not_said_twice() -> None:
         legalize(parse_hlo(text), narrow.check)
     assert "the device holds no f32" in caught.value.message
     assert "needs" not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("shape", "line", "missing", "needed"),
+    [
+        ("f32[8]", "concatenate(x, x), dimensions={0}", ("concatenate", "pad"), "pad of f32"),
+        ("s32[4]", "shift-right-arithmetic(x, x)", ("shift-right-arithmetic", "shift-right-logical"),
+         "shift-right-logical of s32"),
+    ],
+)  # fmt: skip
+def test_ops_that_are_written_in_each_other(shape: str, line: str, missing: tuple[str, str], needed: str) -> None:
+    """The decomposition of the second one needs the first one, which is the instruction itself."""
+    capabilities = Capabilities.all_of(without=list(map(Opcode, missing)))
+    text = f"HloModule m\n\nENTRY e {{\n  x = {shape[:3]}[4] parameter(0)\n  ROOT r = {shape} {line}\n}}\n"
+    with pytest.raises(UnimplementedError) as caught:
+        legalize(parse_hlo(text), capabilities.check)
+    assert f"\n    {missing[0]} needs {needed}, or itself" in caught.value.message
