@@ -97,9 +97,10 @@ class CpuExecutable(Executable):
             self._fixed.append((program.time_slot, _UNLIMITED))
         self._contexts: dict[tuple[int, int], ctypes.Array[ctypes.c_int32]] = {}
         self._microseconds = math.inf if program.time_slot else program.microseconds
-        for_loops = _TRIED_NANOSECONDS - 1000 * program.microseconds
-        is_repeatable = all(place.donor is None for place in program.results) and not _has_state(module)
-        self._for_loops = int(for_loops) if program.time_slot and is_repeatable and for_loops > 0 else 0
+        left = _TRIED_NANOSECONDS - 1000 * program.microseconds
+        is_repeatable = not program.host_calls and all(place.donor is None for place in program.results)
+        may_try = program.time_slot > 0 and left > 0 and is_repeatable and not _has_state(module)
+        self._loop_nanoseconds = int(left) if may_try else 0  # of a caller that runs the program; 0 if none may
         self._untried = 0
 
     def execute_async_on_stream(
@@ -144,7 +145,7 @@ class CpuExecutable(Executable):
                 taken.append(temporaries)
                 table[program.temp_slot] = temporaries.handle + temporaries.offset
             name = self.module.name if profiler.active is not None else ""
-            attempt = functools.partial(self._try, table) if self._for_loops else None
+            attempt = functools.partial(self._try, table) if self._loop_nanoseconds else None
             stream.enqueue(work, self._microseconds, name, attempt)
         except BaseException:
             for memory in taken:
@@ -169,7 +170,7 @@ class CpuExecutable(Executable):
         if self._untried > 0:  # other threads may change it too, so that it may become negative
             self._untried -= 1
             return False
-        table[self._program.time_slot] = self._for_loops
+        table[self._program.time_slot] = self._loop_nanoseconds
         status = self._entry(table)
         if status == Status.OUT_OF_TIME:
             table[self._program.time_slot] = _UNLIMITED
@@ -214,7 +215,7 @@ class CpuExecutable(Executable):
         for slot, address in self._fixed:
             table[slot] = address
         microseconds = self._microseconds
-        if self._for_loops:
+        if self._loop_nanoseconds:
             table[program.time_slot] = _NATIVE_NANOSECONDS
             microseconds = program.microseconds + _NATIVE_NANOSECONDS / 1000
         results = tuple(place.slot for place in program.results)

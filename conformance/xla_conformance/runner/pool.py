@@ -276,7 +276,7 @@ class Pool:
     def _lost_at_start(self, worker: WorkerProcess, state: State) -> bool:
         """Whether another worker is worth a try."""
         if self._pending is None:  # nothing has run
-            if not self._workers:  # else another one may have more luck: some devices serve one process
+            if not self._workers:  # where others are left, one of them may open the device: some serve one process
                 self._fail(worker, state)
             return False
         self._openings += 1

@@ -15,10 +15,10 @@ from xla_core.passes.legalization.decompositions import decomposition
 
 @decomposition(Opcode.DYNAMIC_SLICE)
 def _dynamic_slice(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Leaves out elements at the front or at the end of each dimension, by halves of what is too much.
+    """Removes what is before and behind the slice, in each dimension by one power of two after another.
 
-    For each bit of the start, from the highest, two slices are selected from; about twice the operand's elements are
-    copied in all.
+    For each bit of the start, from the highest, it selects the array without its first or without its last elements.
+    It copies about twice the operand's elements in all.
     """
     x, starts = i.operand(0), i.operands[1:]
     if not _are_scalars(starts):
@@ -80,7 +80,7 @@ def _has_bit(start: HloExpression, k: int) -> HloExpression:
 
 @decomposition(Opcode.PAD, needs=[Opcode.CONCATENATE])
 def _pad(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Joins the operand and what surrounds it; between elements, the padding is a dimension of its own."""
+    """Joins the operand and its edges. Padding between elements is first joined along a dimension of its own."""
     x, value = i.operands
     for d, padding in enumerate(i.attribute("padding")):
         sizes = x.shape.dimensions

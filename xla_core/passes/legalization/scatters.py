@@ -58,7 +58,7 @@ def _scatter(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 @decomposition(Opcode.SCATTER)
 def _scatter_in_turn(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Calls the computation for one element after another where it isn't elementwise, as where it has a loop in it."""
+    """Calls a computation that isn't elementwise, because it has a loop in it, say, for one element after another."""
     indices = i.operands[len(i.operands) // 2]
     if is_elementwise_of_scalars(i.attribute("to_apply")) or indices.shape.element_type is not ElementType.S32:
         return None

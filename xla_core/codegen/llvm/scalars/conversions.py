@@ -84,7 +84,7 @@ def widen_to_f32(b: IrBuilder, value: Value, element_type: ElementType) -> Value
 
 
 def truncate_to_bf16(b: IrBuilder, value: Value) -> Value:
-    """Returns an f32 that is a bf16, as the register value of bf16."""
+    """Converts an f32 whose value bf16 holds; returns it as the register value of bf16."""
     return b.cast("trunc", b.lshr(b.bitcast(value, "i32"), 16), "i16")
 
 

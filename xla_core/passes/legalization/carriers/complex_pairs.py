@@ -67,7 +67,7 @@ class ComplexPairs(HloPass):
         return shape.is_array and shape.element_type in self._held and is_plain(shape.with_default_layout())
 
     def _show_as_real(self, entry: HloComputation) -> None:
-        """Makes complex arguments of their bits, and bits of complex results."""
+        """Reads complex arguments as real arrays, makes complex values of them, and writes results as real arrays."""
         b = Builder(entry)
         self._outside = {p for p in entry.parameters if self._has_pairs(p.shape)}
         for p in [p for p in entry.parameters if p in self._outside]:
