@@ -96,6 +96,27 @@ def test_a_long_chain_of_large_functions_is_cut(kind: str, most: int):
     assert max(sizes) == most
 
 
+@pytest.mark.parametrize(("length", "kernels"), [(1, 1), (20, 2)])
+def test_a_long_chain_is_not_computed_again_for_each_element_of_a_broadcast(length: int, kernels: int) -> None:
+    chain = "".join(f"  y{n + 1} = f32[64,64] multiply(y{n}, y{n})\n" for n in range(length))
+    module = parse_hlo(f"""HloModule chain
+add {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}}
+ENTRY main {{
+  zero = f32[] constant(0)
+  y0 = f32[64,64] parameter(0)
+  x = f32[64,64,3] parameter(1)
+{chain}  b = f32[64,64,3] broadcast(y{length}), dimensions={{0,1}}
+  z = f32[64,64,3] multiply(b, x)
+  ROOT r = f32[64,3] reduce(z, zero), dimensions={{1}}, to_apply=add
+}}""")
+    _fuse(module)
+    assert sum(1 for i in module.entry.instructions if i.opcode == "fusion") == kernels
+
+
 def test_an_update_in_place_stays_one():
     found = _entry("""
   x = f32[1000,64] parameter(0)

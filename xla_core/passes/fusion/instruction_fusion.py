@@ -61,7 +61,7 @@ Copies = frozenset[tuple[Scope, Index]]
 class _FusedKernel:
     """The instructions that one kernel computes, and the indices at which it computes each of them."""
 
-    __slots__ = ("accumulated", "copies", "indices", "operands", "policy", "root", "rows", "size", "space")
+    __slots__ = ("accumulated", "copies", "indices", "operands", "policy", "repeated", "root", "rows", "size", "space")
 
     def __init__(self, root: HloInstruction, policy: FusionPolicy, rows: ReducedRows | None = None) -> None:
         self.policy = policy
@@ -73,6 +73,7 @@ class _FusedKernel:
         self.copies: dict[HloInstruction, Copies] = {root: frozenset({((), self.space.root)})}
         self.operands: dict[HloInstruction, None] = dict.fromkeys(root.operands)
         self.accumulated: set[HloInstruction] = set()  # members from which another member accumulates its result
+        self.repeated: dict[HloInstruction, float] = {}  # the cost of computing a member and its users again
 
     @property
     def has_product(self) -> bool:
@@ -121,7 +122,7 @@ class _FusedKernel:
             users = [user for user in dict.fromkeys(member.users) if user in kernel.indices]
             kernel.indices[member] = kernel.indices_of(member, users)
             kernel.copies[member] = kernel._copies_of(member)
-        kernel.operands, kernel.accumulated = self.operands, self.accumulated
+        kernel.operands, kernel.accumulated, kernel.repeated = self.operands, self.accumulated, self.repeated
         kernel.size = sum(map(kernel._code_size, kernel.indices))
         return kernel
 
@@ -225,20 +226,27 @@ class _Partition:
 
     def _fuse_everywhere(self, producer: HloInstruction, kernels: Mapping[_FusedKernel, list[HloInstruction]]) -> bool:
         """Fuses an instruction into all of the kernels if they can take it and it is profitable."""
-        evaluations = 0.0
+        evaluations = repetitions = 0.0
         found = []
         for kernel, users in kernels.items():
             known = self._indices_in(kernel, producer, users)
             if known is None or (is_product(producer) and len(kernels) > 1):
                 return False
             divided, indices = known
-            evaluations += sum(divided.space.evaluations(index) * part for index, part in indices.items())
+            times = [divided.space.evaluations(index) * part for index, part in indices.items()]
+            evaluations += sum(times)
+            repetitions += sum(max(0.0, t - producer.shape.num_elements) for t in times)
             found.append(known)
-        if not self._policy.is_profitable(producer, evaluations, len(kernels)):
+        repeated = 0.0
+        if repetitions:
+            repeated = max(kernel.repeated.get(user, 0.0) for kernel, users in kernels.items() for user in users)
+        if not self._policy.is_profitable(producer, evaluations, len(kernels), repeated):
             return False
+        repeated += self._policy.repetition_cost(producer, repetitions)
         for kernel, (divided, indices) in zip(kernels, found, strict=True):
             kernel.become(divided)
             kernel.add(producer, indices)
+            kernel.repeated[producer] = repeated
         self._inside[producer] = list(kernels)
         return True
 

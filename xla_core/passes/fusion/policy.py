@@ -125,8 +125,18 @@ class FusionPolicy:
             return branch * (1 + 2 * math.ceil(math.log2(len(producer.operands)))) / 3
         return 0.0
 
-    def is_profitable(self, producer: HloInstruction, evaluations: float, consumers: int) -> FusionDecision:
-        """Whether computing `producer` `evaluations` times in `consumers` kernels is cheaper than one kernel for it."""
+    def repetition_cost(self, producer: HloInstruction, times: float) -> float:
+        """Returns the cost of computing `times` elements of `producer` again."""
+        return max(0.0, times) * (self.cost(producer) + len(producer.operands))
+
+    def is_profitable(
+        self, producer: HloInstruction, evaluations: float, consumers: int, repeated: float = 0.0
+    ) -> FusionDecision:
+        """Whether computing `producer` `evaluations` times in `consumers` kernels is cheaper than one kernel for it.
+
+        `repeated` is the cost of what the kernels compute again between `producer` and the place that repeats it. One
+        kernel for `producer` saves nothing of that, but all of it together saves the traffic of one array only.
+        """
         if self.is_free(producer):
             return FusionDecision.yes()
         if consumers > self.preferences.max_consumers:
@@ -136,7 +146,7 @@ class FusionPolicy:
         inputs = sum(o.shape.byte_size for o in producer.operands if o.shape.num_elements > 1)
         if Trait.READS_PART in producer.op.traits:
             inputs = min(inputs, shape.byte_size)
-        extra = again * (self.cost(producer) + len(producer.operands)) + evaluations * self.branch_cost(producer)
+        extra = repeated + self.repetition_cost(producer, again) + evaluations * self.branch_cost(producer)
         costs = self.preferences.costs
         saved = costs.kernel + costs.byte * (shape.byte_size * (1 + consumers) - inputs * (consumers - 1))
         if extra > saved:
