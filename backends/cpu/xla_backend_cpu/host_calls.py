@@ -50,14 +50,12 @@ _TIMEOUT_NAME = (
 
 def array_at(address: int, shape: Shape) -> np.ndarray:
     """A view of the memory at an address, as an array with the shape and layout of `shape`."""
-    order = shape.minor_to_major()[::-1]
-    physical = [shape.dimensions[d] for d in order]
     if not shape.num_elements:
         return np.empty(shape.dimensions, shape.dtype)
+    order = shape.minor_to_major()[::-1]
     memory = (ctypes.c_char * (shape.num_elements * shape.dtype.itemsize)).from_address(address)
-    bytes_: np.ndarray = np.frombuffer(memoryview(memory).cast("B"), np.uint8)
-    flat = bytes_.view(shape.dtype).reshape(physical)
-    return flat.transpose(np.argsort(order)) if shape.rank > 1 else flat
+    physical: np.ndarray = np.ndarray([shape.dimensions[d] for d in order], shape.dtype, memoryview(memory))
+    return physical if order == tuple(range(shape.rank)) else physical.transpose(np.argsort(order))
 
 
 class _HostCall:
