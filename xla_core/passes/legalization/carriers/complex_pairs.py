@@ -27,7 +27,7 @@ _PARTS = frozenset({Opcode.REAL, Opcode.IMAG, Opcode.COMPLEX})
 
 
 class ComplexPairs(HloPass):
-    """Takes complex values apart that the target can't hold, if it computes with their parts."""
+    """Takes complex values apart that the target can't compute with, if it computes with their parts."""
 
     name = "complex-pairs"
 
@@ -36,13 +36,17 @@ class ComplexPairs(HloPass):
         lacking = (t for t in ElementType if t.is_complex and t not in computed)
         self._paired = frozenset(t for t in lacking if t.component in computed)
         self._held = capabilities.held_types
+        self._admits = capabilities.check
         self._outside: set[HloInstruction] = set()  # what is complex in memory: arguments, results, and their tuple
 
     def run(self, module: HloModule) -> bool:
-        if not self._paired or not any(self._has_pairs(i.shape) for c in module.computations for i in c.instructions):
+        if not self._paired:
             return False
-        if any(self._is_outside(i) for c in module.computations for i in c.instructions):
+        complex_ones = [i for c in module.computations for i in c.instructions if self._uses_pairs(i)]
+        if any(map(self._is_outside, complex_ones)):
             return False
+        if all(isinstance(self._admits(i), Ok) for i in complex_ones):
+            return False  # it only moves them, which needs no arithmetic of their parts
         root = module.entry.root.shape
         results = root.tuple_shapes if root.is_tuple else (root,)
         if not all(map(self._is_in_memory, (*(p.shape for p in module.entry.parameters), *results))):
@@ -109,9 +113,7 @@ class ComplexPairs(HloPass):
         return any(map(self._has_pairs, (i.shape, *(o.shape for o in i.operands))))
 
     def _is_outside(self, i: HloInstruction) -> bool:
-        """Whether an op takes complex values elsewhere, or can't be taken apart."""
-        if not self._uses_pairs(i):
-            return False
+        """Whether an op of complex values takes them elsewhere, or can't be taken apart."""
         if i.opcode in (Opcode.CUSTOM_CALL, Opcode.FUSION) or (i.opcode == Opcode.CONSTANT and i.shape.is_tuple):
             return True
         return not _OUTSIDE.isdisjoint(i.op.traits)

@@ -173,3 +173,15 @@ def test_a_device_that_says_what_it_holds_is_not_given_more() -> None:
             xla.parse(f"HloModule m\n{OUTSIDE['parameter']}\n"),
             (),
         )
+
+
+def test_complex_values_that_are_only_passed_on_stay_whole() -> None:
+    """A device without slices and concatenations can return what it got."""
+    little = TargetConfig(name="little", capabilities=Capabilities().with_ops(["add"], [T.F32]))
+    module = xla.parse(
+        "HloModule m\nENTRY e { z = c64[3] parameter(0)\n  x = f32[3] parameter(1)\n  y = f32[3] add(x, x)\n"
+        "  after = token[] after-all()\n  same = c64[3] add-dependency(z, after)\n"
+        "  ROOT t = (c64[3], f32[3]) tuple(same, y) }\n"
+    )
+    PassContext(invariants=[verify]).run(default_pipeline(little), module, ())
+    assert not any(i.opcode in ("slice", "concatenate") for i in module.entry.instructions)
