@@ -16,9 +16,10 @@ X = np.arange(1, 5, dtype=np.float32)
 
 
 def reduce_window(half: int) -> xla.HloModule:
+    """The initial value is not the identity, so the padding counts and the evaluator must read it."""
     window = f"{{size={2 * half + 1} pad={half}_{half}}}"
     return xla.parse(
-        f"HloModule m\n{ADD}ENTRY e {{\n p = f32[4] parameter(0)\n z = f32[] constant(0)\n"
+        f"HloModule m\n{ADD}ENTRY e {{\n p = f32[4] parameter(0)\n z = f32[] constant(1)\n"
         f" ROOT r = f32[4] reduce-window(p, z), window={window}, to_apply=add\n}}\n"
     )
 

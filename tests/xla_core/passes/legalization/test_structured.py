@@ -192,9 +192,9 @@ def test_loops_of_decompositions_are_legal_too() -> None:
 
 
 PRIMITIVES = [
-    "reduce", "add", "multiply", "divide", "and", "shift-left", "shift-right-logical",
-    "compare", "select", "convert", "bitcast-convert", "broadcast", "transpose", "slice", "pad",
-    "concatenate", "dynamic-slice", "dynamic-update-slice",
+    "reduce", "dynamic-slice", "dynamic-update-slice", "add", "multiply", "divide", "and", "shift-left",
+    "shift-right-logical", "compare", "select", "convert", "bitcast-convert", "broadcast", "transpose", "slice", "pad",
+    "concatenate",
 ]  # fmt: skip
 """What a device must have. The core runs control flow, reshapes, and what only names or groups values."""
 
