@@ -25,6 +25,7 @@ their number, and at last how many calls are left to Python because the entry fa
 
 _COUNTS = ("table_words", "parameters", "results", "taken", "releases", "skips")
 _SKIPS = 63  # the calls that are left to Python after one that failed, which it also does if it takes too long
+_RESULT_MICROSECONDS = 5.0  # less than Python takes to make the handle of one result
 _MOST_WORDS = 2048  # the longest table that a call makes on the stack
 
 
@@ -82,8 +83,12 @@ class NativeProgram:
 
 
 def is_suitable(entry: NativeEntry) -> bool:
-    """Whether a program is so short that callers run it, and has a table that fits on the stack."""
-    return entry.microseconds <= INLINE_MICROSECONDS and len(entry.table) <= _MOST_WORDS
+    """Whether a program has a table that fits on the stack, and is so short that callers run it.
+
+    A longer program with many results is short too: Python would take longer to enqueue it.
+    """
+    limit = INLINE_MICROSECONDS + _RESULT_MICROSECONDS * len(entry.results)
+    return entry.microseconds <= limit and len(entry.table) <= _MOST_WORDS
 
 
 def _count_user(name: str, change: int) -> str:

@@ -18,7 +18,7 @@ from xla_core.pjrt.client import PjrtDevice
 from xla_core.pjrt.executable import PjrtLoadedExecutable
 from xla_core.pjrt.handles import handle_at, live_handles, native_handles
 from xla_core.pjrt.native import NativeCode
-from xla_core.pjrt.native_execute import NativeProgram
+from xla_core.pjrt.native_execute import NativeProgram, is_suitable
 
 ADD = """
 func.func public @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<i32>) {
@@ -106,6 +106,16 @@ def test_a_program_of_many_results_is_native(host: Host) -> None:
         assert [result in native_handles for result in results] == [number > 1] * count
         assert [int(host.download(result, np.int8)[-1]) for result in results] == list(range(count))
         destroy(host, *results)
+
+
+@pytest.mark.parametrize(
+    ("results", "microseconds", "is_native"), [(1, 100.0, False), (40, 100.0, True), (40, 1e3, False)]
+)
+def test_a_program_is_native_if_python_takes_longer_to_enqueue_it(
+    results: int, microseconds: float, is_native: bool
+) -> None:
+    numbers = tuple(range(1, 1 + results))
+    assert is_suitable(NativeEntry(1, (0,) * (1 + results), (), numbers, microseconds=microseconds)) == is_native
 
 
 def test_results_are_arguments(host: Host) -> None:
