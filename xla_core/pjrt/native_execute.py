@@ -25,7 +25,7 @@ their number, and at last how many calls are left to Python because the entry fa
 
 _COUNTS = ("table_words", "parameters", "results", "taken", "releases", "skips")
 _SKIPS = 63  # the calls that are left to Python after one that failed, which it also does if it takes too long
-_RESULT_MICROSECONDS = 5.0  # less than Python takes to make the handle of one result
+_RESULT_MICROSECONDS = 8.0  # Python takes longer for an argument and a result
 _MOST_WORDS = 2048  # the longest table that a call makes on the stack
 
 
