@@ -1,4 +1,7 @@
-"""The suite's search for leaks finds one small block a run, beside threads that start and end."""
+"""The suite's search for leaks finds one small block a run, beside threads that start and end.
+
+Each test has a process of its own, as the suite's tests have: threads and garbage of other tests would count.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from collections.abc import Callable
 import pytest
 from xla_conformance.device.leaks import require_nothing_left
 
+from tests.fresh_process import in_fresh_process
 from xla_core import Client
 
 pytest.importorskip("xla_backend_template")
@@ -43,6 +47,7 @@ def _with_threads(leak: Callable[[], object]) -> Callable[[], None]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the C library tells what is allocated")
+@in_fresh_process
 def test_a_block_of_the_c_library_that_each_run_leaves_is_found() -> None:
     malloc = ctypes.CDLL(None).malloc
     malloc.argtypes, malloc.restype = [ctypes.c_size_t], ctypes.c_void_p
@@ -51,6 +56,7 @@ def test_a_block_of_the_c_library_that_each_run_leaves_is_found() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the C library tells what is allocated")
+@in_fresh_process
 def test_threads_that_end_hide_no_leak() -> None:
     malloc = ctypes.CDLL(None).malloc
     malloc.argtypes, malloc.restype = [ctypes.c_size_t], ctypes.c_void_p
@@ -64,6 +70,7 @@ def test_threads_that_end_hide_no_leak() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the C library tells what is allocated")
+@in_fresh_process
 def test_threads_that_end_behind_their_round_hide_no_leak() -> None:
     """On a busy machine a thread that was told to end is there for a while, now one and now several of them."""
     malloc = ctypes.CDLL(None).malloc
@@ -92,6 +99,7 @@ def test_threads_that_end_behind_their_round_hide_no_leak() -> None:
         require_nothing_left(client, work, "doing nothing", runs=RUNS)
 
 
+@in_fresh_process
 def test_threads_that_start_and_end_are_no_leak() -> None:
     with Client("template") as client:
         require_nothing_left(client, _with_threads(lambda: None), "doing nothing", runs=RUNS)
