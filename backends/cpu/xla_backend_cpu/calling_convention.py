@@ -17,7 +17,8 @@ class Status(enum.IntEnum):
     CANCELLED = 1
     HOST_CALL_FAILED = 2
     OUT_OF_MEMORY = 3
-    OUT_OF_TIME = 5  # 4 is that of ahead-of-time code for a wrong arena
+    WRONG_ARENA = 4  # ahead of time: the arena is null, or not aligned
+    OUT_OF_TIME = 5
 
 
 class ContextField(enum.IntEnum):

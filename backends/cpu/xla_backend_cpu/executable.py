@@ -33,7 +33,7 @@ from xla_core.errors import (
     ResourceExhaustedError,
     XlaError,
 )
-from xla_core.hlo import HloModule, Opcode, parse_hlo
+from xla_core.hlo import HloModule, Trait, parse_hlo
 from xla_core.runtime import HostStream
 
 if TYPE_CHECKING:
@@ -275,4 +275,4 @@ class CpuExecutable(Executable):
 
 def _has_state(module: HloModule) -> bool:
     """Whether a run changes a state of the executable, so that a run that was given up would be seen."""
-    return any(i.opcode == Opcode.RNG_GET_AND_UPDATE_STATE for c in module.computations for i in c.instructions)
+    return any(Trait.SIDE_EFFECT in i.op.traits for c in module.computations for i in c.instructions)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -46,7 +45,6 @@ def _with_threads(leak: Callable[[], object]) -> Callable[[], None]:
     return work
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the C library tells what is allocated")
 @in_fresh_process
 def test_a_block_of_the_c_library_that_each_run_leaves_is_found() -> None:
     malloc = ctypes.CDLL(None).malloc
@@ -55,7 +53,6 @@ def test_a_block_of_the_c_library_that_each_run_leaves_is_found() -> None:
         require_nothing_left(client, lambda: malloc(64), "doing nothing", runs=RUNS)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the C library tells what is allocated")
 @in_fresh_process
 def test_threads_that_end_hide_no_leak() -> None:
     malloc = ctypes.CDLL(None).malloc
@@ -69,7 +66,6 @@ def test_threads_that_end_hide_no_leak() -> None:
         require_nothing_left(client, _with_threads(leak), "doing nothing", runs=RUNS)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the C library tells what is allocated")
 @in_fresh_process
 def test_threads_that_end_behind_their_round_hide_no_leak() -> None:
     """On a busy machine a thread that was told to end is there for a while, now one and now several of them."""

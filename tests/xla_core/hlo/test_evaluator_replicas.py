@@ -401,6 +401,27 @@ def test_devices_that_wait_for_a_combination_that_fails_get_an_error() -> None:
     assert all("the values don't fit" in message for message in errors)
 
 
+def test_a_combination_may_take_longer_than_the_timeout() -> None:
+    """The timeout is for devices that don't come. Those that wait must keep what they brought until it is read."""
+    rendezvous, group, taken = Rendezvous(0.2), [(0, p) for p in range(3)], []
+
+    def slow(values: Sequence[int]) -> int:
+        time.sleep(0.6)
+        return sum(values)
+
+    run_in_threads(lambda me: taken.append(rendezvous.combine("k", group, group[me], me, slow)), 3)
+    assert taken == [3] * 3
+
+
+def test_a_device_that_comes_too_late_combines_nothing() -> None:
+    rendezvous, group, read = Rendezvous(0.1), [(0, p) for p in range(2)], []
+    with pytest.raises(DeadlineExceededError):
+        rendezvous.combine("k", group, group[0], 0, read.append)
+    with pytest.raises(DeadlineExceededError):
+        rendezvous.combine("k", group, group[1], 1, read.append)
+    assert not read
+
+
 def test_the_results_of_a_collective_are_each_devices_own() -> None:
     a, b = run_on(2, "all-reduce", numbers(2), to_apply=scalar_computation("add", S32))
     a += 1

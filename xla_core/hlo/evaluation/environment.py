@@ -75,6 +75,8 @@ class Rendezvous:
         if len(group) == 1:
             return function([value])
         with self._changed:
+            if key in self._broken:  # who left may have freed what they brought
+                raise self._passed_on(self._broken[key])
             brought = self._brought.setdefault(key, {})
             brought[me] = value
             is_last = len(brought) == len(group)
@@ -88,12 +90,16 @@ class Rendezvous:
             def missing() -> Sequence[Device]:
                 if key in self._broken:
                     raise self._passed_on(self._broken[key])
-                if len(brought) == len(group):
-                    return [] if key in self._combined else [next(reversed(brought))]
                 return [d for d in group if d not in brought]
 
+            meeting = f"a meeting of {len(group)} devices"
             try:
-                self._wait(missing, f"a meeting of {len(group)} devices")
+                self._wait(missing, meeting)
+                last = next(reversed(brought))
+                while key not in self._combined:  # however long the function takes: it reads what the others brought
+                    if last in self._ended:
+                        raise self._gone(last, meeting, self._ended[last])
+                    self._changed.wait()
             except XlaError as error:
                 self._broken.setdefault(key, error)
                 self._changed.notify_all()

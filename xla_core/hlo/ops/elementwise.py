@@ -29,9 +29,9 @@ entry = OpGroup("elementwise").entry
 _SYMMETRIC = (Trait.COMMUTATIVE, Trait.ASSOCIATIVE)
 _PRIMITIVE, _IDEMPOTENT, _TRANSCENDENTAL = Trait.PRIMITIVE, Trait.IDEMPOTENT, Trait.TRANSCENDENTAL
 _PROJECTION, _KEEPS_BITS = Trait.PROJECTION, Trait.KEEPS_BITS
-_EXACT, _SIGNLESS = Trait.EXACT_IN_WIDER_INTEGERS, Trait.SIGNLESS
+_EXACT, _PRECISE, _SIGNLESS = Trait.EXACT_IN_WIDER_INTEGERS, Trait.KEEPS_PRECISION, Trait.SIGNLESS
 _RING = (*_SYMMETRIC, _PRIMITIVE, _EXACT, _SIGNLESS)
-_LATTICE = (*_SYMMETRIC, _IDEMPOTENT, _EXACT)
+_LATTICE = (*_SYMMETRIC, _IDEMPOTENT, _EXACT, _PRECISE)
 
 _ACCURACY = {"result_accuracy": attr("braced", None)}
 
@@ -203,20 +203,45 @@ entry(
     doc="Converts to an integer, away from zero with the probability of the fraction, by the random bits.",
 )
 
-_op(Opcode.ABS, 1, elementwise(shapes.NUMBERS, lambda t: t.component), arithmetic.absolute, _PROJECTION, _EXACT)
-_op(Opcode.NEGATE, 1, _NUMBERS, arithmetic.negate, _EXACT, _SIGNLESS, doc="-x; integers wrap.")
-_op(Opcode.SIGN, 1, _NUMBERS, arithmetic.sign, _PROJECTION, _EXACT)
+_op(
+    Opcode.ABS,
+    1,
+    elementwise(shapes.NUMBERS, lambda t: t.component),
+    arithmetic.absolute,
+    _PROJECTION,
+    _EXACT,
+    _PRECISE,
+)
+_op(Opcode.NEGATE, 1, _NUMBERS, arithmetic.negate, _EXACT, _PRECISE, _SIGNLESS, doc="-x; integers wrap.")
+_op(Opcode.SIGN, 1, _NUMBERS, arithmetic.sign, _PROJECTION, _EXACT, _PRECISE)
 _op(Opcode.NOT, 1, _BITS, arithmetic.bitwise_not, _EXACT, _SIGNLESS, doc="Bitwise not; logical of pred.")
 _op(Opcode.POPCNT, 1, _BITS, arithmetic.population_count, _SIGNLESS)
 _op(Opcode.COUNT_LEADING_ZEROS, 1, _BITS, arithmetic.count_leading_zeros, _SIGNLESS)
-_op(Opcode.FLOOR, 1, _FLOATS, arithmetic.floor, _PROJECTION, doc="The largest whole number that is not larger.")
-_op(Opcode.CEIL, 1, _FLOATS, arithmetic.ceil, _PROJECTION, doc="The smallest whole number that is not smaller.")
+_op(
+    Opcode.FLOOR,
+    1,
+    _FLOATS,
+    arithmetic.floor,
+    _PROJECTION,
+    _PRECISE,
+    doc="The largest whole number that is not larger.",
+)
+_op(
+    Opcode.CEIL,
+    1,
+    _FLOATS,
+    arithmetic.ceil,
+    _PROJECTION,
+    _PRECISE,
+    doc="The smallest whole number that is not smaller.",
+)
 _op(
     Opcode.ROUND_NEAREST_EVEN,
     1,
     _FLOATS,
     arithmetic.round_nearest_even,
     _PROJECTION,
+    _PRECISE,
     doc="The nearest whole number, ties to even.",
 )
 _op(
@@ -225,6 +250,7 @@ _op(
     _FLOATS,
     arithmetic.round_nearest_afz,
     _PROJECTION,
+    _PRECISE,
     doc="The nearest whole number, ties away from zero.",
 )
 _op(

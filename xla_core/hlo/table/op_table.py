@@ -159,6 +159,7 @@ class Trait(enum.Enum):
     KEEPS_BITS = enum.auto()  # each result element, or part of one, has the bits of an operand's: in NaNs too
     BITWISE = enum.auto()  # depends on bits, not numbers: gives another result in a wider type
     EXACT_IN_WIDER_INTEGERS = enum.auto()  # may be computed in wider integers and truncated to n bits
+    KEEPS_PRECISION = enum.auto()  # a float type that holds the operands holds each result without rounding
     SIGNLESS = enum.auto()  # gives equal bits for signed and unsigned integers of one width, if its computation does
 
 

@@ -9,14 +9,11 @@ from __future__ import annotations
 
 from xla_backend_cpu.ahead_of_time.arena_abi import CONTEXT_BYTES, ArenaAbi
 from xla_backend_cpu.ahead_of_time.interface import ARENA_ALIGNMENT
-from xla_backend_cpu.calling_convention import ENTRY
+from xla_backend_cpu.calling_convention import ENTRY, Status
 from xla_core.analysis import AllocationKind, BufferAssignment
 from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, Value
 
-__all__ = ["WRONG_ARENA", "Places", "emit_entry"]
-
-WRONG_ARENA = 4
-"""The status that the entry returns for an arena that is null or not aligned."""
+__all__ = ["Places", "emit_entry"]
 
 
 class Places:
@@ -60,7 +57,7 @@ def emit_entry(module: IrModule, places: Places, name: str, pointer_bytes: int) 
     wrong = b.or_(b.icmp("eq", address, b.int_(0, size)), b.icmp("ne", low, b.int_(0, size)))
     refused, fine = function.add_block("refused"), function.add_block("fine")
     b.branch_if(wrong, refused, fine)
-    refused.lines.append(f"ret i32 {WRONG_ARENA}")
+    refused.lines.append(f"ret i32 {Status.WRONG_ARENA:d}")
     b.block = fine
     table = b.alloca("ptr", places.slots, align=16)
 

@@ -218,8 +218,8 @@ def is_small(instruction: HloInstruction) -> bool:
 def _is_simple(instruction: HloInstruction) -> bool:
     traits = instruction.op.traits
     return (
-        instruction.opcode in (Opcode.PARAMETER, Opcode.CONSTANT, Opcode.TUPLE, Opcode.FUSION)
-        or instruction.opcode == Opcode.DYNAMIC_UPDATE_SLICE
+        instruction.opcode == Opcode.DYNAMIC_UPDATE_SLICE
+        or Trait.NOP in traits
         or (Trait.ELEMENTWISE in traits and not instruction.op.calls)
         or Trait.INDEX_MAP in traits
     )

@@ -43,9 +43,7 @@ class InstructionBuilder:
 
     def emit(self, type_: str, text: str) -> Value:
         """Appends `%new = text`; the result has type `type_`."""
-        function = self.function
-        function.names += 1  # as `fresh` does, which would take as long as the rest
-        name = f"%v{function.names}"
+        name = self.function.fresh()
         self.block.lines.append(f"{name} = {text}{self.location}")
         return Value(type_, name)
 

@@ -91,7 +91,6 @@ class IrFunction:
     Attributes:
         optimized: whether to leave out LLVM's passes on IR, because the instructions are as they should be.
         shared: whether it is the same in other programs. Such a function refers to no variable and no other function.
-        names: the number of names of values so far.
     """
 
     def __init__(
@@ -115,7 +114,7 @@ class IrFunction:
         self.optimized = self.shared = False
         self.subprogram = ""  # its metadata for debug locations
         self.blocks: list[Block] = []
-        self.names = 0
+        self._names = 0
         self.add_block("entry")
 
     def add_block(self, label: str) -> Block:
@@ -126,8 +125,8 @@ class IrFunction:
         return block
 
     def fresh(self) -> str:
-        self.names += 1
-        return f"%v{self.names}"
+        self._names += 1
+        return f"%v{self._names}"
 
     @property
     def is_internal(self) -> bool:

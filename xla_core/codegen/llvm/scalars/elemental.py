@@ -22,11 +22,12 @@ from xla_core.codegen.llvm.scalars.conversions import (
     truncate_to_bf16,
     widen_to_f32,
 )
-from xla_core.codegen.llvm.scalars.float_ops import ARITHMETIC_OPS, EXACT_OPS, FLOAT_OPS, reduce_precision
+from xla_core.codegen.llvm.scalars.float_ops import ARITHMETIC_OPS, FLOAT_OPS, reduce_precision
 from xla_core.codegen.llvm.scalars.integer_ops import INTEGER_OPS, compare_integers
 from xla_core.codegen.llvm.scalars.math import MathEmitter
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.op_table import Trait
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.registration import registers_in
@@ -174,7 +175,7 @@ def _by_category(opcode: Opcode) -> ElementalEmitter:
                 if element_type is ElementType.F8E8M0FNU:  # products of its small values underflow in f32
                     wide = [e.b.cast("fpext", o, "double") for o in wide]
                 result = float_op(e.math, *wide)
-                if element_type is ElementType.BF16 and opcode in EXACT_OPS:
+                if element_type is ElementType.BF16 and Trait.KEEPS_PRECISION in instruction.op.traits:
                     return truncate_to_bf16(e.b, result)
                 if element_type is ElementType.BF16 and opcode in ARITHMETIC_OPS and e.context.abi.has_short_nans:
                     return round_to_bf16(e.b, result)

@@ -21,11 +21,17 @@ def _remainder(m: MathEmitter, x: Value, y: Value) -> Value:
     return own or m.b.emit(x.type, f"frem {x}, {y.name}")
 
 
-FLOAT_OPS: dict[Opcode, FloatOp] = {
+ARITHMETIC_OPS: dict[Opcode, FloatOp] = {
     Opcode.ADD: lambda m, x, y: m.b.fadd(x, y),
     Opcode.SUBTRACT: lambda m, x, y: m.b.fsub(x, y),
     Opcode.MULTIPLY: lambda m, x, y: m.b.fmul(x, y),
     Opcode.DIVIDE: lambda m, x, y: m.b.fdiv(x, y),
+    Opcode.SQRT: lambda m, x: m.b.intrinsic(Opcode.SQRT, x),
+}
+"""Ops that are one instruction on most processors. A NaN is an operand's, or the one that the processor makes."""
+
+FLOAT_OPS: dict[Opcode, FloatOp] = {
+    **ARITHMETIC_OPS,
     Opcode.REMAINDER: _remainder,
     Opcode.MAXIMUM: lambda m, x, y: m.target_or_intrinsic(Opcode.MAXIMUM, x, y),
     Opcode.MINIMUM: lambda m, x, y: m.target_or_intrinsic(Opcode.MINIMUM, x, y),
@@ -35,7 +41,6 @@ FLOAT_OPS: dict[Opcode, FloatOp] = {
     Opcode.CEIL: lambda m, x: m.b.intrinsic(Opcode.CEIL, x),
     Opcode.ROUND_NEAREST_EVEN: lambda m, x: m.b.intrinsic("roundeven", x),
     Opcode.ROUND_NEAREST_AFZ: lambda m, x: m.b.intrinsic("round", x),
-    Opcode.SQRT: lambda m, x: m.b.intrinsic(Opcode.SQRT, x),
 }
 
 
@@ -45,18 +50,6 @@ def _math(name: str) -> FloatOp:
 
 for _name in FUNCTIONS:
     FLOAT_OPS.setdefault(Opcode(_name), _math(_name))
-
-
-EXACT_OPS = frozenset(
-    {
-        *(Opcode.MAXIMUM, Opcode.MINIMUM, Opcode.NEGATE, Opcode.ABS, Opcode.SIGN),
-        *(Opcode.FLOOR, Opcode.CEIL, Opcode.ROUND_NEAREST_EVEN, Opcode.ROUND_NEAREST_AFZ),
-    }
-)
-"""Ops whose result a type of fewer bits can hold if it holds the operands."""
-
-ARITHMETIC_OPS = frozenset({Opcode.ADD, Opcode.SUBTRACT, Opcode.MULTIPLY, Opcode.DIVIDE, Opcode.SQRT})
-"""Ops that are one instruction on most processors. A NaN is an operand's, or the one that the processor makes."""
 
 
 def _sign(m: MathEmitter, x: Value) -> Value:
