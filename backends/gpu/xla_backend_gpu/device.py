@@ -221,7 +221,7 @@ class GpuStream(Stream):
 
     @property
     def error(self) -> XlaError | None:
-        return self._order.error or self.driver.loss()
+        return self._order.error or self.driver.lost
 
     def recover(self) -> None:
         self._order.recover()
@@ -268,6 +268,9 @@ class GpuExecutor(StreamExecutor):
         return self.driver.description
 
     def allocate(self, size: int, memory_space: int = 0) -> DeviceMemory | None:
+        loss = self.driver.loss()
+        if loss is not None:
+            raise loss
         address = self.driver.allocate(size)
         return None if address is None else DeviceMemory(address, size, memory_space=memory_space)
 

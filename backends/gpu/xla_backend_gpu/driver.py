@@ -146,7 +146,10 @@ class Driver(abc.ABC):
     # -- failures ----------------------------------------------------------------------------------------------------
 
     def loss(self) -> XlaError | None:
-        """Returns the error of work that comes after the loss of the device, or None if it is not lost."""
+        """Returns the error of requests that come after the loss of the device, or None if it is not lost.
+
+        It is not for work on streams: nobody may have seen `lost` yet when that work fails.
+        """
         if self.lost is None or isinstance(self.lost, FailedPreconditionError):  # after a fork, it says so itself
             return self.lost
         loss = UnavailableError(
@@ -158,10 +161,9 @@ class Driver(abc.ABC):
         return loss
 
     def require_alive(self) -> None:
-        """Raises `loss()`, if the device is lost."""
-        loss = self.loss()
-        if loss is not None:
-            raise loss
+        """Raises `lost`, if the device is lost."""
+        if self.lost is not None:
+            raise self.lost.with_traceback(None)
 
 
 _drivers: weakref.WeakSet[Driver] = weakref.WeakSet()
