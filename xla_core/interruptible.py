@@ -38,20 +38,30 @@ def start_thread(thread: threading.Thread) -> None:
 def run_in_threads(tasks: Sequence[Callable[[], T]], name: str) -> list[T]:
     """Runs tasks at the same time, each in a thread of its own. Returns their results in order, or raises one's error.
 
-    These are plain threads, because executors of `concurrent.futures` refuse work once the main thread has ended.
+    No task runs unless a thread could be started for each, because tasks may wait for each other. These are plain
+    threads, because executors of `concurrent.futures` refuse work once the main thread has ended.
     """
     results: dict[int, T] = {}
     errors: list[BaseException] = []
+    gate = threading.Event()
+    all_started = False
 
     def run(number: int) -> None:
+        gate.wait()
+        if not all_started:
+            return
         try:
             results[number] = tasks[number]()
         except BaseException as error:
             errors.append(error)
 
     threads = [threading.Thread(target=run, args=(n,), name=name, daemon=True) for n in range(len(tasks))]
-    for thread in threads:
-        start_thread(thread)
+    try:
+        for thread in threads:
+            start_thread(thread)
+        all_started = True
+    finally:
+        gate.set()
     for thread in threads:
         thread.join()
     if errors:

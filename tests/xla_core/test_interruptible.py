@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from xla_core import interruptible
+from xla_core.errors import ResourceExhaustedError
 from xla_core.interruptible import run_in_threads, run_interruptible, run_uninterrupted
 
 SLOW = """
@@ -221,6 +222,24 @@ def test_tasks_in_threads_run_at_the_same_time() -> None:
 
     with pytest.raises(ValueError, match="no"):
         run_in_threads([lambda: 1, fail], "task")
+
+
+def test_no_task_runs_unless_each_has_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran, started = [], []
+
+    def start(thread: threading.Thread) -> None:
+        if len(started) == 2:
+            raise ResourceExhaustedError("no thread can be started")
+        started.append(thread)
+        thread.start()
+
+    monkeypatch.setattr("xla_core.interruptible.start_thread", start)
+    with pytest.raises(ResourceExhaustedError, match="no thread"):
+        run_in_threads([lambda n=n: ran.append(n) for n in range(3)], "task")
+    for thread in started:
+        thread.join(30)
+    assert not ran
+    assert not any(thread.is_alive() for thread in started)
 
 
 AFTER_MAIN = """

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from xla_backend_gpu.emulator import Memory, Module
+from xla_backend_gpu.emulator.fast.native import run_on_cores
 from xla_backend_gpu.emulator.ptx.types import TYPES
 from xla_backend_gpu.emulator.table import rounding
 
@@ -27,6 +28,15 @@ def test_a_kernel_that_the_fast_engine_does_not_run_costs_the_others_nothing() -
     assert np.frombuffer(memory.read(address, 128), np.int32).tolist() == list(range(32))
     with pytest.raises(UnimplementedError, match="activemask"):
         module.launch("other", (1,), (32,), [address], memory)
+
+
+def test_an_error_in_a_part_of_a_launch_is_raised() -> None:
+    def run(part: int) -> None:
+        if part >= 3:
+            raise MemoryError("no memory for the part")
+
+    with pytest.raises(MemoryError, match="for the part"):
+        run_on_cores(run, 8)
 
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)

@@ -212,21 +212,28 @@ def run_fast(launch: Launch, siblings: Collection[Kernel] = ()) -> Counters:
         start = memory.ctypes.data + -memory.ctypes.data % 64
         code.run(context.ctypes.data, start, blocks * part // parts, blocks * (part + 1) // parts)
 
-    _run_on_cores(run, parts)
+    run_on_cores(run, parts)
     _raise_fault(launch, context, code.layout)
     return Counters(launches=1, blocks=blocks, threads=blocks * launch.threads)
 
 
-def _run_on_cores(run: Callable[[int], None], parts: int) -> None:
+def run_on_cores(run: Callable[[int], None], parts: int) -> None:
     """Calls `run` for the number of each part, in this thread and in others where the process can have them.
 
-    These are plain threads, because executors of `concurrent.futures` refuse work once the main thread has ended.
+    After an error of one part no further part is run, and the error is raised. These are plain threads, because
+    executors of `concurrent.futures` refuse work once the main thread has ended.
     """
     rest = iter(range(parts))
+    errors: list[BaseException] = []
 
     def run_rest() -> None:
-        for part in rest:
-            run(part)
+        try:
+            for part in rest:
+                if errors:
+                    return
+                run(part)
+        except BaseException as error:
+            errors.append(error)
 
     threads: list[threading.Thread] = []
     with contextlib.suppress(RuntimeError):  # no more threads; this one does the work
@@ -237,6 +244,8 @@ def _run_on_cores(run: Callable[[int], None], parts: int) -> None:
     run_rest()
     for thread in threads:
         thread.join()
+    if errors:
+        raise errors[0]
 
 
 def _context(launch: Launch) -> np.ndarray[Any, np.dtype[np.int64]]:
