@@ -6,7 +6,14 @@ from xla_core.target.device import CacheLevel, DeviceDescription, MemorySpace
 from xla_core.target.device_layout import from_device_layout, to_device_layout
 from xla_core.target.fusion import FusionCosts, FusionDecision, FusionPreferences
 from xla_core.target.host import HostCosts
-from xla_core.target.layout_rules import InstructionLayouts, LayoutRules, array_size_bytes, copies_bits, keeps_layout
+from xla_core.target.layout_rules import (
+    InstructionLayouts,
+    LayoutRules,
+    array_size_bytes,
+    copies_bits,
+    copies_parts,
+    keeps_layout,
+)
 from xla_core.target.matrix_shape import Fragment, LanePlace, MatrixShape
 from xla_core.target.parallel import ParallelModel
 from xla_core.target.support import Lack, LackKind, Ok, Support, Unsupported
@@ -36,6 +43,7 @@ __all__ = [
     "Unsupported",
     "array_size_bytes",
     "copies_bits",
+    "copies_parts",
     "from_device_layout",
     "keeps_layout",
     "to_device_layout",

@@ -16,7 +16,7 @@ from xla_core.hlo.table.op_table import OPS, Trait
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Shape
-from xla_core.target.layout_rules import copies_bits, keeps_layout
+from xla_core.target.layout_rules import copies_bits, copies_parts, keeps_layout
 from xla_core.target.support import Lack, LackKind, Ok, Support, Unsupported
 
 Constraint = Callable[[HloInstruction], str | None]
@@ -38,7 +38,8 @@ class Capabilities(CheckedModel):
         ops: opcode -> element types of data operands and results.
         index_types: element types of indices into arrays.
         storage_types: element types of arrays in the device's memory; None means all types of `ops` and `index_types`,
-            pred, and complex numbers of their floats, which are two floats side by side.
+            pred, and complex numbers of their floats, which are two floats side by side. A device with s32 holds
+            integers of 8 and 16 bits too, and one with s32 and f32 holds bf16 and f16: several in a word.
         custom_calls: custom-call targets that the device runs, with any operands.
         dot_algorithms: values of a dot's `algorithm` that the device implements; else operands are rounded first.
         composites: names of StableHLO composites that the device runs; they become custom calls of that target.
@@ -139,6 +140,9 @@ class Capabilities(CheckedModel):
         named = frozenset({ElementType.PRED}).union(self.index_types, *self.ops.values())
         widths = {t.bit_width for t in named if t.is_integral}
         pairs = {t for t in ElementType if t.is_complex and t.component in named}
+        if ElementType.S32 in named:
+            floats = {ElementType.BF16, ElementType.F16} if ElementType.F32 in named else set()
+            pairs |= {t for t in ElementType if t.is_integral and t.bit_width in (8, 16)} | floats
         return named | pairs | {t for t in (ElementType.S32, ElementType.U32) if t.bit_width in widths}
 
     def check(self, instruction: HloInstruction) -> Support:
@@ -156,7 +160,8 @@ class Capabilities(CheckedModel):
             return held
         opcode = instruction.opcode
         copied = opcode == Opcode.COPY and (opcode not in self.ops or keeps_layout(instruction))
-        if copied or copies_bits(instruction) or not _THE_CORES.isdisjoint(instruction.op.traits):
+        copied |= copies_bits(instruction) or copies_parts(instruction)
+        if copied or not _THE_CORES.isdisjoint(instruction.op.traits):
             return self._check_constraints(instruction)
         if opcode == Opcode.CUSTOM_CALL:
             target = instruction.attribute("custom_call_target")

@@ -60,6 +60,7 @@ class AheadOfTimeRun:
         options = programs.compile_options(others)
         options = options.model_copy(update={"backend": spec.options.model_validate(options.backend)})
         machine = Machine(compiler, target, options, self.c_compiler, self.runner)
+        machine.check()
         order = "another" if machine.is_swapped else "the same"
         triple = target.triple or compiler.target_config.triple
         choice = choose(self.profile, self.expression, self.tests, self.seed, triple)

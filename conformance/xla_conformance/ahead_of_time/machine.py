@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from xla_core import parse
 from xla_core.backend import AheadOfTimeOptions, CompileOptions, Compiler
 from xla_core.errors import InternalError, InvalidArgumentError, NotFoundError
 from xla_core.hlo import HloModule, Shape
@@ -20,6 +21,7 @@ from xla_core.hlo import HloModule, Shape
 __all__ = ["Machine", "NoProgramError"]
 
 _SECONDS = 300
+_DOUBLE = "HloModule double\nENTRY main { x = f32[300] parameter(0)\n ROOT y = f32[300] add(x, x) }"
 _BYTE_ORDER = "int main(void) { unsigned one = 1; return *(unsigned char *)&one == 1 ? 11 : 12; }\n"
 
 
@@ -67,6 +69,29 @@ class Machine:
                 hint=f"--cc names a C compiler for the target, --runner what runs its programs. {built.stderr[-300:]}",
             )
         return (code == 11) != (sys.byteorder == "little")
+
+    def check(self) -> None:
+        """Checks that the C compiler and the command take the backend's code, by a small program.
+
+        Raises:
+            InvalidArgumentError: they don't, because they are for another processor, say.
+        """
+        triple = self._target.triple or self._compiler.target_config.triple
+        try:
+            self.run(parse(_DOUBLE), [np.zeros(300, np.float32)], 2)
+        except InternalError as error:
+            own = self._c_compiler_triple()
+            hint = "name the target by --set triple=..., and its features by --set features=... or --set cpu=..."
+            if own:
+                hint += f"; {self._c_compiler[0]} compiles for {own}"
+            raise InvalidArgumentError(
+                f"code for {triple} doesn't fit --cc and --runner: {error.message}", hint=hint
+            ) from error
+
+    def _c_compiler_triple(self) -> str:
+        """The triple that GCC and Clang print, or ""."""
+        done = subprocess.run([*self._c_compiler, "-dumpmachine"], capture_output=True, text=True)
+        return done.stdout.strip() if done.returncode == 0 else ""
 
     def run(self, module: HloModule, arguments: Sequence[np.ndarray], level: int) -> list[np.ndarray]:
         """Compiles a module, which it takes over, and runs it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 import shlex
 import shutil
 import subprocess
@@ -70,6 +71,32 @@ def test_a_command_that_runs_nothing_is_refused(failing: str) -> None:
     done = conform("--backend", "cpu", "--runner", failing, "-k", "floor and f32")
     assert done.returncode == 2
     assert f"makes no program that {failing} runs" in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ((), f"code for {platform.machine()}"),
+        (("triple=s390x-linux-gnu",), "code for s390x-linux-gnu"),
+        (("triple=riscv64-linux-gnu", "features=+v"), "the program ends with status"),
+    ],
+    ids=["no triple", "another processor", "features that the machine lacks"],
+)
+@pytest.mark.skipif(
+    not (shutil.which("qemu-riscv64") and shutil.which("riscv64-linux-gnu-gcc")),
+    reason="not installed: qemu-riscv64 and riscv64-linux-gnu-gcc",
+)
+def test_code_for_another_processor_is_refused(settings: tuple[str, ...], said: str) -> None:
+    runner = "qemu-riscv64 -cpu rv64,v=false -L /usr/riscv64-linux-gnu"
+    options = [word for setting in settings for word in ("--set", setting)]
+    done = conform(
+        "--backend", "cpu", "--runner", runner, "--cc", "riscv64-linux-gnu-gcc", *options, "-k", "floor and f32"
+    )
+    printed = " ".join(done.stderr.split())
+    assert done.returncode == 2, printed
+    assert said in printed
+    assert "riscv64-linux-gnu-gcc compiles for riscv64-linux-gnu" in printed
+    assert "--set triple=" in printed
 
 
 @pytest.mark.parametrize(

@@ -46,12 +46,28 @@ def test_a_program_runs(queue_device: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "fallback"),
-    [(n, "none") for n in ("sorts", "random_floats", "complex_numbers", "fourier")] + [("bits", "host")],
+    [
+        *((n, "none") for n in ("sorts", "random_floats", "complex_numbers", "fourier", "bits", "bfloat16", "float16")),
+        ("float64_and_int64", "host"),
+    ],
 )
 def test_stored_programs_run(queue_device: str, name: str, fallback: str) -> None:
     program = next(p for p in PROGRAMS if p.name == name)
     with xla.Client(queue_device) as client:
         program.check(client.compile(program.text, xla.CompileOptions(fallback=fallback))(*program.inputs()))
+
+
+@pytest.mark.parametrize("shape", ["s8[3,5]", "u8[5]", "bf16[]", "f16[7,3]", "u16[64]", "s16[0,2]"])
+def test_narrow_types_are_words_in_memory(queue_device: str, shape: str) -> None:
+    text = f"HloModule m\nENTRY e {{ x = {shape} parameter(0)\n y = {shape} abs(x)\n ROOT t = ({shape}, {shape}) tuple(x, y) }}"
+    module = xla.parse(text)
+    (given,) = module.parameter_shapes
+    x = np.asarray(np.random.default_rng(0).integers(0, 100, given.dimensions)).astype(given.dtype)
+    with xla.Client(queue_device) as client:
+        executable = client.compile(text)
+        for results in (executable(x), executable.execute([client.buffer_from_host(x)])):
+            for found in results:
+                np.testing.assert_array_equal(np.asarray(found), x)
 
 
 def test_the_host_runs_what_the_device_does_not(queue_device: str) -> None:

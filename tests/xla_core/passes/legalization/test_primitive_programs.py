@@ -15,7 +15,8 @@ from xla_core.target import Capabilities, TargetConfig
 
 T = ElementType
 TARGET = TargetConfig(name="primitive", capabilities=Capabilities().with_ops(PRIMITIVES, [T.F32, T.S32, T.PRED]))
-HELD = {"float32", "int32", "uint32", "bool", "complex64"}
+NARROW = {T.S8, T.U8, T.S16, T.U16, T.BF16, T.F16}
+HELD = {"float32", "int32", "uint32", "bool", "complex64", *(t.dtype.name for t in NARROW)}
 OTHER_TYPES = {"float64_and_int64", "runge_kutta", "conversions", "float8"}
 """Programs that compute with 64 bits or 8-bit floats."""
 
@@ -40,5 +41,5 @@ def test_it_runs(program: Program) -> None:
     module = xla.parse(program.text)
     PassContext(invariants=[verify]).run(default_pipeline(TARGET), module, ())
     held = {leaf.element_type for c in module.computations for i in c.instructions for leaf in i.shape.leaves()}
-    assert held <= {T.F32, T.S32, T.PRED, T.U32, T.C64, T.TOKEN}
+    assert held <= {T.F32, T.S32, T.PRED, T.U32, T.C64, T.TOKEN} | NARROW
     program.check(xla.evaluate(module, *program.inputs()))

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from xla_core.hlo.decompositions.expression import HloExpression
+from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 
@@ -77,21 +80,77 @@ def _to_narrow_integer(kind: ElementType, x: HloExpression) -> HloExpression:
 
 
 def reinterpreted(source: ElementType, target: ElementType, x: HloExpression) -> HloExpression:
-    """Converts the bits of u32, s32 and f32, or of 16-bit integers and bf16, or of integers of another width."""
-    if source is ElementType.BF16:
-        x = x.bits(_S32) >> 16
-    elif source is _F32:
-        x = x.bits(_S32)
-    if target is ElementType.BF16:
-        return (x << 16).bits(_F32)
-    if target is _F32:
-        return x.bits(_F32)
-    return wrapped(target, x) if target in CARRIERS else x
+    """Converts the bits of types of at most 32 bits. Of a wider number, the lowest bits come first."""
+    if source.bit_width > target.bit_width:
+        return split(target, bits_of(source, x), source.bit_width)
+    bits = joined(source, x) if source.bit_width < target.bit_width else bits_of(source, x)
+    return value_of(target, bits)
+
+
+def split(kind: ElementType, bits: HloExpression, width: int) -> HloExpression:
+    """The numbers of `kind`, in its carrier, that each `width` bits consist of, as one more dimension."""
+    shape = (*bits.shape.dimensions, width // kind.bit_width)
+    each = HloExpression(bits.b, bits.b.broadcast(bits.i, shape, range(len(shape) - 1)))
+    return value_of(kind, each >> _places(each, kind))
+
+
+def joined(kind: ElementType, x: HloExpression) -> HloExpression:
+    """The bits, as s32, of the numbers of `kind` in the last dimension, of at most 32 bits together."""
+    bits = bits_of(kind, x)
+    shifted = bits << _places(bits, kind)
+    return HloExpression(x.b, x.b.reduce(shifted.i, Opcode.ADD, 0, (x.shape.rank - 1,)))
+
+
+def _places(each: HloExpression, kind: ElementType) -> HloInstruction:
+    """By how many bits each number of the last dimension is shifted."""
+    dimensions = each.shape.dimensions
+    bits = each.b.constant(np.arange(dimensions[-1], dtype=np.int32) * kind.bit_width)
+    return each.b.broadcast(bits, dimensions, (len(dimensions) - 1,))
+
+
+def bits_of(kind: ElementType, x: HloExpression) -> HloExpression:
+    """The bits, as s32, of a number of `kind` that `x` is or carries; those above the number's own are 0."""
+    if kind is _F32:
+        return x.bits(_S32)
+    if kind is ElementType.BF16:
+        return x.bits(_S32) >> 16
+    if kind is ElementType.F16:
+        return _bits_of_f16(x)
+    return x if kind.bit_width == 32 else x & ((1 << kind.bit_width) - 1)
+
+
+def value_of(kind: ElementType, bits: HloExpression) -> HloExpression:
+    """The number of `kind`, or what carries it, that has these bits of s32. Those above its own are ignored."""
+    if kind is _F32:
+        return bits.bits(_F32)
+    if kind is ElementType.BF16:
+        return (bits << 16).bits(_F32)
+    if kind is ElementType.F16:
+        return _f16_of_bits(bits)
+    return bits if kind.bit_width == 32 else wrapped(kind, bits)
+
+
+_INFINITY = 0x7F800000  # the bits of f32
+
+
+def _bits_of_f16(x: HloExpression) -> HloExpression:
+    bits = x.bits(_S32)
+    size = bits & 0x7FFFFFFF
+    rest = (size >> 13) & 0x3FF
+    nan = rest.equals(0).where(0x200, rest)  # a NaN whose bits f16 doesn't have stays one
+    special = (size > _INFINITY).where(nan, rest.like(0)) | 0x7C00
+    small = (size < (127 - 14) << 23).where((abs(x) * 2.0**24).astype(_S32), (size >> 13) - (112 << 10))
+    return (size >= _INFINITY).where(special, small) | ((bits >> 16) & 0x8000)
+
+
+def _f16_of_bits(bits: HloExpression) -> HloExpression:
+    """Numbers below 2^-14 are multiples of 2^-24."""
+    size, exponent = bits & 0x7FFF, bits & 0x7C00
+    wide = (size << 13) + exponent.equals(0x7C00).where((255 - 31) << 23, size.like(112 << 23))
+    tiny = (size.astype(_F32) * 2.0**-24).bits(_S32)
+    return (exponent.equals(0).where(tiny, wide) | ((bits & 0x8000) << 16)).bits(_F32)
 
 
 def is_reinterpreted(source: ElementType, target: ElementType, carried: Carried) -> bool:
     """Whether `reinterpreted` knows the bits of both types."""
-    own = (_F32, _S32)
-    return source.bit_width == target.bit_width and all(
-        t in own or (t in carried and t is not ElementType.F16) for t in (source, target)
-    )
+    return all(t in (_F32, _S32) or t in carried for t in (source, target))

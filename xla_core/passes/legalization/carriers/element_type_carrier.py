@@ -2,7 +2,8 @@
 
 u32 is carried in s32 by its bits. Narrower integers are carried in s32, and bf16 and f16 in f32, by their values; each
 result is wrapped or rounded to its own type. Every value is carried: those of loops, branches and applied computations
-too. Only the entry's parameters and results keep their types, and are converted there. No value changes.
+too. Only the entry's parameters and results keep their types, and are converted there; if the target has no such
+conversion, they are read and written as words of s32. No value changes.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from xla_core.passes.legalization.carriers.conversions import (
     wrapped,
 )
 from xla_core.passes.legalization.carriers.integers import NARROW, U32, compared, index
+from xla_core.passes.legalization.carriers.words import fills_words, read_words, write_words
 from xla_core.passes.legalization.legalize import rewrite_unsupported
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.rewriter import remove_dead
@@ -51,6 +53,9 @@ class ElementTypeCarrier(HloPass):
         self._carried = {
             t: c for t, c in CARRIERS.items() if t not in (named if t.is_floating else computed) and c in computed
         }
+        converts = capabilities.ops.get(Opcode.CONVERT, frozenset())
+        holds = computed & {ElementType.S32} and capabilities.held_types
+        self._in_words = frozenset(t for t in self._carried if fills_words(t) and t not in converts and t in holds)
 
     def run(self, module: HloModule) -> bool:
         if not self._carried or not any(
@@ -64,7 +69,7 @@ class ElementTypeCarrier(HloPass):
             for callee in i.called_computations:
                 i.replace_called_computation(callee, module.add_computation(callee.clone()))
         for computation in computations:
-            _Carrying(computation, self._carried, kept).run()
+            _Carrying(computation, self._carried, self._in_words, kept).run()
         module.remove_unreachable_computations()
         return True
 
@@ -99,10 +104,15 @@ class _Carrying:
     """Rewrites one computation, after those that it calls."""
 
     def __init__(
-        self, computation: HloComputation, carried: Mapping[ElementType, ElementType], kept: Collection[HloInstruction]
+        self,
+        computation: HloComputation,
+        carried: Mapping[ElementType, ElementType],
+        in_words: Collection[ElementType],
+        kept: Collection[HloInstruction],
     ) -> None:
         self._computation = computation
         self._carried = carried
+        self._in_words = in_words
         self._kept = kept
         self._b = Builder(computation)
         self._values: dict[HloInstruction, HloInstruction] = {}  # instruction -> what carries its value
@@ -195,6 +205,10 @@ class _Carrying:
             return value
         if ElementType.U32 in (value.shape.element_type, shape.element_type):
             return HloExpression(self._b, value).bits(shape.element_type).i
+        if value.shape.element_type in self._in_words and not value.shape.is_dynamic and not _has_tiles(value.shape):
+            return read_words(self._b, value)
+        if shape.element_type in self._in_words and not shape.is_dynamic:
+            return write_words(self._b, value, shape)
         return self._b.convert(value, shape)
 
     def _shape(self, shape: Shape) -> Shape:
@@ -205,3 +219,7 @@ class _Carrying:
 
     def _has_carried(self, shape: Shape) -> bool:
         return any(leaf.is_array and leaf.element_type in self._carried for leaf in shape.leaves())
+
+
+def _has_tiles(shape: Shape) -> bool:
+    return shape.layout is not None and bool(shape.layout.tiles)

@@ -38,9 +38,13 @@ def carried(text: str, *arguments: np.ndarray) -> xla.HloModule:
     return module
 
 
+OUTSIDE = ("parameter", "convert", "bitcast-convert", "bitcast", "reshape", "concatenate", "slice", "constant")
+"""How parameters and results are read and written. Constants of a narrow type fill their last word."""
+
+
 def types_of(module: xla.HloModule) -> set[ElementType]:
-    """The element types of what is computed: parameters and what converts them left out."""
-    inner = [i for i in module.entry.instructions if i.opcode not in ("parameter", "convert", "bitcast-convert")]
+    """The element types of what is computed."""
+    inner = [i for i in module.entry.instructions if i.opcode not in OUTSIDE]
     return {leaf.element_type for i in inner for leaf in i.shape.leaves()}
 
 
@@ -131,7 +135,17 @@ def test_f16_rounds_as_numpy_does() -> None:
 
 @pytest.mark.parametrize(
     ("source", "target"),
-    [("u32", "f32"), ("f32", "u32"), ("u16", "s16"), ("bf16", "u16"), ("u16", "bf16"), ("s8", "u8")],
+    [
+        ("u32", "f32"),
+        ("f32", "u32"),
+        ("u16", "s16"),
+        ("bf16", "u16"),
+        ("u16", "bf16"),
+        ("s8", "u8"),
+        ("f16", "u16"),
+        ("u16", "f16"),
+        ("f16", "bf16"),
+    ],
 )
 def test_bits_are_kept(source: str, target: str) -> None:
     kind = T(source)
@@ -139,6 +153,8 @@ def test_bits_are_kept(source: str, target: str) -> None:
     words = words * np.uint32(65521) if kind.bit_width == 32 else words
     if "bf16" in (source, target):
         words = words[words & 0x7F80 != 0x7F80]  # numpy changes the bits of NaNs
+    if "f16" in (source, target):
+        words = words[words & 0x7C00 != 0x7C00]
     x = words.view(kind.dtype)
     carried(
         f"HloModule m\n\nENTRY e {{\n  x = {source}[{x.size}] parameter(0)\n"
@@ -186,18 +202,35 @@ ENTRY e {
     assert outfeed.operand(0).shape.element_type is T.U32
 
 
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [("f32[5]", "u8[5,4]"), ("u32[2,3]", "s16[2,3,2]"), ("s16[3]", "u8[3,2]"), ("bf16[4]", "s8[4,2]"), ("u8[6]", "u4[6,2]"),
+     ("s8[5,4]", "s32[5]"), ("u16[2,3,2]", "f32[2,3]"), ("u8[3,2]", "f16[3]"), ("s4[3,2]", "u8[3]"), ("f16[2,2]", "u32[2]")],
+)  # fmt: skip
+def test_bits_of_numbers_of_other_widths_are_kept(source: str, target: str) -> None:
+    shape = xla.parse(f"HloModule m\nENTRY e {{ ROOT x = {source} parameter(0) }}").result_shape
+    kind = shape.element_type
+    x = np.random.default_rng(0).integers(
+        0, 1 << min(kind.bit_width, 8), shape.num_elements * kind.byte_width, np.uint8
+    )
+    x &= 0x5B if kind.is_floating or target[0] in "bf" else 0xFF  # no NaN
+    x = x.view(kind.dtype) if kind.bit_width >= 8 else x.astype(kind.dtype)
+    text = f"HloModule m\nENTRY e {{\n  x = {source} parameter(0)\n  ROOT y = {target} bitcast-convert(x)\n}}\n"
+    carried(text, x.reshape(shape.dimensions))
+
+
 def test_what_has_no_rule_keeps_its_types() -> None:
     text = """HloModule m
 
 ENTRY e {
-  x = u32[4] parameter(0)
-  y = u32[4] add(x, x)
-  b = u8[4,4] bitcast-convert(y)
-  r = u8[4,4] reverse(b), dimensions={1}
-  ROOT z = u32[4] bitcast-convert(r)
+  x = u32[4,2] parameter(0)
+  y = u32[4,2] add(x, x)
+  b = u64[4] bitcast-convert(y)
+  r = u64[4] reverse(b), dimensions={0}
+  ROOT z = u32[4,2] bitcast-convert(r)
 }
 """
-    carried(text, np.array([1, 2**31, 77, 2**32 - 1], np.uint32))
+    carried(text, np.array([[1, 2**31], [77, 2**32 - 1], [0, 5], [6, 7]], np.uint32))
 
 
 def test_the_computation_of_a_collective_keeps_its_types() -> None:

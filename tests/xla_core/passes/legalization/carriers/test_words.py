@@ -1,0 +1,74 @@
+"""Devices that compute in 32-bit types alone take arguments and give results of 8- and 16-bit types."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import xla_core as xla
+from tests.xla_core.passes.legalization.devices import PRIMITIVES
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.hlo.verifier import verify
+from xla_core.passes import PassContext, default_pipeline
+from xla_core.target import Capabilities, TargetConfig
+
+T = ElementType
+TARGET = TargetConfig(name="primitive", capabilities=Capabilities().with_ops(PRIMITIVES, [T.F32, T.S32, T.PRED]))
+KINDS = (T.S8, T.U8, T.S16, T.U16, T.BF16, T.F16)
+IN_MEMORY = {"parameter", "constant", "bitcast", "reshape", "copy", "slice", "concatenate", "tuple"}
+
+
+def legal(text: str) -> xla.HloModule:
+    module = xla.parse(text)
+    PassContext(invariants=[verify]).run(default_pipeline(TARGET), module, ())
+    for i in (i for c in module.computations for i in c.instructions):
+        assert i.opcode in IN_MEMORY or not {leaf.element_type for leaf in i.shape.leaves()} & set(KINDS)
+    return module
+
+
+def random_bits(kind: T, *dimensions: int) -> np.ndarray:
+    size = math.prod(dimensions) * kind.byte_width
+    x = np.random.default_rng(size).integers(0, 256, size, np.uint8).view(kind.dtype).reshape(dimensions)
+    return np.where(np.isnan(x.astype(np.float32)), kind.dtype.type(1), x)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize(
+    ("dimensions", "order"),
+    [*(((*d,), "") for d in ([64], [3, 5], [2, 4], [2, 3, 7], [], [1], [0, 3])), ((3, 5), "{0,1}"), ((4, 2), "{0,1}")],
+    ids=str,
+)
+def test_arguments_and_results_are_words(kind: T, dimensions: tuple[int, ...], order: str) -> None:
+    shape = f"{kind}[{','.join(map(str, dimensions))}]{order}"
+    op = "negate" if kind.is_floating else "not"
+    text = f"HloModule m\nENTRY e {{ x = {shape} parameter(0)\n y = {shape} {op}(x)\n ROOT t = ({shape}, {shape}) tuple(x, y) }}"
+    x = random_bits(kind, *dimensions)
+    for found, wanted in zip(xla.evaluate(legal(text), x), xla.evaluate(xla.parse(text), x), strict=True):
+        assert found.dtype == wanted.dtype
+        np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("kind", [T.BF16, T.F16], ids=str)
+def test_every_number_is_read_and_written(kind: T) -> None:
+    text = f"""HloModule m
+ENTRY e {{
+  x = {kind}[65536] parameter(0)
+  wide = f32[65536] convert(x)
+  narrow = {kind}[65536] convert(wide)
+  ROOT both = (f32[65536], {kind}[65536]) tuple(wide, narrow)
+}}"""
+    x = np.arange(1 << 16, dtype=np.uint16).view(kind.dtype)
+    with np.errstate(all="ignore"):
+        found, wanted = xla.evaluate(legal(text), x), xla.evaluate(xla.parse(text), x)
+    np.testing.assert_array_equal(found[0].view(np.uint32), wanted[0].view(np.uint32))
+    np.testing.assert_array_equal(found[1].astype(np.float32), wanted[1].astype(np.float32))
+    np.testing.assert_array_equal(np.signbit(found[1]), np.signbit(wanted[1]))
+
+
+def test_a_device_that_says_what_it_holds_is_not_given_more() -> None:
+    own = TARGET.capabilities.model_copy(update={"storage_types": frozenset({T.F32, T.S32, T.PRED})})
+    module = xla.parse("HloModule m\nENTRY e { x = s8[4] parameter(0)\n ROOT y = s32[4] convert(x) }")
+    with pytest.raises(xla.XlaError, match="the device holds no s8"):
+        PassContext().run(default_pipeline(TargetConfig(name="own", capabilities=own)), module, ())
