@@ -118,10 +118,12 @@ def _reads_in_step(root: HloInstruction, targets: set[HloInstruction], update: H
             continue
         if update is not None and in_step and _is_slice_of(instruction, targets, update):
             continue
-        row_major = all(s.layout is None or s.layout.is_row_major for s in (instruction.shape, root.shape))
+        keeps_order = instruction.opcode in (Opcode.RESHAPE, Opcode.BITCAST) and all(
+            s.layout is None or s.layout.is_row_major for s in (instruction.shape, root.shape)
+        )
         for operand in instruction.operands:
-            if instruction.opcode in (Opcode.RESHAPE, Opcode.BITCAST):
-                same = row_major and operand.shape.element_type is instruction.shape.element_type
+            if keeps_order:
+                same = operand.shape.element_type is instruction.shape.element_type
             else:
                 same = instruction.is_elementwise and operand.shape.dimensions == instruction.shape.dimensions
             stack.append((operand, in_step and same))

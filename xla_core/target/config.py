@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-import enum
-import functools
 import hashlib
-from collections.abc import Mapping
-from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from xla_core.checked_model import CheckedModel
 from xla_core.hlo.ir.instruction import HloInstruction
@@ -21,6 +16,7 @@ from xla_core.target.fusion import FusionPreferences
 from xla_core.target.host import HostCosts
 from xla_core.target.layout_rules import LayoutRules, array_size_bytes, is_plain
 from xla_core.target.parallel import ParallelModel
+from xla_core.target.stable_text import stable_text
 from xla_core.target.support import Lack, Support, Unsupported
 
 
@@ -87,36 +83,8 @@ class TargetConfig(CheckedModel):
     def fingerprint(self) -> str:
         """A digest of the fields that compiled code depends on. `fusion` and `host` change only the speed: left out.
 
-        Functions in the fields (constraints, layout rules) contribute their names and the values that they close over.
+        Functions in the fields (constraints, layout rules) contribute their names, their default arguments, the values
+        that they close over, and the objects whose methods they are.
         """
         fields = {name: getattr(self, name) for name in TargetConfig.model_fields if name not in ("fusion", "host")}
-        return hashlib.sha256(_stable_text(fields).encode()).hexdigest()[:16]
-
-
-@functools.lru_cache(maxsize=64)
-def _stable_set(values: frozenset[Any]) -> str:
-    """`_stable_text` of a set, cached because most ops of a table share one set of element types."""
-    return "<" + ",".join(sorted(map(_stable_text, values))) + ">"
-
-
-def _stable_text(value: Any) -> str:
-    """A text that is the same for equal values in every process."""
-    if isinstance(value, BaseModel):
-        value = {name: getattr(value, name) for name in type(value).model_fields}
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return "{" + ",".join(sorted(f"{_stable_text(k)}:{_stable_text(v)}" for k, v in value.items())) + "}"
-    if isinstance(value, (tuple, list)):
-        return "[" + ",".join(map(_stable_text, value)) + "]"
-    if isinstance(value, frozenset):
-        return _stable_set(value)
-    if isinstance(value, enum.Enum):
-        return f"{type(value).__name__}.{value.name}"
-    if isinstance(value, functools.partial):
-        return _stable_text((value.func, value.args, value.keywords))
-    if callable(value):
-        cells = [cell.cell_contents for cell in getattr(value, "__closure__", None) or ()]
-        name = f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__qualname__)}"
-        return name + (_stable_text(cells) if cells else "")
-    return repr(value) if value is None or isinstance(value, (str, bytes, int, float)) else type(value).__qualname__
+        return hashlib.sha256(stable_text(fields).encode()).hexdigest()[:16]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 
@@ -304,6 +305,28 @@ def test_a_loop_of_small_kernels_calls_none_of_them(client) -> None:
     expected = xla.evaluate(xla.parse(_SMALL_LOOP), *arguments)
     for result, reference in zip(executable(*arguments), expected, strict=True):
         np.testing.assert_array_equal(result, reference)
+
+
+def test_the_addresses_of_arguments_are_loaded_where_they_are_used(client) -> None:
+    """LLVM's register allocation takes quadratic time for thousands of values that live through a function."""
+    count = 200
+    parameters = "\n".join(f"x{n} = f32[4] parameter({n})" for n in range(count))
+    sums = "\n".join(f"y{n} = f32[4] sine(x{n})" for n in range(count))
+    shapes, results = ", ".join(["f32[4]"] * count), ", ".join(f"y{n}" for n in range(count))
+    text = f"HloModule many\nENTRY main {{\n{parameters}\n{sums}\nROOT t = ({shapes}) tuple({results})\n}}"
+    executable = client.compile(text, xla.CompileOptions(keep_artifacts=True))
+    entry = (
+        str(executable.artifacts()["llvm-unoptimized"]).split("@xla_cpu_entry(ptr")[-1].split("\n}\n")[0].splitlines()
+    )
+    loaded = {line.split(" = ")[0].strip(): n for n, line in enumerate(entry) if " = load ptr" in line}
+    uses = [
+        (n, name)
+        for n, line in enumerate(entry)
+        for name in re.findall(r"%v\d+", line.split(" = ")[-1])
+        if name in loaded
+    ]
+    assert len(uses) >= 2 * count
+    assert max(n - loaded[name] for n, name in uses) < 4
 
 
 def test_llvm_joins_few_of_many_nested_loops(client) -> None:

@@ -12,7 +12,6 @@ from xla_core.target import (
     Capabilities,
     DeviceDescription,
     LayoutRules,
-    MemorySpace,
     TargetConfig,
     Unsupported,
     array_size_bytes,
@@ -112,42 +111,6 @@ def test_configurations_are_frozen_and_have_a_fingerprint():
     with pytest.raises(pydantic.ValidationError):
         a.name = "b"
     assert a.fingerprint() == TargetConfig(name="a").fingerprint() != b.fingerprint()
-
-
-def _no_big_arrays(limit: int):
-    def constraint(instruction):
-        return "too big" if instruction.shape.num_elements > limit else None
-
-    return constraint
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"capabilities": Capabilities.all_of(without=["sine"])},
-        {"capabilities": Capabilities.all_of().with_constraint("add", _no_big_arrays(8))},
-        {"capabilities": Capabilities.all_of().with_constraint("add", _no_big_arrays(9))},
-        {"layouts": LayoutRules(packed=True)},
-        {"layouts": LayoutRules(default=lambda shape: Layout(tuple(range(shape.rank))))},
-        {"alignment": AlignmentRules(size=4)},
-        {"memory_spaces": (MemorySpace(number=0, name="a"), MemorySpace(number=1, name="b"))},
-        {"features": ("fast",)},
-    ],
-    ids=["ops", "a constraint", "another", "packing", "layouts", "alignment", "memory spaces", "features"],
-)
-def test_the_fingerprint_covers_what_decides_what_code_means(change) -> None:
-    plain = TargetConfig(name="t", capabilities=Capabilities.all_of())
-    changed = plain.model_copy(update=change)
-    assert changed.fingerprint() != plain.fingerprint()
-    assert changed.fingerprint() == plain.model_copy(update=change).fingerprint()
-
-
-def test_constraints_that_close_over_other_values_are_others() -> None:
-    targets = [
-        TargetConfig(name="t", capabilities=Capabilities.all_of().with_constraint("add", _no_big_arrays(n)))
-        for n in (8, 9, 8)
-    ]
-    assert targets[0].fingerprint() == targets[2].fingerprint() != targets[1].fingerprint()
 
 
 def test_copies_that_keep_the_layout_are_the_cores() -> None:

@@ -377,9 +377,16 @@ class ModuleEmitter:
     # -- addresses ---------------------------------------------------------------------------------------------------
 
     def _base(self, sequence: _Sequence, slot: int) -> Value:
-        """The address in a slot of the table, loaded once at the function's start."""
+        """The address in a slot of the table.
+
+        In a loop it is loaded once, at the function's start. Elsewhere it is loaded where it is used: thousands of
+        addresses that live through a function take LLVM's register allocation quadratic time.
+        """
+        b = sequence.builder
+        if not self._in_loop:
+            place = b.gep("ptr", sequence.allocations, b.int_(slot))
+            return b.emit("ptr", f"load {place.type}, {place}, align 8, !invariant.load {b.module.metadata('!{}')}")
         if slot not in sequence.bases:
-            b = sequence.builder
             entry = b.function.blocks[0]
             place, base = Value("ptr", b.function.fresh()), Value("ptr", b.function.fresh())
             empty = b.module.metadata("!{}")
