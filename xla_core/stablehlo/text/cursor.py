@@ -11,7 +11,7 @@ from xla_core.text_map import TextMap
 
 _T = TypeVar("_T")
 
-MAX_DEPTH = 100
+MAX_DEPTH = 110
 """The greatest nesting depth of types, attributes and regions together."""
 
 MAX_ALIAS_NODES = 10_000

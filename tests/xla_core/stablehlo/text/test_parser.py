@@ -221,3 +221,14 @@ def test_spacing_and_comments_are_free() -> None:
     want = PROGRAM.replace("affine_map<(d0) -> (d0)>", "affine_map<(d0) -> (d0)>")
     assert tree(parse_text(loose)) == tree(parse_text(want))
     assert tree(parse_text(PROGRAM.replace("\n", "\r\n"))) == tree(parse_text(PROGRAM))
+
+
+def test_a_hundred_nested_loops_are_read() -> None:
+    text = "%arg0"
+    for n in range(100):
+        text = f"""%w{n} = stablehlo.while(%x{n} = {"%arg0" if n == 99 else f"%x{n + 1}"}) : tensor<i1>
+        cond {{ stablehlo.return %x{n} : tensor<i1> }} do {{
+        {text if n else ""}
+        stablehlo.return {f"%w{n - 1}" if n else f"%x{n}"} : tensor<i1> }}"""
+    program = f"func.func @main(%arg0: tensor<i1>) -> tensor<i1> {{\n{text}\nreturn %w99 : tensor<i1>\n}}"
+    assert list(parse_text(program).functions) == ["main"]
