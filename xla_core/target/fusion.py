@@ -90,6 +90,8 @@ class FusionPreferences(CheckedModel):
             instruction is emitted once for each.
         max_reduction_recomputation: the same limit for reductions.
         multi_output: whether to make fusions with several results.
+        least_shared_bytes: two kernels that only read the same array are merged if it has so many bytes. It is 0 where
+            a launch takes longer than the work of a small kernel.
         fuse_into_reduce: whether a reduction's operand may be fused into it.
         fuse_products: whether the kernel of a dot or a convolution may compute its operands, and what is computed from
             each element of its result. A kernel computes one product then.
@@ -107,6 +109,7 @@ class FusionPreferences(CheckedModel):
     max_recomputation: int = Field(default=8, ge=1)
     max_reduction_recomputation: int = Field(default=2, ge=1)
     multi_output: bool = True
+    least_shared_bytes: int = Field(default=256, ge=0)
     fuse_into_reduce: bool = True
     fuse_products: bool = False
     should_fuse: Callable[[HloInstruction, HloInstruction], FusionDecision] | None = None

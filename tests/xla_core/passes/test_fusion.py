@@ -395,3 +395,32 @@ def test_the_code_of_nested_concatenations_is_bounded() -> None:
     for fusion in fusions:
         _, emitted = emit(fusion)
         assert emitted.count("\n") < 20_000
+
+
+GRID = ParallelModel(units=512, threads=1024, lanes=32)
+
+
+@pytest.mark.parametrize(("rows", "depth", "fused"), [(4096, 8, True), (64, 512, False)])
+def test_a_product_computes_its_operand_once_a_tile_of_its_plan(rows: int, depth: int, fused: bool) -> None:
+    """A product of few rows has small tiles, so that more blocks compute each element of the operand again."""
+    policy = FusionPolicy(FusionPreferences(fuse_products=True, costs=FusionCosts(byte=8.0, kernel=5e6)), GRID)
+    entry = _entry(
+        f"""x = f32[{rows},{depth}] parameter(0)
+  y = f32[{depth},1024] parameter(1)
+  t = f32[{rows},{depth}] exponential(x)
+  ROOT d = f32[{rows},1024] dot(t, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}""",
+        policy,
+    )
+    assert _opcodes(entry) == (["fusion"] if fused else ["exponential", "dot"])
+
+
+@pytest.mark.parametrize(("least", "kernels"), [(256, 2), (0, 1)])
+def test_kernels_that_share_a_small_array_are_merged_where_launches_are_dear(least: int, kernels: int) -> None:
+    entry = _entry(
+        """x = f32[8] parameter(0)
+  a = f32[8] sine(x)
+  b = f32[8] cosine(x)
+  ROOT t = (f32[8], f32[8]) tuple(a, b)""",
+        FusionPolicy(FusionPreferences(least_shared_bytes=least)),
+    )
+    assert sum(opcode in ("sine", "cosine", "fusion") for opcode in _opcodes(entry)) == kernels

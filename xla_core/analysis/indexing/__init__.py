@@ -35,6 +35,7 @@ from xla_core.analysis.indexing.indexing_map import IndexingMap, dimension_varia
 from xla_core.analysis.indexing.movement import reshaped
 from xla_core.analysis.indexing.operand_accesses import accumulates, is_product, operand_accesses
 from xla_core.analysis.indexing.product_space import ProductSpace, product_space
+from xla_core.analysis.indexing.product_tile import has_neighbouring_rows, product_tile
 from xla_core.analysis.indexing.reduced_rows import ReducedRows, is_of_row, reduced_rows
 from xla_core.analysis.indexing.scanned_rows import SHORT_SCAN, ScannedRows, scanned_dimension, scanned_rows
 
@@ -58,6 +59,7 @@ __all__ = [
     "delinearized",
     "dimension_variables",
     "floor_div",
+    "has_neighbouring_rows",
     "indexing_map",
     "is_of_row",
     "is_product",
@@ -71,6 +73,7 @@ __all__ = [
     "operand_accesses",
     "placed",
     "product_space",
+    "product_tile",
     "reduced_rows",
     "reshaped",
     "scanned_dimension",

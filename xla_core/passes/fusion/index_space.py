@@ -22,14 +22,13 @@ from xla_core.analysis.indexing import (
     operand_accesses,
     placed,
     product_space,
+    product_tile,
     reduced_rows,
     scanned_rows,
 )
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.target import ParallelModel
-
-_PRODUCT_TILE = 64  # rows and columns of the result that a block of threads computes together
 
 
 def is_elementwise_use(user: HloInstruction, operand: HloInstruction) -> bool:
@@ -56,6 +55,7 @@ class IndexSpace:
     def __init__(self, root: HloInstruction, parallel: ParallelModel, rows: ReducedRows | None = None) -> None:
         shape = next(iter(root.shape.array_leaves()), root.shape)
         self._rows = rows
+        self._parallel = parallel
         self._has_blocks = parallel.has_blocks
         self._evaluations: dict[Variable, float] = {}
         self._accesses: dict[tuple[HloInstruction, Index], Sequence[Access]] = {}
@@ -104,8 +104,8 @@ class IndexSpace:
             if self._rows is not None and reduced_rows(user) == self._rows:
                 known = self._accesses[user, index] = placed(known, IndexExpr.of(self._rows.place_variable))
             else:
-                for access in known:
-                    self._count(access, index, self._shared(user))
+                for access, shared in zip(known, self._shared(user, len(known)), strict=True):
+                    self._count(access, index, shared)
         return known[number]
 
     def share(self, conditions: Sequence[Condition]) -> float:
@@ -139,10 +139,13 @@ class IndexSpace:
                 count *= variable.extent
                 self._evaluations[variable] = count
 
-    def _shared(self, user: HloInstruction) -> float:
-        """For how many elements of a product a block of threads computes an element of an operand once."""
+    def _shared(self, user: HloInstruction, operands: int) -> Sequence[float]:
+        """For how many elements of `user` a block of threads computes an element of each operand once."""
         space = product_space(user) if self._has_blocks else None
-        return min(_PRODUCT_TILE, *space.sizes[1:3]) if space is not None else 1.0
+        if space is None:
+            return [1.0] * operands
+        rows, columns = product_tile(space, user.shape, self._parallel)
+        return [min(columns, space.sizes[2]), min(rows, space.sizes[1])]
 
     def _most(self, index: Index) -> float:
         return max((self._evaluations[v] for expr in index for v in expr.variables), default=0.0)

@@ -36,7 +36,6 @@ from xla_core.passes.pass_manager import HloPass
 from xla_core.traversal import reachable
 
 _WINDOW = 100  # the most instructions between two kernels that are merged
-_LEAST_SHARED_BYTES = 256
 _MOST_READERS = 64  # an array with more readers is not searched for siblings
 
 
@@ -111,13 +110,17 @@ class _Joiner:
                 if self._is_kernel(user):
                     yield user
             for source in list(node.reads):
-                if not _is_large(source) or len(source.users) > _MOST_READERS:
+                if not self._is_worth_sharing(source) or len(source.users) > _MOST_READERS:
                     continue
                 for sibling in list(source.users):
                     if sibling is not node and sibling.position > node.position and self._is_kernel(sibling):
                         if sibling.position - node.position > _WINDOW:
                             continue
                         yield sibling
+
+    def _is_worth_sharing(self, source: _Node) -> bool:
+        least = self._policy.preferences.least_shared_bytes
+        return any(m.shape.is_array and m.shape.byte_size >= least for m in source.members)
 
     def _wanted(self, producer: _Node, consumer: _Node) -> bool:
         """Whether the policy allows every pair of a producer's and a consumer's root to be fused."""
@@ -280,10 +283,6 @@ def _reads_its_row(producer: _Node, consumer: _Node, rows: ReducedRows) -> bool:
         if any(index != at(o.shape) for number, o in read.items() for index in accesses.indices(bound[number])):
             return False
     return True
-
-
-def _is_large(node: _Node) -> bool:
-    return any(m.shape.is_array and m.shape.byte_size >= _LEAST_SHARED_BYTES for m in node.members)
 
 
 def _reads_in_step(producer: _Node, consumer: _Node) -> bool:

@@ -126,8 +126,11 @@ class FusionPolicy:
         return 0.0
 
     def repetition_cost(self, producer: HloInstruction, times: float) -> float:
-        """Returns the cost of computing `times` elements of `producer` again."""
-        return max(0.0, times) * (self.cost(producer) + len(producer.operands))
+        """Returns what it costs to compute `times` elements of `producer` again, rather than to load them."""
+        if Trait.INDEX_MAP in producer.op.traits:
+            return 0.0  # its operand is loaded in its place
+        loads = sum(1 for operand in producer.operands if not self.is_free(operand))
+        return max(0.0, times) * max(0.0, self.cost(producer) + loads - 1.0)
 
     def is_profitable(
         self, producer: HloInstruction, evaluations: float, consumers: int, repeated: float = 0.0

@@ -12,7 +12,9 @@ from xla_core.analysis.indexing import (
     IndexExpr,
     ProductSpace,
     Variable,
+    has_neighbouring_rows,
     one_loop,
+    product_tile,
 )
 from xla_core.codegen.llvm.blocks.tile_copy import TileLayout
 from xla_core.codegen.llvm.elements.accumulators import accumulated_type
@@ -20,8 +22,6 @@ from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelPlan
 from xla_core.codegen.sizes import power_above, power_below
 from xla_core.target import MatrixShape, ParallelModel
 
-_TILE = 128  # rows and columns of a tile, at most
-_LEAST_TILE = 32 * 32  # elements of a tile that is not made smaller to have more blocks
 _LEAST_THREADS = 128
 _DEPTH_BYTES = 64  # of a line of a tile
 _MOST_CODE = 2048  # HLO instructions in all copies of what depends on the product
@@ -115,8 +115,7 @@ def plan_product(body: KernelBody, space: ProductSpace) -> ProductPlan:
     """Plans a kernel for the target's blocks of threads."""
     model, product = body.parallel, space.product
     shape = body.roots[0].shape
-    minor = next((d for d in shape.minor_to_major() if shape.dimensions[d] > 1), -1)
-    is_swapped = minor >= 0 and space.parts[minor][-1] in space.rows
+    is_swapped = has_neighbouring_rows(space, shape)
     operands = (1, 0) if is_swapped else (0, 1)
     batch, rows, columns, depth = space.sizes
     sizes = (batch, columns, rows, depth) if is_swapped else (batch, rows, columns, depth)
@@ -124,7 +123,7 @@ def plan_product(body: KernelBody, space: ProductSpace) -> ProductPlan:
     kept = matrix.operand.byte_width if matrix is not None else accumulated_type(product).byte_width
     words = max(1, accumulated_type(product).byte_width // 4)
     most = power_below(max(1, min(model.registers * 2 // words, _MOST_CODE // body.size)))
-    tile_rows, tile_columns = _tile(sizes, model, matrix)
+    tile_rows, tile_columns = _tile(product_tile(space, shape, model), is_swapped, model, matrix)
     elements = tile_rows * tile_columns
     threads = max(-(-elements // most), min(_LEAST_THREADS, model.threads, elements))
     if matrix is not None:
@@ -190,22 +189,14 @@ def _group(rows: int, columns: int, groups: int, matrix: MatrixShape) -> tuple[i
     return group[0], group[1]
 
 
-def _tile(sizes: tuple[int, int, int, int], model: ParallelModel, matrix: MatrixShape | None) -> tuple[int, int]:
-    """The rows and columns of a block's tile: small enough that there are blocks for the whole device."""
-    batch, rows, columns, _ = sizes
-    tile = [min(_TILE, power_above(rows)), min(_TILE, power_above(columns))]
-
-    def blocks() -> int:
-        return batch * -(-rows // tile[0]) * -(-columns // tile[1])
-
-    # A unit of the model is a quarter of what a processor runs at once; one block of a product keeps it busy.
-    while blocks() < model.units // 4 and math.prod(tile) > _LEAST_TILE:
-        tile[tile[1] >= tile[0]] //= 2
+def _tile(tile: tuple[int, int], is_swapped: bool, model: ParallelModel, matrix: MatrixShape | None) -> tuple[int, int]:
+    """The rows and columns of a block's tile: at least one matrix, or an element for each lane."""
+    rows, columns = reversed(tile) if is_swapped else tile
     if matrix is not None:
-        return max(tile[0], matrix.rows), max(tile[1], matrix.columns)
-    while math.prod(tile) < max(model.lanes, 2):
-        tile[0] *= 2
-    return tile[0], tile[1]
+        return max(rows, matrix.rows), max(columns, matrix.columns)
+    while rows * columns < max(model.lanes, 2):
+        rows *= 2
+    return rows, columns
 
 
 def _each(rows: int, columns: int, count: int) -> tuple[int, int]:
