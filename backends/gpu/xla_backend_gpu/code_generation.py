@@ -52,13 +52,15 @@ def capabilities() -> Capabilities:
 
 def fusion_preferences() -> FusionPreferences:
     """The costs of a device whose threads compute faster than its memory moves bytes, and whose launches are dear."""
-    return FusionPreferences(fuse_products=True, costs=FusionCosts(byte=8.0, kernel=1e7, transcendental=24.0))
+    costs = FusionCosts(byte=8.0, kernel=1e7, transcendental=24.0)
+    return FusionPreferences(fuse_products=True, least_shared_bytes=0, costs=costs)
 
 
 def hlo_stages(config: TargetConfig, *, deterministic: bool = True) -> Mapping[str, HloPass]:
     """See `GpuCompiler.hlo_stages`."""
     sorter = create_pass("scatter-sorter", parallel=config.parallel, floats=not deterministic)
-    passes = [sorter, *map(create_pass, _TARGET_PASSES)]
+    splitter = create_pass("product-splitter", parallel=config.parallel, costs=config.fusion.costs)
+    passes = [sorter, *map(create_pass, _TARGET_PASSES), splitter]
     return {
         "target": HloPassPipeline("target", passes),
         "scheduling": scheduling_pipeline(config, may_share),

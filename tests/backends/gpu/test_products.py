@@ -7,6 +7,9 @@ import pytest
 
 pytest.importorskip("xla_backend_gpu", reason="xla-backend-gpu is not installed")
 
+from xla_backend_gpu.autotuning import estimated_seconds
+from xla_backend_gpu.counting import counted
+
 import xla_core as xla
 from tests.backends.gpu.launching import assembled, compile_kernel, evaluated
 from tests.xla_core.codegen.llvm.kernels import array, f32, fuse
@@ -238,6 +241,34 @@ def test_each_product_is_a_kernel_with_what_surrounds_it(root: str, kernels: int
     assert all("products: " in line for line in str(artifacts["plan"]).splitlines())
     for got, want in zip(results, xla.evaluate(xla.parse(PROGRAM.format(root)), *arguments), strict=True):
         np.testing.assert_array_equal(got, want)
+
+
+LONG = """HloModule m
+
+ENTRY e {{
+  x = {0}[24,2048] parameter(0)
+  y = {0}[2048,32] parameter(1)
+  bias = {0}[32] parameter(2)
+  d = {0}[24,32] dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  b = {0}[24,32] broadcast(bias), dimensions={{1}}
+  ROOT s = {0}[24,32] add(d, b)
+}}
+"""
+
+
+@pytest.mark.parametrize("element", [T.F32, T.BF16])
+def test_long_sums_are_divided_between_blocks(client, element: T) -> None:
+    module = xla.parse(LONG.format(element))
+    arguments = [small_integers(p.shape, n) for n, p in enumerate(module.entry.parameters)]
+    compiled = client.compile(module, xla.CompileOptions(keep_artifacts=True, backend={"engine": "checked"}))
+    with counted(client) as count:
+        results = [np.asarray(result) for result in compiled(*arguments)]
+    np.testing.assert_array_equal(results[0], xla.evaluate(xla.parse(LONG.format(element)), *arguments)[0])
+    product, others = str(compiled.artifacts()["plan"]).splitlines()
+    assert "16 products of 24 x 32 x 128" in product
+    assert others.startswith("add_fusion: row teams"), "the bias is added where the parts are"
+    _, whole = check(dot(element), array(element, 24, 2048), array(element, 2048, 32))
+    assert 2 * estimated_seconds(count.counters) < estimated_seconds(whole)
 
 
 CONVOLUTION = """HloModule m
