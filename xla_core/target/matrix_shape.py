@@ -42,6 +42,7 @@ class MatrixShape:
     Attributes:
         operand, accumulator: the types of the operands and of the total.
         left, right, total: how the matrices lie in the registers of the lanes.
+        mantissa_bits: how many bits of the mantissa of each operand are used, if not all of its type's.
     """
 
     rows: int
@@ -52,6 +53,8 @@ class MatrixShape:
     left: Fragment
     right: Fragment
     total: Fragment
+    mantissa_bits: int | None = None
 
     def __str__(self) -> str:
-        return f"{self.rows} x {self.columns} x {self.terms} {self.operand}"
+        bits = "" if self.mantissa_bits is None else f" of {self.mantissa_bits} bits"
+        return f"{self.rows} x {self.columns} x {self.terms} {self.operand}{bits}"

@@ -13,6 +13,7 @@ from xla_backend_gpu.assignment import assign, may_share
 from xla_backend_gpu.executable import GpuExecutable
 from xla_backend_gpu.program import Engine, GpuProgram, Launch, place_of
 from xla_backend_gpu.ptxas import ptxas_report
+from xla_backend_gpu.tf32 import Tf32
 from xla_core import profiler
 from xla_core.analysis import BufferAssignment, BufferSlice
 from xla_core.backend import CompilationReport
@@ -56,11 +57,11 @@ def fusion_preferences() -> FusionPreferences:
     return FusionPreferences(fuse_products=True, least_shared_bytes=0, costs=costs)
 
 
-def hlo_stages(config: TargetConfig, *, deterministic: bool = True) -> Mapping[str, HloPass]:
+def hlo_stages(config: TargetConfig, *, deterministic: bool = True, tf32: bool = False) -> Mapping[str, HloPass]:
     """See `GpuCompiler.hlo_stages`."""
     sorter = create_pass("scatter-sorter", parallel=config.parallel, floats=not deterministic)
     splitter = create_pass("product-splitter", parallel=config.parallel, costs=config.fusion.costs)
-    passes = [sorter, *map(create_pass, _TARGET_PASSES), splitter]
+    passes = [sorter, *map(create_pass, _TARGET_PASSES), *([Tf32()] if tf32 else []), splitter]
     return {
         "target": HloPassPipeline("target", passes),
         "scheduling": scheduling_pipeline(config, may_share),

@@ -39,6 +39,8 @@ class GpuOptions(BackendOptions):
         math: "strict" rounds each operation, "contract" allows fused multiply-add in place of a product and a sum.
         deterministic: whether a program gives the same result in each run. If not, the updates of a scatter of floats
             are combined in any order, by atomics.
+        tf32: whether dots of f32 of default precision may round their operands to tf32, which has 10 bits of mantissa.
+            Tensor cores compute them then.
         graphs: whether a GPU runs a program of several steps as one graph, when its buffers are where they were before.
         autotune: whether the plans of kernels are chosen by what they take on the device, or by what an emulated
             device counts, while the program is compiled.
@@ -49,6 +51,7 @@ class GpuOptions(BackendOptions):
     engine: Engine = "fast"
     math: Literal["strict", "contract"] = "strict"
     deterministic: bool = True
+    tf32: bool = False
     graphs: bool = True
     autotune: bool = False
     autotune_cache: str = ""
@@ -80,7 +83,8 @@ class GpuCompiler(Compiler):
         """Returns the `target` and `scheduling` stages."""
         from xla_backend_gpu import code_generation
 
-        return code_generation.hlo_stages(self.target_config, deterministic=_options(options).deterministic)
+        own = _options(options)
+        return code_generation.hlo_stages(self.target_config, deterministic=own.deterministic, tf32=own.tf32)
 
     def run_backend(
         self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None

@@ -11,7 +11,9 @@ from xla_core.target import Fragment, LanePlace, MatrixShape
 __all__ = ["matrix_shapes", "multiply_accumulate"]
 
 
-def _shape(rows: int, terms: int, operand: ElementType, accumulator: ElementType) -> MatrixShape:
+def _shape(
+    rows: int, terms: int, operand: ElementType, accumulator: ElementType, mantissa_bits: int | None = None
+) -> MatrixShape:
     """A shape of PTX's manual. The lanes of a group of four hold the terms of a line."""
     each = max(1, 4 // operand.byte_width)  # elements in a register
     blocks, halves = terms // (4 * each), rows // 8
@@ -25,8 +27,11 @@ def _shape(rows: int, terms: int, operand: ElementType, accumulator: ElementType
         Fragment(line, term, tuple((8 * h, 4 * each * n) for n in range(blocks) for h in range(halves)), each),
         Fragment(line, term, tuple((0, 4 * each * n) for n in range(blocks)), each),
         Fragment(line, LanePlace(1, 4, 2), tuple((8 * h, n) for h in range(halves) for n in range(2))),
+        mantissa_bits,
     )
 
+
+_TF32_BITS = 10  # of the mantissa
 
 _SHAPES = (
     (75, _shape(16, 8, ElementType.F16, ElementType.F32)),
@@ -34,6 +39,7 @@ _SHAPES = (
     (80, _shape(16, 16, ElementType.BF16, ElementType.F32)),
     (80, _shape(16, 32, ElementType.S8, ElementType.S32)),
     (80, _shape(8, 4, ElementType.F64, ElementType.F64)),
+    (80, _shape(16, 8, ElementType.F32, ElementType.F32, _TF32_BITS)),
 )
 """The least processor that has each shape. Among shapes of equal types, the last one that a processor has is used."""
 
@@ -64,6 +70,8 @@ def multiply_accumulate(
 ) -> list[Value]:
     """Emits mma.sync. LLVM has intrinsics of it, whose types differ from shape to shape; the text does not."""
     operand, of_total = _NAMES[shape.operand][0], _NAMES[shape.accumulator][0]
+    if shape.mantissa_bits == _TF32_BITS:  # its operands are words
+        operand, left, right = "tf32", *([builder.bitcast(x, "i32") for x in side] for side in (left, right))
     numbers = iter(range(len(left) + len(right) + 2 * len(total)))
     groups = [
         "{" + ", ".join(f"${next(numbers)}" for _ in registers) + "}" for registers in (total, left, right, total)
@@ -71,7 +79,7 @@ def multiply_accumulate(
     mnemonic = f"mma.sync.aligned.m{shape.rows}n{shape.columns}k{shape.terms}.row.col"
     text = f"{mnemonic}.{of_total}.{operand}.{operand}.{of_total} {', '.join(groups)};"
     kept = _NAMES[shape.accumulator][1]
-    given = "r" if shape.left.elements > 1 else _NAMES[shape.operand][1]
+    given = "r" if left[0].type == "i32" else _NAMES[shape.operand][1]
     constraints = [f"={kept}"] * len(total) + [given] * (len(left) + len(right)) + [kept] * len(total)
     type_ = "{" + ", ".join(value.type for value in total) + "}"
     arguments = ", ".join(map(str, (*left, *right, *total)))

@@ -131,6 +131,36 @@ def test_matrix_units(processor: str, operand: T, result: T, shape: str, engine:
     np.testing.assert_array_equal(got, evaluated(fusion, arguments)[0])
 
 
+def tf32(c: HloComputation, x: HloInstruction) -> HloInstruction:
+    rounded = c.add("reduce-precision", x, exponent_bits=8, mantissa_bits=10)
+    return c.add("transpose", rounded, dimensions=(1, 0))
+
+
+@pytest.mark.parametrize("engine", ["checked", "fast"])
+@pytest.mark.parametrize("processor", ["sm_80", "sm_90", "sm_120"])
+def test_products_of_rounded_operands_use_tf32(processor: str, engine: str) -> None:
+    def build(c: HloComputation, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+        return dot()(c, tf32(c, x), tf32(c, y))
+
+    fusion = fuse(build, f32(72, 50), f32(36, 72))
+    rng = np.random.default_rng(3)
+    arguments = [rng.standard_normal(size, np.float32) for size in ((72, 50), (36, 72))]
+    compiled = compile_kernel(fusion, processor)
+    assert "by 16 x 8 x 8 f32 of 10 bits" in compiled.kernel.plan
+    assert "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32" in compiled.ptx
+    assembled(compiled, processor)
+    (got,), _ = compiled(*arguments, engine=engine)
+    np.testing.assert_allclose(got, evaluated(fusion, arguments)[0], rtol=1e-5, atol=1e-5)
+
+
+def test_products_of_widened_operands_use_the_narrow_type() -> None:
+    def build(c: HloComputation, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+        return dot()(c, *(c.add("convert", o, shape=o.shape.with_element_type(T.F32)) for o in (x, y)))
+
+    compiled, _ = check(build, array(T.BF16, 40, 48), array(T.BF16, 48, 24))
+    assert "by 16 x 8 x 16 bf16" in compiled.kernel.plan
+
+
 @pytest.mark.parametrize(
     ("operand", "result", "processor"),
     [(T.F32, T.F32, "sm_90"), (T.BF16, T.F32, "sm_75"), (T.S16, T.S32, "sm_90"), (T.F16, T.F64, "sm_75")],
@@ -241,6 +271,36 @@ def test_each_product_is_a_kernel_with_what_surrounds_it(root: str, kernels: int
     assert all("products: " in line for line in str(artifacts["plan"]).splitlines())
     for got, want in zip(results, xla.evaluate(xla.parse(PROGRAM.format(root)), *arguments), strict=True):
         np.testing.assert_array_equal(got, want)
+
+
+SQUARE = """HloModule m
+
+ENTRY e {{
+  x = f32[64,48] parameter(0)
+  y = f32[48,32] parameter(1)
+  ROOT d = f32[64,32] dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}{}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("attribute", "option", "rounded"),
+    [
+        ("", False, False),
+        ("", True, True),
+        (", operand_precision={highest,highest}", True, False),
+        (", algorithm=dot_tf32_tf32_f32", False, True),
+    ],
+)
+def test_f32_is_rounded_to_tf32_on_request_only(client, attribute: str, option: bool, rounded: bool) -> None:
+    text = SQUARE.format(attribute)
+    compiled = client.compile(text, xla.CompileOptions(keep_artifacts=True, backend={"tf32": option}))
+    assert (".tf32.tf32." in str(compiled.artifacts()["ptx"])) == rounded
+    rng = np.random.default_rng(1)
+    x, y = rng.standard_normal((64, 48), np.float32), rng.standard_normal((48, 32), np.float32)
+    (got,) = (np.asarray(result) for result in compiled(x, y))
+    error = np.abs(got - x.astype(np.float64) @ y).max()
+    assert 1e-4 < error < 2e-2 if rounded else error < 1e-5
 
 
 LONG = """HloModule m

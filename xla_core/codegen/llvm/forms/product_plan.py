@@ -20,6 +20,9 @@ from xla_core.codegen.llvm.blocks.tile_copy import TileLayout
 from xla_core.codegen.llvm.elements.accumulators import accumulated_type
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelPlan
 from xla_core.codegen.sizes import power_above, power_below
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.op_table import Trait
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.target import MatrixShape, ParallelModel
 
 _LEAST_THREADS = 128
@@ -170,14 +173,34 @@ def plan_product(body: KernelBody, space: ProductSpace) -> ProductPlan:
 
 def _matrix(space: ProductSpace, sizes: tuple[int, int, int, int], model: ParallelModel) -> MatrixShape | None:
     """The first product of matrices of the target that gives the exact products, and isn't mostly empty."""
-    types = {operand.shape.element_type for operand in space.product.operands}
     total = accumulated_type(space.product)
     for shape in model.matrix_shapes:
         fits = 2 * sizes[1] > shape.rows and 2 * sizes[2] > shape.columns and 2 * sizes[3] > shape.terms
-        exact = all(t is shape.operand or (t.is_floating and shape.operand.holds(t)) for t in types)
-        if fits and exact and shape.accumulator is total:
+        if fits and shape.accumulator is total and all(_holds(shape, operand) for operand in space.product.operands):
             return shape
     return None
+
+
+def _holds(shape: MatrixShape, operand: HloInstruction) -> bool:
+    """Whether the matrices can have each value of an operand, as its type or the op that rounded it says."""
+    held = shape.operand
+    mantissa_bits = held.mantissa_bits if shape.mantissa_bits is None else shape.mantissa_bits
+    while True:
+        element_type = operand.shape.element_type
+        if element_type is held and shape.mantissa_bits is None:
+            return True
+        if not (element_type.is_floating and held.is_floating):
+            return False
+        if held.holds(element_type) and element_type.mantissa_bits <= mantissa_bits:
+            return True
+        if operand.opcode == Opcode.REDUCE_PRECISION:
+            exponent_bits, bits = operand.attribute("exponent_bits"), operand.attribute("mantissa_bits")
+            return bool(exponent_bits <= held.exponent_bits and bits <= mantissa_bits)
+        moves = Trait.INDEX_MAP in operand.op.traits and len(operand.operands) == 1
+        widens = operand.opcode == Opcode.CONVERT and element_type.holds(operand.operand(0).shape.element_type)
+        if not (moves or widens):
+            return False
+        operand = operand.operand(0)
 
 
 def _group(rows: int, columns: int, groups: int, matrix: MatrixShape) -> tuple[int, int]:
