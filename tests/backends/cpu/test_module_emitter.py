@@ -168,3 +168,23 @@ ENTRY e {{
 }}
 """)
     assert is_small(module.entry.root) == expected
+
+
+@pytest.mark.parametrize(
+    ("result", "kernels"),
+    [("s8[1000]", 0), ("c128[7,3]{0,1}", 0), ("f32[]", 0), ("c128[7,3]{1,0}", 1), ("f32[1000,1000]{0,1}", 1)],
+)
+@pytest.mark.parametrize("level", [0, 2])
+def test_short_copies_have_no_kernels(client: xla.Client, result: str, kernels: int, level: int) -> None:
+    """A copy to another layout has one, and so has a copy that several threads share."""
+    given = result.replace("{1,0}", "{0,1}")
+    text = f"HloModule m\n\nENTRY e {{\n  x = {given} parameter(0)\n  ROOT y = {result} copy(x)\n}}\n"
+    shape = parse_hlo(text).result_shape
+    x = np.arange(shape.num_elements).astype(shape.dtype).reshape(shape.dimensions)
+    options = xla.CompileOptions(
+        optimization_level=level, keep_artifacts=True, use_entry_layouts=True, backend={"threads": 2}
+    )
+    executable = client.compile(text, options)
+    assert (np.asarray(executable(x)[0]) == x).all()
+    assert executable.report.kernels == kernels
+    assert ("llvm.memcpy" in str(executable.artifacts()["llvm-unoptimized"])) == (kernels == 0)

@@ -15,12 +15,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 from xla_backend_cpu.calling_convention import ENTRY, HOST_CALL, ContextField, Status
-from xla_backend_cpu.codegen.native_kernels import NativeKernels, is_small
+from xla_backend_cpu.codegen.native_kernels import NativeKernels, copy_nanoseconds, is_small
 from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.lapack import LapackCall
 from xla_core.analysis import BufferAssignment, BufferSlice, known_trip_count
 from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, LoopAbi, Value
 from xla_core.hlo import OPS, Environment, HloComputation, HloInstruction, HloModule, Opcode, Trait
+from xla_core.target import keeps_layout
 
 __all__ = ["HOST_OPCODES", "MODULE_OPCODES", "ModuleEmitter"]
 
@@ -342,6 +343,9 @@ class ModuleEmitter:
     def _kernel_call(self, sequence: _Sequence, instruction: HloInstruction) -> None:
         if not any(s.num_elements for s in instruction.shape.leaves()):
             return
+        if self._is_short_copy(instruction):
+            self._copy(sequence, instruction)
+            return
         kernel = self._kernels.of(instruction, in_loop=self._in_loop)
         b = sequence.builder
         slices = [s for o in instruction.operands for s in self.assignment.leaf_slices(o)]
@@ -369,6 +373,21 @@ class ModuleEmitter:
         if before is not None:
             fine = b.icmp("eq", self._failures(sequence), before)
             self._check(sequence, b.int_(Status.OUT_OF_MEMORY, "i32"), fine)
+
+    def _is_short_copy(self, instruction: HloInstruction) -> bool:
+        """Whether an instruction copies the bytes of an array as they are, in less time than threads need to start."""
+        if instruction.opcode != Opcode.COPY or not instruction.shape.is_array or not keeps_layout(instruction):
+            return False
+        return self.threads == 1 or copy_nanoseconds(instruction) <= self.abi.parallel.kernel_nanoseconds
+
+    def _copy(self, sequence: _Sequence, instruction: HloInstruction) -> None:
+        """Copies an array without a kernel, whose loop LLVM would need milliseconds to turn into a call of memcpy."""
+        b = sequence.builder
+        source, target = (self.assignment.slice(i) for i in (instruction.operand(0), instruction))
+        self.nanoseconds += copy_nanoseconds(instruction)
+        if source != target:  # else it is in its place
+            arguments = self._address(sequence, target), self._address(sequence, source), b.int_(target.size)
+            b.intrinsic("memcpy", *arguments, b.bool_(False), suffixes=("p0", "p0", "i64"), result="void")
 
     def _failures(self, sequence: _Sequence) -> Value:
         context = self._context(sequence, ContextField.FAILURES)

@@ -24,7 +24,7 @@ from xla_core.analysis import BufferAssignment, HloCostAnalysis
 from xla_core.codegen.llvm import IrModule, KernelEmitter, KernelFrame, KernelParameter, LoopAbi
 from xla_core.hlo import ElementType, HloInstruction, HloModule, Opcode, StructuralKeys, Trait
 
-__all__ = ["NativeKernel", "NativeKernels", "is_small"]
+__all__ = ["NativeKernel", "NativeKernels", "copy_nanoseconds", "is_small"]
 
 _FLOPS_PER_NANOSECOND = 8.0  # an estimate for emitted loops
 _BYTES_PER_NANOSECOND = 15.0
@@ -201,6 +201,11 @@ class NativeKernels:
         return {
             (i, j) for i, result in enumerate(results) for j, place in enumerate(operands) if result.overlaps(place)
         }
+
+
+def copy_nanoseconds(instruction: HloInstruction) -> float:
+    """Estimates the time in which one core copies an instruction's result."""
+    return 2 * instruction.shape.byte_size / _BYTES_PER_NANOSECOND
 
 
 def is_small(instruction: HloInstruction) -> bool:

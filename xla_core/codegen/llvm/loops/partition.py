@@ -6,9 +6,10 @@ within which it is known whether an index is inside a range, or two of them in s
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from xla_core.analysis.indexing import IndexExpr, Variable, delinearized, floor_div, linearized, modulo
 from xla_core.codegen.llvm.ir.builder import IrBuilder
@@ -115,14 +116,27 @@ class PartitionedLoops:
         is_position = partition.is_position and step.integer == 1
         for segment in self._segments(0) if is_position else [None]:
             bounds = (begin, end) if segment is None else _clipped(context.builder, begin, end, segment, partition)
-            loop, _ = context.open_loop(*bounds, step, name="unit")
-            if segment is not None:
-                self._inside([self._indices.bind(segment, loop.index)], None, body)
-            elif partition.across >= 0:
-                self._tile(loop.index, body)
-            else:
-                self._inside(*self.unit(loop.index), body)
-            context.close_loop(loop)
+            with self._loop(*bounds, step, name="unit") as unit:
+                if segment is not None:
+                    self._inside([self._indices.bind(segment, unit)], None, body)
+                elif partition.across >= 0:
+                    self._tile(unit, body)
+                else:
+                    self._inside(*self.unit(unit), body)
+
+    @contextlib.contextmanager
+    def _loop(
+        self, begin: Value, end: Value, step: Value | None = None, *, name: str, metadata: Sequence[str] = ()
+    ) -> Iterator[Value]:
+        """Emits a loop around the block, which gets its index. What runs once is emitted without a loop."""
+        first, last = begin.integer, end.integer
+        if first is not None and last is not None and last - first == 1:
+            yield begin
+            return
+        loop, _ = self._context.open_loop(begin, end, step, name=name)
+        loop.metadata.extend(metadata)
+        yield loop.index
+        self._context.close_loop(loop)
 
     def _inside(
         self,
@@ -140,11 +154,9 @@ class PartitionedLoops:
         first, limit = chunk if chunk is not None and is_last else (b.int_(0), b.int_(variable.extent))
         for segment in self._segments(position):
             bounds = _clipped(b, first, limit, segment, self._partition, position)
-            loop, _ = self._context.open_loop(*bounds, name=f"dim{position}")
-            if is_last:
-                loop.metadata.extend(minor_loop_metadata(segment.extent))
-            self._inside([*outer, self._indices.bind(segment, loop.index)], chunk, body)
-            self._context.close_loop(loop)
+            metadata = minor_loop_metadata(segment.extent) if is_last else ()
+            with self._loop(*bounds, name=f"dim{position}", metadata=metadata) as index:
+                self._inside([*outer, self._indices.bind(segment, index)], chunk, body)
 
     def _segments(self, position: int) -> list[Variable]:
         """Returns the variables of a loop's segments, in order; the loop's own if there is one segment."""

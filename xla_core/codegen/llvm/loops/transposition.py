@@ -61,6 +61,13 @@ def load_element(
     return staged.load(b, b.add(b.mul(row, b.int_(SIZE)), column))
 
 
+_SCALAR = '!{!"llvm.loop.vectorize.enable", i1 false}'
+"""Keeps LLVM from making vectors of what is left of a tile, whose elements lie apart in one of the arrays.
+
+They would be no faster, and take several times as long to compile as all the rest of the kernel.
+"""
+
+
 def _stage(context: EmissionContext, tile: Tile, array: IrArray, start: Value, stride: int) -> IrArray:
     """Copies the array's tile, which begins at `start`, to stack memory, with the index of the last loop minor."""
     b = context.builder
@@ -96,7 +103,7 @@ def _stage(context: EmissionContext, tile: Tile, array: IrArray, start: Value, s
                 value = b.load(bits, source, align=width, metadata=array.load_metadata)
                 b.store(value, b.gep(bits, memory, b.add(b.mul(row, b.int_(SIZE)), column)), align=width)
 
-            context.each(first_row, end_row, one, name="edge")
+            context.each(first_row, end_row, one, name="edge", metadata=[_SCALAR])
 
         context.each(first_column, end_column, line, name="edges")
 

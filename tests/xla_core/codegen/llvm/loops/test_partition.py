@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.xla_core.codegen.llvm.kernels import Loaded, array, check, f32, scalar
+from tests.xla_core.codegen.llvm.kernels import Loaded, array, check, f32, fuse, host_abi, scalar
+from xla_core.codegen.llvm import KernelEmitter
 from xla_core.hlo.ir.computation import HloComputation
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.attributes import PaddingDimension, SliceDimension
@@ -101,3 +102,20 @@ def test_chains_of_edges_and_joints(data: st.DataObject) -> None:
         return c.add("negate", value) if element_type is not T.S8 else c.add("add", value, value)
 
     check(build, array(element_type, *dims), tolerance=0)
+
+
+@pytest.mark.parametrize("dims", [(), (1,), (1, 1)])
+def test_what_runs_once_has_no_loop(dims: tuple[int, ...]) -> None:
+    emitter = KernelEmitter(host_abi())
+    emitter.emit(fuse(lambda c, x: c.add("negate", x), f32(*dims)), "kernel", undivided=True)
+    assert not re.search(r"^  br ", emitter.module.to_text(), re.MULTILINE)
+
+
+def test_what_is_left_of_a_tile_becomes_no_vectors() -> None:
+    """LLVM would need most of the time for the kernel to compile it."""
+    loaded = check(lambda c, x: c.add("negate", c.add("transpose", x, dimensions=(1, 0))), f32(101, 103), tolerance=0)
+    rests = re.findall(r"br label %edge\.\d+, !llvm\.loop (!\d+)\n", loaded.text)
+    hint = re.search(r'^(!\d+) = !\{!"llvm\.loop\.vectorize\.enable", i1 false\}', loaded.text, re.MULTILINE)
+    assert len(rests) == 2
+    assert hint is not None
+    assert all(re.search(rf"^{rest} = .*{hint[1]}\b", loaded.text, re.MULTILINE) for rest in rests)
