@@ -28,14 +28,15 @@ _NONE = -1  # the place of what is no update
 
 
 @decomposition(Opcode.SCATTER)
-def _scatter(i: HloInstruction, b: Builder) -> HloInstruction | None:
+def sort_scatter(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Sorts single updates by their place, combines those of a place, and spreads the results over the operands.
 
-    This is for many updates that may be combined in any order, or of which the last one counts. For others, the
-    expander's loop applies one index vector after another.
+    This is for many updates that may be combined in any order, or of which the last one counts, or no two of which have
+    one place. For others, the expander's loop applies one index vector after another.
     """
     computation: HloComputation = i.attribute("to_apply")
-    if not _has_types_of_computation(i) or not _may_be_combined(computation):
+    apart = i.attribute("unique_indices") and is_elementwise_of_scalars(computation)
+    if not _has_types_of_computation(i) or not (apart or _may_be_combined(computation)):
         return None
     n = len(i.operands) // 2
     inputs, indices, updates = i.operands[:n], i.operands[n], i.operands[n + 1 :]
@@ -49,7 +50,7 @@ def _scatter(i: HloInstruction, b: Builder) -> HloInstruction | None:
         return None
     scatter = canonical_scatter(i, b)
     keys, *sorted_ = _sorted(b, _places(b, scatter), [b.reshape(u, (elements,)) for u in scatter.updates])
-    here, values = _spread(b, keys, _combined(b, computation, keys, sorted_), places)
+    here, values = _spread(b, keys, sorted_ if apart else _combined(b, computation, keys, sorted_), places)
     flat = [b.reshape(x, (places,)) for x in inputs]
     news = expressions(b, *apply_to_arrays(computation, [*flat, *(v.i for v in values)], b))
     chosen = [here.where(new, HloExpression(b, old)).i for new, old in zip(news, flat, strict=True)]

@@ -43,3 +43,18 @@ def test_it_runs(program: Program) -> None:
     held = {leaf.element_type for c in module.computations for i in c.instructions for leaf in i.shape.leaves()}
     assert held <= {T.F32, T.S32, T.PRED, T.U32, T.C64, T.TOKEN} | NARROW
     program.check(xla.evaluate(module, *program.inputs()))
+
+
+HALVES = ("float16", "bfloat16", "mixed_precision_step", "sorts", "while_collatz", "complex_numbers")
+
+
+@pytest.mark.parametrize("kind", [T.F16, T.BF16], ids=str)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in HALVES[:2] else pytest.mark.slow) for n in HALVES])
+def test_a_device_with_halves_alone_runs_its_part(kind: T, name: str) -> None:
+    """The host runs the rest."""
+    capabilities = Capabilities().with_ops(PRIMITIVES, [kind, T.PRED])
+    target = TargetConfig(name="halves", capabilities=capabilities)
+    program = next(p for p in PROGRAMS if p.name == name)
+    module = xla.parse(program.text)
+    PassContext(invariants=[verify]).run(default_pipeline(target, xla.CompileOptions(fallback="host")), module, ())
+    program.check(xla.evaluate(module, *program.inputs()))

@@ -8,8 +8,9 @@ import pytest
 from tests.xla_core.passes.legalization.devices import PRIMITIVES
 from xla_core.hlo import ElementType, HloModule, parse_hlo, verify
 from xla_core.hlo.evaluator import evaluate
+from xla_core.passes import PassContext, default_pipeline
 from xla_core.passes.legalization import legalize, unsupported_instructions
-from xla_core.target import Capabilities
+from xla_core.target import Capabilities, TargetConfig
 
 SIMPLE = Capabilities.all_of([ElementType.F32, ElementType.S32, ElementType.PRED], opcodes=[*PRIMITIVES, "maximum"])
 SCATTERS = {
@@ -92,6 +93,57 @@ def test_few_updates_and_other_combiners_are_a_loop() -> None:
     for module in (difference, few):
         legalize(module, SIMPLE.check)
         assert [i for i in module.entry.instructions if i.opcode == "while"]
+
+
+LEXICAL = """HloModule m
+best { a = f32[] parameter(0)
+  n = s32[] parameter(1)
+  c = f32[] parameter(2)
+  k = s32[] parameter(3)
+  more = pred[] compare(c, a), direction=GT
+  x = f32[] select(more, c, a)
+  y = s32[] select(more, k, n)
+  ROOT t = (f32[], s32[]) tuple(x, y) }
+ENTRY e { x = f32[5000] parameter(0)
+  n = s32[5000] parameter(1)
+  i = s32[3000,1] parameter(2)
+  u = f32[3000] parameter(3)
+  k = s32[3000] parameter(4)
+  ROOT s = (f32[5000], s32[5000]) scatter(x, n, i, u, k), update_window_dims={}, inserted_window_dims={0},
+    scatter_dims_to_operand_dims={0}, index_vector_dim=1, unique_indices=true, to_apply=best }
+"""
+
+
+def test_updates_of_places_of_their_own_may_have_any_combiner() -> None:
+    module, legal = parse_hlo(LEXICAL), parse_hlo(LEXICAL)
+    legalize(legal, SIMPLE.check)
+    verify(legal)
+    assert not [i for c in legal.computations for i in c.instructions if i.opcode == "while"]
+    rng = np.random.default_rng(0)
+    x, u = (rng.standard_normal(size).astype(np.float32) for size in (5000, 3000))
+    n, k = (np.arange(size, dtype=np.int32) for size in (5000, 3000))
+    arguments = x, n, rng.permutation(5100)[:3000, None].astype(np.int32), u, k
+    for found, expected in zip(evaluate(legal, *arguments), evaluate(module, *arguments), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    ("kind", "combiner"),
+    [(ElementType.U32, "maximum"), (ElementType.U32, "minimum"), (ElementType.U8, "add"), (ElementType.BF16, "add")],
+    ids=str,
+)
+def test_types_that_the_device_lacks_are_combined_too(kind: ElementType, combiner: str) -> None:
+    text = program("elements", combiner).to_text().replace("f32[", f"{kind}[")
+    module, legal = parse_hlo(text), parse_hlo(text)
+    PassContext(invariants=[verify]).run(default_pipeline(TargetConfig(name="plain", capabilities=PLAIN)), legal, ())
+    assert not [i for c in legal.computations for i in c.instructions if i.opcode == "while"]
+    rng = np.random.default_rng(0)
+    low, high = (-9, 9) if kind.is_floating else kind.integer_range
+    x, u = (rng.integers(low, high, size).astype(kind.dtype) for size in (41, 3000))
+    u = u * kind.dtype.type(kind.is_integral or combiner != "add")  # sums of bf16 depend on their order
+    arguments = x, rng.integers(-3, 44, 3000).astype(np.int32), u
+    (found,), (expected,) = evaluate(legal, *arguments), evaluate(module, *arguments)
+    np.testing.assert_array_equal(found, expected)
 
 
 PLAIN = Capabilities.all_of([ElementType.F32, ElementType.S32, ElementType.PRED], opcodes=PRIMITIVES)

@@ -29,8 +29,9 @@ from xla_core.passes.legalization.carriers.conversions import (
 from xla_core.passes.legalization.carriers.integers import NARROW, U32, compared, index
 from xla_core.passes.legalization.carriers.words import fills_words, read_words, write_words
 from xla_core.passes.legalization.legalize import rewrite_unsupported
+from xla_core.passes.legalization.scatters import sort_scatter
 from xla_core.passes.pass_manager import HloPass
-from xla_core.passes.rewriter import remove_dead
+from xla_core.passes.rewriter import remove_dead, replace
 from xla_core.target import Capabilities, Ok, Support, Unsupported
 
 _KEPT = frozenset((Trait.ASYNC, Trait.HOST_TRANSFER, Trait.COLLECTIVE, Trait.SIDE_EFFECT, Trait.PER_DEVICE))
@@ -55,6 +56,7 @@ class ElementTypeCarrier(HloPass):
         }
         converts = capabilities.ops.get(Opcode.CONVERT, frozenset())
         holds = computed & {ElementType.S32} and capabilities.held_types
+        self._has_scatter = Opcode.SCATTER in capabilities.ops
         self._in_words = frozenset(t for t in self._carried if fills_words(t) and t not in converts and t in holds)
 
     def run(self, module: HloModule) -> bool:
@@ -62,6 +64,8 @@ class ElementTypeCarrier(HloPass):
             _types(i) & self._carried.keys() for c in module.computations for i in c.instructions
         ):
             return False
+        if not self._has_scatter:
+            self._sort_scatters(module)
         rewrite_unsupported(module, self._has_rule)
         computations = module.post_order()
         kept = dict.fromkeys(i for c in computations for i in c.instructions if not self._is_carried(i))
@@ -72,6 +76,15 @@ class ElementTypeCarrier(HloPass):
             _Carrying(computation, self._carried, self._in_words, kept).run()
         module.remove_unreachable_computations()
         return True
+
+    def _sort_scatters(self, module: HloModule) -> None:
+        """Decomposes scatters while their computations are single ops: those of carried numbers round or wrap, too."""
+        for computation in module.post_order():
+            for i in computation.post_order():
+                if i.opcode == Opcode.SCATTER and _types(i) & self._carried.keys():
+                    new = sort_scatter(i, Builder(computation, i.metadata))
+                    if new is not None:
+                        replace(i, new)
 
     def _is_carried(self, i: HloInstruction) -> bool:
         """Whether an instruction works on what carries its operands; another one keeps its types."""
