@@ -52,13 +52,14 @@ def same_bits(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
     Integers of less than 8 bits are compared by value, because numpy may extend their sign within a byte or not.
     """
-    if a.dtype.kind == "c":
-        return np.asarray(same_bits(split_parts(a), split_parts(b)).all(axis=-1))
     element = ElementType.from_numpy(a.dtype)
-    if not element.is_floating:
+    if not (element.is_floating or element.is_complex):
         return np.asarray(a == b)
-    bits = np.dtype(f"u{element.byte_width}")
-    return np.asarray(np.ascontiguousarray(a).view(bits) == np.ascontiguousarray(b).view(bits)).reshape(a.shape)
+    width = min(element.byte_width, 8)
+    bits = np.dtype(f"u{width}")
+    same = np.ascontiguousarray(a).view(bits) == np.ascontiguousarray(b).view(bits)
+    parts = element.byte_width // width
+    return np.asarray(same.reshape(*a.shape, parts).all(axis=-1) if parts > 1 else same.reshape(a.shape))
 
 
 def split_parts(array: np.ndarray) -> np.ndarray:

@@ -18,6 +18,16 @@ def test_nans_and_zeros_differ_by_their_bits() -> None:
     assert same_bits(numbers, numbers.conj()).tolist() == [False, False]
 
 
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+@pytest.mark.parametrize("dimensions", [(), (0, 2), (3, 2)])
+def test_both_parts_of_a_number_count(dtype: type, dimensions: tuple[int, ...]) -> None:
+    number = np.full(dimensions, complex(np.nan, -0.0), dtype)
+    for other in (complex(np.nan, 0.0), complex(1.0, -0.0)):
+        assert (same_bits(number, np.full(dimensions, other, dtype)) == np.zeros(dimensions, bool)).all()
+    assert same_bits(number, number.copy(order="F")).shape == dimensions
+    assert same_bits(number, number.copy(order="F")).all()
+
+
 def test_integers_of_few_bits_are_compared_by_value() -> None:
     values = np.array([-3, 2], ml_dtypes.int4)
     assert same_bits(values, (values.view(np.uint8) & 0x0F).view(ml_dtypes.int4)).all()

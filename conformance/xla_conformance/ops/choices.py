@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 import itertools
+import operator
 import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -80,21 +82,43 @@ def _completed(
     axes: Axes, chosen: Sequence[Choice], wanted: Sequence[Wanted], random: np.random.Generator
 ) -> list[Choice]:
     """Returns further choices, which have the wanted combinations that no choice has. Each has as many as fit."""
-    missing = [w for w in wanted if not any(has(choice, w) for choice in chosen)]
+    rows: dict[tuple[str, Any], int] = {}  # the numbers of the choices that have a value, as bits
+    for number, choice in enumerate(chosen):
+        for at in choice.values.items():
+            rows[at] = rows.get(at, 0) | 1 << number
+    missing = [w for w in wanted if not _common(rows, w)]
     added = []
     while missing:
         allowed: dict[str, list[Any]] = {}
         left = []
         for combination in missing:
-            both = {a: [v for v in allowed.get(a, values) if v in values] for a, values in combination.items()}
-            if all(both.values()):
-                allowed.update(both)
-            else:
+            both = _both(allowed, combination)
+            if both is None:
                 left.append(combination)
+            else:
+                allowed.update(both)
         missing = left
         every = {axis: allowed.get(axis) or members(values) for axis, values in axes.items()}
         added.append(Choice({axis: values[random.integers(len(values))] for axis, values in every.items()}))
     return added
+
+
+def _common(rows: Mapping[tuple[str, Any], int], combination: Wanted) -> int:
+    """Returns the numbers of the choices that have a combination, as bits."""
+    common = -1
+    for axis, values in combination.items():
+        common &= functools.reduce(operator.or_, (rows.get((axis, value), 0) for value in values), 0)
+    return common
+
+
+def _both(allowed: Mapping[str, Sequence[Any]], combination: Wanted) -> dict[str, list[Any]] | None:
+    """Returns the values of a combination that are allowed; None if an axis has none."""
+    both = {}
+    for axis, values in combination.items():
+        both[axis] = [value for value in allowed.get(axis, values) if value in values]
+        if not both[axis]:
+            return None
+    return both
 
 
 def has(choice: Choice, combination: Wanted) -> bool:

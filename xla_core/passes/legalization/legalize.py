@@ -192,9 +192,10 @@ class _Legalizer:
             if instruction.parent is not computation:
                 continue
             answer = self._supports(instruction)
-            if not _lacks_itself(instruction, answer):  # else its decompositions see what its computations apply
-                for called in instruction.called_computations:
-                    self.rewrite(called)
+            called = instruction.called_computations
+            if called and not _lacks_itself(instruction, answer):  # else its decompositions see what these apply
+                for applied in called:
+                    self.rewrite(applied)
                 answer = self._supports(instruction)
             if not isinstance(answer, Unsupported):
                 continue
