@@ -55,7 +55,7 @@ class ProductSplitter(OpExpander):
             work = turns * at_once * math.prod(tile) * (depth / parts)
             return work + (self._costs.kernel + self._costs.byte * bytes_moved * parts if parts > 1 else 0.0)
 
-        size = max(dot_operands(dot)[0].sizes(dot.attribute("lhs_contracting_dims")))
+        size = max(dot_operands(dot)[0].sizes(dot.attribute("lhs_contracting_dims")), default=1)
         most = min(at_once // blocks, depth // _LEAST_TERMS)
         best = min((n for n in range(2, most + 1) if size % n == 0), key=cost, default=1)
         return best if cost(best) * _GAIN <= cost(1) else 1

@@ -75,3 +75,10 @@ def test_batches_and_several_contracting_dimensions_keep_their_order() -> None:
     rng = np.random.default_rng(0)
     arguments = [rng.integers(-3, 4, p.shape.dimensions).astype(np.float32) for p in module.entry.parameters]
     np.testing.assert_array_equal(evaluate(module, *arguments)[0], np.einsum("kjbac,abdkj->abcd", *arguments))
+
+
+def test_a_product_without_sums_stays() -> None:
+    text = """x = f32[4096,2,5] parameter(0)
+  y = f32[4096,4] parameter(1)
+  ROOT d = f32[4096,2,5,4] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={}, rhs_contracting_dims={}"""
+    assert _opcodes(_split(text)) == ["dot"]
