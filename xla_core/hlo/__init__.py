@@ -37,6 +37,7 @@ from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ir.module import HloModule, InputOutputAlias
 from xla_core.hlo.ir.printer import PrintOptions
 from xla_core.hlo.ir.structural_key import StructuralKeys
+from xla_core.hlo.ops.collective_evaluation import evaluate_groups
 from xla_core.hlo.ops.control_flow import branch_computations
 from xla_core.hlo.ops.custom_calls import add_custom_call_finder, is_custom_call_registered, register_custom_call
 from xla_core.hlo.table.attributes import (
@@ -103,6 +104,7 @@ __all__ = [
     "compare_arrays",
     "evaluate",
     "evaluate_computation",
+    "evaluate_groups",
     "evaluate_instruction",
     "evaluate_parallel",
     "evaluate_replicas",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +24,10 @@ class InProcessRendezvous(Rendezvous):
     """The rendezvous of the devices of one execution in this process. Each device calls `end` when it is done.
 
     `exchange` and `send` pass values on without a copy, so the values must not change afterwards.
+
+    Attributes:
+        when_failed: called when a device has failed or could not be started. A backend that keeps devices back until
+            all are started starts those that it has.
     """
 
     def __init__(self, run_id: int, devices: Sequence[Device], timeout: float, timeout_name: str) -> None:
@@ -31,6 +35,7 @@ class InProcessRendezvous(Rendezvous):
         self.timeout_name = timeout_name
         self.run_id = run_id
         self.devices = tuple(devices)
+        self.when_failed: Callable[[], None] = lambda: None
         self._left = set(devices)
 
     def end(self, device: Device, error: XlaError | None = None) -> None:
@@ -45,6 +50,14 @@ class InProcessRendezvous(Rendezvous):
             if not self._left:
                 _running.pop(self.run_id, None)
         super().end(device, error)
+        if error is not None:
+            self.when_failed()
+
+    def close(self) -> None:
+        """Ends all devices, none of which waits for another."""
+        with _lock:
+            _running.pop(self.run_id, None)
+            self._left.clear()
 
 
 _lock = threading.Lock()

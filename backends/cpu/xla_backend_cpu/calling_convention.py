@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import enum
 
-__all__ = ["ENTRY", "HOST_CALL", "ContextField", "Status"]
+__all__ = ["CONTEXT_WORDS", "ENTRY", "ContextField", "Status"]
 
 ENTRY = "xla_cpu_entry"
-HOST_CALL = "xla_cpu_host_call"
+CONTEXT_WORDS = 16
+"""The number of 32-bit words in a run's context. The addresses of a host call's operands and results follow."""
 
 
 class Status(enum.IntEnum):
-    """The status code that a program's entry returns."""
+    """The status code that a program's entry returns.
+
+    HOST_CALL is not the end: the host does what the context says, and calls the entry again.
+    """
 
     OK = 0
     CANCELLED = 1
-    HOST_CALL_FAILED = 2
+    HOST_CALL = 2
     OUT_OF_MEMORY = 3
     WRONG_ARENA = 4  # ahead of time: the arena is null, or not aligned
     OUT_OF_TIME = 5
@@ -28,3 +32,4 @@ class ContextField(enum.IntEnum):
     REPLICA = 1
     PARTITION = 2
     FAILURES = 3  # counts failed allocations of kernels, in all runs that share the context
+    HOST_CALL = 4  # the number of the host call that the program waits for, from 1 on; 0 if it waits for none

@@ -200,7 +200,7 @@ def _program(
         constant_slots=constant_slots,
         routines=tuple(emitter.library_calls),
         threads=emitter.threads,
-        microseconds=float("inf") if emitter.host_calls else emitter.nanoseconds / 1000,
+        microseconds=emitter.nanoseconds / 1000,
         host_calls=tuple(emitter.host_calls),
         collective_timeout=collective_timeout,
     )

@@ -6,11 +6,12 @@ import ctypes
 import dataclasses
 import functools
 import math
+import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from xla_backend_cpu.blas import reserve, symbol_address
-from xla_backend_cpu.calling_convention import ENTRY, HOST_CALL, Status
+from xla_backend_cpu.calling_convention import CONTEXT_WORDS, ENTRY, Status
 from xla_backend_cpu.executor import ALIGNMENT
 from xla_backend_cpu.host import architecture, host_triple
 from xla_backend_cpu.machine_code import CodeGenerator, LlvmCodeGenerator
@@ -34,10 +35,11 @@ from xla_core.errors import (
     XlaError,
 )
 from xla_core.hlo import HloModule, Trait, parse_hlo
-from xla_core.runtime import HostStream
+from xla_core.runtime import HostStream, InProcessRendezvous
 
 if TYPE_CHECKING:
     from xla_backend_cpu.host_calls import HostCalls, HostRun
+    from xla_backend_cpu.joint_run import JointRun
 
 __all__ = ["CpuExecutable"]
 
@@ -50,6 +52,9 @@ _NATIVE_NANOSECONDS = 20_000
 
 _RUNS_UNTRIED = 63
 """The number of runs that go to the worker at once, after the caller gave up one."""
+
+_JOINT_MICROSECONDS = 100.0
+"""How long a program with collectives may run on each device, by estimate, for one thread to run it on all."""
 
 _UNLIMITED = (1 << 63) - 1
 
@@ -77,10 +82,9 @@ class CpuExecutable(Executable):
         imports = {name: symbol_address(name) for name in program.routines}
         self._host_calls: HostCalls | None = None
         if program.host_calls:
-            from xla_backend_cpu.host_calls import HostCalls, host_call_address
+            from xla_backend_cpu.host_calls import HostCalls
 
             self._host_calls = HostCalls(module, program.host_calls, program.collective_timeout)
-            imports[HOST_CALL] = host_call_address()
         self._runs_here = architecture(program.triple) == architecture(host_triple())
         if self._runs_here:
             self._library = generator.load(program.objects, [ENTRY], imports | runtime_symbols(generator))
@@ -96,7 +100,11 @@ class CpuExecutable(Executable):
         if program.time_slot:
             self._fixed.append((program.time_slot, _UNLIMITED))
         self._contexts: dict[tuple[int, int], ctypes.Array[ctypes.c_int32]] = {}
-        self._microseconds = math.inf if program.time_slot else program.microseconds
+        self._joint_runs: weakref.WeakKeyDictionary[InProcessRendezvous, JointRun] = weakref.WeakKeyDictionary()
+        is_inline = not program.time_slot and not program.host_calls
+        self._microseconds = program.microseconds if is_inline else math.inf
+        is_sharded = bool(program.host_calls) and module.num_replicas * module.num_partitions > 1
+        self._is_joint = is_sharded and not program.time_slot and program.microseconds <= _JOINT_MICROSECONDS
         left = _TRIED_NANOSECONDS - 1000 * program.microseconds
         is_repeatable = not program.host_calls and all(place.donor is None for place in program.results)
         may_try = program.time_slot > 0 and left > 0 and is_repeatable and not _has_state(module)
@@ -144,9 +152,14 @@ class CpuExecutable(Executable):
                 temporaries = allocator.allocate(program.temp_bytes)
                 taken.append(temporaries)
                 table[program.temp_slot] = temporaries.handle + temporaries.offset
-            name = self.module.name if profiler.active is not None else ""
-            attempt = functools.partial(self._try, table) if self._loop_nanoseconds else None
-            stream.enqueue(work, self._microseconds, name, attempt)
+            rendezvous = host_run.rendezvous if host_run is not None else None
+            if host_run is not None and rendezvous is not None and self._is_joint and profiler.active is None:
+                self._join(rendezvous, stream, table, host_run)
+                host_run = None  # which reports its end itself
+            else:
+                name = self.module.name if profiler.active is not None else ""
+                attempt = functools.partial(self._try, table) if self._loop_nanoseconds else None
+                stream.enqueue(work, self._microseconds, name, attempt)
         except BaseException:
             for memory in taken:
                 allocator.free(memory)
@@ -181,7 +194,7 @@ class CpuExecutable(Executable):
         return True
 
     def _error(self, status: int) -> XlaError:
-        """The error for a status other than OK. The error of a failed host call is in its `HostRun`."""
+        """The error for a status that ends a run."""
         if status == Status.OUT_OF_MEMORY:
             return ResourceExhaustedError(
                 f"{self.module.name} needs scratch memory for a kernel, and none is left",
@@ -191,17 +204,43 @@ class CpuExecutable(Executable):
 
     def _run_with_host(self, table: ctypes.Array[ctypes.c_void_p], host_run: HostRun) -> None:
         with host_run:
-            status = self._entry(table)
-        if host_run.error is not None:
-            raise host_run.error
+            if host_run.pending:  # a joint run began it
+                host_run.call()
+            while (status := self._entry(table)) == Status.HOST_CALL:
+                host_run.call()
         if status != Status.OK:
             raise self._error(status)
+
+    def _join(
+        self,
+        rendezvous: InProcessRendezvous,
+        stream: HostStream,
+        table: ctypes.Array[ctypes.c_void_p],
+        host_run: HostRun,
+    ) -> None:
+        from xla_backend_cpu.joint_run import JointRun, Member
+
+        def finish() -> None:
+            error = None
+            try:
+                self._run_with_host(table, host_run)
+            except XlaError as failure:
+                error = failure
+                raise
+            finally:
+                rendezvous.end(host_run.device, error)
+
+        run = self._joint_runs.get(rendezvous)
+        if run is None:
+            run = self._joint_runs[rendezvous] = JointRun(len(rendezvous.devices))
+            rendezvous.when_failed = run.dissolve
+        run.add(Member(host_run, stream, functools.partial(self._entry, table), finish, self._error))
 
     def _context(self, replica: int, partition: int) -> ctypes.Array[ctypes.c_int32]:
         """The context of a device's runs. They have its address, so it is never replaced."""
         key = (replica, partition)
         found = self._contexts.get(key)
-        return found or self._contexts.setdefault(key, (ctypes.c_int32 * 16)(0, replica, partition))
+        return found or self._contexts.setdefault(key, (ctypes.c_int32 * CONTEXT_WORDS)(0, replica, partition))
 
     def native_entry(self) -> NativeEntry | None:
         """The compiled function, for a program that neither calls the host nor returns its arguments' memory."""

@@ -1,8 +1,7 @@
 """Host calls: runs the instructions of a program that are implemented in Python.
 
-Native code calls one function, `xla_cpu_host_call(context, number, table)`. The address of the context identifies the
-run. Only this function takes the GIL. If it raises, the exception becomes the run's error (the first one is kept) and
-native code returns.
+A program's entry returns for each host call and is called again after it. The run's context says which call it is, and
+where its operands and results are.
 
 Collectives, feeds and channels run the op table's definitions on views of the program's memory. The reference evaluator
 uses the same definitions; here they get the devices, queues and rendezvous of the run.
@@ -12,13 +11,13 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from xla_backend_cpu.calling_convention import Status
+from xla_backend_cpu.calling_convention import CONTEXT_WORDS, ContextField
 from xla_backend_cpu.custom_calls import CustomCall, CustomCallFunction, custom_call_function
 from xla_core.backend import RunOptions
 from xla_core.errors import CancelledError, InternalError, InvalidArgumentError, XlaError
@@ -40,7 +39,7 @@ from xla_core.hlo import (
 )
 from xla_core.runtime import HostEvent, HostStream, InProcessRendezvous, rendezvous_of
 
-__all__ = ["HostCalls", "HostRun", "host_call_address"]
+__all__ = ["HostCalls", "HostRun"]
 
 _TIMEOUT_NAME = (
     'the backend\'s option collective_timeout: CompileOptions(backend={"collective_timeout": 300}), or --set '
@@ -48,14 +47,16 @@ _TIMEOUT_NAME = (
 )
 
 
-def array_at(address: int, shape: Shape) -> np.ndarray:
-    """A view of the memory at an address, as an array with the shape and layout of `shape`."""
+def _viewer(shape: Shape) -> Callable[[int], np.ndarray]:
+    """Returns a function that makes a view of the memory at an address, as an array with the shape's layout."""
+    dtype, order = shape.dtype, shape.minor_to_major()[::-1]
     if not shape.num_elements:
-        return np.empty(shape.dimensions, shape.dtype)
-    order = shape.minor_to_major()[::-1]
-    memory = (ctypes.c_char * (shape.num_elements * shape.dtype.itemsize)).from_address(address)
-    physical: np.ndarray = np.ndarray([shape.dimensions[d] for d in order], shape.dtype, memoryview(memory))
-    return physical if order == tuple(range(shape.rank)) else physical.transpose(np.argsort(order))
+        return lambda address: np.empty(shape.dimensions, dtype)
+    memory, sizes = ctypes.c_char * (shape.num_elements * dtype.itemsize), [shape.dimensions[d] for d in order]
+    if order == tuple(range(shape.rank)):
+        return lambda address: np.ndarray(sizes, dtype, memoryview(memory.from_address(address)))
+    axes = np.argsort(order)
+    return lambda address: np.ndarray(sizes, dtype, memoryview(memory.from_address(address))).transpose(axes)
 
 
 class _HostCall:
@@ -65,6 +66,7 @@ class _HostCall:
         self.instruction = instruction
         operands = [s for o in instruction.operands for s in o.shape.array_leaves()]
         self.shapes = operands + list(instruction.shape.array_leaves())
+        self._viewers = list(map(_viewer, self.shapes))
         self._operand_count = len(operands)
         # Collectives and host transfers keep their operands after they return.
         self._copies = not instruction.op.traits.isdisjoint((Trait.COLLECTIVE, Trait.HOST_TRANSFER))
@@ -87,19 +89,23 @@ class _HostCall:
             ordinal, run_id = run.options.executor.ordinal, run.options.run_id
             self._call_site.run(operands, results, device_ordinal=ordinal, run_id=run_id)
             return
+        views = self.views(run, number, table)
+        if self._function is not None:
+            self._function(views)
+        else:
+            self._evaluate(run, views.operands, views.results)
+
+    def views(self, run: HostRun, number: int, table: int) -> CustomCall:
+        """Returns the call with views of the buffers whose addresses are in the table."""
         places = ctypes.string_at(table, 8 * len(self.shapes))
         known = run.views.get(number)
         if known is None or known[0] != places:  # in a loop the addresses seldom change, so views are reused
             known = run.views[number] = (places, self._at(run, table))
-        if self._function is not None:
-            self._function(known[1])
-        else:
-            self._evaluate(run, known[1].operands, known[1].results)
+        return known[1]
 
     def _at(self, run: HostRun, table: int) -> CustomCall:
-        """The call with views of the buffers whose addresses are in the table."""
         addresses = (ctypes.c_void_p * len(self.shapes)).from_address(table)
-        arrays = [array_at(a or 0, s) for a, s in zip(addresses, self.shapes, strict=True)]
+        arrays = [view(address or 0) for view, address in zip(self._viewers, addresses, strict=True)]
         operands, results = arrays[: self._operand_count], arrays[self._operand_count :]
         for operand in operands:
             operand.flags.writeable = False
@@ -113,6 +119,11 @@ class _HostCall:
         values: list[Value] = [unflatten_value(o.shape, given) for o in instruction.operands]
         with np.errstate(all="ignore"):
             value = run.evaluation.evaluate(instruction, values)
+        self.write(value, results)
+        run.give_outfeed(instruction)
+
+    def write(self, value: Value, results: Sequence[np.ndarray]) -> None:
+        instruction = self.instruction
         arrays = [v for s, v in zip(instruction.shape.leaves(), flatten_value(value), strict=True) if s.is_array]
         for array, result in zip(arrays, results, strict=True):
             if array is None:  # the data of a recv arrives with recv-done
@@ -123,7 +134,6 @@ class _HostCall:
                     f"{result.dtype}{list(result.shape)}"
                 )
             result[...] = array
-        run.give_outfeed(instruction)
 
 
 def _attributes(call: HloInstruction) -> Mapping[str, Any]:
@@ -155,6 +165,11 @@ class HostCalls:
             for traits in (c.instruction.op.traits for c in self.calls)
         )
         self.replicas, self.partitions = module.num_replicas, module.num_partitions
+        self.evaluation = EvaluationContext(
+            Environment(num_replicas=module.num_replicas, num_partitions=module.num_partitions)
+        )
+        widest = max((len(call.shapes) for call in self.calls), default=0)
+        self.context_type = ctypes.c_int32 * (CONTEXT_WORDS + 2 * widest)  # the addresses come after the words
         self.live: set[HostRun] = set()  # the runs in progress, which `cancel` stops
 
     def begin(self, options: RunOptions) -> HostRun:
@@ -168,25 +183,20 @@ class HostCalls:
 
 
 class HostRun:
-    """One run on one device, and the context manager around its native call.
-
-    `error` is the error of the first host call that failed.
-    """
+    """One run on one device, and the context manager around its native calls."""
 
     def __init__(self, program: HostCalls, options: RunOptions) -> None:
         self.program = program
         self.options = options
-        self.context = (ctypes.c_int32 * 16)(0, options.replica_id, options.partition_id)
+        self.context = program.context_type(0, options.replica_id, options.partition_id)
         self.address = ctypes.addressof(self.context)
-        self.error: XlaError | None = None
         self.views: dict[int, tuple[bytes, CustomCall]] = {}  # call -> bytes of its table, views
-        self._device = (options.replica_id, options.partition_id)
-        self._rendezvous: InProcessRendezvous | None = None
+        self.device = (options.replica_id, options.partition_id)
+        self.rendezvous: InProcessRendezvous | None = None
         if program.communicates:
-            self._rendezvous = rendezvous_of(options, program.collective_timeout, _TIMEOUT_NAME)
+            self.rendezvous = rendezvous_of(options, program.collective_timeout, _TIMEOUT_NAME)
 
     def __enter__(self) -> HostRun:
-        _runs[self.address] = self
         self.program.live.add(self)
         return self
 
@@ -194,21 +204,20 @@ class HostRun:
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.program.live.discard(self)
-        del _runs[self.address]
 
     def report_end(self, stream: HostStream) -> None:
         """Informs devices that wait for this one when the run has ended or failed.
 
         A run also fails, without starting, if an earlier operation on the stream failed.
         """
-        rendezvous = self._rendezvous
+        rendezvous = self.rendezvous
         if rendezvous is None:
             return
         event = HostEvent()
         stream.record(event)
         point = event.point
-        if not point.on_completion(lambda: rendezvous.end(self._device, point.error)):
-            rendezvous.end(self._device, point.error)
+        if not point.on_completion(lambda: rendezvous.end(self.device, point.error)):
+            rendezvous.end(self.device, point.error)
 
     @functools.cached_property
     def evaluation(self) -> EvaluationContext:
@@ -221,14 +230,47 @@ class HostRun:
             num_partitions=program.partitions,
             next_infeed=self._take_infeed,
         )
-        if self._rendezvous is not None:
-            environment.rendezvous = self._rendezvous
+        if self.rendezvous is not None:
+            environment.rendezvous = self.rendezvous
         return EvaluationContext(environment)
 
-    def call(self, number: int, table: int) -> None:
-        if self.context[0]:
+    @property
+    def pending(self) -> int:
+        """The number of the host call for which the entry returned, from 1 on; 0 if it did for none."""
+        return self.context[ContextField.HOST_CALL]
+
+    def operands(self) -> list[Value]:
+        """Copies the operands of the pending call."""
+        number = self.pending - 1
+        call = self.program.calls[number]
+        arrays = iter(
+            [np.array(o, order="C") for o in call.views(self, number, self.address + 4 * CONTEXT_WORDS).operands]
+        )
+        return [unflatten_value(o.shape, arrays) for o in call.instruction.operands]
+
+    def write(self, value: Value) -> None:
+        """Writes the results of the pending call."""
+        number = self.pending - 1
+        call = self.program.calls[number]
+        call.write(value, call.views(self, number, self.address + 4 * CONTEXT_WORDS).results)
+
+    def call(self) -> None:
+        """Does the host call for which the entry returned.
+
+        Raises:
+            XlaError: the call failed. It names the instruction and its location.
+        """
+        if self.context[ContextField.CANCELLED]:
             raise CancelledError("the execution was cancelled")
-        self.program.calls[number](self, number, table)
+        number = self.pending - 1
+        call = self.program.calls[number]
+        try:
+            call(self, number, self.address + 4 * CONTEXT_WORDS)
+        except XlaError as error:
+            _located(error, call.instruction)
+            raise
+        except BaseException as error:  # an interrupt, too, is an error of the run
+            raise _located(_described(error, call.instruction), call.instruction) from error
 
     def _take_infeed(self) -> Value:
         return self.options.transfer_manager.infeed(self.options.executor.ordinal).get().value
@@ -243,45 +285,17 @@ class HostRun:
             written.clear()
 
 
-# -- the one function that native code calls ---------------------------------------------------------------------------
-
-_runs: dict[int, HostRun] = {}  # by the address of the run's context
-
-
-def _host_call(context: int, number: int, table: int) -> int:
-    run = _runs[context]
-    try:
-        run.call(number, table)
-    except BaseException as error:  # an exception cannot propagate through native code
-        run.error = run.error or _described(error, run.program.calls[number].instruction)
-        return int(Status.HOST_CALL_FAILED)
-    return int(Status.OK)
-
-
 def _described(error: BaseException, instruction: HloInstruction) -> XlaError:
-    if isinstance(error, XlaError):
-        known = error
-    elif instruction.opcode == Opcode.CUSTOM_CALL:  # the failure is in user code, so it is not an internal error
-        target = instruction.attribute("custom_call_target")
-        known = XlaError(
-            f"custom call {target!r} raised {type(error).__name__}: {error}",
-            hint="the function that is registered for it failed; this error's __cause__ has the traceback",
-        )
-        known.__cause__ = error
-    else:
-        known = InternalError(f"{instruction.opcode} failed with {type(error).__name__}: {error}")
-        known.__cause__ = error
-    known.op = known.op or instruction.opcode
-    known.location = known.location or instruction.location
-    return known
+    if instruction.opcode != Opcode.CUSTOM_CALL:
+        return InternalError(f"{instruction.opcode} failed with {type(error).__name__}: {error}")
+    # The failure is in the user's code, so it is not an internal error.
+    return XlaError(
+        f"custom call {instruction.attribute('custom_call_target')!r} raised {type(error).__name__}: {error}",
+        hint="the function that is registered for it failed; this error's __cause__ has the traceback",
+    )
 
 
-_PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
-_CALLBACK: Any = _PROTOTYPE(_host_call)
-
-
-def host_call_address() -> int:
-    """The address of `xla_cpu_host_call`."""
-    address = ctypes.cast(_CALLBACK, ctypes.c_void_p).value
-    assert address is not None
-    return address
+def _located(error: XlaError, instruction: HloInstruction) -> XlaError:
+    error.op = error.op or instruction.opcode
+    error.location = error.location or instruction.location
+    return error

@@ -40,7 +40,7 @@ class NativeProgram:
         constant_slots: slot -> offset of its constant in `constants`.
         routines: names of the BLAS and LAPACK routines that the code calls.
         threads: the number of threads among which kernels may be divided.
-        microseconds: an estimate of a run's time, without loops of unknown length; infinite where it calls the host.
+        microseconds: an estimate of a run's time, without loops of unknown length; infinite with functions of the host.
         time_slot: the slot for the nanoseconds that loops of unknown length may take; 0 if there are none.
         host_calls: (computation, instruction) names of the instructions that run on the host.
         collective_timeout: the most seconds that a device waits for the others in a collective.

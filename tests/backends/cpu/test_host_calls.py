@@ -270,3 +270,83 @@ def test_closing_the_client_ends_a_run_that_waits(client):
     with pytest.raises(XlaError, match="closed"):
         result.block_until_ready()
     assert "infeed of device 0 was closed" in str(event.error)
+
+
+def test_calls_in_nested_control_flow_go_on_where_they_were(client):
+    """The computation `twice` is called from two places, in a loop in a branch in a loop."""
+    seen = []
+
+    def add_one(call):
+        seen.append(float(call.operands[0]))
+        call.results[0][...] = call.operands[0] + 1
+
+    target = register(add_one)
+    text = f"""HloModule nested
+once {{
+  x = f32[] parameter(0)
+  ROOT y = f32[] custom-call(x), custom_call_target="{target}", api_version=API_VERSION_TYPED_FFI, backend_config={{}}
+}}
+twice {{
+  x = f32[] parameter(0)
+  y = f32[] call(x), to_apply=once
+  z = f32[] multiply(y, y)
+  ROOT w = f32[] call(z), to_apply=once
+}}
+less {{
+  p = (s32[], f32[]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  two = s32[] constant(2)
+  ROOT c = pred[] compare(i, two), direction=LT
+}}
+inner {{
+  p = (s32[], f32[]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  x = f32[] get-tuple-element(p), index=1
+  y = f32[] call(x), to_apply=twice
+  z = f32[] negate(y)
+  ROOT r = (s32[], f32[]) tuple(next, z)
+}}
+loops {{
+  x = f32[] parameter(0)
+  zero = s32[] constant(0)
+  start = (s32[], f32[]) tuple(zero, x)
+  w = (s32[], f32[]) while(start), condition=less, body=inner
+  ROOT y = f32[] get-tuple-element(w), index=1
+}}
+same {{
+  x = f32[] parameter(0)
+  ROOT y = f32[] add(x, x)
+}}
+outer {{
+  p = (s32[], f32[]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  x = f32[] get-tuple-element(p), index=1
+  y = f32[] conditional(i, x, x), branch_computations={{loops, same}}
+  ROOT r = (s32[], f32[]) tuple(next, y)
+}}
+ENTRY main {{
+  x = f32[] parameter(0)
+  zero = s32[] constant(0)
+  first = f32[] call(x), to_apply=twice
+  start = (s32[], f32[]) tuple(zero, first)
+  w = (s32[], f32[]) while(start), condition=less, body=outer
+  y = f32[] get-tuple-element(w), index=1
+  ROOT z = f32[] call(y), to_apply=twice
+}}"""
+
+    def twice(x):
+        expected.extend([x, (x + 1) ** 2])
+        return (x + 1) ** 2 + 1
+
+    expected: list[float] = []
+    value = twice(0.5)
+    for _ in range(2):
+        value = -twice(value)
+    value = twice(2 * value)
+    (result,) = client.compile(text)(np.float32(0.5))
+    np.testing.assert_allclose(np.asarray(result), value, rtol=1e-5)
+    np.testing.assert_allclose(seen, expected, rtol=1e-5)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from xla_core.checks import counted
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.evaluation.environment import Device, Value
+from xla_core.hlo.evaluation.environment import Device
 from xla_core.hlo.evaluation.evaluation_context import EvaluationContext
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.attributes import ReplicaGroups
@@ -113,12 +113,22 @@ class CollectiveGroups:
             case GroupMode.FLATTENED_ID:
                 return tuple((i // self.partitions, i % self.partitions) for i in group)
 
+    def of_devices(self) -> tuple[tuple[Device, ...], ...]:
+        """Returns the groups of all devices, each group once. The device counts must be known."""
+        return _groups_of_devices(self)
+
     def check_number(self, number: int, where: str) -> None:
         """Raises InvalidArgumentError where no device has the number."""
         count, noun = self.count, self.mode.noun
         if number < 0 or (count is not None and number >= count):
             there = "numbers are not negative" if count is None else f"the program runs on {counted(count, noun)}"
             raise InvalidArgumentError(f"{where} names {noun} {number}; {there}", hint=_hint(count, noun))
+
+
+@functools.lru_cache(maxsize=64)  # bounded, because groups may be long
+def _groups_of_devices(groups: CollectiveGroups) -> tuple[tuple[Device, ...], ...]:
+    devices = itertools.product(range(groups.replicas or 0), range(groups.partitions or 0))
+    return tuple(dict.fromkeys(filter(None, map(groups.of_device, devices))))
 
 
 @functools.lru_cache(maxsize=64)  # bounded, because groups may be long
@@ -174,22 +184,14 @@ def _mode(rule: GroupRule, channel: bool, flattened: bool) -> GroupMode:
     return GroupMode.CROSS_PARTITION if rule.of_partitions else GroupMode.CROSS_REPLICA_AND_PARTITION
 
 
-def own_group(context: EvaluationContext, instruction: HloInstruction) -> tuple[Device, ...]:
-    """Returns the group of the device that evaluates, in the group's order; none where it is in no group.
+def groups_of(context: EvaluationContext, instruction: HloInstruction) -> CollectiveGroups:
+    """Returns the groups of the devices that run the program.
 
     Raises:
         InvalidArgumentError: where the devices that run the program can't have such groups.
     """
-    environment = context.environment
-    counts = environment.num_replicas, environment.num_partitions
-    return CollectiveGroups.of(instruction.opcode, instruction.attributes, counts).of_device(environment.device)
-
-
-def meet(
-    context: EvaluationContext, instruction: HloInstruction, group: Sequence[Device], values: list[Value]
-) -> list[list[Value]]:
-    """Exchanges values with the group; returns each device's values."""
-    return context.environment.exchange(instruction.name, group, values)
+    counts = context.environment.num_replicas, context.environment.num_partitions
+    return CollectiveGroups.of(instruction.opcode, instruction.attributes, counts)
 
 
 def _text(groups: ReplicaGroups) -> str:

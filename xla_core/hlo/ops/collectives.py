@@ -12,7 +12,7 @@ from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ops import collective_evaluation as evaluation
 from xla_core.hlo.ops import collective_shapes as shapes
 from xla_core.hlo.ops.rules import OpGroup, attr, first_value, same_shape
-from xla_core.hlo.table.op_table import OPS, Evaluate, GroupRule, ShapeRule, Trait
+from xla_core.hlo.table.op_table import OPS, Evaluate, EvaluateGroup, GroupRule, ShapeRule, Trait
 from xla_core.hlo.table.opcode import Opcode
 
 entry = OpGroup("collectives").entry
@@ -37,7 +37,7 @@ _PERMUTE: dict[str, Any] = {
     "groups": _PARTITIONS,
 }
 
-_Collective = tuple[Opcode, int | tuple[int, int | None], ShapeRule, Evaluate, dict[str, Any], str]
+_Collective = tuple[Opcode, int | tuple[int, int | None], ShapeRule, EvaluateGroup, dict[str, Any], str]
 _COLLECTIVES: tuple[_Collective, ...] = (
     (
         Opcode.ALL_REDUCE,
@@ -104,8 +104,10 @@ _COLLECTIVES: tuple[_Collective, ...] = (
         "Sends operands from sources to targets; a device that is no target gets zeros.",
     ),
 )
-for _opcode, _arity, _rule, _evaluate, _attributes, _doc in _COLLECTIVES:
-    entry(_opcode, _arity, _rule, _evaluate, Trait.COLLECTIVE, doc=_doc, **_attributes)
+for _opcode, _arity, _rule, _evaluate_group, _attributes, _doc in _COLLECTIVES:
+    _evaluate = evaluation.on_device(_evaluate_group, once=_opcode is not Opcode.RAGGED_ALL_TO_ALL)
+    _fields = {**_attributes, "evaluate_group": _evaluate_group}
+    entry(_opcode, _arity, _rule, _evaluate, Trait.COLLECTIVE, doc=_doc, **_fields)
 
 
 def _second(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:

@@ -38,6 +38,11 @@ It raises InvalidArgumentError for operands and attributes that don't fit. Where
 
 Evaluate = Callable[["EvaluationContext", "HloInstruction", "list[Value]"], "Value"]
 
+EvaluateGroup = Callable[
+    ["EvaluationContext", "HloInstruction", "Sequence[tuple[int, int]]", "Sequence[list[Value]]"], "list[Value]"
+]
+"""(context, instruction, devices of a group, operands of each of them) -> result of each of them."""
+
 Count = Callable[["HloInstruction"], float]
 
 
@@ -222,6 +227,7 @@ class OpDef:
         shard_attributes: (instruction, shapes of the operands' shards, shape of the result's shard) -> the attributes
             that a shard has in place of the instruction's.
         groups: for a collective, the requirements on its device groups.
+        evaluate_group: a collective's evaluation for all devices of a group at once.
         group: the file of `xla_core/hlo/ops` that has its entry.
     """
 
@@ -247,6 +253,7 @@ class OpDef:
     sharding_rule: Callable[[HloInstruction], ShardingRule | None] | None = None
     shard_attributes: Callable[[HloInstruction, Sequence[Shape], Shape], Attributes] | None = None
     groups: GroupRule | None = None
+    evaluate_group: EvaluateGroup | None = None
     group: str = ""
     calls: tuple[str, ...] = dataclasses.field(init=False)
 

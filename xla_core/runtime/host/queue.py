@@ -96,6 +96,7 @@ class HostQueue:
         self._changed = threading.Condition(threading.Lock())
         self._queue: deque[Work | RecordedPoint] = deque()  # the first item is being run
         self._closing = False
+        self._is_held = False  # the first item is kept back: see `hold`
         self._error: XlaError | None = None
         self._sticky = False
         _queues.add(self)
@@ -147,6 +148,59 @@ class HostQueue:
             self._count_awaited_run()
         return done or self._error is not None
 
+    # -- work that the caller does later -----------------------------------------------------------------------------
+
+    def hold(self, work: Work) -> bool:
+        """Enqueues work that the caller will do, if the queue is idle. Returns whether it is enqueued.
+
+        The caller calls `take`, does the work, and calls `give_back`; or it calls `release`, and the worker does it.
+        The worker also does it if anyone waits for the queue, or enqueues other work, before the caller calls `take`.
+        The work itself must enqueue nothing on the queue.
+        """
+        if self._inline_limit <= 0 or sys.is_finalizing() or not self._idle():
+            return False
+        try:
+            if self._error is not None or self._closing:
+                return False
+            self._is_held = True
+            self._queue.append(work)
+            return True
+        finally:
+            self._busy.release()
+
+    def release(self) -> None:
+        """Lets the worker do the work that is held, if any is."""
+        with self._changed:
+            if self._is_held:
+                self._is_held = False
+                self._wake()
+
+    def take(self) -> bool:
+        """Begins the work that is held. Returns whether it is the caller's to do."""
+        if not self._busy.acquire(False):
+            return False
+        with self._changed:
+            is_held, self._is_held = self._is_held, False
+        if is_held:
+            self.turn = threading.get_ident()
+        else:
+            self._busy.release()
+        return is_held
+
+    def give_back(self, *, done: bool, error: XlaError | None = None) -> None:
+        """Ends what `take` began. Work that is not done is the worker's. An error poisons the queue."""
+        self.turn = 0
+        if done or error is not None:
+            self._error = error
+            self._queue.popleft()
+            while self._queue and isinstance(item := self._queue[0], RecordedPoint):
+                self._do(item)
+                self._queue.popleft()
+        self._busy.release()
+        with self._changed:
+            if self._queue:
+                self._wake()
+
     def run_inline(self) -> None:
         self._inline_limit = float("inf")
 
@@ -155,6 +209,8 @@ class HostQueue:
 
         That is so if no worker got other work after the point. The thread will probably wait for its next work too.
         """
+        if self._is_held:
+            self.release()
         if _newest == id(point) and 0 < self._inline_limit < _AWAITED_MICROSECONDS:
             self._inline_limit = _AWAITED_MICROSECONDS
             self._awaited_runs = _AWAITED_RUNS
@@ -203,19 +259,26 @@ class HostQueue:
                     item.complete(self._error)
                 return
             self._queue.append(item)
-            if self.worker is not None and not sys.is_finalizing():
-                self._changed.notify_all()
+            if self._is_held and isinstance(item, RecordedPoint):
                 return
+            self._is_held = False
             if not sys.is_finalizing():
-                worker = threading.Thread(target=self._work, name=self.name, daemon=True)
                 try:
-                    start_thread(worker)
+                    self._wake()
                 except ResourceExhaustedError:
                     self._queue.pop()
                     raise
-                self.worker = worker
                 return
         self._finish_at_exit()
+
+    def _wake(self) -> None:
+        """Lets the worker look at the queue. The caller holds `_changed`."""
+        if self.worker is not None:
+            self._changed.notify_all()
+            return
+        worker = threading.Thread(target=self._work, name=self.name, daemon=True)
+        start_thread(worker)
+        self.worker = worker
 
     def _finish_at_exit(self) -> None:
         """Runs the queued work in the caller, because no other thread runs while the interpreter shuts down."""
@@ -243,17 +306,16 @@ class HostQueue:
     def _work(self) -> None:
         while True:
             with self._changed:
-                while not self._queue:
+                while not self._queue or self._is_held:
                     if self._closing or (not self._changed.wait(_IDLE_SECONDS) and not self._queue):
                         self.worker = None
                         self._changed.notify_all()
                         return
-                item = self._queue[0]
             with self._busy:
-                self._do(item)
-                # Popped while `_busy` is held, because an empty queue with `_busy` free means an idle stream.
-                self._queue.popleft()
-            del item
+                if self._queue and not self._is_held:  # a caller may have done the work meanwhile
+                    self._do(self._queue[0])
+                    # Popped while `_busy` is held, because an empty queue with `_busy` free means an idle stream.
+                    self._queue.popleft()
 
     def recover(self) -> None:
         if self._idle():
@@ -285,6 +347,7 @@ class HostQueue:
         self._changed = threading.Condition(threading.Lock())
         self.worker = None
         self.turn = 0
+        self._is_held = False
         self._sticky = True
         self._error = forked_error()
         queue, self._queue = self._queue, deque()

@@ -4,22 +4,25 @@
 computation that control flow runs (the entry, while bodies, branches, called computations) becomes a function. The
 function calls the kernels of its instructions in schedule order and returns a `Status`.
 
-Custom calls, collectives and transfers run on the host: each is a call of `xla_cpu_host_call(context, number, table)`.
-`host_calls[number]` names the instruction; the table holds the addresses of its operands' and results' array leaves.
+Custom calls, collectives and transfers run on the host. The entry returns `Status.HOST_CALL` for each. Called again
+with the same context, it goes on after the instruction. The context has the number of the call, one more than its index
+in `host_calls`, and the addresses of the array leaves of its operands and results. All that a program computes is in
+its buffers, so each function that is interrupted can jump to the place where it was.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter
 from collections.abc import Sequence
 
-from xla_backend_cpu.calling_convention import ENTRY, HOST_CALL, ContextField, Status
+from xla_backend_cpu.calling_convention import CONTEXT_WORDS, ENTRY, ContextField, Status
 from xla_backend_cpu.codegen.native_kernels import NativeKernels, copy_nanoseconds, is_small
 from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.lapack import LapackCall
 from xla_core.analysis import BufferAssignment, BufferSlice, known_trip_count
-from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, LoopAbi, Value
+from xla_core.codegen.llvm import Block, IrBuilder, IrFunction, IrModule, LoopAbi, Value
 from xla_core.hlo import OPS, Environment, HloComputation, HloInstruction, HloModule, Opcode, Trait
 from xla_core.target import keeps_layout
 
@@ -50,6 +53,7 @@ _FEW_CALLS = 4
 It takes a time for the stores of their arguments that grows with the square of their number.
 """
 
+_COLLECTIVE_NANOSECONDS = 20_000.0  # on each of the devices that meet
 _ITERATION_NANOSECONDS = 50.0  # of a loop, besides its kernels
 _LONGEST_ITERATION = 1e6  # nanoseconds to count; more than a caller gives a loop, and far from the range of the word
 _FIRST_RANDOM_STATE = Environment.rng_state  # the initial state of the reference evaluator
@@ -57,12 +61,17 @@ _FIRST_RANDOM_STATE = Environment.rng_state  # the initial state of the referenc
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Sequence:
-    """The function of a computation while it is emitted."""
+    """The function of a computation while it is emitted.
+
+    A function that host calls interrupt has the block `start`, and `sites`: where it goes on after which calls.
+    """
 
     builder: IrBuilder
     allocations: Value
     table: Value
     bases: dict[int, Value]
+    start: Block | None
+    sites: list[tuple[range, Block]]
 
 
 class ModuleEmitter:
@@ -73,7 +82,8 @@ class ModuleEmitter:
         kernel_count: the number of kernels.
         library_calls: routine -> the number of instructions whose kernels call it.
         host_calls: the (computation, instruction) names of the instructions that run on the host.
-        nanoseconds: an estimate of a run's time, without loops whose number of iterations is not known.
+        nanoseconds: an estimate of a run's time, without loops whose number of iterations is not known; infinite if
+            they make host calls, or if a function of the host runs.
         time_slot: the table's entry for the nanoseconds that such loops may take; 0 if there is none.
     """
 
@@ -105,6 +115,7 @@ class ModuleEmitter:
         self._functions: dict[HloComputation, str] = {}
         self._times: dict[HloComputation, float] = {}  # the nanoseconds of one call of each
         self._loop_depths: dict[HloComputation, int] = {}
+        self._interrupted: dict[HloComputation, bool] = {}
         self._in_loop = False  # whether what is emitted now is in a loop
 
     def emit(self) -> IrModule:
@@ -127,8 +138,11 @@ class ModuleEmitter:
     # -- computations ------------------------------------------------------------------------------------------------
 
     def _computation(self, computation: HloComputation, name: str | None = None) -> str:
-        """The symbol of a computation's function, which is emitted at first use. Adds the time of a call."""
-        if computation not in self._functions:
+        """The symbol of a computation's function, which is emitted at first use. Adds the time of a call.
+
+        A function that host calls interrupt is emitted for each use, because it goes on where its caller was.
+        """
+        if computation not in self._functions or self._is_interrupted(computation):
             before, self.nanoseconds = self.nanoseconds, 0.0
             self._functions[computation] = name or self.module.symbol(f"computation_{len(self._functions)}")
             self._emit_computation(computation, self._functions[computation], "" if name else "internal")
@@ -142,21 +156,23 @@ class ModuleEmitter:
         if len(order) <= _SEQUENCE_LENGTH:
             self._function(symbol, prefix, inlined, order)
             return
-        sequence = self._begin(symbol, prefix, inlined, [])
+        sequence = self._begin(symbol, prefix, inlined, [], self._is_interrupted(computation))
         for start in range(0, len(order), _SEQUENCE_LENGTH):
-            part = self.module.symbol(f"{symbol}_part")
+            part, first = self.module.symbol(f"{symbol}_part"), len(self.host_calls)
             self._function(part, "internal", False, order[start : start + _SEQUENCE_LENGTH])
-            self._call(sequence, part)
+            self._call(sequence, part, first)
         self._end(sequence)
 
     def _function(self, symbol: str, prefix: str, inlined: bool, order: Sequence[HloInstruction]) -> None:
         """Emits a function that runs instructions in order and returns their `Status`."""
-        sequence = self._begin(symbol, prefix, inlined, order)
+        sequence = self._begin(symbol, prefix, inlined, order, any(map(self._interrupts, order)))
         for instruction in order:
             self._instruction(sequence, instruction)
         self._end(sequence)
 
-    def _begin(self, symbol: str, prefix: str, inlined: bool, order: Sequence[HloInstruction]) -> _Sequence:
+    def _begin(
+        self, symbol: str, prefix: str, inlined: bool, order: Sequence[HloInstruction], is_interrupted: bool
+    ) -> _Sequence:
         # noimplicitfloat stops LLVM from vectorizing the stores of kernel arguments, which takes it quadratic time.
         has_few_calls = self._in_loop and sum(1 for i in order if not is_small(i)) <= _FEW_CALLS
         attributes = "nounwind" if has_few_calls else "noimplicitfloat nounwind"
@@ -167,13 +183,21 @@ class ModuleEmitter:
         widest = max((self._leaf_count(i) for i in order), default=1)
         counter = builder.alloca("ptr", max(widest, 1) + 1, align=16)
         table = builder.gep("ptr", counter, builder.int_(1))
-        sequence = _Sequence(builder, function.parameters[0], table, {})
+        start = function.add_block("start") if is_interrupted else None
+        sequence = _Sequence(builder, function.parameters[0], table, {}, start, [])
         builder.store(self._context(sequence, ContextField.FAILURES), counter, align=8)
+        if start is not None:
+            builder.block = start
         return sequence
 
     def _end(self, sequence: _Sequence) -> None:
         builder = sequence.builder
         builder.ret(builder.int_(Status.OK, "i32"))
+        if sequence.start is not None:
+            builder.block = builder.function.blocks[0]
+            pending = builder.load("i32", self._context(sequence, ContextField.HOST_CALL), align=4)
+            cases = " ".join(f"i32 {1 + n}, {site}" for numbers, site in sequence.sites for n in numbers)
+            builder.line(f"switch {pending}, {sequence.start} [ {cases} ]")
         self.module.add_function(builder.function)
 
     def _loop_depth(self, computation: HloComputation) -> int:
@@ -186,6 +210,17 @@ class ModuleEmitter:
                     depth = max(depth, inner + (instruction.opcode is Opcode.WHILE))
             self._loop_depths[computation] = depth
         return self._loop_depths[computation]
+
+    def _interrupts(self, instruction: HloInstruction) -> bool:
+        """Whether the entry returns while it runs the instruction, so that the host calls a function."""
+        if instruction.opcode in (Opcode.WHILE, Opcode.CONDITIONAL, Opcode.CALL):
+            return any(map(self._is_interrupted, instruction.called_computations))
+        return instruction.opcode in HOST_OPCODES and LapackCall.of(instruction) is None
+
+    def _is_interrupted(self, computation: HloComputation) -> bool:
+        if computation not in self._interrupted:
+            self._interrupted[computation] = any(map(self._interrupts, self._order(computation)))
+        return self._interrupted[computation]
 
     def _order(self, computation: HloComputation) -> Sequence[HloInstruction]:
         schedule = self.hlo.schedule or {}
@@ -205,22 +240,33 @@ class ModuleEmitter:
             case Opcode.CONDITIONAL:
                 self._conditional(sequence, instruction)
             case Opcode.CALL:
-                self._call(sequence, self._computation(instruction.attribute("to_apply")))
+                self._run(sequence, instruction.attribute("to_apply"))
             case Opcode.REPLICA_ID:
                 self._context_word(sequence, instruction, ContextField.REPLICA)
             case Opcode.PARTITION_ID:
                 self._context_word(sequence, instruction, ContextField.PARTITION)
             case Opcode.RNG_GET_AND_UPDATE_STATE:
                 self._random_state(sequence, instruction)
-            case opcode if opcode in HOST_OPCODES and LapackCall.of(instruction) is None:
+            case _ if self._interrupts(instruction):
                 self._host_call(sequence, instruction)
             case _:
                 self._kernel_call(sequence, instruction)
 
     # -- control flow ------------------------------------------------------------------------------------------------
 
-    def _call(self, sequence: _Sequence, symbol: str) -> None:
-        self._check(sequence, sequence.builder.call(symbol, "i32", [sequence.allocations]))
+    def _run(self, sequence: _Sequence, computation: HloComputation) -> None:
+        first = len(self.host_calls)
+        self._call(sequence, self._computation(computation), first)
+
+    def _call(self, sequence: _Sequence, symbol: str, first: int) -> None:
+        """Calls a function, which was just emitted if it makes host calls: those from `first` on."""
+        b = sequence.builder
+        if len(self.host_calls) > first:
+            site = b.function.add_block("site")
+            b.branch(site)
+            b.block = site
+            sequence.sites.append((range(first, len(self.host_calls)), site))
+        self._check(sequence, b.call(symbol, "i32", [sequence.allocations]))
 
     def _check(self, sequence: _Sequence, status: Value, fine: Value | None = None) -> None:
         """Returns `status` from the function unless it is OK, or unless `fine` is true."""
@@ -233,11 +279,11 @@ class ModuleEmitter:
 
     def _outermost_loop(self, sequence: _Sequence, loop: HloInstruction) -> None:
         """Calls a function of the loop alone, in which LLVM keeps small values in registers."""
-        symbol = self.module.symbol("loop")
+        symbol, first = self.module.symbol("loop"), len(self.host_calls)
         self._in_loop = True
         self._function(symbol, "internal", False, [loop])
         self._in_loop = False
-        self._call(sequence, symbol)
+        self._call(sequence, symbol, first)
 
     def _while(self, sequence: _Sequence, loop: HloInstruction) -> None:
         b = sequence.builder
@@ -248,19 +294,23 @@ class ModuleEmitter:
         b.branch(head)
         b.block = head
         self._check(sequence, b.int_(Status.CANCELLED, "i32"), self._not_cancelled(sequence))
-        left = self._time_left(sequence) if self._limits_loops and trips is None else None
-        self._call(sequence, self._computation(condition))
+        is_limited = self._limits_loops and trips is None and not self._interrupts(loop)
+        left = self._time_left(sequence) if is_limited else None
+        self._run(sequence, condition)
         go_on = b.load("i8", self._address(sequence, self.assignment.slice(condition.root)), align=1)
         b.branch_if(b.icmp("ne", go_on, b.int_(0, "i8")), body, done)
         b.block = body
-        self._call(sequence, self._computation(loop.attribute("body")))
+        self._run(sequence, loop.attribute("body"))
         each = self.nanoseconds + _ITERATION_NANOSECONDS
         if left is not None:
             taken = b.int_(int(min(each, _LONGEST_ITERATION)))
             b.store(b.sub(b.load("i64", left, align=8), taken), left, align=8)
         b.branch(head)
         b.block = done
-        self.nanoseconds = before + each * (trips or 0)
+        if trips is None and self._interrupts(loop):
+            self.nanoseconds = math.inf
+        else:
+            self.nanoseconds = before + (each * trips if trips else 0.0)
 
     def _time_left(self, sequence: _Sequence) -> Value:
         """Returns from the function if there is no time left; returns the place of the word that counts the time."""
@@ -289,7 +339,7 @@ class ModuleEmitter:
         b.line(f"switch {chosen}, {blocks[-1]} [ {cases} ]")
         for block, branch in zip(blocks, branches, strict=True):
             b.block = block
-            self._call(sequence, self._computation(branch))
+            self._run(sequence, branch)
             b.branch(done)
         b.block = done
 
@@ -329,14 +379,19 @@ class ModuleEmitter:
         assert instruction.parent is not None
         number = len(self.host_calls)
         self.host_calls.append((instruction.parent.name, instruction.name))
-        position = 0
+        self.nanoseconds += _COLLECTIVE_NANOSECONDS if Trait.COLLECTIVE in instruction.op.traits else math.inf
+        position = CONTEXT_WORDS // 2
         for value in (*instruction.operands, instruction):
             for shape, place in zip(value.shape.leaves(), self.assignment.leaf_slices(value), strict=True):
                 if shape.is_array:
-                    b.store(self._address(sequence, place), b.gep("ptr", sequence.table, b.int_(position)), align=8)
+                    target = b.gep("ptr", self._base(sequence, 0), b.int_(position))
+                    b.store(self._address(sequence, place), target, align=8)
                     position += 1
-        arguments = [self._base(sequence, 0), b.int_(number), sequence.table]
-        self._check(sequence, b.call(HOST_CALL, "i32", arguments))
+        b.store(b.int_(number + 1, "i32"), self._context(sequence, ContextField.HOST_CALL), align=4)
+        b.ret(b.int_(Status.HOST_CALL, "i32"))
+        b.block = b.function.add_block("called")
+        sequence.sites.append((range(number, number + 1), b.block))
+        b.store(b.int_(0, "i32"), self._context(sequence, ContextField.HOST_CALL), align=4)
 
     # -- kernels -----------------------------------------------------------------------------------------------------
 
