@@ -1,20 +1,23 @@
 """Links object files into this process, by LLVM's JIT linker. Several threads may link at once.
 
-A process must not fork while a thread of it compiles or links: llvmlite's lock stays held in the child.
+A fork waits until no other thread compiles or links, so that the child, where that thread does not exist, can.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import itertools
+import os
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from xla_core.errors import InternalError
 
-_lock = threading.Lock()  # llvmlite's linker is for one thread at a time
+_lock = threading.RLock()  # llvmlite's linker is for one thread at a time; a signal handler may fork meanwhile
 _numbers = itertools.count()
 
 
@@ -96,3 +99,26 @@ def link_objects(
                 hint="LLVM's own message, on stderr, names what is missing; this is a defect of the code generator",
             ) from error
         return LinkedCode(tracker, {name: int(tracker[name]) for name in exports})
+
+
+def _llvm_lock() -> Any:
+    """Returns llvmlite's own lock, which every call of LLVM holds, as a context manager."""
+    ffi = sys.modules.get("llvmlite.binding.ffi")
+    return getattr(getattr(ffi, "lib", None), "_lock", None) or contextlib.nullcontext()
+
+
+_held_at_fork: list[Any] = []
+
+
+def _before_fork() -> None:
+    _lock.acquire()
+    _held_at_fork.append(_llvm_lock())
+    _held_at_fork[-1].__enter__()
+
+
+def _after_fork() -> None:
+    _held_at_fork.pop().__exit__(None, None, None)
+    _lock.release()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import os
+import signal
+import threading
 
 import llvmlite.binding as llvm
 import pytest
@@ -62,3 +64,27 @@ def test_a_child_process_can_link() -> None:
     if child == 0:
         os._exit(int(link_objects([data], ["f"]).function("f", ctypes.c_int64)()))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 6
+
+
+@pytest.mark.timeout(60)
+def test_a_child_process_can_compile_and_link_what_a_thread_of_its_parent_was_at() -> None:
+    ir = "define i64 @f() {\n  ret i64 6\n}\n"
+    done = threading.Event()
+
+    def work() -> None:
+        while not done.is_set():
+            link_objects([_object(ir)], ["f"])
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        for _ in range(20):
+            child = os.fork()
+            if child == 0:
+                signal.signal(signal.SIGALRM, signal.SIG_DFL)
+                signal.alarm(10)
+                os._exit(int(link_objects([_object(ir)], ["f"]).function("f", ctypes.c_int64)()))
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 6
+    finally:
+        done.set()
+        thread.join()
