@@ -188,3 +188,30 @@ def test_short_copies_have_no_kernels(client: xla.Client, result: str, kernels: 
     assert (np.asarray(executable(x)[0]) == x).all()
     assert executable.report.kernels == kernels
     assert ("llvm.memcpy" in str(executable.artifacts()["llvm-unoptimized"])) == (kernels == 0)
+
+
+@pytest.mark.parametrize(
+    ("result", "value", "kernels"),
+    [
+        ("f32[5,7]", "0", 0),
+        ("f64[]", "0", 0),
+        ("s16[900]", "-1", 0),
+        ("pred[9]", "true", 0),
+        ("f32[9]", "-0", 1),
+        ("c64[9]", "(0, 1)", 1),
+        ("f32[1000,1000]", "0", 1),
+    ],
+)
+def test_short_arrays_of_equal_bytes_have_no_kernels(client: xla.Client, result: str, value: str, kernels: int) -> None:
+    scalar = f"{result.partition('[')[0]}[]"
+    text = f"""HloModule m
+
+ENTRY e {{
+  c = {scalar} constant({value})
+  ROOT y = {result} broadcast(c), dimensions={{}}
+}}
+"""
+    executable = client.compile(text, xla.CompileOptions(backend={"threads": 2}))
+    (expected,) = xla.evaluate(xla.parse(text))
+    assert np.asarray(executable()[0]).tobytes() == expected.tobytes()
+    assert executable.report.kernels == kernels

@@ -18,13 +18,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 from xla_backend_cpu.calling_convention import CONTEXT_WORDS, ENTRY, ContextField, Status
-from xla_backend_cpu.codegen.native_kernels import NativeKernels, copy_nanoseconds, is_small
+from xla_backend_cpu.codegen.native_kernels import NativeKernels, is_small, memory_nanoseconds
+from xla_backend_cpu.codegen.plain_writes import fill, filled_byte, is_copy, move
 from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.lapack import LapackCall
 from xla_core.analysis import BufferAssignment, BufferSlice, known_trip_count
 from xla_core.codegen.llvm import Block, IrBuilder, IrFunction, IrModule, LoopAbi, Value
 from xla_core.hlo import OPS, Environment, HloComputation, HloInstruction, HloModule, Opcode, Trait
-from xla_core.target import keeps_layout
 
 __all__ = ["HOST_OPCODES", "MODULE_OPCODES", "ModuleEmitter"]
 
@@ -398,8 +398,7 @@ class ModuleEmitter:
     def _kernel_call(self, sequence: _Sequence, instruction: HloInstruction) -> None:
         if not any(s.num_elements for s in instruction.shape.leaves()):
             return
-        if self._is_short_copy(instruction):
-            self._copy(sequence, instruction)
+        if self._write_plainly(sequence, instruction):
             return
         kernel = self._kernels.of(instruction, in_loop=self._in_loop)
         b = sequence.builder
@@ -429,20 +428,24 @@ class ModuleEmitter:
             fine = b.icmp("eq", self._failures(sequence), before)
             self._check(sequence, b.int_(Status.OUT_OF_MEMORY, "i32"), fine)
 
-    def _is_short_copy(self, instruction: HloInstruction) -> bool:
-        """Whether an instruction copies the bytes of an array as they are, in less time than threads need to start."""
-        if instruction.opcode != Opcode.COPY or not instruction.shape.is_array or not keeps_layout(instruction):
-            return False
-        return self.threads == 1 or copy_nanoseconds(instruction) <= self.abi.parallel.kernel_nanoseconds
+    def _write_plainly(self, sequence: _Sequence, instruction: HloInstruction) -> bool:
+        """Copies or fills an array without a kernel, if that takes less time than threads need to start.
 
-    def _copy(self, sequence: _Sequence, instruction: HloInstruction) -> None:
-        """Copies an array without a kernel, whose loop LLVM would need milliseconds to turn into a call of memcpy."""
-        b = sequence.builder
-        source, target = (self.assignment.slice(i) for i in (instruction.operand(0), instruction))
-        self.nanoseconds += copy_nanoseconds(instruction)
-        if source != target:  # else it is in its place
-            arguments = self._address(sequence, target), self._address(sequence, source), b.int_(target.size)
-            b.intrinsic("memcpy", *arguments, b.bool_(False), suffixes=("p0", "p0", "i64"), result="void")
+        Returns whether it did.
+        """
+        byte = filled_byte(instruction)
+        if byte is None and not is_copy(instruction):
+            return False
+        nanoseconds = memory_nanoseconds(instruction)
+        if self.threads > 1 and nanoseconds > self.abi.parallel.kernel_nanoseconds:
+            return False
+        self.nanoseconds += nanoseconds
+        b, place = sequence.builder, self.assignment.slice(instruction)
+        if byte is not None:
+            fill(b, self._address(sequence, place), byte, place.size)
+        elif (source := self.assignment.slice(instruction.operand(0))) != place:  # else it is in its place
+            move(b, self._address(sequence, place), self._address(sequence, source), place.size)
+        return True
 
     def _failures(self, sequence: _Sequence) -> Value:
         context = self._context(sequence, ContextField.FAILURES)

@@ -24,7 +24,7 @@ from xla_core.analysis import BufferAssignment, HloCostAnalysis
 from xla_core.codegen.llvm import IrModule, KernelEmitter, KernelFrame, KernelParameter, LoopAbi
 from xla_core.hlo import ElementType, HloInstruction, HloModule, Opcode, StructuralKeys, Trait
 
-__all__ = ["NativeKernel", "NativeKernels", "copy_nanoseconds", "is_small"]
+__all__ = ["NativeKernel", "NativeKernels", "is_small", "memory_nanoseconds"]
 
 _FLOPS_PER_NANOSECOND = 8.0  # an estimate for emitted loops
 _BYTES_PER_NANOSECOND = 15.0
@@ -203,8 +203,8 @@ class NativeKernels:
         }
 
 
-def copy_nanoseconds(instruction: HloInstruction) -> float:
-    """Estimates the time in which one core copies an instruction's result."""
+def memory_nanoseconds(instruction: HloInstruction) -> float:
+    """Estimates the time in which one core reads as many bytes as a result has, and writes it."""
     return 2 * instruction.shape.byte_size / _BYTES_PER_NANOSECOND
 
 
