@@ -63,10 +63,15 @@ def _target(target: TargetConfig, options: CompileOptions) -> HloPass:
     return HloPassPipeline("target")
 
 
+def lapack_expansion(target: TargetConfig) -> HloPass:
+    """Makes loops of the calls of LAPACK that the target doesn't support."""
+    return LapackExpander(lambda call: not target.supports(call))
+
+
 def _legalization(target: TargetConfig, options: CompileOptions) -> HloPass:
     rewrite = Legalization(target.supports, refuse=options.fallback != "host")
     # The host calls LAPACK, which is faster than loops of a device.
-    lapack = [] if options.fallback == "host" else [LapackExpander(lambda call: not target.supports(call))]
+    lapack = [] if options.fallback == "host" else [lapack_expansion(target)]
     return HloPassPipeline("legalization", [*lapack, *carrier_passes(target.capabilities), rewrite])
 
 

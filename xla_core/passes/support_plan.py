@@ -13,7 +13,7 @@ from xla_core.passes.legalization import Unmet, rewrite_unsupported
 from xla_core.passes.legalization.carriers import carrier_passes
 from xla_core.passes.legalization.float_normalization import wider_type
 from xla_core.passes.pass_manager import HloPass, HloPassPipeline, PassContext
-from xla_core.passes.pipeline import STAGES, default_pipeline
+from xla_core.passes.pipeline import STAGES, default_pipeline, lapack_expansion
 from xla_core.target import Lack, LackKind, Support, TargetConfig, Unsupported
 
 _Choice = frozenset[Lack]
@@ -138,11 +138,19 @@ class _Study:
 
     def _find(self, target: TargetConfig) -> list[_Choice]:
         """What is enough for the program besides what `target` has already, the smallest first."""
+        module = self._module.clone()
+        expanded = PassContext.default().run(lapack_expansion(target), module, ())
+        choices = self._find_in(module, target)
+        if not expanded or frozenset() in choices:
+            return choices
+        return _smallest([*choices, *self._find_in(self._module.clone(), target)])  # the calls may be added instead
+
+    def _find_in(self, module: HloModule, target: TargetConfig) -> list[_Choice]:
+        """What is enough for a module as it is. The module is changed."""
 
         def supports(instruction: HloInstruction) -> Support:
             return _all_that_lacks(target, instruction)
 
-        module = self._module.clone()
         PassContext.default().run(HloPassPipeline("carriers", carrier_passes(target.capabilities)), module, ())
         _, unmet = rewrite_unsupported(module, supports)
         parts: dict[Unmet | None, dict[Unmet, None]] = {}  # instruction -> those of its decomposition that are unmet

@@ -144,3 +144,25 @@ def test_an_op_brings_memory_of_its_type_to_other_programs() -> None:
     assert additions(plan(Capabilities(), rounds=unary("floor"), copies=copied)) == [
         (["floor of f32"], ("rounds", "copies"))
     ]
+
+
+CHOLESKY = """HloModule m
+
+ENTRY e {
+  x = f32[4,4] parameter(0)
+  call = (f32[4,4]{0,1}, s32[]) custom-call(x), custom_call_target="lapack_spotrf_ffi", operand_layout_constraints={f32[4,4]{0,1}}, backend_config="{uplo = 76 : ui8}"
+  y = f32[4,4] get-tuple-element(call), index=0
+  ROOT z = f32[2,8] reshape(y)
+}
+"""
+
+
+def test_calls_of_lapack_are_planned_as_the_loops_that_they_become() -> None:
+    primitive = Capabilities.all_of([F32, S32, PRED], opcodes=PRIMITIVES)
+    assert plan(primitive, cholesky=xla.parse(CHOLESKY)).runs == ("cholesky",)
+
+
+def test_a_call_of_lapack_is_less_than_the_ops_of_its_loops() -> None:
+    needed = ("parameter", "constant", "reshape", "tuple", "get-tuple-element", "transpose", "copy")
+    few = Capabilities.all_of([F32, S32, PRED], opcodes=needed)
+    assert additions(plan(few, cholesky=xla.parse(CHOLESKY))) == [(["custom call 'lapack_spotrf_ffi'"], ("cholesky",))]
