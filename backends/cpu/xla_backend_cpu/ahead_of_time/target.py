@@ -109,14 +109,14 @@ class AheadOfTimeTarget:
         """What the kernels of products are shaped for."""
         caches = usual_caches(self.cpu)
         if self.options.optimize_for_size:
-            return Processor(0, 0, cache=caches[1])
+            return Processor(0, 0, caches=caches)
         kind = architecture(self.triple)
         registers = _REGISTERS.get("arm" if kind.startswith(("arm", "thumb")) else kind, 32)
         if not self.vector_bits:
-            return Processor(16, _FEW_REGISTERS, has_fma=self.probe.has_fma, cache=caches[1])
+            return Processor(16, _FEW_REGISTERS, has_fma=self.probe.has_fma, caches=caches)
         if kind == "x86_64" and self.vector_bits == 512:
             registers = 32
-        return Processor(self.vector_bits // 8, registers, has_fma=self.probe.has_fma, cache=caches[1])
+        return Processor(self.vector_bits // 8, registers, has_fma=self.probe.has_fma, caches=caches)
 
     @functools.cached_property
     def config(self) -> TargetConfig:

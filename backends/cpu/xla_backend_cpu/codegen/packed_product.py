@@ -32,7 +32,6 @@ __all__ = ["MOST_TAPS", "PackedEmitter", "PackedProduct"]
 
 MOST_TAPS = 1024  # that one accumulator sums: the error of a sum grows with the number of its terms
 _FEWEST_ROWS = 128  # with fewer rows, packing the panels of features takes too long
-_FIRST_CACHE_BYTES = 32 << 10  # a usual first-level data cache; few processors have less
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -99,7 +98,7 @@ class PackedEmitter:
         self.tap_blocks = -(-p.taps[0] // self.taps)
         self.words = -(-p.format.words(self.taps) // self.lanes) * self.lanes  # squares of words are packed
         # Where a row's taps are apart, a block of rows reads a line of the cache for each tap.
-        lines_in_cache = self.taps * LINE_BYTES <= _FIRST_CACHE_BYTES
+        lines_in_cache = self.taps * LINE_BYTES <= processor.first_cache_bytes
         rows_in_cache = p.rows[0] * p.taps[0] * p.format.word_bytes <= half_cache
         in_cache = p.taps[1] == 1 or (lines_in_cache and rows_in_cache)
         self.packs_left = p.format.depth > 1 or (not in_cache and p.features[0] >= _FEWEST_ROWS)
@@ -108,10 +107,15 @@ class PackedEmitter:
         self.row_step = self.block.rows if p.taps[1] != 1 else whole_vectors
         self.row_panel = self.row_step * self.words
         self.row_blocks, self.panels = -(-p.rows[0] // self.block.rows), -(-p.features[0] // self.width)
+        self._divide(processor.cache.size_bytes, threads)
+
+    def _divide(self, cache_bytes: int, threads: int) -> None:
+        """Divides the rows and the panels into parts, and decides whether a part keeps its panels."""
+        p, half_cache = self.product, cache_bytes // 2
         row_parts, panel_parts = 1, 1
         if self.packs_left:  # a part packs all features again, and reads its packed rows in order for each panel
             row_bytes = self.row_panel * p.format.word_bytes
-            most = max(2 * processor.cache.size_bytes // row_bytes, _FEWEST_ROWS // self.block.rows, 1)
+            most = max(2 * cache_bytes // row_bytes, _FEWEST_ROWS // self.block.rows, 1)
             row_parts = -(-self.row_blocks // most)
         wanted = -(-2 * threads // p.batch) if threads > 1 else 1
         if row_parts < wanted:
@@ -119,13 +123,17 @@ class PackedEmitter:
                 row_parts = min(wanted, self.row_blocks)
             else:
                 panel_parts = min(-(-wanted // row_parts), self.panels)
-        if not self.packs_left and self.tap_blocks == 1 and p.rows[0] >= p.taps[0]:
-            # Writing the results takes long beside few taps, and packing little beside many rows: keep the panels.
-            all_bytes = self.panels * self.width * self.words * p.format.word_bytes
-            panel_parts = max(panel_parts, -(-all_bytes // half_cache))
+        # Beside few taps, writing the results takes long, and beside many rows, packing little. Of several blocks of
+        # taps, rows that the cache has no room for displace what is read ahead, and each panel would read them again.
+        block_bytes = p.rows[0] * self.taps * p.format.word_bytes
+        keeps = p.rows[0] >= self.taps if self.tap_blocks == 1 else block_bytes > half_cache
+        if not self.packs_left and keeps:
+            kept = half_cache // (self.width * self.words * p.format.word_bytes)
+            panel_parts = max(panel_parts, -(-self.panels // max(kept, 1)))
         self.part_rows, self.part_panels = -(-self.row_blocks // row_parts), -(-self.panels // panel_parts)
         self.row_parts, self.panel_parts = -(-self.row_blocks // self.part_rows), -(-self.panels // self.part_panels)
         self.pieces = p.batch * self.row_parts * self.panel_parts
+        whole_vectors = -(-self.block.rows // self.lanes) * self.lanes
         self.left_words = self.part_rows * self.row_panel + whole_vectors if self.packs_left else 0
         self.right_panel = self.width * self.words
         panels_bytes = self.part_panels * self.right_panel * p.format.word_bytes
@@ -197,37 +205,44 @@ class PackedEmitter:
             b.sub(b.mul(row_block, b.int_(self.block.rows)), row),
             b.sub(b.mul(panel, b.int_(self.stored)), feature),
         )
-        ahead = self._lines_ahead(ops, source, b.sub(row_block, first_row))
+        ahead = self._lines_ahead(ops, source, taps, b.sub(row_block, first_row))
         self._tile(ops, here, steps, right_panel, words, starts, result, ahead)
         for inner in (*reversed(loops), loop):
             b.close_loop(inner)
 
-    def _lines_ahead(self, ops: PanelOps, source: Value, tile: Value) -> tuple[list[Value], int]:
+    def _lines_ahead(self, ops: PanelOps, source: Value, taps: TapBlock, tile: Value) -> tuple[list[Value], int]:
         """The lines of memory that register block number `tile` prefetches in its first step, and the elements from
         there to those of the next step.
 
         They are a part of what is packed next: all register blocks that read a panel prefetch the panel after it, so
         that packing doesn't wait for memory. They go to the second-level cache, because the first one has no room for
-        them beside what the register blocks read. `source` is where the panel is packed from.
+        them beside what the register blocks read. `source` is where the panel's first tap is, and `taps` is the block
+        of taps that the panel holds.
         """
         b, p, f = ops.b, self.product, self.product.format
         in_order = p.taps[2] == 1  # a panel's elements are contiguous, if its points are
         if self.keeps_panels or (in_order and (self.tap_blocks > 1 or p.features[1] != p.taps[0])):
             return [], 0
-        taps, points, step = (
+        height, points, step = (
             (1, self.stored * f.depth, self.stored * f.depth)
             if in_order
             else (f.depth, self.stored, f.depth * p.taps[2])
         )
-        next_block = self.tap_blocks > 1 and not self.packs_left
-        distance = self.taps * p.taps[2] if next_block else self.stored * p.features[1]
+        next_panel = b.int_(self.stored * p.features[1])
+        if self.packs_left:  # the same taps of the next panel
+            distance = b.add(next_panel, b.mul(taps.first, b.int_(p.taps[2])))
+        elif taps.is_last is None:
+            distance = next_panel
+        else:
+            next_block = b.mul(b.add(taps.first, b.int_(self.taps)), b.int_(p.taps[2]))
+            distance = b.select(taps.is_last, next_panel, next_block)
         lines = -(-points * f.right.bytes // LINE_BYTES)
-        each = -(-taps * lines // self.part_rows)
-        first = b.mul(b.urem(tile, b.int_(-(-taps * lines // each))), b.int_(each))
+        each = -(-height * lines // self.part_rows)
+        first = b.mul(b.urem(tile, b.int_(-(-height * lines // each))), b.int_(each))
         ahead = []
         for i in range(each):
             tap, line = split_index(b, b.add(first, b.int_(i)), lines)
-            place = b.gep(f.right.scalar, source, b.add(b.int_(distance), b.mul(tap, b.int_(p.taps[2]))))
+            place = b.gep(f.right.scalar, source, b.add(distance, b.mul(tap, b.int_(p.taps[2]))))
             ahead.append(b.gep("i8", place, b.mul(line, b.int_(LINE_BYTES))))
         return ahead, step
 
@@ -251,6 +266,11 @@ class PackedEmitter:
             for row in range(rows)
             for i in range(vectors)
         ]
+        if p.features[2] == 1:  # the results are stored to lines that are in the cache by then
+            for row in range(rows):
+                line = b.gep(p.format.word, out, b.int_(row * p.rows[2]))
+                for start in range(0, self.stored * p.format.word_bytes, LINE_BYTES):
+                    ops.prefetch(b.gep("i8", line, b.int_(start)))
         ends = [min(self.stored - i * self.lanes, self.lanes) for i in range(vectors)]
         sizes = [ops.enough_for(end) for end in ends]
         sums = [sizes[i].resized(starts[i]) for _, i, _ in places]

@@ -9,8 +9,9 @@ from xla_core.target import CacheLevel
 
 __all__ = ["Processor"]
 
-_USUAL_CACHE = CacheLevel(size_bytes=1 << 20, ways=16)
-_USUAL_LAST_CACHE_BYTES = 32 << 20
+_USUAL_CACHES = tuple(
+    CacheLevel(size_bytes=size, ways=ways) for size, ways in ((32 << 10, 8), (1 << 20, 16), (32 << 20, 16))
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -24,8 +25,7 @@ class Processor:
         pair_dot: LLVM's intrinsic that adds the products of adjacent 16-bit integers, or "".
         byte_dot: LLVM's intrinsic that adds to each lane of 32 bits the products of four unsigned and four signed
             bytes, or "".
-        cache: the second-level cache.
-        last_cache_bytes: the size of the last level of cache, which several cores may share.
+        caches: the levels of caches of data. Those that are unknown are taken to be the usual ones.
     """
 
     register_bytes: int
@@ -33,15 +33,30 @@ class Processor:
     has_fma: bool = True
     pair_dot: str = ""
     byte_dot: str = ""
-    cache: CacheLevel = _USUAL_CACHE
-    last_cache_bytes: int = _USUAL_LAST_CACHE_BYTES
+    caches: tuple[CacheLevel, ...] = ()
+
+    @property
+    def first_cache_bytes(self) -> int:
+        return self._level(0).size_bytes
+
+    @property
+    def cache(self) -> CacheLevel:
+        """The second-level cache."""
+        return self._level(1)
+
+    @property
+    def last_cache_bytes(self) -> int:
+        """The size of the last level of cache, which several cores may share."""
+        return self._level(max(2, len(self.caches) - 1)).size_bytes
+
+    def _level(self, number: int) -> CacheLevel:
+        return (self.caches if number < len(self.caches) else _USUAL_CACHES)[number]
 
     @staticmethod
     def of(features: Iterable[str], triple: str, caches: Sequence[CacheLevel] = ()) -> Processor:
-        """The processor with LLVM's `features`; `caches` are its levels of cache, or empty if they are unknown."""
+        """The processor with LLVM's `features`; `caches` are its levels of cache, as far as they are known."""
         present = set(features)
-        cache = caches[1] if len(caches) > 1 else _USUAL_CACHE
-        last = caches[-1].size_bytes if len(caches) > 2 else _USUAL_LAST_CACHE_BYTES
+        levels = tuple(caches)
 
         def intrinsic(feature: str, name: str) -> str:
             return f"llvm.x86.{name}" if feature in present else ""
@@ -49,12 +64,12 @@ class Processor:
         if "avx512f" in present:
             pairs = intrinsic("avx512bw", "avx512.pmaddw.d.512")
             bytes_ = intrinsic("avx512vnni", "avx512.vpdpbusd.512")
-            return Processor(64, 32, True, pairs, bytes_, cache, last)
+            return Processor(64, 32, True, pairs, bytes_, levels)
         if "avx" in present:
             pairs = intrinsic("avx2", "avx2.pmadd.wd")
             bytes_ = intrinsic("avxvnni", "avx512.vpdpbusd.256")
-            return Processor(32, 16, "fma" in present, pairs, bytes_, cache, last)
+            return Processor(32, 16, "fma" in present, pairs, bytes_, levels)
         if triple.startswith("aarch64"):
-            return Processor(16, 32, cache=cache, last_cache_bytes=last)
+            return Processor(16, 32, caches=levels)
         pairs = intrinsic("sse2", "sse2.pmadd.wd")
-        return Processor(16, 16, "fma" in present, pairs, cache=cache, last_cache_bytes=last)
+        return Processor(16, 16, "fma" in present, pairs, caches=levels)
