@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from xla_core.checks import did_you_mean
 from xla_core.pjrt.jax_plugin import JAX_PLATFORMS, platform_name
 
-TESTED = (0, 10)
-"""The release of JAX that the tests run. The bridge uses names of JAX that are not public."""
+TESTED = (0, 10, 2)
+"""The release of JAX that the tests run. The bridge uses names of JAX that are not public, and releases change them."""
 
 _PLUGINS = "jax_plugins"
 _MODULE = "xla_core.pjrt.jax_plugin"
@@ -38,9 +38,12 @@ def _of_versions(jax: str) -> list[str]:
     for text in needed:
         if ";" not in text and not _meets(jaxlib, text.removeprefix("jaxlib")):
             return [f"jax {jax} needs {text}, and jaxlib {jaxlib} is installed: `pip install jaxlib=={jax}`."]
-    if _numbers(jax)[:2] < TESTED:
-        tested = ".".join(map(str, TESTED))
-        return [f"jax {jax} is older than {tested}, with which xla-core is tested: `pip install -U jax`."]
+    tested, have = ".".join(map(str, TESTED)), _numbers(jax)
+    remedy = f"with which xla-core is tested: `pip install jax=={tested}`."
+    if have < TESTED:
+        return [f"jax {jax} is older than {tested}, {remedy}"]
+    if have[:2] > TESTED[:2]:
+        return [f"jax {jax} is newer than {tested}, {remedy}"]
     return []
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib.metadata
+import tomllib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from xla_core.cli.jax_versions import jax_platforms, jax_problems
+from xla_core.cli.jax_versions import TESTED, jax_platforms, jax_problems
 
 BACKENDS = ("cpu", "template")
 Install = Callable[..., None]
@@ -38,6 +40,14 @@ def test_nothing_is_said_of_versions_that_fit(install: Install) -> None:
     install(jax="0.10.2", jaxlib="0.10.1")
     assert jax_problems(BACKENDS) == []
     assert jax_platforms(BACKENDS) == "xla_cpu, template"
+    install(jax="0.10.3", jaxlib="0.10.2")
+    assert jax_problems(BACKENDS) == []
+
+
+def test_the_extra_installs_a_release_that_the_doctor_accepts() -> None:
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"]
+    oldest, next_minor = ".".join(map(str, TESTED)), f"{TESTED[0]}.{TESTED[1] + 1}"
+    assert f"jax>={oldest},<{next_minor}" in project["optional-dependencies"]["jax"]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +66,15 @@ def test_nothing_is_said_of_versions_that_fit(install: Install) -> None:
         ),
         (
             {"jax": "0.9.7", "jaxlib": "0.10.2"},
-            "jax 0.9.7 is older than 0.10, with which xla-core is tested: `pip install -U jax`.",
+            "jax 0.9.7 is older than 0.10.2, with which xla-core is tested: `pip install jax==0.10.2`.",
+        ),
+        (
+            {"jax": "0.10.0", "jaxlib": "0.10.1"},
+            "jax 0.10.0 is older than 0.10.2, with which xla-core is tested: `pip install jax==0.10.2`.",
+        ),
+        (
+            {"jax": "0.11.0.dev3", "jaxlib": "0.10.2"},
+            "jax 0.11.0.dev3 is newer than 0.10.2, with which xla-core is tested: `pip install jax==0.10.2`.",
         ),
         (
             {"jax": "0.10.2", "jaxlib": "0.10.2", "plugin": False},
