@@ -85,6 +85,20 @@ def _saturating(name: str) -> Expression:
     return expression
 
 
+def _saturating_signed(adds: bool) -> Expression:
+    """The sum of unsigned numbers overflows as a signed one where its sign is neither of the operands'."""
+
+    def expression(t: IrType, v: Sequence[str]) -> str:
+        a, b = v
+        sign = t.bits - 1
+        most, least = number(t, (1 << sign) - 1), number(t, 1 << sign)
+        wrapped = masked(t, f"({t.c_name})({a} {'+' if adds else '-'} {b})")
+        overflows = f"(({'~' if adds else ''}({a} ^ {b}) & ({a} ^ ({wrapped}))) >> {sign}) & 1"
+        return f"({overflows}) ? (({a} >> {sign}) ? {least} : {most}) : ({wrapped})"
+
+    return expression
+
+
 ELEMENTWISE: Mapping[str, Expression] = {
     **{name: _extremum(name) for name in _EXTREMA},
     "abs": _abs,
@@ -92,6 +106,8 @@ ELEMENTWISE: Mapping[str, Expression] = {
     "fshr": _funnel(False),
     "scmp": _three_way(True),
     "ucmp": _three_way(False),
+    "sadd.sat": _saturating_signed(True),
+    "ssub.sat": _saturating_signed(False),
     "uadd.sat": _saturating("uadd"),
     "usub.sat": _saturating("usub"),
     "fmuladd": lambda t, v: f"{v[0]} * {v[1]} + {v[2]}",

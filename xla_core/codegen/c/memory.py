@@ -63,7 +63,7 @@ def _access_function(
     """Defines a function that accesses memory; returns its name.
 
     `access` is its body in terms of `place`, the type of the memory, to which GCC and Clang give the alignment. `copy`
-    is its body for other compilers.
+    is its body for other compilers, and for types that are structures in C: these get no alignment.
     """
     _check_layout(type_)
     align = align or type_.alignment(source.pointer_bytes)
@@ -72,6 +72,8 @@ def _access_function(
         held = _spaced(_held(source, type_))
         if volatile:
             return f"typedef {held}volatile place;\n{access}"
+        if type_.kind in ("vector", "array") and not type_.is_native_vector:
+            return copy
         place = f"typedef {held}place __attribute__((aligned({align}), may_alias));"
         return f"#ifdef XLA_GNU\n{place}\n{access}\n#else\n{copy}\n#endif"
 

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="not install
 
 WIDTHS = (1, 4, 8, 16, 24, 32, 33, 64)
 _COUNTS = "ctpop ctlz cttz"
-_PAIRS = "umin umax smin smax uadd.sat usub.sat scmp ucmp"
+_PAIRS = "umin umax smin smax sadd.sat ssub.sat uadd.sat usub.sat scmp ucmp"
 
 
 def _corners(bits: int) -> list[int]:

@@ -101,6 +101,10 @@ def test_products_of_sign_extended_numbers_are_signed() -> None:
         ("%r = fmul float %a, 0x3FB99999A0000000", "float r = a * 0x1.99999a0000000p-4f;"),
         ("%r = call i32 @llvm.umin.i32(i32 %a, i32 7)", "uint32_t r = a < 7u ? a : 7u;"),
         ("%r = call i32 @llvm.fshl.i32(i32 %a, i32 %a, i32 13)", "uint32_t r = (a << 13) | (a >> 19);"),
+        (
+            "%r = call i8 @llvm.sadd.sat.i8(i8 %a, i8 1)",
+            "uint8_t r = (((~(a ^ 1) & (a ^ ((uint8_t)(a + 1)))) >> 7) & 1) ? ((a >> 7) ? 128 : 127) : ((uint8_t)(a + 1));",
+        ),
         ("%r = getelementptr {i8, [4 x i64]}, ptr %p, i64 1, i32 1, i64 2", "char *r = p + 64;"),
         ("%r = fadd <4 x float> %a, %a", "xla_f32x4 r = fadd_f32x4(a, a);"),
         ("%r = freeze i32 %a", "uint32_t r = a;"),
@@ -133,6 +137,16 @@ def test_kernels_read_buffers_as_restricted_pointers() -> None:
     text = translate(_KERNEL).text
     assert "f_on(char *restrict a, char *restrict b, char *p)" in text
     assert "f_on(load_ptr_8(p), load_ptr_8(p + 8), p);" in text
+
+
+def test_vectors_that_are_structures_are_copied() -> None:
+    """GCC warns of attributes of structures, and ignores them."""
+    lines = "%v = load <1 x float>, ptr %p, align 4\nstore <1 x float> %v, ptr %p, align 4\nret void"
+    text = translate(f"define void @f(ptr %p) {{\n{lines}\n}}\n").text
+    for name in ("load", "store"):
+        body = text[text.index(f"{name}_f32x1_4(") :]
+        assert "memcpy(" in body[: body.index("\n}")]
+        assert "__attribute__" not in body[: body.index("\n}")]
 
 
 def test_constants_are_in_the_order_of_bytes_of_the_target() -> None:

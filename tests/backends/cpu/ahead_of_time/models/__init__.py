@@ -14,7 +14,7 @@ from .registry import MODELS, Model
 
 __all__ = ["NAMES", "find"]
 
-_KINDS = ("networks", "numerics")
+_KINDS = ("networks", "numerics", "element_types", "algorithms")
 
 
 def _names() -> list[str]:
