@@ -15,7 +15,9 @@ import random
 import signal
 import socket
 import sys
+import tempfile
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 
@@ -99,6 +101,8 @@ STATE: Mapping[str, Callable[[], object]] = {
     "numpy's error state": lambda: (np.geterr(), np.geterrcall()),
     "numpy's print options": lambda: repr(np.get_printoptions()),
     "the timeout of sockets": socket.getdefaulttimeout,
+    "the time zone": lambda: (time.localtime(0).tm_zone, time.localtime(0).tm_gmtoff, time.tzname),
+    "the folder of temporary files": tempfile.gettempdir,
     "the start method of multiprocessing": lambda: multiprocessing.get_start_method(allow_none=True),
 }
 """What it is -> its value now."""

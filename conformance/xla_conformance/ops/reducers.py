@@ -13,7 +13,7 @@ from xla_conformance.ops.program import Program
 from xla_conformance.ops.values import patterns
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode
 
-__all__ = ["NAMES", "REDUCERS", "fill_of", "known_reducer", "reducer", "several", "several_types", "wider"]
+__all__ = ["NAMES", "REDUCERS", "SECONDS", "fill_of", "known_reducer", "reducer", "several", "several_types", "wider"]
 
 NAMES = ("add", "maximum", "minimum", "multiply", "and", "or", "xor")
 REDUCERS = (*NAMES[:4], Group(*NAMES[4:]), "clamped")
@@ -67,9 +67,17 @@ def fill_of(name: str, element_type: ElementType, count: int, *, ends: bool = Fa
     return with_ends(fill) if ends else fill
 
 
-def several_types(p: Program, count: int) -> list[ElementType]:
+SECONDS = (
+    Group(ElementType.S32, ElementType.U32, ElementType.F32),
+    Group(ElementType.S64, ElementType.U64, ElementType.F64),
+    Group(*map(ElementType, ("u8", "s8", "u16", "s16", "f16", "bf16"))),
+)
+"""Types of the second of several accumulators: of a word, wider and narrower."""
+
+
+def several_types(p: Program, count: int, second: ElementType) -> list[ElementType]:
     """Returns the types of several accumulators, of which the case's own type is the first."""
-    types = (p.type, ElementType.S32, ElementType.F32, p.type, ElementType.U8)
+    types = (p.type, second, ElementType.F32, p.type, ElementType.U8)
     return list(itertools.islice(itertools.cycle(types), count))
 
 

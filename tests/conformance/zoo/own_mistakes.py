@@ -9,11 +9,8 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
-from xla_core.runtime.host import queue
-
-__all__ = ["mistake_in", "mistake_in_text", "watch"]
+__all__ = ["mistake_in", "mistake_in_text", "note", "watch"]
 
 ROOT = Path(__file__).parents[3]
 ZOO = Path(__file__).parent
@@ -52,19 +49,24 @@ def mistake_in_text(text: str) -> str:
     return ""
 
 
-def watch(tell: Callable[[str], None]) -> None:
-    """Calls `tell` with each mistake that this process has on a stream or in a thread, where no test sees it."""
+_listeners: list[Callable[[str], None]] = []
 
-    def note(error: BaseException | None) -> None:
-        mistake = mistake_in(error)
-        if mistake:
+
+def note(error: BaseException | None) -> None:
+    """Tells who watches this process, if the error is a mistake or was caused by one."""
+    mistake = mistake_in(error)
+    if mistake:
+        for tell in _listeners:
             tell(mistake)
 
-    as_error, in_thread, unraisable = queue.as_xla_error, threading.excepthook, sys.unraisablehook
 
-    def noted_as_error(error: BaseException, what: str) -> Any:
-        note(error)
-        return as_error(error, what)
+def watch(tell: Callable[[str], None]) -> None:
+    """Calls `tell` with each mistake that this process has in a thread or on one of the zoo's streams.
+
+    No test sees those: a stream keeps the exception of its work as its own error.
+    """
+    _listeners.append(tell)
+    in_thread, unraisable = threading.excepthook, sys.unraisablehook
 
     def noted_in_thread(arguments: threading.ExceptHookArgs) -> None:
         note(arguments.exc_value)
@@ -74,7 +76,6 @@ def watch(tell: Callable[[str], None]) -> None:
         note(arguments.exc_value)
         unraisable(arguments)
 
-    queue.as_xla_error = noted_as_error
     threading.excepthook = noted_in_thread
     sys.unraisablehook = noted_unraisable
 

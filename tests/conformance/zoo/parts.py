@@ -19,18 +19,25 @@ from xla_backend_template.kernel import HloKernel
 from xla_backend_template.platform import TemplatePlatform
 
 from tests.conformance.zoo.mutant import Mutant
+from tests.conformance.zoo.own_mistakes import note
 from xla_core.backend import BackendSpec
 from xla_core.target import TargetConfig
 
 __all__ = ["Compiler", "Executor", "HloKernel", "Platform", "Stream", "TemplateExecutable", "broken", "template"]
 
-Stream = TemplateStream
+
+class Stream(TemplateStream):
+    """The template's stream. It notes which exceptions of its work are mistakes of a mutant."""
+
+    def _run(self, work, *, in_worker=False):
+        super()._run(work, in_worker=in_worker)
+        note(self._error)
 
 
 class Executor(TemplateExecutor):
     """The template's device, with streams of another class."""
 
-    stream: type = TemplateStream
+    stream: type = Stream
 
     def create_stream(self):
         return self.stream(self)

@@ -12,7 +12,8 @@ from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.fills import exactly, terms
 from xla_conformance.ops.program import Program
-from xla_conformance.ops.sizes import dimensions
+from xla_conformance.ops.reducers import reducer
+from xla_conformance.ops.sizes import SMALL, dimensions
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Shape
 
 __all__: list[str] = []
@@ -40,6 +41,39 @@ def _while(p: Program, c: Choice) -> HloInstruction:
     start = p.add(Opcode.TUPLE, counter, limit, *arrays)
     loop = _loop(p, "loop", start, c.state)
     return p.add(Opcode.TUPLE, *(p.add(Opcode.GET_TUPLE_ELEMENT, loop, index=i) for i in range(2 + c.arrays)))
+
+
+@domain(
+    Opcode.WHILE,
+    variant="array",
+    pairs=False,
+    alike=True,
+    rule=EQUAL,
+    types=[_T.S32, _T.U8, _T.S64, _T.F32, _T.BF16],
+    sizes=SMALL,
+    empty=(1,),
+    rank=(1, 2, 3),
+    trips=(3, 0, 1),
+)
+def _array_loop(p: Program, c: Choice) -> HloInstruction:
+    """The state is an array and no tuple. The loop adds to it while its largest element is below a limit."""
+    state = p.parameter(dimensions(c.rank, c.size, c.place), fill=_below_three)
+    condition, body = HloComputation("condition"), HloComputation("body")
+    given, limit = condition.parameter(0, state.shape), np.asarray(2 + c.trips).astype(state.shape.dtype)
+    least = condition.constant(np.asarray(0).astype(state.shape.dtype))
+    dims, to_apply = tuple(range(c.rank)), reducer(p, "maximum", p.type)
+    largest = condition.add(Opcode.REDUCE, given, least, dimensions=dims, to_apply=to_apply) if c.rank else given
+    condition.set_root(condition.add(Opcode.COMPARE, largest, condition.constant(limit), direction="LT"))
+    given = body.parameter(0, state.shape)
+    one = body.constant(np.asarray(1).astype(state.shape.dtype), state.shape)
+    body.set_root(body.add(Opcode.ADD, given, one))
+    for made in (condition, body):
+        p.module.add_computation(made)
+    return p.add(Opcode.WHILE, state, condition=condition, body=body)
+
+
+def _below_three(shape: Shape, random: np.random.Generator) -> np.ndarray:
+    return np.asarray(random.integers(0, 3, shape.dimensions)).astype(shape.dtype)
 
 
 def _loop(p: Program, name: str, start: HloInstruction, state: str) -> HloInstruction:

@@ -15,7 +15,17 @@ from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.movement import INDEX_TYPES, far_indices
 from xla_conformance.ops.fills import Fill
 from xla_conformance.ops.program import Program
-from xla_conformance.ops.reducers import NAMES, REDUCERS, fill_of, known_reducer, reducer, several, several_types, wider
+from xla_conformance.ops.reducers import (
+    NAMES,
+    REDUCERS,
+    SECONDS,
+    fill_of,
+    known_reducer,
+    reducer,
+    several,
+    several_types,
+    wider,
+)
 from xla_conformance.ops.sizes import SIZES, SMALL, dimensions, position
 from xla_conformance.ops.values import patterns
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Shape
@@ -273,6 +283,7 @@ def _square_gather(p: Program, c: Choice) -> HloInstruction:
     Opcode.SCATTER,
     rule=EQUAL,
     count=(1, 2, 3),
+    second=SECONDS,
     reducer=(*REDUCERS, "replace"),
     accumulator=("same", "wider"),
     ends=(False, True),
@@ -295,7 +306,7 @@ def _scatter(p: Program, c: Choice) -> HloInstruction:
     }
     name = known_reducer(c.reducer if c.reducer != "replace" else "add", total)
     if count > 1:
-        types = several_types(p, count)
+        types = several_types(p, count, c.second)
         made = _replacing(p, types) if n.is_unique else several(p, types)
         fills = [fill_of("maximum", t, 1) if not t.is_complex else patterns for t in types]
     else:
@@ -318,6 +329,7 @@ def _scatter(p: Program, c: Choice) -> HloInstruction:
     empty=(),
     places=("every",),
     count=(1, 2),
+    second=SECONDS,
     reducer=("add", "maximum", "replace"),
     accumulator=("same",),
     ends=(False,),
@@ -337,6 +349,7 @@ def _square_scatter(p: Program, c: Choice) -> HloInstruction:
     sizes=SMALL,
     empty=(),
     count=(9, 17),
+    second=SECONDS,
     reducer=("add",),
     accumulator=("same",),
     ends=(False,),

@@ -13,7 +13,17 @@ from xla_conformance.ops.domains.movement import RANKS, subset
 from xla_conformance.ops.fills import exactly, terms, with_ends
 from xla_conformance.ops.kinds import KINDS, beside_identity, identity, rows
 from xla_conformance.ops.program import Program
-from xla_conformance.ops.reducers import NAMES, REDUCERS, fill_of, known_reducer, reducer, several, several_types, wider
+from xla_conformance.ops.reducers import (
+    NAMES,
+    REDUCERS,
+    SECONDS,
+    fill_of,
+    known_reducer,
+    reducer,
+    several,
+    several_types,
+    wider,
+)
 from xla_conformance.ops.sizes import MEDIUM, SIZES, SMALL, dimensions, position
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Shape
 
@@ -98,10 +108,11 @@ def _start(p: Program, c: Choice) -> HloInstruction:
     rank=RANKS[:4],
     reduced=REDUCED[:5],
     count=(2, 3, 5),
+    second=SECONDS,
 )
 def _variadic_reduce(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place)
-    types = several_types(p, c.count)
+    types = several_types(p, c.count, c.second)
     fills = [fill_of("maximum", t, 1) for t in types]
     operands = [p.parameter(sizes, t, f) for t, f in zip(types, fills, strict=True)]
     starts = [p.parameter((), t, f) for t, f in zip(types, fills, strict=True)]
@@ -121,6 +132,7 @@ def _variadic_reduce(p: Program, c: Choice) -> HloInstruction:
     rank=RANKS[:3],
     reduced=REDUCED[:3],
     count=(9, 17),
+    second=SECONDS,
 )
 def _wide_reduce(p: Program, c: Choice) -> HloInstruction:
     return _variadic_reduce(p, c)

@@ -11,7 +11,7 @@ from xla_conformance.ops.domain import domain
 from xla_conformance.ops.domains.movement import RANKS
 from xla_conformance.ops.fills import Fill, halves, numbers
 from xla_conformance.ops.program import Program, unsigned_type
-from xla_conformance.ops.reducers import several_types
+from xla_conformance.ops.reducers import SECONDS, several_types
 from xla_conformance.ops.sizes import MEDIUM, SIZES, dimensions, position
 from xla_conformance.ops.values import patterns, special
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Shape
@@ -64,6 +64,7 @@ def _sort_many(p: Program, c: Choice) -> HloInstruction:
     along=("chosen", "first", "last"),
     direction=("LT", "GT"),
     count=(1, 2, 3, 5),
+    second=SECONDS,
     key=("first", "last", "two"),
     keys=tuple(_KEYS),
     stable=(True, False),
@@ -72,7 +73,7 @@ def _sort(p: Program, c: Choice) -> HloInstruction:
     """Without a stable order, an operand of distinct numbers decides between equal keys."""
     sizes = dimensions(c.rank, c.size, c.place, 1 << 14)
     axis = {"chosen": position(c.place, c.rank), "first": 0, "last": c.rank - 1}[c.along]
-    types = several_types(p, c.count)
+    types = several_types(p, c.count, c.second)
     keys = {"first": [0], "last": [c.count - 1], "two": [0, c.count - 1]}[c.key]
     fills = [_KEYS[c.keys] if number in keys else patterns for number in range(c.count)]
     if not c.stable:
@@ -97,6 +98,7 @@ def _sort(p: Program, c: Choice) -> HloInstruction:
     along=("chosen", "first"),
     direction=("LT", "GT"),
     count=(17, 33),
+    second=SECONDS,
     key=("first", "last"),
     keys=("ties",),
     stable=(True,),

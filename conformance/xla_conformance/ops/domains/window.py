@@ -6,13 +6,23 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from xla_conformance.ops.choices import Choice
+from xla_conformance.ops.choices import Choice, Group
 from xla_conformance.ops.comparison import EQUAL
 from xla_conformance.ops.domain import domain
 from xla_conformance.ops.fills import exactly, with_ends
 from xla_conformance.ops.kinds import KINDS, beside_identity, identity, of_kind, rows
 from xla_conformance.ops.program import Program
-from xla_conformance.ops.reducers import NAMES, REDUCERS, fill_of, known_reducer, reducer, several, several_types, wider
+from xla_conformance.ops.reducers import (
+    NAMES,
+    REDUCERS,
+    SECONDS,
+    fill_of,
+    known_reducer,
+    reducer,
+    several,
+    several_types,
+    wider,
+)
 from xla_conformance.ops.sizes import SIZES, SMALL, dimensions, position
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, WindowDimension
 
@@ -36,6 +46,8 @@ _OTHERS = (
     WindowDimension(size=2, window_dilation=2, padding_low=1, padding_high=1),
     WindowDimension(size=3, stride=2, padding_low=1, padding_high=1),
 )
+
+_RUNNING = (*SMALL[1:], Group(64, 65, 127, 128, 129), Group(255, 257, 512, 513, 1025))
 
 _MOST = 1 << 24
 """The elements that all windows of a case together may have. A processor takes half a second for so many."""
@@ -122,6 +134,22 @@ def _start(p: Program, c: Choice) -> HloInstruction:
     return p.add(Opcode.TUPLE, *results)
 
 
+@domain(Opcode.REDUCE_WINDOW, variant="running", alike=True, rule=EQUAL, sizes=_RUNNING, empty=(), places=("minor",))
+def _running(p: Program, c: Choice) -> HloInstruction:
+    """All elements up to each one or from each one on, in rows and columns, as frameworks write cumulative sums."""
+    results = []
+    for number, wanted in enumerate(("add", "maximum", "add", "multiply", "minimum")):
+        name = known_reducer(wanted, p.type)
+        axis, low = 1 - number % 2, c.size - 1 if number < 2 else 0
+        whole = WindowDimension(size=c.size, padding_low=low, padding_high=c.size - 1 - low)
+        operand = p.parameter((2, c.size) if axis else (c.size, 2), fill=fill_of(name, p.type, 1 + c.size))
+        start = p.parameter((), fill=exactly(identity(name, p.type)))
+        window = (WindowDimension(), whole) if axis else (whole, WindowDimension())
+        to_apply = reducer(p, name, p.type)
+        results.append(p.add(Opcode.REDUCE_WINDOW, operand, start, window=window, to_apply=to_apply))
+    return p.add(Opcode.TUPLE, *results)
+
+
 @domain(
     Opcode.REDUCE_WINDOW,
     variant="variadic",
@@ -130,6 +158,7 @@ def _start(p: Program, c: Choice) -> HloInstruction:
     sizes=SIZES[:5],
     rank=(2, 1, 3),
     count=(2, 3, 5),
+    second=SECONDS,
     window=(2, 3),
     stride=(1, 2),
     low=(1, 0),
@@ -140,7 +169,7 @@ def _start(p: Program, c: Choice) -> HloInstruction:
 def _variadic_reduce_window(p: Program, c: Choice) -> HloInstruction:
     sizes = dimensions(c.rank, c.size, c.place, 1 << 14)
     window = _windows(c, sizes)
-    types = several_types(p, c.count)
+    types = several_types(p, c.count, c.second)
     fills = [fill_of("maximum", t, 1) for t in types]
     operands = [p.parameter(sizes, t, f) for t, f in zip(types, fills, strict=True)]
     starts = [p.parameter((), t, f) for t, f in zip(types, fills, strict=True)]
@@ -158,6 +187,7 @@ def _variadic_reduce_window(p: Program, c: Choice) -> HloInstruction:
     empty=(),
     rank=(2, 1),
     count=(9, 17),
+    second=SECONDS,
     window=(2, 3),
     stride=(1, 2),
     low=(1, 0),

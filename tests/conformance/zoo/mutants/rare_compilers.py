@@ -335,14 +335,16 @@ MUTANTS += [
         replaced(rf"= fneg(?: \w+)* ({_FLOAT}) (\S+)$", r"= fsub \1 0.0, \2"),
     ),
     native_mutant(
-        "conversion-wraps",
-        "A conversion to integers doesn't saturate.",
-        replaced(rf"call (i\d+) @llvm\.fpto([su])i\.sat\.[^(]*\(({_FLOAT}) (\S+)\)", r"fpto\2i \3 \4 to \1"),
+        "large-conversion-is-zero",
+        "A conversion to integers gives 0 for numbers above the range.",
+        replaced(rf"= fcmp oge ({_FLOAT}) (\S+), 0x4[0-9A-F]E0000000000000$", r"= fcmp false \1 \2, 0.0"),
+        select="[convert-",
     ),
     native_mutant(
         "zeros-of-zero",
         "Counting the zeros of 0 gives anything.",
         replaced(r"(call i\d+ @llvm\.ct[lt]z\.i\d+\(.*, i1) (?:false|0)\)", r"\1 true)"),
+        select="[count-leading-zeros-",
     ),
     native_mutant(
         "index-16-bits",
@@ -352,11 +354,13 @@ MUTANTS += [
             r"  \1.t = trunc i64 \4 to i16\n  \1.z = zext i16 \1.t to i64\n"
             r"  \1 = getelementptr inbounds \2, ptr \3, i64 \1.z",
         ),
+        select="[negate- or [reverse- or [gather-",
     ),
     native_mutant(
         "nothing-is-unordered",
         "Nothing is unordered.",
         replaced(r"= fcmp uno ", "= fcmp false "),
+        select="[compare- or [maximum- or [convert-",
     ),
     native_mutant(
         "remainder-positive",
@@ -366,5 +370,6 @@ MUTANTS += [
             r"  \1.r = frem \2 \3\n  \1.n = fsub \2 0.0, \1.r\n  \1.c = fcmp olt \2 \1.r, 0.0\n"
             r"  \1 = select i1 \1.c, \2 \1.n, \2 \1.r",
         ),
+        select="[remainder-",
     ),
 ]

@@ -259,6 +259,7 @@ MUTANTS += [
             rf"^  (%v\d+) = call(?: \w+)* ({_FLOAT}) @llvm\.sqrt\.(\w+)\({_FLOAT} (\S+)\)$",
             r"  \1.r = call \2 @llvm.sqrt.\3(\2 \4)\n  \1.i = fdiv \2 1.0, \1.r\n  \1 = fmul \2 \4, \1.i",
         ),
+        select="[sqrt-",
     ),
     native_mutant(
         "narrowing-cuts",
@@ -268,16 +269,19 @@ MUTANTS += [
             r"  \1.b = bitcast float \2 to i32\n  \1.s = lshr i32 \1.b, 16\n  \1.t = trunc i32 \1.s to i16\n"
             r"  \1 = bitcast i16 \1.t to bfloat",
         ),
+        select="[convert-",
     ),
     native_mutant(
         "sums-of-positive-zero",
         "Sums begin with 0 where they begin with -0.",
         replaced(r"(float|double) -0\.0\b", r"\1 0.0"),
+        select="[reduce- or [reduce-window-",
     ),
     native_mutant(
         "remainder-by-reciprocal",
         "An integer remainder is that of unsigned numbers where they have 32 bits.",
         replaced(r"= srem i32 ", "= urem i32 "),
+        select="[remainder-",
     ),
     native_mutant(
         "wide-index-cut",
@@ -286,5 +290,6 @@ MUTANTS += [
             rf"^  (%v\d+) = sitofp i64 (\S+) to ({_FLOAT})$",
             r"  \1.t = trunc i64 \2 to i32\n  \1 = sitofp i32 \1.t to \3",
         ),
+        select="[convert-",
     ),
 ]

@@ -1,0 +1,55 @@
+"""Compares programs of two ops, of which one gets the other's result, with the reference evaluator.
+
+Passes rewrite such pairs: they drop conversions, merge transposes and turn comparisons around. Each op may be right
+alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from xla_conformance.claims import held_types, not_supported
+from xla_conformance.ops.comparison import Expected, check
+from xla_conformance.ops.compositions import Composition, compositions
+from xla_conformance.ops.contexts import ALONE, device_for, place, run
+from xla_core import Client, evaluate
+from xla_core.target import TargetConfig
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    config = metafunc.config
+    every = config.getoption("xla_profile") != "quick"
+    found = list(compositions(config.getoption("xla_seed"), every=every))
+    metafunc.parametrize("composition", found, ids=lambda composition: composition.name)
+
+
+def test_one_op_after_another(
+    backend: str,
+    client: Client,
+    target: TargetConfig,
+    composition: Composition,
+    seed: int,
+    record_property: Callable[[str, object], None],
+) -> None:
+    record_property("opcode", composition.opcode)
+    record_property("element_type", composition.element_type.value)
+    composition = dataclasses.replace(composition, held=held_types(backend))
+    module = composition.module() if composition.element_type in composition.held else None
+    if module is None:
+        not_supported(f"the device doesn't hold {composition.element_type} and a type of the results")
+    arguments = composition.arguments(seed)
+    placed = place(module, ALONE, arguments, layouts=target.layouts)
+    (results,) = run(client, [placed], device=device_for(client, composition.name))
+    check(
+        f"{composition.opcode} of another op's result must be the reference evaluator's result:",
+        results,
+        [Expected(np.asarray(value)) for value in evaluate(module, *arguments)],
+        module=module,
+        arguments=arguments,
+        operands=lambda number: composition.operands(module, arguments, number),
+        seed=seed,
+    )

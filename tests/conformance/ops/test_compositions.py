@@ -1,0 +1,58 @@
+"""Compositions have every pair of links in the full profile, and in the quick one the pairs that passes merge."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from xla_conformance.ops.comparison import rule_for
+from xla_conformance.ops.compositions import Composition, compositions, links
+
+from xla_core import evaluate
+from xla_core.hlo import OPS, ElementType, Opcode
+
+_F32 = ElementType.F32
+
+
+def _quick(seed: int) -> dict[Opcode, Composition]:
+    return {c.opcode: c for c in compositions(seed, every=False)}
+
+
+def test_each_exact_op_of_floats_is_a_link() -> None:
+    exact = {o for o, op in OPS.items() if op.is_elementwise and op.arity in (1, 2) and rule_for(op, _F32).is_exact}
+    left_out = {Opcode.BITCAST_CONVERT, Opcode.STOCHASTIC_CONVERT, Opcode.RNG_BIT_GENERATOR}
+    assert exact - {link.opcode for link in links()} <= left_out
+
+
+def test_the_full_profile_has_every_pair() -> None:
+    assert all(composition.first == links() for composition in compositions(0, every=True))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("last", "first"),
+    [
+        (Opcode.CONVERT, "convert.bf16"),
+        (Opcode.TRANSPOSE, "transpose.rotated"),
+        (Opcode.NOT, "compare.LT"),
+        (Opcode.SELECT, "compare.GT"),
+        (Opcode.SLICE, "concatenate.first"),
+        (Opcode.PAD, "pad.crop"),
+    ],
+)
+def test_related_ops_come_after_each_other(last: Opcode, first: str, seed: int) -> None:
+    assert first in [link.name for link in _quick(seed)[last].first]
+
+
+def test_all_pairs_of_values_meet() -> None:
+    x, y = _quick(0)[Opcode.ADD].arguments(3)
+    pairs = {(a.tobytes(), b.tobytes()) for a, b in zip(x.ravel(), y.ravel(), strict=True)}
+    assert len(pairs) == len({a for a, _ in pairs}) * len({b for _, b in pairs})
+
+
+def test_operands_are_those_of_the_last_op() -> None:
+    composition = _quick(0)[Opcode.NEGATE]
+    module = composition.module()
+    assert module is not None
+    arguments = composition.arguments(0)
+    (operand,) = composition.operands(module, arguments, 0)
+    np.testing.assert_array_equal(-operand, np.asarray(evaluate(module, *arguments)[0]))
