@@ -16,7 +16,7 @@ from xla_backend_cpu.codegen.module_emitter import ModuleEmitter
 from xla_backend_cpu.executor import ALIGNMENT
 from xla_core.analysis import assign_buffers
 from xla_core.backend import AheadOfTimeOptions, CompileOptions
-from xla_core.errors import UnimplementedError
+from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.hlo import HloModule, flatten_entry
 from xla_core.passes import run_hlo_passes
 
@@ -37,9 +37,13 @@ def compile_files(
     It takes over `module`; see `Compiler.ahead_of_time_files`.
 
     Raises:
-        InvalidArgumentError: LLVM knows no such target.
+        InvalidArgumentError: LLVM knows no such target, or the name is that of the files that all models share.
         UnimplementedError: instructions need Python, such as custom calls and collectives.
     """
+    if f"{options.name}.h" in _FILES:
+        raise InvalidArgumentError(
+            f"{options.name}.h and {options.name}.c are files that all models share", hint="choose another name"
+        )
     own = (compiler.triple, compiler.cpu, ",".join(f"+{name}" for name in sorted(compiler.features)))
     target = AheadOfTimeTarget.of(options, own)
     flatten_entry(module)

@@ -188,6 +188,7 @@ def test_extrema_of_doubles_order_zeros_and_keep_nan(machine: Machine, tmp_path:
         ({"triple": "thumbv7em-none-eabihf"}, "no floating-point registers.*--cpu"),
         ({"triple": "riscv32-unknown-elf", "float_abi": "hard"}, "no floating-point registers.*--features"),
         ({"name": "2nd"}, "name"),
+        ({"name": "xla_aot"}, "files that all models share"),
     ],
 )
 def test_wrong_options_are_refused(options: dict[str, object], said: str) -> None:
