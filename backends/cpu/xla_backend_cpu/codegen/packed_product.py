@@ -266,11 +266,7 @@ class PackedEmitter:
             for row in range(rows)
             for i in range(vectors)
         ]
-        if p.features[2] == 1:  # the results are stored to lines that are in the cache by then
-            for row in range(rows):
-                line = b.gep(p.format.word, out, b.int_(row * p.rows[2]))
-                for start in range(0, self.stored * p.format.word_bytes, LINE_BYTES):
-                    ops.prefetch(b.gep("i8", line, b.int_(start)))
+        self._prefetch_results(ops, out)
         ends = [min(self.stored - i * self.lanes, self.lanes) for i in range(vectors)]
         sizes = [ops.enough_for(end) for end in ends]
         sums = [sizes[i].resized(starts[i]) for _, i, _ in places]
@@ -290,7 +286,31 @@ class PackedEmitter:
                 for i, (value, weight) in enumerate(zip(values, weights, strict=True))
             ]
         sums = [ops.resized(total) for total in b.close_loop(loop, new)]
+        self._store(ops, sums, places, ends, result)
+
+    def _prefetch_results(self, ops: PanelOps, out: Value) -> None:
+        """Prefetches the lines that a register block stores to, unless it stores columns."""
+        b, p = ops.b, self.product
+        for row in range(self.block.rows if p.features[2] == 1 else 0):
+            line = b.gep(p.format.word, out, b.int_(row * p.rows[2]))
+            for start in range(0, self.stored * p.format.word_bytes, LINE_BYTES):
+                ops.prefetch(b.gep("i8", line, b.int_(start)))
+
+    def _store(
+        self,
+        ops: PanelOps,
+        sums: list[Value],
+        places: Sequence[tuple[int, int, Value]],
+        ends: Sequence[int],
+        result: _Result,
+    ) -> None:
+        """Stores the sums of a register block, or adds them to those of the blocks of taps before.
+
+        `places` are the row, the vector and the address of each sum, and `ends` the lanes to store of each vector.
+        """
+        b, p, rows, vectors = ops.b, self.product, self.block.rows, self.block.vectors
         if p.features[2] != 1:
+            out = places[0][2]
             for i, end in enumerate(ends):
                 place = b.gep(p.format.word, out, b.int_(i * self.lanes * p.features[2]))
                 ops.store_columns(sums[i::vectors], place, end, p.features[2])
