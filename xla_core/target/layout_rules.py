@@ -85,20 +85,18 @@ def copies_bits(instruction: HloInstruction) -> bool:
     return all(t.is_integral for t in types) and before.with_element_type(after.element_type) == after
 
 
-def copies_parts(instruction: HloInstruction) -> bool:
-    """Whether an instruction cuts or joins 1-D arrays of 8- or 16-bit numbers, which the core runs as copies of bytes.
+COPIES_PARTS = ("_xla_copies_parts", "true")
+"""The frontend attribute of what `copies_parts` finds."""
 
-    Devices that compute in 32-bit types alone get such instructions, for arguments and results of narrower types.
+
+def copies_parts(instruction: HloInstruction) -> bool:
+    """Whether the core runs an instruction that cuts or joins 1-D arrays of 8- or 16-bit numbers as copies of bytes.
+
+    Only devices that compute in 32-bit types alone get such instructions, for arguments and results of narrower types.
     """
-    shape = instruction.shape
-    if not shape.is_array or shape.rank != 1 or shape.element_type.bit_width not in (8, 16):
+    if instruction.opcode not in (Opcode.SLICE, Opcode.CONCATENATE):
         return False
-    if instruction.opcode == Opcode.SLICE:
-        parts = instruction.attribute("slice")[0].stride == 1
-    else:
-        parts = instruction.opcode == Opcode.CONCATENATE
-    arrays = (shape, *(o.shape for o in instruction.operands))
-    return parts and all(is_plain(a.with_default_layout()) for a in arrays)
+    return COPIES_PARTS in (instruction.attribute("frontend_attributes") or ())
 
 
 def is_plain(shape: Shape) -> bool:
