@@ -250,9 +250,11 @@ def _checked(name: str, owner: str, spec: object) -> BackendSpec:
             hint="install versions of both that go together",
         )
     problems = []
+    hint = "implement these methods; xla_core/backend documents each"
     for field, (cls, base) in spec.classes().items():
         if not (inspect.isclass(cls) and issubclass(cls, base)):
             problems.append(f"{field}: {cls!r} is not a subclass of {base.__name__}")
+            hint = "name a subclass of the contract's class, or of another backend's"
             continue
         missing = sorted(getattr(cls, "__abstractmethods__", ()))
         if missing:
@@ -260,7 +262,7 @@ def _checked(name: str, owner: str, spec: object) -> BackendSpec:
     if problems:
         raise FailedPreconditionError(
             f"backend {name!r} of {owner} is incomplete: " + "; ".join(problems),
-            hint="implement these methods; xla_core/backend documents each",
+            hint=hint,
         )
     return spec
 

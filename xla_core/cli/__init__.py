@@ -5,6 +5,7 @@ Commands of other distributions may use `options`, `programs` and `comparison`, 
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import importlib
 from collections.abc import Sequence
@@ -26,6 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command. Returns its exit code: 0 for success, 1 for a negative answer, 2 for an error."""
     own_process = arguments is None
     if own_process:
+        faulthandler.enable()  # a crash in a driver or a kernel says where Python was
         gc.set_threshold(200_000)  # modules make fewer objects, and they live until the process ends
     from xla_core.cli.app import run  # `import xla_core.cli` costs nothing
 

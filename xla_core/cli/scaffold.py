@@ -53,8 +53,19 @@ class Scaffold:
 def load_scaffold(scenario: int, kind: str = "loop", driver: str = "") -> Scaffold:
     """The scaffold of a scenario, a kind of kernels ("loop" or "grid") and a driver's language ("c", or "" for none).
 
-    Raises NotFoundError if no installed distribution provides it.
+    Raises InvalidArgumentError if a scenario has no such choice, NotFoundError if no installed distribution provides
+    the scaffold.
     """
+    if kind != "loop" and scenario != 2:
+        raise InvalidArgumentError(
+            f"scenario {scenario} has no kind of kernels to choose",
+            hint="--kind goes with --scenario 2: a device with an LLVM target",
+        )
+    if driver and scenario != 3:
+        raise InvalidArgumentError(
+            f"scenario {scenario} has no driver to make",
+            hint="--driver goes with --scenario 3: a device without LLVM",
+        )
     name = "-".join([str(scenario), *([] if kind == "loop" else [kind]), *([driver] if driver else [])])
     points = importlib.metadata.entry_points(group=SCAFFOLDS_GROUP)
     for point in points:

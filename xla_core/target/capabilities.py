@@ -9,10 +9,11 @@ from typing import Any, Literal
 from pydantic import Field
 
 from xla_core.checked_model import CheckedModel
+from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.ir.computation import HloComputation
 from xla_core.hlo.ir.host_compute import is_host_compute
 from xla_core.hlo.ir.instruction import HloInstruction
-from xla_core.hlo.table.op_table import OPS, Trait
+from xla_core.hlo.table.op_table import OPS, Trait, lookup
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Shape
@@ -75,9 +76,14 @@ class Capabilities(CheckedModel):
         return cls(ops=dict.fromkeys(names, types), index_types=indices)
 
     def with_ops(self, opcodes: Iterable[Opcode], element_types: Iterable[ElementType]) -> Capabilities:
-        """A copy that supports `opcodes` for `element_types` too."""
+        """A copy that supports `opcodes` for `element_types` too.
+
+        Raises:
+            InvalidArgumentError: HLO has no such opcode.
+        """
         ops, types = dict(self.ops), frozenset(element_types)
         for opcode in opcodes:
+            lookup(opcode)
             ops[opcode] = ops.get(opcode, frozenset()) | types
         return self.model_copy(update={"ops": ops})
 
@@ -234,6 +240,12 @@ class Capabilities(CheckedModel):
         for key in keys:
             for constraint in self.constraints.get(key, ()):
                 reason = constraint(instruction)
+                if reason is not None and not isinstance(reason, str):
+                    raise InvalidArgumentError(
+                        f"the constraint {getattr(constraint, '__qualname__', constraint)!s} gave {reason!r} for "
+                        f"{instruction.name}",
+                        hint="a constraint returns the reason why the device can't run the instruction, or None",
+                    )
                 if reason is not None:
                     return _limited(instruction, reason)
         return Ok()

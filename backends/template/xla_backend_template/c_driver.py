@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from xla_core.backend import Availability, Requirement
-from xla_core.errors import InternalError
+from xla_core.errors import FailedPreconditionError, InternalError, ResourceExhaustedError
 
 __all__ = ["CDriver", "Callback"]
 
@@ -48,7 +48,8 @@ class CDriver:
     """The functions by their names without the prefix, as in `driver.allocate(device, 64)`. Calls release the GIL.
 
     Args:
-        library: the shared library. The first call of a function loads it.
+        library: the shared library. The first call of a function loads it, and raises FailedPreconditionError if the
+            library lacks one of the functions.
         prefix: of the functions' names in C.
     """
 
@@ -61,7 +62,13 @@ class CDriver:
         library = ctypes.CDLL(str(self.library))
         found: dict[str, Callable[..., Any]] = {}
         for name, (result, *arguments) in _FUNCTIONS.items():
-            function = found[name] = getattr(library, self._prefix + name)
+            try:
+                function = found[name] = getattr(library, self._prefix + name)
+            except AttributeError:
+                raise FailedPreconditionError(
+                    f"{self.library} has no function {self._prefix + name!r}",
+                    hint="driver.h declares what the driver defines; check that the build links all of its C files",
+                ) from None
             function.restype, function.argtypes = result, arguments
         return found
 
@@ -69,6 +76,20 @@ class CDriver:
         if name not in _FUNCTIONS:
             raise AttributeError(f"the driver has no function {name!r}")
         return self._functions[name]
+
+    def create(self, name: str, *arguments: Any) -> int:
+        """Calls a function that makes a device, a queue or an event, and returns its handle.
+
+        Raises:
+            ResourceExhaustedError: the function returned NULL.
+        """
+        handle = getattr(self, name)(*arguments)
+        if handle is None:
+            raise ResourceExhaustedError(
+                f"{self._prefix + name} of {self.library.name} returned NULL",
+                hint="the driver can't make another one now: see whether another process uses the device",
+            )
+        return int(handle)
 
     def find_kernel(self, name: str) -> int:
         """The address of a kernel of the driver.
@@ -83,11 +104,12 @@ class CDriver:
 
     def probe(self) -> Availability:
         """Checks whether the library is there, without loading it or opening a device."""
+        is_there = self.library.exists()
         return Availability.of(
             Requirement(
                 "driver",
-                met=self.library.exists(),
-                detail=f"{self.library} is missing",
+                met=is_there,
+                detail=f"{self.library}{'' if is_there else ' is missing'}",
                 hint="`pip install -e .` compiles it",
             )
         )

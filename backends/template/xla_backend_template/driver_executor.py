@@ -26,7 +26,7 @@ class DriverExecutor(StreamExecutor):
 
     def __init__(self, ordinal: int) -> None:
         super().__init__(ordinal)
-        self.handle = self.driver.open(self.memory_bytes)
+        self.handle = self.driver.create("open", self.memory_bytes)
         self._lock = threading.Lock()
         self._uses = 1  # of the driver's device: by this executor until it is closed, and by each allocation
 

@@ -31,8 +31,14 @@ def _number_of(failure: XlaError) -> int:
     return number
 
 
-def _failure(number: int) -> XlaError | None:
-    return _failures.get(number, InternalError(f"work failed on the device, with status {number}")) if number else None
+def _failure(number: int, device_name: str) -> XlaError | None:
+    if not number:
+        return None
+    unknown = InternalError(
+        f"work failed on {device_name}: the driver gave status {number}",
+        hint="the driver's own documentation says what it means; XLA_FLAGS=--xla_dump_to=DIR writes the programs",
+    )
+    return _failures.get(number, unknown)
 
 
 def address(memory: DeviceMemory) -> int:
@@ -42,16 +48,17 @@ def address(memory: DeviceMemory) -> int:
 
 
 class DriverEvent(Event):
-    """An event of the driver."""
+    """An event of the driver, made from its handle. Errors name `device_name`."""
 
-    def __init__(self, driver: CDriver) -> None:
+    def __init__(self, driver: CDriver, handle: int, device_name: str) -> None:
         self.driver = driver
-        self.handle = driver.event_create()
+        self.handle = handle
+        self.device_name = device_name
 
     def _wait(self, milliseconds: int) -> tuple[bool, XlaError | None]:
         error = ctypes.c_int64()
         ready = self.driver.event_wait(self.handle, milliseconds, ctypes.byref(error))
-        return bool(ready), _failure(error.value)
+        return bool(ready), _failure(error.value, self.device_name)
 
     @property
     def ready(self) -> bool:
@@ -78,7 +85,7 @@ class DriverStream(Stream):
     def __init__(self, driver: CDriver, device: int, device_name: str) -> None:
         self.driver = driver
         self.device_name = device_name
-        self.handle = driver.queue_create(device)
+        self.handle = driver.create("queue_create", device)
         self._lock = threading.Lock()
         self._submitted = 0
         self._kept: deque[tuple[int, Any]] = deque()  # (number of a submission, what it uses)
@@ -140,10 +147,10 @@ class DriverStream(Stream):
 
     @property
     def error(self) -> XlaError | None:
-        return _failure(self.driver.queue_error(self.handle))
+        return _failure(self.driver.queue_error(self.handle), self.device_name)
 
     def create_event(self) -> Event:
-        return DriverEvent(self.driver)
+        return DriverEvent(self.driver, self.driver.create("event_create"), self.device_name)
 
     def close(self) -> None:
         self.driver.queue_destroy(self.handle)

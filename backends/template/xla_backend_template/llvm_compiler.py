@@ -37,17 +37,24 @@ class LlvmCompiler(TemplateCompiler):
 
     def llvm(self, instruction: HloInstruction) -> str | None:
         """Returns the LLVM IR of a kernel, or None if the shared emitter has no code for the instruction."""
+        made = self._emit(instruction)
+        return None if made is None else made[0]
+
+    def _emit(self, instruction: HloInstruction) -> tuple[str, str] | None:
+        """The LLVM IR and the plan of a kernel."""
         emitter = KernelEmitter(self.abi)
         try:
-            emitter.emit(instruction)
+            kernel = emitter.emit(instruction)
         except UnimplementedError:
             return None
-        return emitter.module.to_text()
+        return emitter.module.to_text(), f"{kernel.name}: {kernel.plan}\n"
 
     def code_artifacts(self, instructions: Sequence[HloInstruction]) -> Mapping[str, str]:
-        """Returns the LLVM IR and the assembly of the kernels."""
-        code = [text for text in map(self.llvm, instructions) if text is not None]
+        """Returns the plans, the LLVM IR and the assembly of the kernels."""
+        made = [kernel for kernel in map(self._emit, instructions) if kernel is not None]
+        code = [text for text, _ in made]
         return {
+            "plan": "".join(plan for _, plan in made),
             "llvm": "\n".join(code),
             "asm": "\n".join(compile_ir(text, self.abi).assembly() for text in code),
         }

@@ -115,6 +115,31 @@ def test_an_op_without_a_kernel_is_an_error_that_names_it(cdriver: str, monkeypa
         client.compile(ADD)
 
 
+@pytest.mark.parametrize("name", ["open", "queue_create", "event_create"])
+def test_a_handle_that_the_driver_cannot_make_is_an_error(
+    cdriver: str, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    driver = importlib.import_module("xla_backend_cdriver.driver").driver
+    monkeypatch.setitem(driver._functions, name, lambda *arguments: None)
+    with pytest.raises(xla.XlaError, match=f"cdriver_{name} of libcdriver.so returned NULL"), xla.Client(cdriver) as c:
+        np.asarray(c.compile(ADD)(np.ones((3, 5), np.float32), np.ones((3, 5), np.int32))[0])
+
+
+def test_a_function_that_the_driver_lacks_is_named(installed: Path) -> None:
+    from xla_backend_template.c_driver import CDriver
+
+    driver = CDriver(installed / "xla_backend_cdriver" / "libcdriver.so", prefix="other_")
+    with pytest.raises(xla.FailedPreconditionError, match="has no function 'other_open'"):
+        driver.open(1 << 20)
+
+
+def test_doctor_says_where_the_driver_is(cdriver: str, capfd: pytest.CaptureFixture[str]) -> None:
+    main(["doctor"])
+    (line,) = (line for line in capfd.readouterr().out.splitlines() if "libcdriver.so" in line)
+    assert line.startswith("  has   driver: ")
+    assert "missing" not in line
+
+
 @pytest.mark.parametrize("selection", ["test_events", "test_failures", "test_op[sort or test_op[convert-bf16"])
 def test_it_passes(cdriver: str, selection: str) -> None:
     run = run_suite(cdriver, expression=selection)

@@ -90,6 +90,16 @@ def test_a_broken_command_breaks_no_other(xla: Callable[..., Any], contribute: C
     assert "the command 'burn' of command-burn does not load: RuntimeError: no fuel" in result.err
 
 
+def test_a_crash_says_where_python_was() -> None:
+    code = (
+        "import os, sys; from xla_core.cli import main; sys.argv[1:] = ['--version']; main(); os.kill(os.getpid(), 11)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == -11
+    assert "Segmentation fault" in done.stderr
+    assert 'File "<string>", line 1' in done.stderr
+
+
 def test_interruption_ends_quietly(tmp_path: Path) -> None:
     """Ctrl-C in a command gives exit code 130 and no traceback."""
     script = tmp_path / "wait.py"

@@ -104,6 +104,9 @@ def test_a_new_package_works(
         asm = xla("compile", program, "--backend", name, "--emit", "asm")
         assert asm.code == 0, asm.err
         assert "mul" in asm.out
+        if number == "2":
+            plan = xla("compile", program, "--backend", name, "--emit", "plan")
+            assert plan.out.startswith("r: "), plan.out + plan.err
         assert ("grid" in rest) == ("amdhsa_system_sgpr_workgroup_id_x" in asm.out)
     if "grid" in rest:
         _reduces_on_two_gpus(name)
@@ -190,13 +193,15 @@ def test_no_package_of_an_installed_backends_name(xla: Callable[..., Any], toy_b
 
 
 @pytest.mark.skipif("3" not in SCENARIOS, reason="no scaffold is installed")
-def test_a_grid_has_an_llvm_target(xla: Callable[..., Any], tmp_path: Path) -> None:
+def test_choices_that_a_scenario_does_not_have(xla: Callable[..., Any], tmp_path: Path) -> None:
     result = xla("new", "chip", "--scenario", "3", "--kind", "grid", "--directory", tmp_path)
     assert result.code == 2
-    assert "no installed distribution provides a scaffold for scenario 3-grid; installed: " in result.err
+    assert "scenario 3 has no kind of kernels to choose" in result.err
+    assert "--kind goes with --scenario 2" in result.err
     result = xla("new", "chip", "--scenario", "1", "--driver", "c", "--directory", tmp_path)
     assert result.code == 2
-    assert "no installed distribution provides a scaffold for scenario 1-c; installed: " in result.err
+    assert "scenario 1 has no driver to make" in result.err
+    assert "--driver goes with --scenario 3" in result.err
 
 
 def test_no_scaffold_installed(xla: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

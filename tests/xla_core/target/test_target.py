@@ -3,6 +3,7 @@ from __future__ import annotations
 import pydantic
 import pytest
 
+from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Layout, Shape
@@ -88,6 +89,21 @@ def test_custom_calls_and_constraints():
     assert c.check(named["y"]) == Unsupported("too long")
     assert c.check(named["c"])
     assert not c.with_constraint("*", lambda i: "no").check(named["s"])
+
+
+def test_an_unknown_op_is_refused_with_the_nearest_one():
+    with pytest.raises(InvalidArgumentError, match="unknown HLO opcode 'ad'") as caught:
+        Capabilities().with_ops(["ad"], [ElementType.F32])
+    assert "add" in caught.value.hint
+
+
+def test_a_constraint_that_gives_no_reason_is_named():
+    def is_small(instruction):
+        return True
+
+    capabilities = Capabilities.all_of().with_constraint("add", is_small)
+    with pytest.raises(InvalidArgumentError, match=r"the constraint .*is_small gave True for y"):
+        capabilities.check(_named()["y"])
 
 
 def test_sizes_and_layouts():

@@ -36,6 +36,7 @@ The packages, from the lowest one up. Each imports only from those above it in t
 `autotuner`             chooses plans by measured time
 `kernel_emitter`        a fusion or an instruction becomes a function, as planned
 `capabilities`          what can be emitted, as data
+`processors`            the processors that LLVM knows
 `llvm_compiler`         IR text to optimized IR, assembly, object code
 ======================  ====================================================================================
 
@@ -58,6 +59,7 @@ from xla_core.codegen.llvm.llvm_compiler import (
 )
 from xla_core.codegen.llvm.loops.ir_array import Complex, IrArray
 from xla_core.codegen.llvm.planner import Planner
+from xla_core.codegen.llvm.processors import check_processor
 from xla_core.codegen.llvm.target_abi import GridAbi, KernelFrame, KernelParameter, LoopAbi, TargetAbi
 
 __all__ = [
@@ -85,6 +87,7 @@ __all__ = [
     "TargetAbi",
     "TuningCache",
     "Value",
+    "check_processor",
     "compile_ir",
     "compile_objects",
     "emitter_capabilities",

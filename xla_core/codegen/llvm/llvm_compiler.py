@@ -12,6 +12,7 @@ from typing import Any
 
 from xla_core.codegen.llvm.address_space import has_address_space, require_address_space
 from xla_core.codegen.llvm.ir.module import IrPart
+from xla_core.codegen.llvm.processors import check_processor
 from xla_core.codegen.llvm.target_abi import TargetAbi
 from xla_core.errors import InternalError
 
@@ -59,11 +60,18 @@ def _concurrent(name: str) -> Any:
 
 
 def target_machine(abi: TargetAbi, *, opt_level: int = 2, jit: bool = False) -> Any:
-    """Returns the TargetMachine of llvmlite for a target. Raises InternalError where this LLVM has no such target."""
+    """Returns the TargetMachine of llvmlite for a target.
+
+    Raises:
+        InternalError: this LLVM has no such target.
+        InvalidArgumentError: the target has no such processor or feature.
+    """
     import llvmlite.binding as llvm
 
     with _initialization:
         _initialize()
+    if abi.cpu != llvm.get_host_cpu_name():
+        check_processor(abi.triple or llvm.get_process_triple(), abi.cpu, abi.features)
     try:
         target = llvm.Target.from_triple(abi.triple or llvm.get_process_triple())
         return target.create_target_machine(
@@ -76,7 +84,10 @@ def target_machine(abi: TargetAbi, *, opt_level: int = 2, jit: bool = False) -> 
             abiname=abi.abi_name,
         )
     except RuntimeError as error:
-        raise InternalError(f"LLVM has no target machine for {abi.triple!r}: {error}") from error
+        raise InternalError(
+            f"LLVM has no target machine for {abi.triple!r}: {error}",
+            hint="a triple is ARCHITECTURE-VENDOR-SYSTEM, such as riscv64-unknown-elf",
+        ) from error
 
 
 def _idle_machine(abi: TargetAbi, opt_level: int, jit: bool) -> tuple[Any, list[Any]]:

@@ -8,19 +8,14 @@ import re
 from collections.abc import Mapping
 
 from xla_backend_cpu.ahead_of_time.arena_abi import ArenaAbi
-from xla_backend_cpu.ahead_of_time.processor_probe import (
-    ProcessorProbe,
-    check_processor,
-    probe,
-    widest_vector_bits,
-)
+from xla_backend_cpu.ahead_of_time.processor_probe import ProcessorProbe, probe, widest_vector_bits
 from xla_backend_cpu.caches import usual_caches
 from xla_backend_cpu.codegen.module_emitter import MODULE_OPCODES
 from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.executor import ALIGNMENT
 from xla_backend_cpu.host import architecture
 from xla_core.backend import AheadOfTimeOptions
-from xla_core.codegen.llvm import emitter_capabilities
+from xla_core.codegen.llvm import check_processor, emitter_capabilities
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import ElementType, HloInstruction, Opcode
 from xla_core.target import (

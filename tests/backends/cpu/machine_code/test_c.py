@@ -130,6 +130,14 @@ def _cases() -> Iterator[tuple[str, str, list[str], str]]:
                     t,
                 )
                 yield f"{sign}itofp_{t}_{suffix}", f"%r = {sign}itofp {t} %a to {f}", [t], f
+    for n, t in ((1, "float"), (3, "i32"), (2, "i64")):  # the first two are structures in C
+        vector, last = f"<{n} x {t}>", f"i32 {n - 1}"
+        body = f"""%v = insertelement {vector} zeroinitializer, {t} %a, {last}
+  %m = alloca {vector}, align 16
+  store {vector} %v, ptr %m, align {8 if t == "i64" else 4}
+  %w = load {vector}, ptr %m, align {8 if t == "i64" else 4}
+  %r = extractelement {vector} %w, {last}"""
+        yield f"memory_of_{n}_{t}", body, [t], t
     yield "fpext", "%r = fpext float %a to double", ["float"], "double"
     yield "fptrunc", "%r = fptrunc double %a to float", ["double"], "float"
 
