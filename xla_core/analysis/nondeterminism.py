@@ -1,9 +1,13 @@
-"""Finds the results of a module that depend on nondeterministic ops, so that two correct executions may differ."""
+"""Finds the results of a module that may differ between correct executions.
+
+They depend on nondeterministic ops, or on eigenvectors or singular vectors, whose signs LAPACK leaves open.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 
 from xla_core.hlo.ir.computation import HloComputation
 from xla_core.hlo.ir.effects import EffectAnalysis
@@ -14,12 +18,14 @@ from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.shape import Shape
 
 Leaves = tuple[bool, ...]
-"""For each leaf of a value: whether it depends on an op with `Trait.NONDETERMINISTIC`."""
+"""For each leaf of a value: whether it depends on one of the instructions."""
+
+_VECTORS = re.compile(r"lapack_[sdcz](syevd|heevd|gesdd|gesvd|geev)_ffi|Eigh")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Nondeterminism:
-    """Which arrays of the entry's result depend on a nondeterministic op, and whether any outfeed does."""
+    """Which arrays of the entry's result depend on one of the instructions, and whether any outfeed does."""
 
     results: Leaves
     outfeed: bool
@@ -27,7 +33,20 @@ class Nondeterminism:
 
 def find_nondeterminism(module: HloModule) -> Nondeterminism:
     """Propagates dependence on ops with `Trait.NONDETERMINISTIC` through tuples, calls, branches and loops."""
-    tracer = _Tracer(module)
+    return _find(module, EffectAnalysis(frozenset({Trait.NONDETERMINISTIC})).of)
+
+
+def find_free_signs(module: HloModule) -> Nondeterminism:
+    """Propagates dependence on calls that compute eigenvectors or singular vectors, in the same way."""
+
+    def computes_vectors(i: HloInstruction) -> bool:
+        return i.opcode == Opcode.CUSTOM_CALL and bool(_VECTORS.fullmatch(i.attribute("custom_call_target")))
+
+    return _find(module, computes_vectors)
+
+
+def _find(module: HloModule, begins: Callable[[HloInstruction], bool]) -> Nondeterminism:
+    tracer = _Tracer(module, begins)
     parameters = [_all(False, p.shape) for p in module.entry.parameters]
     leaves = tracer.computation(module.entry, parameters)
     arrays = [leaf.is_array for leaf in module.entry.root.shape.leaves()]
@@ -35,14 +54,14 @@ def find_nondeterminism(module: HloModule) -> Nondeterminism:
 
 
 class _Tracer:
-    def __init__(self, module: HloModule) -> None:
-        self._draws = EffectAnalysis(frozenset({Trait.NONDETERMINISTIC}))
-        self._module_draws = any(self._draws.of_computation(c) for c in module.computations)
+    def __init__(self, module: HloModule, begins: Callable[[HloInstruction], bool]) -> None:
+        self._begins = begins
+        self._module_begins = any(begins(i) for c in module.computations for i in c.instructions)
         self._known: dict[tuple[HloComputation, tuple[Leaves, ...]], Leaves] = {}
         self.outfeed = False
 
     def computation(self, computation: HloComputation, arguments: Iterable[Leaves]) -> Leaves:
-        """Whether each leaf of the root depends on a nondeterministic op, given the same of the arguments."""
+        """Whether each leaf of the root depends on one of the instructions, given the same of the arguments."""
         given = tuple(arguments)
         known = self._known.get((computation, given))
         if known is not None:
@@ -75,14 +94,14 @@ class _Tracer:
                 return self._loop(instruction, operands[0])
             case Opcode.OUTFEED:
                 self.outfeed |= any(operands[0])
-        depends = self._draws.of(instruction) or any(
+        depends = self._begins(instruction) or any(
             leaf
             for operand, leaves in zip(instruction.operands, operands, strict=True)
             for leaf, shape in zip(leaves, operand.shape.leaves(), strict=True)
             if not shape.is_token  # a token orders effects and carries no data
         )
         if instruction.opcode in (Opcode.RECV, Opcode.RECV_DONE):
-            depends = self._module_draws  # a device may send what it drew at random
+            depends = self._module_begins  # a device may send what it drew at random
         return _all(depends, instruction.shape)
 
     def _loop(self, loop: HloInstruction, state: Leaves) -> Leaves:

@@ -47,12 +47,15 @@ def check_results(
     expected: Sequence[np.ndarray],
     places: Sequence[str] = (),
     random: Collection[int] = (),
+    vectors: Collection[int] = (),
 ) -> bool:
     """Prints a line for each result and returns whether all are right.
 
     Args:
         places: names of the results; by default their numbers.
         random: numbers of results that depend on random numbers; only their types and sizes are compared.
+        vectors: numbers of results that depend on eigenvectors or singular vectors. Their rows, or columns, may have
+            other signs, or phases if they are complex.
     """
     from rich.table import Table
 
@@ -76,6 +79,8 @@ def check_results(
         figures = (place, f"{difference.max_absolute:.3g}", f"{difference.max_ulp:.3g}")
         if difference.equal:
             table.add_row(*figures, "[green]right")
+        elif index in vectors and _are_equal_up_to_signs(have, want):
+            table.add_row(place, "", "", "[green]right, up to the signs of vectors")
         elif index in random:
             table.add_row(place, "", "", "[yellow]draws random numbers: not comparable")
             drawn += 1
@@ -95,3 +100,24 @@ def check_results(
         rest = " in all results that can be compared" if drawn else ""
         console.print(f"[green]agrees with the reference evaluator{rest}")
     return right
+
+
+def _are_equal_up_to_signs(actual: np.ndarray, expected: np.ndarray) -> bool:
+    """Whether matrices are within the tolerance after each row, or each column, is multiplied by a number of size 1."""
+    import numpy as np
+
+    from xla_core.hlo import ElementType
+    from xla_core.hlo.values.literal_comparison import compare_arrays
+
+    kind = ElementType.from_numpy(expected.dtype)
+    if expected.ndim < 2 or not kind.component.is_floating:
+        return False
+    wide = np.complex128 if kind.is_complex else np.float64
+    have, want = actual.astype(wide), expected.astype(wide)
+    for axis in (-2, -1):
+        inner = np.sum(np.conj(have) * want, axis, keepdims=True)
+        length = np.abs(inner)
+        factors = np.where(length > 0, inner / np.where(length > 0, length, 1), 1)
+        if compare_arrays((have * factors).astype(expected.dtype), expected, tolerance_for(kind)).equal:
+            return True
+    return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from xla_core.analysis.nondeterminism import Nondeterminism, find_nondeterminism
+from xla_core.analysis.nondeterminism import Nondeterminism, find_free_signs, find_nondeterminism
 from xla_core.hlo import parse_hlo
 
 DRAW = "a = f32[] parameter({})  b = f32[] constant(1)  r = f32[4] rng(a, b), distribution=rng_uniform"
@@ -103,3 +103,20 @@ def test_what_is_written_to_the_outfeed() -> None:
     text = "ENTRY e {{ {}  k = token[] after-all()  ROOT o = token[] outfeed({}, k) }}"
     assert found(text.format(DRAW.format(0), "r")) == Nondeterminism((), True)
     assert found(text.format(DRAW.format(0), "a")) == Nondeterminism((), False)
+
+
+def test_signs_of_eigenvectors_are_followed_in_the_same_way() -> None:
+    text = """HloModule m
+f { a = f32[3,3] parameter(0)  ROOT r = (f32[3,3], f32[3]) custom-call(a), custom_call_target="Eigh" }
+g { a = f32[3,3] parameter(0)  ROOT r = (f32[3,3], f32[3]) custom-call(a), custom_call_target="Qr" }
+ENTRY e {
+  a = f32[3,3] parameter(0)
+  f = (f32[3,3], f32[3]) call(a), to_apply=f
+  g = (f32[3,3], f32[3]) call(a), to_apply=g
+  v = f32[3,3] get-tuple-element(f), index=0
+  q = f32[3,3] get-tuple-element(g), index=0
+  ROOT t = (f32[3,3], f32[3,3], f32[3,3]) tuple(v, q, a)
+}
+"""
+    assert find_free_signs(parse_hlo(text)).results == (True, False, False)
+    assert find_nondeterminism(parse_hlo(text)).results == (False, False, False)

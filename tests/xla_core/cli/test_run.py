@@ -10,6 +10,11 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from rich.console import Console
+
+from xla_core.cli.comparison import check_results
+from xla_core.hlo import HloModule
+from xla_core.passes import create_pass
 
 pytestmark = pytest.mark.usefixtures("toy_backend")
 
@@ -269,3 +274,50 @@ def test_too_few_devices_are_an_error_that_says_how_to_have_more(
     assert result.code == 2
     assert "the program needs 2 x 1 devices, cpu has 1" in result.err
     assert "XLA_FLAGS=--xla_force_host_platform_device_count=2" in result.err
+
+
+EIGH = """HloModule m
+
+ENTRY e {
+  x = f32[6,6] parameter(0)
+  y = f32[6,6] transpose(x), dimensions={1,0}
+  a = f32[6,6] add(x, y)
+  call = (f32[6,6], f32[6], s32[]) custom-call(a), custom_call_target="lapack_ssyevd_ffi", api_version=API_VERSION_TYPED_FFI, backend_config={mode = 86 : ui8, uplo = 76 : ui8}
+  v = f32[6,6] get-tuple-element(call), index=0
+  w = f32[6] get-tuple-element(call), index=1
+  ROOT t = (f32[6], f32[6,6], f32[6,6]) tuple(w, v, a)
+}
+"""
+
+
+def test_signs_of_eigenvectors_are_free(
+    xla: Callable[..., Any], toy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run_hlo_passes(self: Any, module: HloModule, options: Any, executor: Any = None) -> HloModule:
+        create_pass("lapack-expander").run(module)
+        return module
+
+    monkeypatch.setattr(toy.ToyCompiler, "run_hlo_passes", run_hlo_passes)
+    path = tmp_path / "eigh.hlo"
+    path.write_text(EIGH)
+    result = xla("run", path, "--backend", "toy", "--check")  # whose loops give other signs than LAPACK
+    assert result.code == 0, result.out
+    (line,) = [line for line in result.out.splitlines() if "signs" in line]
+    assert line.split() == ["1", "right,", "up", "to", "the", "signs", "of", "vectors"]
+    assert "agrees with the reference evaluator" in result.out
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.complex64])
+def test_only_signs_of_whole_vectors_are_free(kind: type, capsys: pytest.CaptureFixture[str]) -> None:
+    def is_right(actual: np.ndarray, vectors: tuple[int, ...]) -> bool:
+        return check_results(Console(), [actual], [expected], vectors=vectors)
+
+    expected = (np.arange(9).reshape(3, 3) - 4).astype(kind)
+    signs = np.array([1, -1, 1] if kind is np.float32 else [1j, -1, (3 + 4j) / 5], kind)
+    assert is_right(expected * signs, (0,))
+    assert is_right(expected * signs[:, None], (0,))
+    assert not is_right(expected * signs, ())
+    assert not is_right(expected * 2, (0,))
+    assert not is_right(np.where(np.eye(3) > 0, -expected, expected), (0,))
+    assert not is_right(expected[:, ::-1], (0,))
+    assert "6 of 9 wrong" in capsys.readouterr().out

@@ -78,6 +78,34 @@ ENTRY main {{
     np.testing.assert_allclose(np.abs(found[0]), np.abs(wanted[0]), atol=1e-5)
 
 
+@pytest.mark.parametrize("letter", ["s", "c"])
+def test_eigenvalues_and_vectors_of_general_matrices_are_in_the_order_and_phase_of_lapack(letter: str) -> None:
+    rng, count = np.random.default_rng(5), 12
+    a = rng.standard_normal((count, 4, 4)).astype(np.float32)
+    if letter == "c":
+        a = a + 1j * rng.standard_normal(a.shape).astype(np.float32)
+    kind, values = ("f32", "f32[12,4], f32[12,4]") if letter == "s" else ("c64", "c64[12,4]")
+    text = f"""HloModule m
+ENTRY e {{
+  a = {kind}[12,4,4] parameter(0)
+  ROOT r = ({values}, c64[12,4,4], c64[12,4,4], s32[12]) custom-call(a), custom_call_target="lapack_{letter}geev_ffi",
+    api_version=API_VERSION_TYPED_FFI, backend_config={{compute_left = 86 : ui8, compute_right = 86 : ui8}}
+}}"""
+    *found, left, right, _ = [np.asarray(r) for r in _client().compile(_expanded(text))(a)]
+    w = found[0] + 1j * found[1] if letter == "s" else found[0]
+    for here, x, y, matrix in zip(w, left, right, a, strict=True):
+        np.testing.assert_allclose(matrix @ y, y * here, atol=2e-5)
+        np.testing.assert_allclose(x.conj().T @ matrix, here[:, None] * x.conj().T, atol=2e-5)
+        for vectors in (x, y):
+            pivots = np.take_along_axis(vectors, np.abs(vectors).argmax(0)[None], 0)
+            np.testing.assert_allclose(pivots.imag, 0, atol=1e-6)
+        if letter == "s":
+            first = np.flatnonzero(here.imag > 0)
+            np.testing.assert_array_equal(here[first + 1], here[first].conj())
+            assert 2 * len(first) == np.count_nonzero(here.imag)
+    assert letter == "c" or np.count_nonzero(w.imag)
+
+
 def test_other_calls_stay() -> None:
     text = """HloModule m
 ENTRY main {

@@ -12,10 +12,15 @@ from xla_core.hlo.values.element_type import ElementType
 from xla_core.passes.expanders.linear_algebra import jacobi, reflectors, schur, triangular
 from xla_core.passes.expanders.linear_algebra.matrices import (
     Expression,
+    along_columns,
+    conjugate,
     diagonal,
     filled,
     largest,
+    numbers,
     spread,
+    squares,
+    total,
     zeros_like,
 )
 
@@ -50,7 +55,10 @@ def _svd(call: Call, a: Expression) -> list[Expression]:
 
 
 def _geev(call: Call, a: Expression) -> list[Expression]:
-    """A matrix with NaN or infinity is refused as in jaxlib."""
+    """The order of conjugate eigenvalues and the phases of vectors are LAPACK's.
+
+    A matrix with NaN or infinity is refused as in jaxlib.
+    """
     is_real = not a.element_type.is_complex
     parts = [a] if is_real else [a.real(), a.imag()]
     bad = functools.reduce(lambda x, y: x | y, [(p - p).differs(0) for p in parts])
@@ -60,18 +68,28 @@ def _geev(call: Call, a: Expression) -> list[Expression]:
     if is_real:
         t, z, _ = schur.complex_from_real(call.source, t, z)
     vectors = [
-        schur.eigenvectors(call.source, t, z, left=left) if call.flag(name) == "V" else zeros_like(t)
+        _with_real_pivots(schur.eigenvectors(call.source, t, z, left=left)) if call.flag(name) == "V" else zeros_like(t)
         for name, left in (("compute_left", True), ("compute_right", False))
     ]
-    values = diagonal(t)
-    if real is None:
-        found = [values]
-    else:  # the eigenvalues of a block may come in either order
-        sizes = abs(real[1])
-        found = [real[0], (values.imag() < 0).where(-sizes, sizes)]
-    results = [*found, *vectors]
+    if real is not None:
+        # The complex form may have the eigenvalues of a block in the other order. Their vectors are conjugate, too.
+        found = diagonal(t).imag()
+        swapped = ((found < 0) & (real[1] > 0)) | ((found > 0) & (real[1] < 0))
+        vectors = [along_columns(swapped, v).where(conjugate(v), v) for v in vectors]
+    results = [*(real or (diagonal(t),)), *vectors]
     cleared = [spread(refused, r.shape.dimensions).where(0, r) for r in results]
     return [*cleared, refused.where(_NOT_FINITE, info)]
+
+
+def _with_real_pivots(vectors: Expression) -> Expression:
+    """Multiplies the columns by numbers of absolute value 1 that make their largest elements real."""
+    sizes = squares(vectors)
+    is_largest = sizes >= along_columns(largest(sizes, 1), sizes)
+    ranks = is_largest.where(vectors.shape.dimensions[1] - numbers(vectors.b, sizes.shape.dimensions, 1), 0)
+    pivots = total(ranks.equals(along_columns(largest(ranks, 1), ranks)).where(vectors, 0), 1)
+    length = abs(pivots)
+    factors = conjugate(pivots) / (length > 0).where(length, 1).astype(vectors.element_type)
+    return vectors * along_columns((length > 0).where(factors, 1), vectors)
 
 
 def _gees(call: Call, a: Expression) -> list[Expression]:
