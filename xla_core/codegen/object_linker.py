@@ -107,18 +107,19 @@ def _llvm_lock() -> Any:
     return getattr(getattr(ffi, "lib", None), "_lock", None) or contextlib.nullcontext()
 
 
-_held_at_fork: list[Any] = []
+_held_at_fork: list[contextlib.ExitStack] = []
 
 
 def _before_fork() -> None:
-    _lock.acquire()
-    _held_at_fork.append(_llvm_lock())
-    _held_at_fork[-1].__enter__()
+    with contextlib.ExitStack() as held:  # Ctrl-C may interrupt the wait: Python prints it, and forks without the locks
+        held.enter_context(_lock)
+        held.enter_context(_llvm_lock())
+        _held_at_fork.append(held.pop_all())
 
 
 def _after_fork() -> None:
-    _held_at_fork.pop().__exit__(None, None, None)
-    _lock.release()
+    if _held_at_fork:
+        _held_at_fork.pop().close()
 
 
 os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)

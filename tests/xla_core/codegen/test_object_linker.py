@@ -5,10 +5,13 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import sys
 import threading
+import time
 
 import llvmlite.binding as llvm
 import pytest
+from llvmlite.binding import ffi
 
 from xla_core.codegen import link_objects
 from xla_core.codegen.llvm import LoopAbi, compile_ir
@@ -88,3 +91,40 @@ def test_a_child_process_can_compile_and_link_what_a_thread_of_its_parent_was_at
     finally:
         done.set()
         thread.join()
+
+
+@pytest.mark.timeout(60)
+def test_an_interrupted_fork_leaves_no_lock_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python prints what a function that it calls before a fork raises, and forks."""
+    ignored: list[type[BaseException]] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: ignored.append(unraisable.exc_type))
+    data = _object("define i64 @f() {\n  ret i64 7\n}\n")
+    is_held, is_forked = threading.Event(), threading.Event()
+
+    def compile_for_long() -> None:
+        with ffi.lib._lock:
+            is_held.set()
+            is_forked.wait(20)
+
+    def interrupt() -> None:
+        time.sleep(0.2)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threads = [threading.Thread(target=compile_for_long), threading.Thread(target=interrupt)]
+    threads[0].start()
+    is_held.wait(20)
+    threads[1].start()
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    is_forked.set()
+    os.waitpid(child, 0)
+    linked: list[int] = []
+    threads.append(
+        threading.Thread(target=lambda: linked.append(link_objects([data], ["f"]).addresses["f"]), daemon=True)
+    )
+    threads[2].start()
+    for thread in threads:
+        thread.join(20)
+    assert ignored == [KeyboardInterrupt]
+    assert linked
