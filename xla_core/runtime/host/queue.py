@@ -160,11 +160,12 @@ class HostQueue:
         if self._inline_limit <= 0 or sys.is_finalizing() or not self._idle():
             return False
         try:
-            if self._error is not None or self._closing:
-                return False
-            self._is_held = True
-            self._queue.append(work)
-            return True
+            with self._changed:
+                if self._queue or self._error is not None or self._closing:  # another thread may have been quicker
+                    return False
+                self._is_held = True
+                self._queue.append(work)
+                return True
         finally:
             self._busy.release()
 
@@ -172,8 +173,8 @@ class HostQueue:
         """Lets the worker do the work that is held, if any is."""
         with self._changed:
             if self._is_held:
-                self._is_held = False
                 self._wake()
+                self._is_held = False
 
     def take(self) -> bool:
         """Begins the work that is held. Returns whether it is the caller's to do."""
@@ -261,14 +262,15 @@ class HostQueue:
             self._queue.append(item)
             if self._is_held and isinstance(item, RecordedPoint):
                 return
-            self._is_held = False
             if not sys.is_finalizing():
                 try:
                     self._wake()
                 except ResourceExhaustedError:
                     self._queue.pop()
                     raise
+                self._is_held = False
                 return
+            self._is_held = False
         self._finish_at_exit()
 
     def _wake(self) -> None:

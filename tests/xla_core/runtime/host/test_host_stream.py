@@ -670,3 +670,39 @@ def test_a_poisoned_stream_and_one_without_inline_work_hold_none(device: Memory)
     stream.enqueue(lambda: 1 / 0, 1.0)
     assert not stream.hold(lambda: None)
     assert not HostStream(device, inline=False).hold(lambda: None)
+
+
+def test_what_another_thread_enqueues_as_work_is_held_comes_first(
+    device: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream, event = HostStream(device), HostEvent()
+    is_idle = HostStream._idle
+
+    def and_then_another_records() -> bool:
+        found = is_idle(stream)
+        monkeypatch.undo()
+        stream.record(event)
+        return found
+
+    monkeypatch.setattr(stream, "_idle", and_then_another_records)
+    assert not stream.hold(lambda: pytest.fail("it is the caller's"))
+    assert event.synchronize(10)
+
+
+def test_held_work_stays_held_if_no_thread_can_be_started(device: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise ResourceExhaustedError("no more threads")
+
+    stream = HostStream(device)
+    seen: list[int] = []
+    assert stream.hold(lambda: seen.append(1))
+    with monkeypatch.context() as patch:
+        patch.setattr("xla_core.runtime.host.queue.start_thread", refuse)
+        with pytest.raises(ResourceExhaustedError):
+            stream.release()
+        with pytest.raises(ResourceExhaustedError):
+            stream.enqueue(lambda: seen.append(2))
+    assert stream.take()
+    stream.give_back(done=False)
+    stream.synchronize()
+    assert seen == [1]
