@@ -7,12 +7,12 @@ import enum
 import functools
 import inspect
 from collections.abc import Mapping
-from types import FunctionType
+from types import FunctionType, ModuleType, NoneType
 from typing import Any
 
 from pydantic import BaseModel
 
-_SIMPLE = (type(None), str, bytes, int, float, enum.Enum)
+_SIMPLE = (NoneType, str, bytes, int, float, enum.Enum)
 
 
 def stable_text(value: Any) -> str:
@@ -36,6 +36,8 @@ class _StableText:
             return f"{type(value).__name__}.{value.name}"
         if isinstance(value, _SIMPLE):
             return repr(value)
+        if isinstance(value, set):
+            value = frozenset(value)
         if isinstance(value, frozenset):
             if value not in self._sets:
                 self._sets[value] = "<" + ",".join(sorted(map(self.of, value))) + ">"
@@ -63,6 +65,11 @@ class _StableText:
             return self.of((value.__func__, value.__self__))
         if isinstance(value, FunctionType):
             return _name(value) + self.of(_values_of(value))
+        owner = getattr(value, "__self__", None)
+        if inspect.isroutine(value) and not isinstance(owner, (NoneType, ModuleType, type)):  # such as a dict's `get`
+            return self.of((value.__qualname__, owner))
+        if hasattr(value, "__wrapped__"):  # by `functools.lru_cache`
+            return self.of(value.__wrapped__)
         if isinstance(value, type) or inspect.isroutine(value):
             return _name(value)
         return _name(type(value)) + self.of({k: v for k, v in getattr(value, "__dict__", {}).items() if _is_data(v)})

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from pydantic import BaseModel
@@ -130,6 +130,11 @@ def _names(layout: Layout) -> Callable[[Shape], Layout]:
     return (lambda shape: ROWS) if layout is ROWS else (lambda shape: COLUMNS)
 
 
+def _looks_in_a_set(layout: Layout) -> Callable[[Shape], Layout]:
+    layouts = {layout}
+    return lambda shape: next(iter(layouts))
+
+
 class _Rule:
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -145,6 +150,9 @@ class _Rule:
 
 RULES: dict[str, Callable[[Layout], Callable[[Shape], Layout]]] = {
     "closes over": _closes_over,
+    "looks in a set": _looks_in_a_set,
+    "keeps its results": lambda layout: functools.cache(_closes_over(layout)),
+    "is a method of a dictionary": lambda layout: cast(Any, {None: layout}.get),
     "has a default": _has_a_default,
     "names": _names,
     "partial": lambda layout: functools.partial(lambda layout, shape: layout, layout),
