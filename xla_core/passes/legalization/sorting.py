@@ -36,7 +36,11 @@ def _sort(i: HloInstruction, b: Builder) -> HloInstruction | None:
 def _compared(
     i: HloInstruction, b: Builder, values: list[HloInstruction], axis: int, count: int, level: int, step: int
 ) -> list[HloInstruction]:
-    """Orders pairs of elements that are 2^step apart: ascending if bit `level` of their position is 0."""
+    """Orders pairs of elements that are 2^step apart: ascending if bit `level` of their position is 0.
+
+    The element of a pair that came later in the operand is compared with the other one. They change places if the later
+    one precedes and is the second of the pair, or does not precede and is the first.
+    """
     sizes = values[0].shape.dimensions
     blocks, apart = sizes[axis] >> (step + 1), 1 << step
     parted = (*sizes[:axis], blocks, 2, apart, *sizes[axis + 1 :])
@@ -47,15 +51,16 @@ def _compared(
 
     first, second = ([side(v, which) for v in values] for which in range(2))
 
-    def precedes(x: list[HloInstruction], y: list[HloInstruction]) -> HloInstruction:
-        operands = [v for pair in zip(x, y, strict=True) for v in pair][:-2]
-        if is_elementwise_of_scalars(i.attribute("to_apply")):
-            return apply_to_arrays(i.attribute("to_apply"), operands, b)[0]
-        return b.add(Opcode.MAP, *operands, dimensions=tuple(range(len(half))), to_apply=i.attribute("to_apply"))
-
     earlier = b.add(Opcode.COMPARE, second[-1], first[-1], direction="LT")
-    tied = b.add(Opcode.AND, b.add(Opcode.NOT, precedes(first, second)), earlier)
-    swap = b.add(Opcode.OR, precedes(second, first), tied)
+    operands = []
+    for x, y in zip(first[:-1], second[:-1], strict=True):
+        operands += [b.add(Opcode.SELECT, earlier, x, y), b.add(Opcode.SELECT, earlier, y, x)]
+    if is_elementwise_of_scalars(i.attribute("to_apply")):
+        (precedes,) = apply_to_arrays(i.attribute("to_apply"), operands, b)
+    else:
+        each = tuple(range(len(half)))
+        precedes = b.add(Opcode.MAP, *operands, dimensions=each, to_apply=i.attribute("to_apply"))
+    swap = b.add(Opcode.COMPARE, precedes, earlier, direction="NE")
     last = b.add(Opcode.MAXIMUM, first[-1], second[-1])
     filled = b.add(Opcode.COMPARE, last, b.constant(count, last.shape), direction="GE")
     swap = b.add(Opcode.SELECT, filled, earlier, swap)

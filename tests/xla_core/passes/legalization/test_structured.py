@@ -10,6 +10,7 @@ from xla_core.errors import UnimplementedError
 from xla_core.hlo.evaluator import evaluate
 from xla_core.hlo.parsing.parser import parse_hlo
 from xla_core.hlo.table.op_table import OPS, Trait
+from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType as T
 from xla_core.hlo.verifier import verify
 from xla_core.passes.legalization import decompositions_of, legalize, unsupported_instructions
@@ -106,6 +107,28 @@ ENTRY e {
 }
 """
     agree(text, np.random.default_rng(0).integers(-9, 9, (2, 5)).astype(np.int32))
+
+
+def test_a_sort_compares_a_pair_once() -> None:
+    text = """
+HloModule m
+less {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = f32[] subtract(a, b)
+  zero = f32[] constant(0)
+  ROOT r = pred[] compare(c, zero), direction=LT
+}
+ENTRY e {
+  x = f32[2,8] parameter(0)
+  ROOT s = f32[2,8] sort(x), dimensions={1}, to_apply=less
+}
+"""
+    module = parse_hlo(text)
+    legalize(module, BARE.with_ops(["subtract"], [T.F32]).check)
+    steps = 6  # of a bitonic sort of 8 elements
+    assert sum(i.opcode == Opcode.SUBTRACT for i in module.entry.instructions) == steps
+    agree(text, np.random.default_rng(0).integers(-3, 3, (2, 8)).astype(np.float32))
 
 
 def test_topk() -> None:
