@@ -94,7 +94,7 @@ class KernelThunk(Thunk):
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class CopyThunk(Thunk):
-    """Copies all of `source` to `destination`, which has the same size."""
+    """Copies `source` to `destination`; if one is larger, only its beginning is read or written."""
 
     shares_streams: ClassVar[bool] = True
     only_read: ClassVar[tuple[str, ...]] = ("source",)

@@ -25,6 +25,7 @@ from xla_core.schedule.thunk import (
     CollectiveThunk,
     ConditionalThunk,
     CopyThunk,
+    FillThunk,
     HostCallbackThunk,
     InfeedThunk,
     OutfeedThunk,
@@ -35,7 +36,7 @@ from xla_core.schedule.thunk import (
     ThunkSequence,
     WhileThunk,
 )
-from xla_core.target import copies_bits, copies_parts, keeps_layout
+from xla_core.target import copies_beginning, copies_bits, keeps_layout
 
 Slices = tuple[BufferSlice, ...]
 EmitKernel = Callable[[HloInstruction, Slices, Slices], Thunk | Sequence[Thunk]]
@@ -133,8 +134,8 @@ class _Emitter:
         if copies_bits(instruction) or (opcode == Opcode.COPY and keeps_layout(instruction)):
             pairs = zip(operands, results, strict=True)
             return tuple(CopyThunk(name, a, b) for a, b in pairs if a != b)
-        if copies_parts(instruction):
-            return _copies_of_parts(instruction, operands, results[0])
+        if copies_beginning(instruction):
+            return _copy_of_beginning(name, operands[0], results[0])
         if Trait.HOST_TRANSFER in traits:
             return self._transfer(instruction, operands, results)
         if not _OF_SEVERAL_DEVICES.isdisjoint(traits):
@@ -165,22 +166,9 @@ class _Emitter:
         return ()
 
 
-def _copies_of_parts(instruction: HloInstruction, operands: Slices, result: BufferSlice) -> Sequence[Thunk]:
-    """Copies a part of an array, or arrays one after another."""
-    name, width = instruction.name, instruction.shape.element_type.byte_width
-    if instruction.opcode == Opcode.SLICE:
-        start, size = instruction.attribute("slice")[0].start * width, instruction.shape.num_elements * width
-        return (CopyThunk(name, _part(operands[0], start, size), _part(result, 0, size)),)
-    thunks, start = [], 0
-    for operand, place in zip(instruction.operands, operands, strict=True):
-        size = operand.shape.num_elements * width
-        thunks.append(CopyThunk(name, _part(place, 0, size), _part(result, start, size)))
-        start += size
-    return thunks
-
-
-def _part(place: BufferSlice, start: int, size: int) -> BufferSlice:
-    return BufferSlice(place.allocation, place.offset + start, size)
+def _copy_of_beginning(name: str, source: BufferSlice, destination: BufferSlice) -> Sequence[Thunk]:
+    copy = CopyThunk(name, source, destination)
+    return (FillThunk(name, destination), copy) if source.size < destination.size else (copy,)
 
 
 def _start(transfer: HloInstruction) -> HloInstruction:

@@ -10,8 +10,8 @@ from xla_core.target.layout_rules import (
     InstructionLayouts,
     LayoutRules,
     array_size_bytes,
+    copies_beginning,
     copies_bits,
-    copies_parts,
     keeps_layout,
 )
 from xla_core.target.matrix_shape import Fragment, LanePlace, MatrixShape
@@ -42,8 +42,8 @@ __all__ = [
     "TargetConfig",
     "Unsupported",
     "array_size_bytes",
+    "copies_beginning",
     "copies_bits",
-    "copies_parts",
     "from_device_layout",
     "keeps_layout",
     "to_device_layout",

@@ -17,7 +17,7 @@ from xla_core.hlo.table.op_table import OPS, Trait, lookup
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Shape
-from xla_core.target.layout_rules import copies_bits, copies_parts, keeps_layout
+from xla_core.target.layout_rules import copies_beginning, copies_bits, keeps_layout
 from xla_core.target.support import Lack, LackKind, Ok, Support, Unsupported
 
 Constraint = Callable[[HloInstruction], str | None]
@@ -166,7 +166,7 @@ class Capabilities(CheckedModel):
             return held
         opcode = instruction.opcode
         copied = opcode == Opcode.COPY and (opcode not in self.ops or keeps_layout(instruction))
-        copied |= copies_bits(instruction) or copies_parts(instruction)
+        copied |= copies_bits(instruction) or copies_beginning(instruction)
         if copied or not _THE_CORES.isdisjoint(instruction.op.traits):
             return self._check_constraints(instruction)
         if opcode == Opcode.CUSTOM_CALL:

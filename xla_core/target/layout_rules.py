@@ -85,18 +85,22 @@ def copies_bits(instruction: HloInstruction) -> bool:
     return all(t.is_integral for t in types) and before.with_element_type(after.element_type) == after
 
 
-COPIES_PARTS = ("_xla_copies_parts", "true")
-"""The frontend attribute of what `copies_parts` finds."""
+COPIES_BEGINNING = ("_xla_copies_beginning", "true")
+"""The frontend attribute of what `copies_beginning` finds."""
 
 
-def copies_parts(instruction: HloInstruction) -> bool:
-    """Whether the core runs an instruction that cuts or joins 1-D arrays of 8- or 16-bit numbers as copies of bytes.
+def copies_beginning(instruction: HloInstruction) -> bool:
+    """Whether the core cuts a 1-D array at its end, or extends it there by zeros, by copying its first bytes.
 
-    Only devices that compute in 32-bit types alone get such instructions, for arguments and results of narrower types.
+    Only devices that compute in 32-bit types alone get such instructions (a slice, or a concatenate with zeros), for
+    arguments and results of narrower types.
     """
-    if instruction.opcode not in (Opcode.SLICE, Opcode.CONCATENATE):
+    if COPIES_BEGINNING not in (instruction.attribute("frontend_attributes") or ()) or instruction.shape.rank != 1:
         return False
-    return COPIES_PARTS in (instruction.attribute("frontend_attributes") or ())
+    if instruction.opcode == Opcode.SLICE:
+        (dimension,) = instruction.attribute("slice")
+        return bool(dimension.start == 0 and dimension.stride == 1)
+    return instruction.opcode == Opcode.CONCATENATE
 
 
 def is_plain(shape: Shape) -> bool:

@@ -16,7 +16,7 @@ from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Shape
 from xla_core.passes.legalization.carriers.conversions import CARRIERS, joined, split
-from xla_core.target.layout_rules import COPIES_PARTS
+from xla_core.target.layout_rules import COPIES_BEGINNING
 
 _S32 = ElementType.S32
 
@@ -32,7 +32,7 @@ def read_words(b: Builder, value: HloInstruction) -> HloInstruction:
     missing = -shape.num_elements % in_word
     if missing:
         zeros = b.constant(np.zeros(missing, kind.dtype), flat.shape.with_dimensions((missing,)))
-        flat = b.add(Opcode.CONCATENATE, flat, zeros, dimensions=(0,), frontend_attributes=(COPIES_PARTS,))
+        flat = b.add(Opcode.CONCATENATE, flat, zeros, dimensions=(0,), frontend_attributes=(COPIES_BEGINNING,))
     count = -(-shape.num_elements // in_word)
     words = b.add(Opcode.BITCAST, flat, shape=flat.shape.with_element_type(_S32).with_dimensions((count,)))
     numbers = split(kind, HloExpression(b, words), 32).reshape((count * in_word,)).i
@@ -54,15 +54,9 @@ def write_words(b: Builder, value: HloInstruction, shape: Shape) -> HloInstructi
     if not shape.num_elements % in_word:
         return b.add(Opcode.BITCAST, words, shape=narrow.with_dimensions(shape.dimensions))
     whole = b.add(Opcode.BITCAST, words, shape=narrow.with_dimensions((count * in_word,)))
-    return b.reshape(
-        b.add(
-            Opcode.SLICE,
-            whole,
-            slice=(SliceDimension(0, shape.num_elements),),
-            frontend_attributes=(COPIES_PARTS,),
-        ),
-        shape.dimensions,
-    )
+    part = (SliceDimension(0, shape.num_elements),)
+    flat = b.add(Opcode.SLICE, whole, slice=part, frontend_attributes=(COPIES_BEGINNING,))
+    return b.reshape(flat, shape.dimensions)
 
 
 def _flat(b: Builder, value: HloInstruction, size: int) -> HloInstruction:

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from xla_backend_template.compiler import TemplateCompiler
 
 import xla_core as xla
 from tests.xla_core.passes.legalization.devices import PRIMITIVES
@@ -65,6 +66,31 @@ ENTRY e {{
     np.testing.assert_array_equal(found[0].view(np.uint32), wanted[0].view(np.uint32))
     np.testing.assert_array_equal(found[1].astype(np.float32), wanted[1].astype(np.float32))
     np.testing.assert_array_equal(np.signbit(found[1]), np.signbit(wanted[1]))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 1001])
+def test_a_device_without_slices_of_memory_takes_any_size(monkeypatch: pytest.MonkeyPatch, kind: T, size: int) -> None:
+    own = {"capabilities": TARGET.capabilities}
+    config = TemplateCompiler().target_config.model_copy(update=own)
+    monkeypatch.setattr(TemplateCompiler, "target_config", config)
+    op = "negate" if kind.is_floating else "not"
+    text = f"""HloModule m
+ENTRY e {{
+  x = {kind}[{size}] parameter(0)
+  y = {kind}[{size}] parameter(1)
+  a = {kind}[{size}] add(x, y)
+  b = {kind}[{size}] {op}(a)
+  c = {kind}[{size}] {op}(b)
+  ROOT t = ({kind}[{size}], {kind}[{size}], {kind}[{size}]) tuple(a, b, c)
+}}"""
+    x, y = random_bits(kind, size), random_bits(kind, size)[::-1].copy()
+    with xla.Client("template") as client:
+        found = [np.asarray(result) for result in client.compile(xla.parse(text))(x, y)]
+    with np.errstate(all="ignore"):
+        wanted = xla.evaluate(xla.parse(text), x, y)
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_a_device_that_says_what_it_holds_is_not_given_more() -> None:
