@@ -37,10 +37,10 @@ def lower_entry(lowering: ModuleLowering, function: ir.Op, entry_shards: bool = 
         if sharding is not None:
             with function.located():
                 shape = shard_shape(shape, sharding)
-            shard = _parameter(context, shape, name)
+            shard = _parameter(context, shape, name, function.location)
             context.values[argument] = shards.to_whole(context, shard, sharding)
             continue
-        value = _parameter(context, shape, name)
+        value = _parameter(context, shape, name, function.location)
         if value.opcode == Opcode.PARAMETER:
             value.attributes.update(sharding_of(attribute, function.location))
         context.values[argument] = value
@@ -91,12 +91,16 @@ def argument_attributes(function: ir.Op) -> list[dict[str, Any]]:
     return [dict(given[i]) if i < len(given) and given[i] else {} for i in range(count)]
 
 
-def _parameter(context: LoweringContext, shape: Shape, name: str) -> HloInstruction:
+def _parameter(context: LoweringContext, shape: Shape, name: str, place: SourceLocation | None) -> HloInstruction:
     if shape.is_token:
         return context.add(Opcode.AFTER_ALL)
     if shape.is_tuple:
-        return context.tuple([_parameter(context, s, f"{name}.{i}") for i, s in enumerate(shape.tuple_shapes)])
-    return context.computation.parameter(len(context.computation.parameters), shape, name)
+        leaves = enumerate(shape.tuple_shapes)
+        return context.tuple([_parameter(context, s, f"{name}.{i}", place) for i, s in leaves])
+    parameter = context.computation.parameter(len(context.computation.parameters), shape, name)
+    if place is not None:
+        parameter.text_location = lambda: place
+    return parameter
 
 
 def _leaves(context: LoweringContext, value: HloInstruction) -> Iterator[HloInstruction]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from xla_core import parse
 from xla_core.errors import UnimplementedError
 from xla_core.hlo import parse_hlo
 from xla_core.hlo.table.opcode import Opcode
@@ -74,3 +75,18 @@ def test_ops_that_are_written_in_each_other(shape: str, line: str, missing: tupl
     with pytest.raises(UnimplementedError) as caught:
         legalize(parse_hlo(text), capabilities.check)
     assert f"\n    {missing[0]} needs {needed}, or itself" in caught.value.message
+
+
+@pytest.mark.parametrize("argument", ["tensor<4xi16>", "tuple<tensor<4xi16>>"])
+def test_a_parameter_has_the_place_of_its_function(argument: str) -> None:
+    program = f"""module {{
+  func.func @main(%x: tensor<4xf32>, %k: {argument}) -> (tensor<4xf32>, {argument}) {{
+    %0 = stablehlo.add %x, %x : tensor<4xf32>
+    return %0, %k : tensor<4xf32>, {argument}
+  }}
+}}
+"""
+    module = parse(program, file="mixed.mlir")
+    assert "source_line" not in str(module.entry.parameters[1])
+    with pytest.raises(UnimplementedError, match=r"first k\S* = s16\[4\] parameter at mixed.mlir:2:3"):
+        legalize(module, FEW.check)
