@@ -109,7 +109,15 @@ class XlaError(Exception):
         super().__init__(message)
 
     def __str__(self) -> str:
-        text = f"{self.code.name}: {self.message}"
+        return self._text(f"{self.code.name}: ")
+
+    @property
+    def text_without_code(self) -> str:
+        """The text for callers who get the code apart from it and print both."""
+        return self._text("")
+
+    def _text(self, code: str) -> str:
+        text = f"{code}{self.message}"
         if self.location is not None:
             text = f"{self.location}: {text}"
         if self.op is not None and self.op not in self.message:

@@ -42,8 +42,8 @@ def _getter_ir(function: str) -> str:
 
 
 FIXED_ERRORS = {
-    "interrupted": (13, "INTERNAL: a call into Python was interrupted or ran out of memory"),
-    "ended": (9, "FAILED_PRECONDITION: Python's interpreter is shutting down"),
+    "interrupted": (13, "a call into Python was interrupted or ran out of memory"),
+    "ended": (9, "Python's interpreter is shutting down"),
 }
 """name -> code and text of the errors that are made without memory or Python."""
 
@@ -169,10 +169,10 @@ class CommonFunctions(NativeCode):
 
     def error(self, error: BaseException) -> int:
         """Makes a PJRT_Error, which the host destroys, and returns its address."""
-        code = error.code.value if isinstance(error, XlaError) else 13
-        text = (str(error) if isinstance(error, XlaError) else f"{type(error).__name__}: {error}").encode(
-            errors="replace"
-        )
+        code, message = 13, f"{type(error).__name__}: {error}"
+        if isinstance(error, XlaError):
+            code, message = error.code.value, error.text_without_code
+        text = message.encode(errors="replace")
         address = int(libc.malloc(_ERROR_HEADER + len(text)) or 0)
         if not address:
             return self._interrupted

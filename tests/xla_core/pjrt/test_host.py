@@ -103,9 +103,10 @@ def test_the_host_may_change_an_array_after_the_call(host: Host) -> None:
 
 
 def test_an_invalid_program_is_an_error_with_its_place(host: Host) -> None:
-    with pytest.raises(HostError, match=r"1:21: INVALID_ARGUMENT: .*tensr") as caught:
+    with pytest.raises(HostError, match=r"1:21: .*tensr") as caught:
         host.compile("func.func @main(%x: tensr<4xf32>) { return }")
     assert caught.value.code == StatusCode.INVALID_ARGUMENT.value
+    assert "INVALID_ARGUMENT" not in str(caught.value)  # the host writes the code before the text
 
 
 def test_an_unknown_format_is_an_error(host: Host) -> None:

@@ -112,6 +112,7 @@ def test_dispatch_does_not_wait_and_an_error_reaches_its_consumer() -> None:
             np.asarray(y)
         except jax.errors.JaxRuntimeError as error:
             assert "the sensor is gone" in str(error), error
+            assert str(error).count("UNKNOWN: ") == 1, error
         else:
             raise AssertionError("no error")
         assert jnp.arange(3.).sum() == 3  # the device is still usable
