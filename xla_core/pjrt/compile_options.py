@@ -35,13 +35,8 @@ def read_compile_options(data: bytes) -> CompileOptions:
         assignment = tuple(zip(*columns, strict=True))
     elif build.has(_DEVICE_ORDINAL) and build.integer(_DEVICE_ORDINAL) >= 0 and replicas * partitions == 1:
         assignment = ((build.integer(_DEVICE_ORDINAL),),)
-    return CompileOptions(
-        num_replicas=replicas,
-        num_partitions=partitions,
-        device_assignment=assignment,
-        fallback="host",  # for the custom calls of callbacks, LAPACK and native functions
-        **_overrides(message),
-    )
+    named = {"fallback": "host", **_overrides(message)}  # the host runs callbacks, LAPACK and native functions
+    return CompileOptions(num_replicas=replicas, num_partitions=partitions, device_assignment=assignment, **named)
 
 
 _BOOLEANS = {"true": True, "false": False}
@@ -49,8 +44,12 @@ _BOOLEANS = {"true": True, "false": False}
 _OPTIONS: Mapping[str, tuple[str, type]] = {
     "xla_dump_to": ("dump_to", str),
     "xla_embed_ir_in_executable": ("keep_artifacts", bool),
+    "xla_core_fallback": ("fallback", str),
 }
-"""XLA's option -> ours, and its type. Other options of XLA are about its own compilers and have no effect."""
+"""A name in `compiler_options` -> our option, and its type.
+
+Other options of XLA are about its own compilers and have no effect.
+"""
 
 
 def _overrides(message: Message) -> dict[str, Any]:

@@ -136,6 +136,7 @@ def test_options_of_xla_are_read() -> None:
         for name, value, message in (
             ("invalid_key", 1, "No such compile option: 'invalid_key'"),
             ("xla_embed_ir_in_executable", "sometimes", "'sometimes' is not a valid bool value"),
+            ("xla_core_fallback", "nowhere", "must be 'none' or 'host', not 'nowhere'"),
         ):
             try:
                 lowered.compile(compiler_options={name: value})
