@@ -23,8 +23,14 @@ llvm.Target.from_triple(sys.argv[1]).create_target_machine(cpu="help")
 
 @functools.cache
 def _known(triple: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The processors and the features that LLVM knows for a target. LLVM only prints them, so a process reads them."""
-    text = subprocess.run([sys.executable, "-c", _HELP, triple], capture_output=True, text=True).stderr
+    """The processors and the features that LLVM knows for a target; none where that can't be found out.
+
+    LLVM only prints them, so a process reads them. A program that embeds Python may have no command that starts it.
+    """
+    try:
+        text = subprocess.run([sys.executable, "-c", _HELP, triple], capture_output=True, text=True).stderr
+    except OSError:
+        text = ""
     processors, _, features = text.partition("Available features")
     names = re.compile(r"^  (\S+) +- ", re.MULTILINE)
     return frozenset(names.findall(processors)), frozenset(names.findall(features))
@@ -40,7 +46,7 @@ def check_processor(triple: str, cpu: str, features: str) -> None:
     if not cpu and not wanted:
         return
     processors, known = _known(triple)
-    if not processors:  # LLVM has no such target, which is another error
+    if not processors:  # nothing is known, or LLVM has no such target, which is another error
         return
     if cpu and cpu not in processors:
         raise InvalidArgumentError(f"LLVM knows no processor {cpu!r} for {triple}", hint=_nearest(cpu, processors))

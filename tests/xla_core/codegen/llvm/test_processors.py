@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from xla_core.codegen.llvm import LoopAbi, compile_ir
@@ -34,3 +36,10 @@ def test_an_unknown_triple_is_an_error_with_a_hint() -> None:
 @pytest.mark.parametrize(("triple", "cpu"), [("riscv64-unknown-elf", "sifive-x280"), ("amdgcn-amd-amdhsa", "gfx942")])
 def test_a_known_processor_is_compiled_for(triple: str, cpu: str) -> None:
     assert compile_ir(CODE, LoopAbi(triple, cpu)).object()
+
+
+@pytest.mark.parametrize("command", ["", "/no/such/python"])
+def test_a_process_that_can_start_no_python_compiles(monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    """So does a program in C that embeds Python."""
+    monkeypatch.setattr(sys, "executable", command)
+    assert compile_ir(CODE, LoopAbi("powerpc64le-linux-gnu", "pwr9")).object()
