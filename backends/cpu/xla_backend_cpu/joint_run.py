@@ -7,9 +7,12 @@ up to its next collective, combines the values of all, and goes on.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import signal
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from types import FrameType
 
 import numpy as np
 
@@ -75,17 +78,19 @@ class JointRun:
             member.stream.release()
 
     def _run(self) -> None:
-        taken = [member for member in self._members if member.stream.take()]
-        try:
-            if len(taken) == self._count:
-                self._meet()
-        except BaseException as error:  # an interrupt
-            for member in taken:
-                if not member.done:
-                    member.error = CancelledError(f"the execution was interrupted by {type(error).__name__}")
-            raise
-        finally:
-            self._end(taken)
+        taken: list[Member] = []
+        with _uninterrupted():
+            try:
+                taken.extend(member for member in self._members if member.stream.take())
+                if len(taken) == self._count:
+                    self._meet()
+            except BaseException as error:  # of a signal's handler, say
+                for member in taken:
+                    if not member.done:
+                        member.error = CancelledError(f"the execution was interrupted by {type(error).__name__}")
+                raise
+            finally:
+                self._end(taken)
 
     def _end(self, taken: Sequence[Member]) -> None:
         rendezvous = taken[0].run.rendezvous if taken else None
@@ -114,6 +119,25 @@ class JointRun:
                     member.error = member.error_of(status)
             running = _met(waiting)
             waiting = [member for member in waiting if member not in running] if running else []
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Keeps Ctrl-C back until the end of the block, which is short: it would leave streams that nobody gives back."""
+    handler, came = signal.getsignal(signal.SIGINT), list[tuple[int, FrameType | None]]()
+    is_kept_back = callable(handler)
+    try:
+        if is_kept_back:
+            signal.signal(signal.SIGINT, lambda number, frame: came.append((number, frame)))
+    except ValueError:  # only the main thread is interrupted
+        is_kept_back = False
+    try:
+        yield
+    finally:
+        if is_kept_back:
+            signal.signal(signal.SIGINT, handler)
+        if callable(handler) and came:
+            handler(*came[0])
 
 
 def _met(waiting: Sequence[Member]) -> list[Member]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 
 import numpy as np
@@ -11,6 +12,7 @@ import xla_core as xla
 from xla_core import profiler
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError
 from xla_core.hlo import evaluate_replicas
+from xla_core.runtime import HostStream
 
 COUNT = 4
 ADD = """add {
@@ -159,6 +161,26 @@ def test_a_failed_argument_fails_the_devices_that_wait_for_it(client, rows):
     for row in made:
         with pytest.raises(FailedPreconditionError, match="no value"):
             row[0].block_until_ready()
+
+
+@pytest.mark.timeout(60)
+def test_an_interrupt_comes_after_the_run_and_leaves_the_streams_at_work(client, rows, monkeypatch):
+    exe = client.compile(SUM)
+    take = HostStream.take
+
+    def interrupted(stream):
+        is_taken = take(stream)
+        signal.raise_signal(signal.SIGINT)
+        return is_taken
+
+    before = signal.getsignal(signal.SIGINT)
+    with monkeypatch.context() as patch:
+        patch.setattr(HostStream, "take", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            exe.execute_sharded(rows)
+    assert signal.getsignal(signal.SIGINT) is before
+    for row in exe.execute_sharded(rows):
+        np.testing.assert_allclose(np.asarray(row[0]), np.sum(arrays(rows), axis=0)[0], rtol=2e-6)
 
 
 def test_a_profile_has_a_span_for_each_device(client, rows):
