@@ -61,9 +61,10 @@ def _compared(
         each = tuple(range(len(half)))
         precedes = b.add(Opcode.MAP, *operands, dimensions=each, to_apply=i.attribute("to_apply"))
     swap = b.add(Opcode.COMPARE, precedes, earlier, direction="NE")
-    last = b.add(Opcode.MAXIMUM, first[-1], second[-1])
-    filled = b.add(Opcode.COMPARE, last, b.constant(count, last.shape), direction="GE")
-    swap = b.add(Opcode.SELECT, filled, earlier, swap)
+    if count < sizes[axis]:
+        last = b.add(Opcode.MAXIMUM, first[-1], second[-1])
+        filled = b.add(Opcode.COMPARE, last, b.constant(count, last.shape), direction="GE")
+        swap = b.add(Opcode.SELECT, filled, earlier, swap)
     downward = np.arange(blocks) >> (level - step - 1) & 1 == 1
     if downward.any():
         flags = b.constant(downward, swap.shape.with_dimensions((blocks,)))
