@@ -8,6 +8,7 @@ from __future__ import annotations
 import faulthandler
 import gc
 import importlib
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command. Returns its exit code: 0 for success, 1 for a negative answer, 2 for an error."""
     own_process = arguments is None
     if own_process:
-        faulthandler.enable()  # a crash in a driver or a kernel says where Python was
+        if sys.stderr is not None:
+            faulthandler.enable()  # a crash in a driver or a kernel says where Python was
         gc.set_threshold(200_000)  # modules make fewer objects, and they live until the process ends
     from xla_core.cli.app import run  # `import xla_core.cli` costs nothing
 

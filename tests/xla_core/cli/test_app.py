@@ -100,6 +100,18 @@ def test_a_crash_says_where_python_was() -> None:
     assert 'File "<string>", line 1' in done.stderr
 
 
+def test_a_command_runs_without_standard_error() -> None:
+    code = "import sys; sys.argv = ['xla', 'backends']; from xla_core.cli import main; sys.exit(main())"
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$0" -c "$1" 2>&-', sys.executable, code],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=_environment(),
+    )
+    assert done.returncode == 0
+    assert "cpu" in done.stdout
+
+
 def test_interruption_ends_quietly(tmp_path: Path) -> None:
     """Ctrl-C in a command gives exit code 130 and no traceback."""
     script = tmp_path / "wait.py"
