@@ -18,7 +18,7 @@ import numpy as np
 
 from xla_backend_cpu.calling_convention import Status
 from xla_backend_cpu.host_calls import HostRun
-from xla_core.errors import CancelledError, XlaError
+from xla_core.errors import CancelledError, XlaError, as_xla_error
 from xla_core.hlo import Value, evaluate_groups
 from xla_core.runtime import HostStream
 
@@ -84,10 +84,10 @@ class JointRun:
                 taken.extend(member for member in self._members if member.stream.take())
                 if len(taken) == self._count:
                     self._meet()
+            except Exception as error:
+                _fail(taken, as_xla_error(error, "a program on several devices"))
             except BaseException as error:  # of a signal's handler, say
-                for member in taken:
-                    if not member.done:
-                        member.error = CancelledError(f"the execution was interrupted by {type(error).__name__}")
+                _fail(taken, CancelledError(f"the execution was interrupted by {type(error).__name__}"))
                 raise
             finally:
                 self._end(taken)
@@ -119,6 +119,12 @@ class JointRun:
                     member.error = member.error_of(status)
             running = _met(waiting)
             waiting = [member for member in waiting if member not in running] if running else []
+
+
+def _fail(members: Sequence[Member], error: XlaError) -> None:
+    for member in members:
+        if not member.done:
+            member.error = member.error or error
 
 
 @contextlib.contextmanager

@@ -7,10 +7,11 @@ import threading
 
 import numpy as np
 import pytest
+from xla_backend_cpu.host_calls import HostRun
 
 import xla_core as xla
 from xla_core import profiler
-from xla_core.errors import FailedPreconditionError, InvalidArgumentError
+from xla_core.errors import FailedPreconditionError, InternalError, InvalidArgumentError
 from xla_core.hlo import evaluate_replicas
 from xla_core.runtime import HostStream
 
@@ -179,6 +180,21 @@ def test_an_interrupt_comes_after_the_run_and_leaves_the_streams_at_work(client,
         with pytest.raises(KeyboardInterrupt):
             exe.execute_sharded(rows)
     assert signal.getsignal(signal.SIGINT) is before
+    for row in exe.execute_sharded(rows):
+        np.testing.assert_allclose(np.asarray(row[0]), np.sum(arrays(rows), axis=0)[0], rtol=2e-6)
+
+
+def test_an_error_between_the_parts_is_that_of_each_device(client, rows, monkeypatch):
+    def refuse(run):
+        raise MemoryError("no memory for the operands")
+
+    exe = client.compile(SUM)
+    with monkeypatch.context() as patch:
+        patch.setattr(HostRun, "operands", refuse)
+        made = exe.execute_sharded(rows)
+    for row in made:
+        with pytest.raises(InternalError, match="MemoryError: no memory for the operands"):
+            row[0].block_until_ready()
     for row in exe.execute_sharded(rows):
         np.testing.assert_allclose(np.asarray(row[0]), np.sum(arrays(rows), axis=0)[0], rtol=2e-6)
 
