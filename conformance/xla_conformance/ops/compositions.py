@@ -4,11 +4,13 @@ A link is an op with attributes, made from the op table. It is applied to a valu
 value's own instruction where they fit, as in (a + b) - b and select(a > b, a, b), else arguments or constants.
 
 Only ops with exact results are links. Each rounds its result, so a device that contracts a product and a sum is wrong.
+Compilers contract only products that have one user, so in programs of sums each pair has arguments of its own.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
@@ -78,6 +80,7 @@ class Composition:
 
     Attributes:
         last, first: the links of the op, and those that give it its operand.
+        apart: whether each pair has arguments of its own, so that its first op has no other user.
         held: the element types that values of the program may have.
     """
 
@@ -85,6 +88,7 @@ class Composition:
     element_type: ElementType
     last: tuple[Link, ...]
     first: tuple[Link, ...]
+    apart: bool = False
     held: Collection[ElementType] = tuple(ElementType)
 
     @property
@@ -107,23 +111,30 @@ class Composition:
         return module
 
     def _results(self, entry: HloComputation) -> Iterator[HloInstruction]:
-        x, y = (entry.parameter(i, Shape(self.element_type, _SIZES)) for i in range(2))
+        pairs = _pairs(entry, Shape(self.element_type, _SIZES))
+        x, y = next(pairs)
         for first in self.first:
-            value = first.apply(x, y)
-            if value is None or value.shape.element_type not in self.held:
-                continue
-            other = _other(value, y)
-            for last in self.last:
-                result = last.apply(value, other)
-                if result is not None and result.shape.element_type in self.held:
-                    yield result
+            for group in [(link,) for link in self.last] if self.apart else [self.last]:
+                if self.apart:
+                    x, y = next(pairs)
+                value = first.apply(x, y)
+                if value is None or value.shape.element_type not in self.held:
+                    break
+                other = _other(value, y)
+                for last in group:
+                    result = last.apply(value, other)
+                    if result is not None and result.shape.element_type in self.held:
+                        yield result
 
-    def arguments(self, seed: int) -> list[np.ndarray]:
-        """Two arrays of numbers and special values, in which each meets each."""
+    def arguments(self, module: HloModule, seed: int) -> list[np.ndarray]:
+        """Pairs of arrays of numbers and special values, in which each meets each."""
         random = np.random.default_rng(seed)
         x, y = (_values(self.element_type, random) for _ in range(2))
-        order = np.resize(random.permutation(_COUNT**2), math.prod(_SIZES))
-        return [np.repeat(x, _COUNT)[order].reshape(_SIZES), np.tile(y, _COUNT)[order].reshape(_SIZES)]
+        made: list[np.ndarray] = []
+        while len(made) < len(module.entry.parameters):
+            order = np.resize(random.permutation(_COUNT**2), math.prod(_SIZES))
+            made += [np.repeat(x, _COUNT)[order].reshape(_SIZES), np.tile(y, _COUNT)[order].reshape(_SIZES)]
+        return made
 
     def operands(self, module: HloModule, arguments: list[np.ndarray], number: int) -> list[np.ndarray]:
         """Returns the arrays from which the last op computes a result."""
@@ -143,9 +154,16 @@ def compositions(seed: int, *, every: bool) -> Iterator[Composition]:
                 if every or link.opcode in related or (turn - number - seed) % _SHARE == 0
             )
             last = tuple(link for link in links() if link.opcode == opcode)
-            made = Composition(opcode, element_type, last, first)
+            apart = element_type.is_floating and opcode in (Opcode.ADD, Opcode.SUBTRACT)
+            made = Composition(opcode, element_type, last, first, apart)
             if made.is_possible:
                 yield made
+
+
+def _pairs(entry: HloComputation, shape: Shape) -> Iterator[tuple[HloInstruction, HloInstruction]]:
+    """Adds two parameters after another two."""
+    for number in itertools.count(0, 2):
+        yield entry.parameter(number, shape), entry.parameter(number + 1, shape)
 
 
 def _values(element: ElementType, random: np.random.Generator) -> np.ndarray:

@@ -41,7 +41,7 @@ def test_one_op_after_another(
     module = composition.module() if composition.element_type in composition.held else None
     if module is None:
         not_supported(f"the device doesn't hold {composition.element_type} and a type of the results")
-    arguments = composition.arguments(seed)
+    arguments = composition.arguments(module, seed)
     placed = place(module, ALONE, arguments, layouts=target.layouts)
     (results,) = run(client, [placed], device=device_for(client, composition.name))
     check(

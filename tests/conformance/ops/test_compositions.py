@@ -44,7 +44,10 @@ def test_related_ops_come_after_each_other(last: Opcode, first: str, seed: int) 
 
 
 def test_all_pairs_of_values_meet() -> None:
-    x, y = _quick(0)[Opcode.ADD].arguments(3)
+    composition = _quick(0)[Opcode.MULTIPLY]
+    module = composition.module()
+    assert module is not None
+    x, y = composition.arguments(module, 3)
     pairs = {(a.tobytes(), b.tobytes()) for a, b in zip(x.ravel(), y.ravel(), strict=True)}
     assert len(pairs) == len({a for a, _ in pairs}) * len({b for _, b in pairs})
 
@@ -53,6 +56,15 @@ def test_operands_are_those_of_the_last_op() -> None:
     composition = _quick(0)[Opcode.NEGATE]
     module = composition.module()
     assert module is not None
-    arguments = composition.arguments(0)
+    arguments = composition.arguments(module, 0)
     (operand,) = composition.operands(module, arguments, 0)
     np.testing.assert_array_equal(-operand, np.asarray(evaluate(module, *arguments)[0]))
+
+
+def test_products_that_are_added_have_one_user() -> None:
+    module = _quick(0)[Opcode.ADD].module()
+    assert module is not None
+    products = [i for i in module.entry.instructions if i.opcode == Opcode.MULTIPLY]
+    assert len(products) > 10
+    assert len({tuple(o.name for o in product.operands) for product in products}) == len(products)
+    assert all(len(product.users) == 1 for product in products)

@@ -148,7 +148,7 @@ class OppositeComparison(_Rewriting):
 @_pass("power", "A pass takes a square root for the power of a half.")
 class RootForPower(_Rewriting):
     def replaced(self, instruction):
-        if not _constant(instruction.operand(1), 0.5):
+        if not instruction.shape.element_type.is_floating or not _constant(instruction.operand(1), 0.5):
             return None
         return instruction.parent.add("sqrt", instruction.operand(0), shape=instruction.shape)
 

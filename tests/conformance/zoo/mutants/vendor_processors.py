@@ -262,22 +262,6 @@ MUTANTS += [
         select="[sqrt-",
     ),
     native_mutant(
-        "narrowing-cuts",
-        "A narrowing to bf16 cuts the low bits.",
-        replaced(
-            r"^  (%v\d+) = fptrunc(?: \w+)* float (\S+) to bfloat$",
-            r"  \1.b = bitcast float \2 to i32\n  \1.s = lshr i32 \1.b, 16\n  \1.t = trunc i32 \1.s to i16\n"
-            r"  \1 = bitcast i16 \1.t to bfloat",
-        ),
-        select="[convert-",
-    ),
-    native_mutant(
-        "sums-of-positive-zero",
-        "Sums begin with 0 where they begin with -0.",
-        replaced(r"(float|double) -0\.0\b", r"\1 0.0"),
-        select="[reduce- or [reduce-window-",
-    ),
-    native_mutant(
         "remainder-by-reciprocal",
         "An integer remainder is that of unsigned numbers where they have 32 bits.",
         replaced(r"= srem i32 ", "= urem i32 "),
