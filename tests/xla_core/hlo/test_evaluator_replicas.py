@@ -397,8 +397,7 @@ def test_devices_that_wait_for_a_combination_that_fails_get_an_error() -> None:
             errors.append(error.message)
 
     run_in_threads(bring, 3)
-    assert len(errors) == 3
-    assert all("the values don't fit" in message for message in errors)
+    assert errors == ["the values don't fit"] * 3
 
 
 def test_a_combination_may_take_longer_than_the_timeout() -> None:

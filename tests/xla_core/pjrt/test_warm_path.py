@@ -401,7 +401,7 @@ def test_the_limit_of_memory_holds_and_free_lists_are_given_up_for_it(host: Host
         for _ in range(64):
             results.append(host.execute(program, [x], 1)[0])
 
-    with pytest.raises(HostError, match=r"RESOURCE_EXHAUSTED.* live buffers, .*f32\[4096\]"):
+    with pytest.raises(HostError, match=r" live buffers, .*f32\[4096\]"):
         run_often()
     assert any(result in native_handles for result in results)
     destroy(host, big)

@@ -69,8 +69,8 @@ class Rendezvous:
     ) -> Any:
         """Contributes `value` and returns `function` of what the devices contributed, in the group's order.
 
-        The device that comes last calls the function, for all. If it raises, the others get the error of a device that
-        failed.
+        The device that comes last calls the function, for all. An XlaError that it raises is raised for all, too; of
+        another exception, the others learn that the device failed.
         """
         if len(group) == 1:
             return function([value])
@@ -81,7 +81,13 @@ class Rendezvous:
             brought[me] = value
             is_last = len(brought) == len(group)
         if is_last:  # without the lock, because other groups meet meanwhile
-            combined = function([brought[d] for d in group])
+            try:
+                combined = function([brought[d] for d in group])
+            except XlaError as error:
+                with self._changed:
+                    self._broken[key] = error
+                    self._changed.notify_all()
+                raise
         with self._changed:
             if is_last:  # nobody is woken before, because all wait for the last
                 self._combined[key] = combined
@@ -97,6 +103,8 @@ class Rendezvous:
                 self._wait(missing, meeting)
                 last = next(reversed(brought))
                 while key not in self._combined:  # however long the function takes: it reads what the others brought
+                    if key in self._broken:
+                        raise self._passed_on(self._broken[key])
                     if last in self._ended:
                         raise self._gone(last, meeting, self._ended[last])
                     self._changed.wait()

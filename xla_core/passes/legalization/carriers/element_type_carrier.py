@@ -73,7 +73,8 @@ class ElementTypeCarrier(HloPass):
             for callee in i.called_computations:
                 i.replace_called_computation(callee, module.add_computation(callee.clone()))
         for computation in computations:
-            _Carrying(computation, self._carried, self._in_words, kept).run()
+            keeps_layout = computation.is_entry and module.entry_layouts_fixed
+            _Carrying(computation, self._carried, self._in_words, kept, keeps_layout=keeps_layout).run()
         module.remove_unreachable_computations()
         return True
 
@@ -122,8 +123,11 @@ class _Carrying:
         carried: Mapping[ElementType, ElementType],
         in_words: Collection[ElementType],
         kept: Collection[HloInstruction],
+        *,
+        keeps_layout: bool,
     ) -> None:
         self._computation = computation
+        self._keeps_layout = keeps_layout
         self._carried = carried
         self._in_words = in_words
         self._kept = kept
@@ -148,8 +152,13 @@ class _Carrying:
             else:
                 computation.replace_with(i, new)
         if root in self._values:
-            new = self._values[root]
-            computation.set_root(self._decoded(new, self._own_shape(root)) if computation.is_entry else new)
+            new, own = self._values[root], self._own_shape(root)
+            if self._keeps_layout:
+                new = self._changed(new, own)
+                new.shape = own
+            elif computation.is_entry:
+                new = self._decoded(new, own)
+            computation.set_root(new)
         for old in reversed(order):
             if self._values.get(old, old) is not old:
                 remove_dead(old)
@@ -213,7 +222,7 @@ class _Carrying:
         """Converts the arrays of a value between their types and those that carry them."""
         if shape.is_tuple:
             parts = zip(self._b.elements(value), shape.tuple_shapes, strict=True)
-            return self._b.tuple([self._changed(part, own.without_layout()) for part, own in parts])
+            return self._b.tuple([self._changed(part, own) for part, own in parts])
         if not shape.is_array or value.shape.element_type is shape.element_type:
             return value
         if ElementType.U32 in (value.shape.element_type, shape.element_type):

@@ -47,16 +47,16 @@ def write_words(b: Builder, value: HloInstruction, shape: Shape) -> HloInstructi
     if not shape.num_elements:
         return b.constant(np.zeros(shape.dimensions, kind.dtype), shape)
     count = -(-shape.num_elements // in_word)
-    flat = b.reshape(value, (shape.num_elements,))
+    physical = b.transpose(value, shape.minor_to_major()[::-1])
+    flat = b.reshape(physical, (shape.num_elements,))
     flat = b.pad_in_dim(flat, 0, 0, count * in_word - shape.num_elements)
-    words = joined(kind, HloExpression(b, flat).reshape((count, in_word))).i
-    narrow = words.shape.with_element_type(kind)
-    if not shape.num_elements % in_word:
-        return b.add(Opcode.BITCAST, words, shape=narrow.with_dimensions(shape.dimensions))
-    whole = b.add(Opcode.BITCAST, words, shape=narrow.with_dimensions((count * in_word,)))
-    part = (SliceDimension(0, shape.num_elements),)
-    flat = b.add(Opcode.SLICE, whole, slice=part, frontend_attributes=(COPIES_BEGINNING,))
-    return b.reshape(flat, shape.dimensions)
+    made = joined(kind, HloExpression(b, flat).reshape((count, in_word))).i
+    if shape.num_elements % in_word:
+        whole = made.shape.with_element_type(kind).with_dimensions((count * in_word,))
+        made = b.add(Opcode.BITCAST, made, shape=whole)
+        part = (SliceDimension(0, shape.num_elements),)
+        made = b.add(Opcode.SLICE, made, slice=part, frontend_attributes=(COPIES_BEGINNING,))
+    return made if made.shape == shape else b.add(Opcode.BITCAST, made, shape=shape)
 
 
 def _flat(b: Builder, value: HloInstruction, size: int) -> HloInstruction:

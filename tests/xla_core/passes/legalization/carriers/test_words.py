@@ -21,8 +21,9 @@ KINDS = (T.S8, T.U8, T.S16, T.U16, T.BF16, T.F16)
 IN_MEMORY = {"parameter", "constant", "bitcast", "reshape", "copy", "slice", "concatenate", "tuple"}
 
 
-def legal(text: str) -> xla.HloModule:
+def legal(text: str, fixed: bool = False) -> xla.HloModule:
     module = xla.parse(text)
+    module.entry_layouts_fixed = fixed
     PassContext(invariants=[verify]).run(default_pipeline(TARGET), module, ())
     for i in (i for c in module.computations for i in c.instructions):
         assert i.opcode in IN_MEMORY or not {leaf.element_type for leaf in i.shape.leaves()} & set(KINDS)
@@ -49,6 +50,23 @@ def test_arguments_and_results_are_words(kind: T, dimensions: tuple[int, ...], o
     for found, wanted in zip(xla.evaluate(legal(text), x), xla.evaluate(xla.parse(text), x), strict=True):
         assert found.dtype == wanted.dtype
         np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("kind", ["u8", "s16", "bf16"])
+def test_fixed_layouts_are_kept(kind: str) -> None:
+    shapes = [f"{kind}[3,5]{{0,1}}", f"{kind}[3,5]{{1,0}}"]
+    text = f"""HloModule m, entry_computation_layout={{({shapes[0]})->({", ".join(shapes)})}}
+ENTRY e {{
+  x = {shapes[0]} parameter(0)
+  y = {shapes[0]} add(x, x)
+  z = {shapes[1]} add(x, x)
+  ROOT t = ({", ".join(shapes)}) tuple(y, z)
+}}"""
+    x = np.arange(15).reshape(3, 5).astype(xla.parse(text).parameter_shapes[0].dtype)
+    module = legal(text, fixed=True)
+    assert [str(s) for s in module.result_shape.tuple_shapes] == shapes
+    for found in xla.evaluate(module, x):
+        np.testing.assert_array_equal(found, x + x)
 
 
 @pytest.mark.parametrize("kind", [T.BF16, T.F16], ids=str)
