@@ -145,11 +145,11 @@ class Capabilities(CheckedModel):
             return self.storage_types
         named = frozenset({ElementType.PRED}).union(self.index_types, *self.ops.values())
         widths = {t.bit_width for t in named if t.is_integral}
-        pairs = {t for t in ElementType if t.is_complex and t.component in named}
+        composed = {t for t in ElementType if t.is_complex and t.component in named}
         if ElementType.S32 in frozenset[ElementType]().union(*self.ops.values()):
-            floats = {ElementType.BF16, ElementType.F16} if ElementType.F32 in named else set()
-            pairs |= {t for t in ElementType if t.is_integral and t.bit_width in (8, 16)} | floats
-        return named | pairs | {t for t in (ElementType.S32, ElementType.U32) if t.bit_width in widths}
+            composed |= {t for t in ElementType if t.is_integral and t.bit_width in (8, 16)}
+            composed |= {ElementType.BF16, ElementType.F16} if ElementType.F32 in named else set()
+        return named | composed | {t for t in (ElementType.S32, ElementType.U32) if t.bit_width in widths}
 
     def check(self, instruction: HloInstruction) -> Support:
         """Whether the table and the constraints admit `instruction`, or why not. `TargetConfig.supports` decides."""

@@ -61,6 +61,11 @@ class ParallelModel(CheckedModel):
     index_bits: Literal[32, 64] = 64
 
     @property
+    def blocks_at_once(self) -> int:
+        """How many blocks of a product keep the device busy: a unit is a quarter of what a processor runs at once."""
+        return max(1, self.units // 4)
+
+    @property
     def block_elements(self) -> int:
         """How many 32-bit elements of a row a block keeps in registers, for a row that several stages need."""
         return self.threads * self.registers // 2

@@ -157,7 +157,7 @@ def _met(waiting: Sequence[Member]) -> list[Member]:
         try:
             with np.errstate(all="ignore"):
                 results = evaluate_groups(program.evaluation, instruction, operands)
-        except Exception:  # each device raises it where it meets the others
+        except Exception:  # the workers do the collective again, where each device of the group raises the error
             return []
         for device, value in results.items():
             members[device].run.write(value)

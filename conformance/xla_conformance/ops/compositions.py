@@ -206,10 +206,10 @@ def _elementwise(op: OpDef) -> Iterator[Link]:
     code = op.opcode
     if code == Opcode.CONVERT:
         for t in _CONVERTED:
-            yield Link(f"convert.{t.value}", code, lambda v, _, t=t: _converted(v, t))  # type: ignore[misc]
+            yield Link(f"convert.{t.value}", code, _conversion(t))
     elif code == Opcode.COMPARE:
         for how in ("EQ", "NE", "LT", "LE", "GT", "GE"):
-            yield Link(f"compare.{how}", code, lambda v, o, how=how: _add(v, code, v, o, direction=how))  # type: ignore[misc]
+            yield Link(f"compare.{how}", code, _comparison(how))
     elif {Trait.BITWISE, Trait.NONDETERMINISTIC} & set(op.traits) or op.missing_attribute({}) is not None:
         return
     elif op.arity == 1:
@@ -218,13 +218,24 @@ def _elementwise(op: OpDef) -> Iterator[Link]:
         yield Link(f"{code}.left", code, lambda v, o: _add(v, code, v, o))
         yield Link(f"{code}.right", code, lambda v, o: _add(v, code, o, v))
         for number in (0, 1):
-            yield Link(f"{code}.{number}", code, lambda v, _, n=number: _add(v, code, v, _constant(v, n)))  # type: ignore[misc]
+            yield Link(f"{code}.{number}", code, _with_number(code, number))
 
 
-def _converted(value: HloInstruction, element_type: ElementType) -> HloInstruction:
-    if value.shape.element_type is element_type:
-        raise InvalidArgumentError("a conversion to the same type is none")
-    return _add(value, Opcode.CONVERT, value, shape=Shape(element_type, value.shape.dimensions))
+def _conversion(element_type: ElementType) -> Make:
+    def convert(value: HloInstruction, _: HloInstruction) -> HloInstruction:
+        if value.shape.element_type is element_type:
+            raise InvalidArgumentError("a conversion to the same type is none")
+        return _add(value, Opcode.CONVERT, value, shape=Shape(element_type, value.shape.dimensions))
+
+    return convert
+
+
+def _comparison(direction: str) -> Make:
+    return lambda value, other: _add(value, Opcode.COMPARE, value, other, direction=direction)
+
+
+def _with_number(opcode: Opcode, number: float) -> Make:
+    return lambda value, _: _add(value, opcode, value, _constant(value, number))
 
 
 def _chosen(value: HloInstruction, other: HloInstruction) -> HloInstruction:

@@ -33,7 +33,6 @@ def product_tile(space: ProductSpace, shape: Shape, model: ParallelModel) -> tup
     def blocks() -> int:
         return batch * math.prod(-(-n // t) for n, t in zip(lines, tile, strict=True))
 
-    # A unit of the model is a quarter of what a processor runs at once; one block of a product keeps it busy.
-    while blocks() < model.units // 4 and math.prod(tile) > _LEAST_TILE:
+    while blocks() < model.blocks_at_once and math.prod(tile) > _LEAST_TILE:
         tile[inner if tile[inner] >= tile[1 - inner] else 1 - inner] //= 2
     return tile[0], tile[1]

@@ -47,7 +47,7 @@ class ProductSplitter(OpExpander):
         batch, rows, columns, depth = space.sizes
         tile = product_tile(space, dot.shape, self._parallel)
         blocks = batch * -(-rows // tile[0]) * -(-columns // tile[1])
-        at_once = max(1, self._parallel.units // 4)  # as for `product_tile`
+        at_once = self._parallel.blocks_at_once
         bytes_moved = 2 * dot.shape.num_elements * _sum_type(dot).byte_width  # of the sums of a part
 
         def cost(parts: int) -> float:

@@ -133,15 +133,16 @@ class MergesTransposes(_Rewriting):
         return instruction.parent.add("transpose", inner.operand(0), dimensions=tuple(outer[d] for d in first))
 
 
+_OPPOSITES = {"LT": "GE", "GE": "LT", "LE": "GT", "GT": "LE", "EQ": "NE", "NE": "EQ"}
+
+
 @_pass("not", "A pass takes the opposite comparison for a negated one, also of NaNs.")
 class OppositeComparison(_Rewriting):
-    opposite = {"LT": "GE", "GE": "LT", "LE": "GT", "GT": "LE", "EQ": "NE", "NE": "EQ"}  # noqa: RUF012
-
     def replaced(self, instruction):
         inner = instruction.operand(0)
         if inner.opcode != "compare":
             return None
-        given = {**inner.attributes, "direction": self.opposite[inner.attribute("direction")]}
+        given = {**inner.attributes, "direction": _OPPOSITES[inner.attribute("direction")]}
         return instruction.parent.add("compare", *inner.operands, shape=instruction.shape, **given)
 
 

@@ -55,9 +55,12 @@ class ElementTypeCarrier(HloPass):
             t: c for t, c in CARRIERS.items() if t not in (named if t.is_floating else computed) and c in computed
         }
         converts = capabilities.ops.get(Opcode.CONVERT, frozenset())
-        holds = computed & {ElementType.S32} and capabilities.held_types
         self._has_scatter = Opcode.SCATTER in capabilities.ops
-        self._in_words = frozenset(t for t in self._carried if fills_words(t) and t not in converts and t in holds)
+        self._in_words = frozenset(
+            t
+            for t in self._carried
+            if ElementType.S32 in computed and fills_words(t) and t in capabilities.held_types - converts
+        )
 
     def run(self, module: HloModule) -> bool:
         if not self._carried or not any(
