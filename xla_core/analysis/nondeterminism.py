@@ -6,7 +6,6 @@ They depend on nondeterministic ops, or on eigenvectors or singular vectors, who
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Callable, Iterable
 
 from xla_core.hlo.ir.computation import HloComputation
@@ -19,8 +18,6 @@ from xla_core.hlo.values.shape import Shape
 
 Leaves = tuple[bool, ...]
 """For each leaf of a value: whether it depends on one of the instructions."""
-
-_VECTORS = re.compile(r"lapack_[sdcz](syevd|heevd|gesdd|gesvd|geev)_ffi|Eigh")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -40,7 +37,11 @@ def find_free_signs(module: HloModule) -> Nondeterminism:
     """Propagates dependence on calls that compute eigenvectors or singular vectors, in the same way."""
 
     def computes_vectors(i: HloInstruction) -> bool:
-        return i.opcode == Opcode.CUSTOM_CALL and bool(_VECTORS.fullmatch(i.attribute("custom_call_target")))
+        if i.opcode != Opcode.CUSTOM_CALL:
+            return False
+        from xla_core.lapack import has_free_signs  # few programs need it
+
+        return has_free_signs(i.attribute("custom_call_target"))
 
     return _find(module, computes_vectors)
 

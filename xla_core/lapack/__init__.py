@@ -6,11 +6,11 @@ attributes of each routine.
 """
 
 from xla_core.lapack import tridiagonal as _tridiagonal  # registers its target
-from xla_core.lapack.portable_calls import lapack_call
+from xla_core.lapack.portable_calls import has_free_signs, lapack_call
 from xla_core.lapack.routines import ROUTINES
-from xla_core.lapack.signatures import SIGNATURES, Signature, target_name
+from xla_core.lapack.signatures import SIGNATURES, TARGETS, Signature, target_name
 
 assert _tridiagonal is not None
 assert SIGNATURES.keys() == ROUTINES.keys()
 
-__all__ = ["SIGNATURES", "Signature", "lapack_call", "target_name"]
+__all__ = ["SIGNATURES", "TARGETS", "Signature", "has_free_signs", "lapack_call", "target_name"]

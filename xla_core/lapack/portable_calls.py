@@ -22,7 +22,7 @@ from xla_core.hlo.table.op_table import Attributes
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Shape
 from xla_core.lapack.routines import ROUTINES
-from xla_core.lapack.signatures import target_name
+from xla_core.lapack.signatures import SIGNATURES, TARGETS, target_name
 
 _LETTERS = {ElementType.F32: "s", ElementType.F64: "d", ElementType.C64: "c", ElementType.C128: "z"}
 
@@ -63,6 +63,13 @@ def lapack_call(call: HloInstruction) -> tuple[str, str, list[Shape]] | None:
     attributes = _attributes(call.attributes, routine)
     config = ", ".join(f"{name} = {value} : ui8" for name, value in attributes.items())
     return target_name(routine, letter), f"{{{config}}}", results
+
+
+def has_free_signs(target: str) -> bool:
+    """Whether calls of the target compute eigenvectors or singular vectors, whose signs LAPACK leaves open."""
+    portable = PORTABLE_CALLS.get(target)
+    routine = TARGETS.get(target, ("",))[0] if portable is None else portable.real
+    return routine in SIGNATURES and SIGNATURES[routine].has_free_signs
 
 
 def _attributes(attributes: Attributes, routine: str) -> dict[str, int]:

@@ -19,7 +19,7 @@ from xla_core.hlo.ops.custom_calls import register_custom_call
 from xla_core.hlo.ops.numerics import widen
 from xla_core.hlo.table.backend_config import parse_backend_config
 from xla_core.lapack.schur import complex_schur, eigenvalues_of_blocks, real_schur
-from xla_core.lapack.signatures import SIGNATURES, target_name
+from xla_core.lapack.signatures import SIGNATURES, TARGETS
 
 Attributes = Mapping[str, Any]
 Routine = Callable[..., Sequence[Any]]
@@ -294,6 +294,5 @@ def _batched(name: str, context: EvaluationContext, instruction: HloInstruction,
     return tuple(results) if instruction.shape.is_tuple else results[0]
 
 
-for _name in ROUTINES:
-    for _letter in SIGNATURES[_name].letters:
-        register_custom_call(target_name(_name, _letter))(functools.partial(_batched, _name))
+for _target, (_name, _) in TARGETS.items():
+    register_custom_call(_target)(functools.partial(_batched, _name))

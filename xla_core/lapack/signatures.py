@@ -26,12 +26,14 @@ class Signature:
         letters: the types that have targets: s f32, d f64, c c64, z c128.
         flags: attributes that are characters (as integers), and the allowed characters.
         others: attributes that are integers or booleans.
+        has_free_signs: whether results are eigenvectors or singular vectors, whose signs LAPACK leaves open.
     """
 
     operands: str
     letters: str
     flags: Mapping[str, str] = dataclasses.field(default_factory=dict)
     others: tuple[str, ...] = ()
+    has_free_signs: bool = False
 
     def check(self, call: HloInstruction, attributes: Mapping[str, Any]) -> tuple[tuple[int, ...], dict[str, int]]:
         """Checks a call; returns the batch dimensions, and the sizes of the operands' dimensions by letter.
@@ -63,7 +65,7 @@ class Signature:
     def _sizes(self, call: HloInstruction) -> tuple[tuple[int, ...], dict[str, int]]:
         target: str = call.attribute("custom_call_target")
         operands = [s for o in call.operands for s in o.shape.array_leaves()]
-        patterns, element_type = self.operands.split(), _ELEMENT_TYPES[target.removeprefix("lapack_")[0]]
+        patterns, element_type = self.operands.split(), _ELEMENT_TYPES[TARGETS[target][1]]
         shapes = ", ".join(str(s.without_layout()) for s in operands)
         wrong = _wrong(call, f"takes {element_type} operands ({self.operands}), not {shapes}")
         if len(operands) != len(patterns) or operands[0].rank < len(patterns[0]):
@@ -118,11 +120,11 @@ SIGNATURES: Mapping[str, Signature] = {
     "ormqr": Signature("rk k mn", "sd", others=("left", "transpose")),
     "unmqr": Signature("rk k mn", "cz", others=("left", "transpose")),
     "trsm": Signature("kk mn", "sdcz", _flags("side", "uplo", "trans_x", "diag")),
-    "syevd": Signature("nn", "sd", _SPECTRUM),
-    "heevd": Signature("nn", "cz", _SPECTRUM),
-    "gesdd": Signature("mn", "sdcz", _SVD),
-    "gesvd": Signature("mn", "sdcz", _SVD),
-    "geev": Signature("nn", "sdcz", _flags("compute_left", "compute_right")),
+    "syevd": Signature("nn", "sd", _SPECTRUM, has_free_signs=True),
+    "heevd": Signature("nn", "cz", _SPECTRUM, has_free_signs=True),
+    "gesdd": Signature("mn", "sdcz", _SVD, has_free_signs=True),
+    "gesvd": Signature("mn", "sdcz", _SVD, has_free_signs=True),
+    "geev": Signature("nn", "sdcz", _flags("compute_left", "compute_right"), has_free_signs=True),
     "gees": Signature("nn", "sdcz", _flags(mode="NV")),
     "gehrd": Signature("nn", "sdcz", others=("low", "high")),
     "sytrd": Signature("nn", "sd", _UPLO),
@@ -134,3 +136,11 @@ SIGNATURES: Mapping[str, Signature] = {
 def target_name(routine: str, letter: str) -> str:
     """Returns the custom call's target for a routine and a type: `lapack_spotrf_ffi`."""
     return f"lapack_{letter}{routine}_ffi"
+
+
+TARGETS: Mapping[str, tuple[str, str]] = {
+    target_name(routine, letter): (routine, letter)
+    for routine, signature in SIGNATURES.items()
+    for letter in signature.letters
+}
+"""Custom call's target -> its routine and the letter of its type."""

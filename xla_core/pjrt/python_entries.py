@@ -26,7 +26,7 @@ from collections.abc import Callable
 
 from xla_core.pjrt.abi_table import FUNCTIONS
 from xla_core.pjrt.native import NativeCode, common
-from xla_core.runtime.host.queue import skip_library_teardown
+from xla_core.runtime.host.exit import skip_library_teardown
 
 _EXIT_SECONDS = 1.0
 

@@ -22,7 +22,8 @@ from xla_core.errors import FailedPreconditionError, InvalidArgumentError, XlaEr
 from xla_core.handle import Handle
 from xla_core.hlo.values.literal import Literal
 from xla_core.hlo.values.shape import Shape
-from xla_core.runtime.host.queue import finish_at_exit, forked_error
+from xla_core.runtime.host.exit import finish_at_exit
+from xla_core.runtime.host.work import forked_error
 from xla_core.runtime.host_array import as_host_array
 from xla_core.runtime.memory import idle_memory
 from xla_core.runtime.memory.allocator import PoolAllocator

@@ -9,13 +9,12 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import math
-import re
 from collections.abc import Mapping
 
 from xla_backend_cpu.blas import symbol_address
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import ElementType, HloInstruction, Opcode, parse_backend_config
-from xla_core.lapack import SIGNATURES
+from xla_core.lapack import SIGNATURES, TARGETS
 
 __all__ = ["LapackCall"]
 
@@ -80,7 +79,7 @@ _ROUTINES: Mapping[str, _Routine] = {
     "gtsv": _Routine("n k 0+ 1 2 3 ld.n info", "0 1 2 3 info:I:"),
 }
 
-_TARGET = re.compile(rf"lapack_([sdcz])({'|'.join(_ROUTINES)})_ffi")
+assert _ROUTINES.keys() == SIGNATURES.keys()
 
 
 class LapackCall:
@@ -97,11 +96,8 @@ class LapackCall:
     """
 
     def __init__(self, call: HloInstruction) -> None:
-        match = _TARGET.fullmatch(call.attribute("custom_call_target"))
-        assert match is not None
         self._call = call
-        self.letter, name = match.groups()
-        self.name = name
+        self.name, self.letter = name, _ = TARGETS[call.attribute("custom_call_target")]
         self.routine = _ROUTINES[name]
         self.symbol = f"{self.letter}{name}_"
         self.element_type = _OWN[self.letter]
@@ -120,7 +116,7 @@ class LapackCall:
         Raises:
             InvalidArgumentError: LAPACK would reject the call, or would access memory outside the operands.
         """
-        if call.opcode != Opcode.CUSTOM_CALL or not _TARGET.fullmatch(call.attribute("custom_call_target")):
+        if call.opcode != Opcode.CUSTOM_CALL or call.attribute("custom_call_target") not in TARGETS:
             return None
         return LapackCall(call)
 

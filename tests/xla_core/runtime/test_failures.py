@@ -160,8 +160,8 @@ def test_stuck_streams_share_one_deadline_at_exit() -> None:
         import threading
         from types import SimpleNamespace
         from xla_core.runtime import HostStream
-        from xla_core.runtime.host import queue as host_queue
-        host_queue._EXIT_SECONDS = 1.0
+        from xla_core.runtime.host import exit as host_exit
+        host_exit._EXIT_SECONDS = 1.0
         never = threading.Event()
         streams = [HostStream(SimpleNamespace(ordinal=0, device_name="device 0")) for _ in range(20)]
         for stream in streams:
@@ -178,8 +178,8 @@ def test_the_process_ends_in_order_while_a_product_runs(status: int) -> None:
         import sys
         import numpy as np
         import xla_core
-        from xla_core.runtime.host import queue as host_queue
-        host_queue._EXIT_SECONDS = 0.2
+        from xla_core.runtime.host import exit as host_exit
+        host_exit._EXIT_SECONDS = 0.2
         n = 9000
         exe = xla_core.Client("cpu").compile(
             f"HloModule m ENTRY e {{{{ x = f32[{{n}},{{n}}] parameter(0) y = f32[{{n}},{{n}}] dot(x, x),"

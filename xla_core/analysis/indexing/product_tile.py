@@ -6,6 +6,7 @@ import math
 
 from xla_core.analysis.indexing.product_space import ProductSpace
 from xla_core.hlo.values.shape import Shape
+from xla_core.sizes import power_above
 from xla_core.target import ParallelModel
 
 _TILE = 128  # rows and columns of a tile, at most
@@ -27,7 +28,7 @@ def product_tile(space: ProductSpace, shape: Shape, model: ParallelModel) -> tup
         model: how the target divides work. It has blocks of threads.
     """
     batch, *lines, _ = space.sizes
-    tile = [min(_TILE, 1 << (n - 1).bit_length()) for n in lines]
+    tile = [min(_TILE, power_above(n)) for n in lines]
     inner = 0 if has_neighbouring_rows(space, shape) else 1
 
     def blocks() -> int:

@@ -7,7 +7,6 @@ The calls are those that JAX emits on CPUs (`lapack_spotrf_ffi` and so on), and 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,7 +20,6 @@ from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.shape import Shape
 from xla_core.passes.expanders.expander import OpExpander
 
-_TARGET = re.compile(r"lapack_[sdcz](\w+)_ffi")
 _PERTURBED = "tridiagonal_solve_perturbed_ffi"
 
 
@@ -61,7 +59,7 @@ class LapackExpander(OpExpander):
 
 def _routine(instruction: HloInstruction) -> tuple[str, dict[str, Any]] | None:
     """The routine of a call and its attributes."""
-    from xla_core.lapack import SIGNATURES, lapack_call
+    from xla_core.lapack import SIGNATURES, TARGETS, lapack_call
 
     target, config = instruction.attribute("custom_call_target"), instruction.attribute("backend_config")
     if target == _PERTURBED:
@@ -69,13 +67,13 @@ def _routine(instruction: HloInstruction) -> tuple[str, dict[str, Any]] | None:
     portable = lapack_call(instruction)
     if portable is not None:
         target, config, _ = portable
-    match = _TARGET.fullmatch(target)
-    if match is None or match[1] not in SIGNATURES:
+    if target not in TARGETS:
         return None
+    routine, _ = TARGETS[target]
     attributes = dict(parse_backend_config(config or ""))
     if portable is None:
-        SIGNATURES[match[1]].check(instruction, attributes)
-    return match[1], attributes
+        SIGNATURES[routine].check(instruction, attributes)
+    return routine, attributes
 
 
 def _shaped(b: Builder, made: HloInstruction, shape: Shape) -> HloInstruction:

@@ -14,6 +14,7 @@ from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.attributes import PaddingDimension
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.legalization.decompositions import decomposition
+from xla_core.sizes import power_above
 
 _LARGEST = 64  # the most rows of a DFT matrix for a factor of the length
 _LARGEST_PRIME = 256  # the most rows of a DFT matrix for a prime factor
@@ -123,7 +124,7 @@ def _unsplit(b: Builder, pair: _Pair, sign: int) -> _Pair:
 def _convolved(b: Builder, pair: _Pair, sign: int) -> _Pair:
     """Transforms rows with transforms of a power of two, since 2jk = j^2 + k^2 - (k - j)^2. (Bluestein 1970.)"""
     n = pair[0].shape.dimensions[1]
-    size = 1 << (2 * n - 2).bit_length()
+    size = power_above(2 * n - 1)
     numbers = np.arange(n, dtype=np.int64)
     chirp = _roots(sign, numbers * numbers, 2 * n)
     kernel = np.zeros(size, complex)

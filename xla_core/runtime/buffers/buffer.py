@@ -19,7 +19,7 @@ from xla_core.hlo.values.shape import Shape
 from xla_core.runtime.buffers.tracked_buffer import TrackedBuffer
 from xla_core.runtime.device import Device, wait_for
 from xla_core.runtime.host.event import ready_event
-from xla_core.runtime.host.queue import raiser
+from xla_core.runtime.host.work import raiser
 from xla_core.runtime.shape_cache import intern_shape, row_major_bytes
 
 _READY = ready_event()

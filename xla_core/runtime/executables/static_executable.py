@@ -25,7 +25,7 @@ from xla_core.runtime.device import Device, DeviceSet
 from xla_core.runtime.executables import serialization
 from xla_core.runtime.executables.device_program import DeviceProgram
 from xla_core.runtime.executables.loaded_executable import LoadedExecutable
-from xla_core.runtime.host.queue import raiser
+from xla_core.runtime.host.work import raiser
 from xla_core.runtime.host_array import as_argument
 from xla_core.runtime.in_process_communicator import report_failure
 from xla_core.runtime.programs.signature import Signature

@@ -9,10 +9,6 @@ A handoff costs about 30 us of processor time, so callers that wait for each res
 
 from __future__ import annotations
 
-import atexit
-import ctypes
-import dataclasses
-import functools
 import os
 import sys
 import threading
@@ -20,57 +16,18 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable
-from typing import Any, NoReturn
 
 from xla_core import profiler
 from xla_core.errors import CancelledError, FailedPreconditionError, ResourceExhaustedError, XlaError, as_xla_error
 from xla_core.interruptible import start_thread
 from xla_core.runtime.host import event
 from xla_core.runtime.host.event import RecordedPoint
+from xla_core.runtime.host.work import NamedWork, Work, forked_error, label_of
 
 INLINE_MICROSECONDS = 40.0
 _AWAITED_MICROSECONDS = 500.0  # as INLINE_MICROSECONDS, where callers wait for each result
 _AWAITED_RUNS = 15  # after this many the worker gets the work, which shows whether callers still wait
-_EXIT_SECONDS = 10.0
 _IDLE_SECONDS = 2.0  # an idle worker ends after this; later work starts another
-
-Work = Callable[[], None]
-
-
-def raiser(error: Exception) -> Callable[..., Any]:
-    """Returns a function that raises `error`, whatever its arguments are."""
-
-    def fail(*arguments: object) -> NoReturn:
-        raise error.with_traceback(None)
-
-    return fail
-
-
-def forked_error() -> FailedPreconditionError:
-    return FailedPreconditionError(
-        "this client was made before a fork, and its threads and devices stayed in the parent process",
-        hint='make a new xla_core.Client in the child, or start processes with multiprocessing\'s "spawn"',
-    )
-
-
-def _label(work: Work) -> str:
-    """Returns the name of work in a profile: its own, that of a method's object (a kernel) or of the function."""
-    if isinstance(work, _NamedWork):
-        return work.name
-    function = work.func if isinstance(work, functools.partial) else work
-    name = getattr(getattr(function, "__self__", None), "name", None)
-    if isinstance(name, str) and name:
-        return name
-    return getattr(function, "__qualname__", type(function).__name__).split(".<locals>")[0].rpartition(".")[2]
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class _NamedWork:
-    work: Work
-    name: str
-
-    def __call__(self) -> None:
-        self.work()
 
 
 class HostQueue:
@@ -96,10 +53,10 @@ class HostQueue:
         self._changed = threading.Condition(threading.Lock())
         self._queue: deque[Work | RecordedPoint] = deque()  # the first item is being run
         self._closing = False
-        self._is_held = False  # the first item is kept back: see `hold`
+        self._is_held = False  # the first item is kept back: see `HoldingQueue`
         self._error: XlaError | None = None
         self._sticky = False
-        _queues.add(self)
+        QUEUES.add(self)
 
     def enqueue(
         self,
@@ -116,7 +73,7 @@ class HostQueue:
         `attempt` is for work whose duration nobody knows before. It does the work and returns True, or it returns False
         when half a millisecond has passed, and has changed nothing. Callers that wait for each result try it first.
         """
-        work = _NamedWork(work, name) if name else work
+        work = NamedWork(work, name) if name else work
         if microseconds <= self._inline_limit and not self._queue and self._busy.acquire(False):
             try:
                 if not self._queue:
@@ -143,31 +100,10 @@ class HostQueue:
             nonlocal done
             done = attempt()
 
-        self._run(_NamedWork(run, name) if name else run)
+        self._run(NamedWork(run, name) if name else run)
         if done:
             self._count_awaited_run()
         return done or self._error is not None
-
-    # -- work that the caller does later -----------------------------------------------------------------------------
-
-    def hold(self, work: Work) -> bool:
-        """Enqueues work that the caller will do, if the queue is idle. Returns whether it is enqueued.
-
-        The caller calls `take`, does the work, and calls `give_back`; or it calls `release`, and the worker does it.
-        The worker also does it if anyone waits for the queue, or enqueues other work, before the caller calls `take`.
-        The work itself must enqueue nothing on the queue.
-        """
-        if self._inline_limit <= 0 or sys.is_finalizing() or not self._idle():
-            return False
-        try:
-            with self._changed:
-                if self._queue or self._error is not None or self._closing:  # another thread may have been quicker
-                    return False
-                self._is_held = True
-                self._queue.append(work)
-                return True
-        finally:
-            self._busy.release()
 
     def release(self) -> None:
         """Lets the worker do the work that is held, if any is."""
@@ -175,32 +111,6 @@ class HostQueue:
             if self._is_held:
                 self._wake()
                 self._is_held = False
-
-    def take(self) -> bool:
-        """Begins the work that is held. Returns whether it is the caller's to do."""
-        if not self._busy.acquire(False):
-            return False
-        with self._changed:
-            is_held, self._is_held = self._is_held, False
-        if is_held:
-            self.turn = threading.get_ident()
-        else:
-            self._busy.release()
-        return is_held
-
-    def give_back(self, *, done: bool, error: XlaError | None = None) -> None:
-        """Ends what `take` began. Work that is not done is the worker's. An error poisons the queue."""
-        self.turn = 0
-        if done or error is not None:
-            self._error = error
-            self._queue.popleft()
-            while self._queue and isinstance(item := self._queue[0], RecordedPoint):
-                self._do(item)
-                self._queue.popleft()
-        self._busy.release()
-        with self._changed:
-            if self._queue:
-                self._wake()
 
     def run_inline(self) -> None:
         self._inline_limit = float("inf")
@@ -239,7 +149,7 @@ class HostQueue:
         finally:
             self.turn = 0
         if start and (active := profiler.active) is not None:
-            active.add(_label(work), "stream", start, time.perf_counter_ns(), self.name)
+            active.add(label_of(work), "stream", start, time.perf_counter_ns(), self.name)
 
     def _idle(self) -> bool:
         """Acquires `_busy` if no work runs or is queued. If it returns True, the caller must release `_busy`."""
@@ -358,52 +268,14 @@ class HostQueue:
                 item.complete(self._error)
 
 
-_queues: weakref.WeakSet[HostQueue] = weakref.WeakSet()
+QUEUES: weakref.WeakSet[HostQueue] = weakref.WeakSet()
 _newest = 0  # id of the item that was last queued for any worker; the ends of errors don't count
-
-
-@functools.cache
-def finish_at_exit() -> bool:
-    """Lets the workers finish the enqueued work at exit. Returns False if some are still at work after a while.
-
-    The wait is bounded, because work may wait for something that never comes, such as an infeed.
-    """
-    try:
-        busy = _close([*_queues], min(1.0, _EXIT_SECONDS))
-        if busy:
-            names = " and ".join(queue.name for queue in busy)
-            end = f"the process waits {_EXIT_SECONDS:.0f} s for it; Ctrl-C ends it at once"
-            print(f"xla-core: work on {names} still runs; {end}", file=sys.stderr)
-            busy = _close(busy, _EXIT_SECONDS)
-    except KeyboardInterrupt:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(130)
-    if busy:
-        skip_library_teardown()
-    return not busy
-
-
-def skip_library_teardown() -> None:
-    """Makes the process end before libraries (OpenBLAS, LLVM) free what threads that still run use."""
-    libc = ctypes.CDLL(None)
-    if hasattr(libc, "on_exit"):
-        libc.on_exit(libc._exit, None)
-
-
-def _close(queues: list[HostQueue], seconds: float) -> list[HostQueue]:
-    """Closes the queues, and returns those that are at work after `seconds`."""
-    deadline = time.monotonic() + seconds
-    for queue in queues:
-        queue.close(max(0.0, deadline - time.monotonic()))
-    return [queue for queue in queues if queue.worker is not None]
 
 
 def _after_fork() -> None:
     event.reset_after_fork()
-    for queue in list(_queues):
+    for queue in list(QUEUES):
         queue.reset_after_fork()
 
 
-atexit.register(finish_at_exit)
 os.register_at_fork(after_in_child=_after_fork)

@@ -12,7 +12,8 @@ from xla_core.backend.event import Event
 from xla_core.backend.stream import HostBytes, Stream
 from xla_core.errors import InternalError
 from xla_core.runtime.host.event import HostEvent, ready_event
-from xla_core.runtime.host.queue import HostQueue, Work
+from xla_core.runtime.host.holding_queue import HoldingQueue
+from xla_core.runtime.host.work import Work
 
 if TYPE_CHECKING:
     from xla_core.backend.stream_executor import StreamExecutor
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _COPY_MICROSECONDS_PER_BYTE = 1e-4  # 10 GB/s
 
 
-class HostStream(HostQueue, Stream):
+class HostStream(HoldingQueue, Stream):
     """An in-order queue on the host.
 
     The device's memory is reached by `executor.host_view`; a backend whose memory has no such view overrides `write`,

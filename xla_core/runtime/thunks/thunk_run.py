@@ -10,7 +10,7 @@ from xla_core.backend.communicator import Communicator
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.stream import Stream
 from xla_core.backend.stream_executor import RunOptions
-from xla_core.runtime.host.queue import raiser
+from xla_core.runtime.host.work import raiser
 from xla_core.schedule import Thunk
 
 Place = tuple[int, int, int]

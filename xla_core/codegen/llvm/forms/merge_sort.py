@@ -19,7 +19,7 @@ from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelPlan
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.target_abi import KernelFrame
-from xla_core.codegen.sizes import power_above, power_below
+from xla_core.sizes import power_above, power_below
 from xla_core.target import ParallelModel
 
 _BLOCK = 256  # threads

@@ -19,10 +19,10 @@ from xla_core.analysis.indexing import (
 from xla_core.codegen.llvm.blocks.tile_copy import TileLayout
 from xla_core.codegen.llvm.elements.accumulators import accumulated_type
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelPlan
-from xla_core.codegen.sizes import power_above, power_below
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.op_table import Trait
 from xla_core.hlo.table.opcode import Opcode
+from xla_core.sizes import power_above, power_below
 from xla_core.target import MatrixShape, ParallelModel
 
 _LEAST_THREADS = 128

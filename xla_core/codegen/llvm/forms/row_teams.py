@@ -44,9 +44,9 @@ from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.loops.ir_array import ElementValue, IrArray
 from xla_core.codegen.llvm.loops.vectors import Vectors
 from xla_core.codegen.llvm.target_abi import KernelFrame
-from xla_core.codegen.sizes import ceil_div
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.opcode import Opcode
+from xla_core.sizes import ceil_div
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

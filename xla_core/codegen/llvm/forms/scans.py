@@ -45,8 +45,8 @@ from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.loops.vectors import Vectors
 from xla_core.codegen.llvm.target_abi import KernelFrame
-from xla_core.codegen.sizes import ceil_div
 from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.sizes import ceil_div
 from xla_core.target import ParallelModel
 
 _COLUMN_PART = 8  # elements of a column that a thread takes at once

@@ -22,10 +22,10 @@ from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.loops.ir_array import IrArray
 from xla_core.codegen.llvm.target_abi import KernelFrame
-from xla_core.codegen.sizes import ceil_div
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Shape
+from xla_core.sizes import ceil_div
 
 _NOTHING = -1  # the position of what a window without elements selects
 

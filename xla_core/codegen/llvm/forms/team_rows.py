@@ -10,7 +10,7 @@ from xla_core.codegen.llvm.forms.kernel_form import KernelBody
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.index_values import IndexValues
-from xla_core.codegen.sizes import ceil_div, power_below
+from xla_core.sizes import ceil_div, power_below
 from xla_core.target import ParallelModel
 
 BLOCK = 256

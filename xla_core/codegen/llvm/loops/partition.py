@@ -17,7 +17,7 @@ from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext, minor_loop_metadata
 from xla_core.codegen.llvm.loops.index_values import IndexValues
 from xla_core.codegen.llvm.loops.transposition import SIZE, Tile
-from xla_core.codegen.sizes import ceil_div
+from xla_core.sizes import ceil_div
 from xla_core.target import ParallelModel
 
 _LEAST_CHUNK = 256  # iterations of a loop over a tile; shorter pieces of rows come slowly from memory

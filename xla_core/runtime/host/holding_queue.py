@@ -1,0 +1,62 @@
+"""HoldingQueue: a host queue that can keep work back until its caller does it."""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+from xla_core.errors import XlaError
+from xla_core.runtime.host.event import RecordedPoint
+from xla_core.runtime.host.queue import HostQueue
+from xla_core.runtime.host.work import Work
+
+
+class HoldingQueue(HostQueue):
+    """A host queue whose first item may be work that is held: its caller does it, unless someone needs it before.
+
+    The caller calls `hold`, and later `take`, does the work, and calls `give_back`; or it calls `release`, and the
+    worker does it. The worker also does it if anyone waits for the queue, or enqueues other work, before `take`.
+    """
+
+    def hold(self, work: Work) -> bool:
+        """Enqueues work that the caller will do, if the queue is idle. Returns whether it is enqueued.
+
+        The work itself must enqueue nothing on the queue.
+        """
+        if self._inline_limit <= 0 or sys.is_finalizing() or not self._idle():
+            return False
+        try:
+            with self._changed:
+                if self._queue or self._error is not None or self._closing:  # another thread may have been quicker
+                    return False
+                self._is_held = True
+                self._queue.append(work)
+                return True
+        finally:
+            self._busy.release()
+
+    def take(self) -> bool:
+        """Begins the work that is held. Returns whether it is the caller's to do."""
+        if not self._busy.acquire(False):
+            return False
+        with self._changed:
+            is_held, self._is_held = self._is_held, False
+        if is_held:
+            self.turn = threading.get_ident()
+        else:
+            self._busy.release()
+        return is_held
+
+    def give_back(self, *, done: bool, error: XlaError | None = None) -> None:
+        """Ends what `take` began. Work that is not done is the worker's. An error poisons the queue."""
+        self.turn = 0
+        if done or error is not None:
+            self._error = error
+            self._queue.popleft()
+            while self._queue and isinstance(item := self._queue[0], RecordedPoint):
+                self._do(item)
+                self._queue.popleft()
+        self._busy.release()
+        with self._changed:
+            if self._queue:
+                self._wake()
