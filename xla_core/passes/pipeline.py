@@ -72,7 +72,7 @@ def _legalization(target: TargetConfig, options: CompileOptions) -> HloPass:
     rewrite = Legalization(target.supports, refuse=options.fallback != "host")
     # The host calls LAPACK, which is faster than loops of a device.
     lapack = [] if options.fallback == "host" else [lapack_expansion(target)]
-    return HloPassPipeline("legalization", [*lapack, *carrier_passes(target.capabilities), rewrite])
+    return HloPassPipeline("legalization", [*lapack, *carrier_passes(target), rewrite])
 
 
 def _simplification_after_legalization(target: TargetConfig, options: CompileOptions) -> HloPass:

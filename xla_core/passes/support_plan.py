@@ -151,7 +151,7 @@ class _Study:
         def supports(instruction: HloInstruction) -> Support:
             return _all_that_lacks(target, instruction)
 
-        PassContext.default().run(HloPassPipeline("carriers", carrier_passes(target.capabilities)), module, ())
+        PassContext.default().run(HloPassPipeline("carriers", carrier_passes(target)), module, ())
         _, unmet = rewrite_unsupported(module, supports)
         parts: dict[Unmet | None, dict[Unmet, None]] = {}  # instruction -> those of its decomposition that are unmet
         for one in unmet:

@@ -40,7 +40,7 @@ class Capabilities(CheckedModel):
         index_types: element types of indices into arrays.
         storage_types: element types of arrays in the device's memory; None means all types of `ops` and `index_types`,
             pred, and complex numbers of their floats, which are two floats side by side. A device with s32 holds
-            integers of 8 and 16 bits too, and one with s32 and f32 holds bf16 and f16: several in a word.
+            integers of 16 bits and less too, and one with s32 and f32 floats of 16 bits and less: several in a word.
         custom_calls: custom-call targets that the device runs, with any operands.
         dot_algorithms: values of a dot's `algorithm` that the device implements; else operands are rounded first.
         composites: names of StableHLO composites that the device runs; they become custom calls of that target.
@@ -147,8 +147,9 @@ class Capabilities(CheckedModel):
         widths = {t.bit_width for t in named if t.is_integral}
         composed = {t for t in ElementType if t.is_complex and t.component in named}
         if ElementType.S32 in frozenset[ElementType]().union(*self.ops.values()):
-            composed |= {t for t in ElementType if t.is_integral and t.bit_width in (8, 16)}
-            composed |= {ElementType.BF16, ElementType.F16} if ElementType.F32 in named else set()
+            composed |= {t for t in ElementType if t.is_integral and t.bit_width <= 16}
+            if ElementType.F32 in named:
+                composed |= {t for t in ElementType if t.is_floating and t.bit_width <= 16}
         return named | composed | {t for t in (ElementType.S32, ElementType.U32) if t.bit_width in widths}
 
     def check(self, instruction: HloInstruction) -> Support:

@@ -97,12 +97,16 @@ def _set_dimension_size(context: EvaluationContext, instruction: HloInstruction,
 
 def _bitcast_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     operand, result = array(operands[0]), declared_array(declared)
-    before, after = (
-        operand.num_elements * operand.element_type.bit_width,
-        result.num_elements * result.element_type.bit_width,
-    )
-    check(before == after, lambda: f"bitcast of {operand} ({before} bits) to {result} ({after} bits)")
+    before, after = (s.num_elements * s.element_type.bit_width for s in (operand, result))
+    same = before == after or _has_the_bytes_of(operand, result)
+    check(same, lambda: f"bitcast of {operand} ({before} bits) to {result} ({after} bits)")
     return result
+
+
+def _has_the_bytes_of(operand: Shape, result: Shape) -> bool:
+    """Whether both have as many bytes in memory that holds each element in bytes of its own."""
+    is_packed = any(s.layout is not None and s.layout.element_size_in_bits for s in (operand, result))
+    return not is_packed and operand.byte_size == result.byte_size
 
 
 def _bitcast(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
@@ -111,8 +115,11 @@ def _bitcast(context: EvaluationContext, instruction: HloInstruction, values: li
     order = after.minor_to_major()[::-1]
     flat = np.transpose(values[0], before.minor_to_major()[::-1]).reshape(-1)
     if before.element_type is not after.element_type:
-        ratio = after.element_type.bit_width // before.element_type.bit_width
-        flat = bitcast_convert(flat if ratio <= 1 else flat.reshape(-1, ratio), after.dtype)
+        if before.num_elements * before.element_type.bit_width != after.num_elements * after.element_type.bit_width:
+            flat = np.ascontiguousarray(flat).view(after.dtype)
+        else:
+            ratio = after.element_type.bit_width // before.element_type.bit_width
+            flat = bitcast_convert(flat if ratio <= 1 else flat.reshape(-1, ratio), after.dtype)
     return np.transpose(flat.reshape([after.dimensions[d] for d in order]), np.argsort(order))
 
 

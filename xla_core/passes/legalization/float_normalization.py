@@ -80,6 +80,9 @@ def _rebuild(i: HloInstruction, b: Builder, types: dict[ElementType, ElementType
         literal = Literal(i.literal.array.astype(types[i.shape.element_type].dtype))
         return b.convert(b.add(Opcode.CONSTANT, shape=literal.shape, literal=literal), i.shape)
     new = b.clone(i, operands, shape=_widened(i.shape, types), **changed)
+    if i.shape.element_type is ElementType.F8E8M0FNU and i.opcode in (Opcode.MULTIPLY, Opcode.DIVIDE):
+        least = b.constant(2.0**-127, new.shape)  # products of powers of two underflow in f32, but aren't zero
+        new = b.add(Opcode.MAXIMUM, new, least)
     if not i.shape.is_tuple:
         return b.convert(new, i.shape)
     elements = [b.add(Opcode.GET_TUPLE_ELEMENT, new, index=k) for k in range(len(i.shape.tuple_shapes))]

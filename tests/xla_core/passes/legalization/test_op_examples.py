@@ -27,7 +27,7 @@ from xla_core.target import Capabilities, TargetConfig
 T = ElementType
 FEW = Capabilities().with_ops(PRIMITIVES, [T.F32, T.S32, T.PRED])
 COLUMNS = ("f32", "i32", "i1", ANY)
-CARRIED = {T.F32, T.S32, T.PRED, T.U32, T.U16, T.S16, T.U8, T.BF16, T.F16, T.TOKEN}
+CARRIED = {T.PRED, T.TOKEN, *(t for t in T if (t.is_integral or t.is_floating) and t.bit_width <= 32)}
 """The types of a device that has f32, s32 and pred, those that it carries in them, and tokens, which have no value."""
 ELSEWHERE = {Trait.COLLECTIVE, Trait.ASYNC, Trait.HOST_TRANSFER, Trait.PER_DEVICE}
 OUTSIDE = {"infeed", "outfeed", "custom-call", "rng", "rng-get-and-update-state"}

@@ -15,10 +15,10 @@ from xla_core.target import Capabilities, TargetConfig
 
 T = ElementType
 TARGET = TargetConfig(name="primitive", capabilities=Capabilities().with_ops(PRIMITIVES, [T.F32, T.S32, T.PRED]))
-NARROW = {T.S8, T.U8, T.S16, T.U16, T.BF16, T.F16}
+NARROW = {t for t in T if (t.is_integral or t.is_floating) and t.bit_width <= 16}
 HELD = {"float32", "int32", "uint32", "bool", "complex64", *(t.dtype.name for t in NARROW)}
-OTHER_TYPES = {"float64_and_int64", "runge_kutta", "conversions", "float8"}
-"""Programs that compute with 64 bits or 8-bit floats."""
+OTHER_TYPES = {"float64_and_int64", "runge_kutta", "conversions"}
+"""Programs that compute with 64 bits."""
 
 
 def fits(program: Program) -> bool:

@@ -4,11 +4,16 @@ from xla_core.passes.legalization.carriers.complex_pairs import ComplexPairs
 from xla_core.passes.legalization.carriers.constants_of_lacking_types import ConstantsOfLackingTypes
 from xla_core.passes.legalization.carriers.element_type_carrier import ElementTypeCarrier
 from xla_core.passes.pass_manager import HloPass
-from xla_core.target import Capabilities
+from xla_core.target import TargetConfig
 
 __all__ = ["ComplexPairs", "ConstantsOfLackingTypes", "ElementTypeCarrier", "carrier_passes"]
 
 
-def carrier_passes(capabilities: Capabilities) -> list[HloPass]:
+def carrier_passes(target: TargetConfig) -> list[HloPass]:
     """The passes that precede legalization."""
-    return [ConstantsOfLackingTypes(capabilities), ComplexPairs(capabilities), ElementTypeCarrier(capabilities)]
+    capabilities = target.capabilities
+    return [
+        ConstantsOfLackingTypes(capabilities),
+        ComplexPairs(capabilities),
+        ElementTypeCarrier(capabilities, target.layouts),
+    ]

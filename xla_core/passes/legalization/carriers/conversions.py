@@ -10,13 +10,13 @@ from xla_core.hlo.decompositions.expression import HloExpression
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
+from xla_core.passes.legalization.carriers.narrow_floats import bits_of_float, float_of_bits, rounded
 
 _F32, _S32, _U32, _PRED = ElementType.F32, ElementType.S32, ElementType.U32, ElementType.PRED
 
 CARRIERS = {
     **{t: _S32 for t in ElementType if t.is_integral and (t.bit_width < 32 or t is _U32)},
-    ElementType.BF16: _F32,
-    ElementType.F16: _F32,
+    **{t: _F32 for t in ElementType if t.is_floating and t.bit_width < 32},
 }
 """Element type -> the type that carries it: a narrow one by its values, u32 by its bits."""
 
@@ -26,23 +26,14 @@ Carried = Mapping[ElementType, ElementType]
 
 def wrapped(kind: ElementType, x: HloExpression) -> HloExpression:
     """The value of `kind` for a number in its carrier: integers modulo 2^width, floats rounded to nearest even."""
-    if kind is ElementType.BF16:
-        return x.op(Opcode.REDUCE_PRECISION, exponent_bits=8, mantissa_bits=7)
-    if kind is ElementType.F16:
-        return _rounded_to_f16(x)
+    if kind.is_floating:
+        return rounded(kind, x)
     if kind is _U32:
         return x
     if kind.is_signed:
         spare = 32 - kind.bit_width
         return (x << spare).op(Opcode.SHIFT_RIGHT_ARITHMETIC, spare)
     return x & ((1 << kind.bit_width) - 1)
-
-
-def _rounded_to_f16(x: HloExpression) -> HloExpression:
-    """Below 2^-14, f16 has multiples of 2^-24: those are the f32 numbers between 1/2 and 1."""
-    normal = x.op(Opcode.REDUCE_PRECISION, exponent_bits=5, mantissa_bits=10)
-    tiny = (abs(x) + 0.5) - 0.5
-    return (abs(x) < 2.0**-14).where((x < 0).where(-tiny, x.equals(0).where(x, tiny)), normal)
 
 
 def converted(source: ElementType, target: ElementType, x: HloExpression, carried: Carried) -> HloExpression:
@@ -87,24 +78,31 @@ def reinterpreted(source: ElementType, target: ElementType, x: HloExpression) ->
     return value_of(target, bits)
 
 
-def split(kind: ElementType, bits: HloExpression, width: int) -> HloExpression:
-    """The numbers of `kind`, in its carrier, that each `width` bits consist of, as one more dimension."""
-    shape = (*bits.shape.dimensions, width // kind.bit_width)
+def split(kind: ElementType, bits: HloExpression, width: int, apart: int = 0) -> HloExpression:
+    """The numbers of `kind`, in its carrier, that each `width` bits consist of, as one more dimension.
+
+    They lie `apart` bits from each other; by default, side by side.
+    """
+    apart = apart or kind.bit_width
+    shape = (*bits.shape.dimensions, width // apart)
     each = HloExpression(bits.b, bits.b.broadcast(bits.i, shape, range(len(shape) - 1)))
-    return value_of(kind, each >> _places(each, kind))
+    return value_of(kind, each >> _places(each, apart))
 
 
-def joined(kind: ElementType, x: HloExpression) -> HloExpression:
-    """The bits, as s32, of the numbers of `kind` in the last dimension, of at most 32 bits together."""
+def joined(kind: ElementType, x: HloExpression, apart: int = 0) -> HloExpression:
+    """The bits, as s32, of the numbers of `kind` in the last dimension, of at most 32 bits together.
+
+    They lie `apart` bits from each other; by default, side by side.
+    """
     bits = bits_of(kind, x)
-    shifted = bits << _places(bits, kind)
+    shifted = bits << _places(bits, apart or kind.bit_width)
     return HloExpression(x.b, x.b.reduce(shifted.i, Opcode.ADD, 0, (x.shape.rank - 1,)))
 
 
-def _places(each: HloExpression, kind: ElementType) -> HloInstruction:
+def _places(each: HloExpression, apart: int) -> HloInstruction:
     """By how many bits each number of the last dimension is shifted."""
     dimensions = each.shape.dimensions
-    bits = each.b.constant(np.arange(dimensions[-1], dtype=np.int32) * kind.bit_width)
+    bits = each.b.constant(np.arange(dimensions[-1], dtype=np.int32) * apart)
     return each.b.broadcast(bits, dimensions, (len(dimensions) - 1,))
 
 
@@ -112,10 +110,8 @@ def bits_of(kind: ElementType, x: HloExpression) -> HloExpression:
     """The bits, as s32, of a number of `kind` that `x` is or carries; those above the number's own are 0."""
     if kind is _F32:
         return x.bits(_S32)
-    if kind is ElementType.BF16:
-        return x.bits(_S32) >> 16
-    if kind is ElementType.F16:
-        return _bits_of_f16(x)
+    if kind.is_floating:
+        return bits_of_float(kind, x)
     return x if kind.bit_width == 32 else x & ((1 << kind.bit_width) - 1)
 
 
@@ -123,32 +119,9 @@ def value_of(kind: ElementType, bits: HloExpression) -> HloExpression:
     """The number of `kind`, or what carries it, that has these bits of s32. Those above its own are ignored."""
     if kind is _F32:
         return bits.bits(_F32)
-    if kind is ElementType.BF16:
-        return (bits << 16).bits(_F32)
-    if kind is ElementType.F16:
-        return _f16_of_bits(bits)
+    if kind.is_floating:
+        return float_of_bits(kind, bits)
     return bits if kind.bit_width == 32 else wrapped(kind, bits)
-
-
-_INFINITY = 0x7F800000  # the bits of f32
-
-
-def _bits_of_f16(x: HloExpression) -> HloExpression:
-    bits = x.bits(_S32)
-    size = bits & 0x7FFFFFFF
-    rest = (size >> 13) & 0x3FF
-    nan = rest.equals(0).where(0x200, rest)  # a NaN whose bits f16 doesn't have stays one
-    special = (size > _INFINITY).where(nan, rest.like(0)) | 0x7C00
-    small = (size < (127 - 14) << 23).where((abs(x) * 2.0**24).astype(_S32), (size >> 13) - (112 << 10))
-    return (size >= _INFINITY).where(special, small) | ((bits >> 16) & 0x8000)
-
-
-def _f16_of_bits(bits: HloExpression) -> HloExpression:
-    """Numbers below 2^-14 are multiples of 2^-24."""
-    size, exponent = bits & 0x7FFF, bits & 0x7C00
-    wide = (size << 13) + exponent.equals(0x7C00).where((255 - 31) << 23, size.like(112 << 23))
-    tiny = (size.astype(_F32) * 2.0**-24).bits(_S32)
-    return (exponent.equals(0).where(tiny, wide) | ((bits & 0x8000) << 16)).bits(_F32)
 
 
 def is_reinterpreted(source: ElementType, target: ElementType, carried: Carried) -> bool:

@@ -1,13 +1,14 @@
 """element-type-carrier: computes with values of types that the target lacks in other types.
 
-u32 is carried in s32 by its bits. Narrower integers are carried in s32, and bf16 and f16 in f32, by their values; each
-result is wrapped or rounded to its own type. Every value is carried: those of loops, branches and applied computations
-too. Only the entry's parameters and results keep their types, and are converted there; if the target has no such
-conversion, they are read and written as words of s32. No value changes.
+u32 is carried in s32 by its bits. Narrower integers are carried in s32, and narrower floats in f32, by their values;
+each result is wrapped or rounded to its own type. Every value is carried: those of loops, branches and applied
+computations too. Only the entry's parameters and results keep their types, and are converted there; if the target has
+no such conversion, they are read and written as words of s32. No value changes.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 
 from xla_core.hlo.decompositions.expression import HloExpression, expressions
@@ -27,12 +28,12 @@ from xla_core.passes.legalization.carriers.conversions import (
     wrapped,
 )
 from xla_core.passes.legalization.carriers.integers import NARROW, U32, compared, index
-from xla_core.passes.legalization.carriers.words import fills_words, read_words, write_words
+from xla_core.passes.legalization.carriers.words import read_bits, read_words, write_bits, write_words
 from xla_core.passes.legalization.legalize import rewrite_unsupported
 from xla_core.passes.legalization.scatters import sort_scatter
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.rewriter import remove_dead, replace
-from xla_core.target import Capabilities, Ok, Support, Unsupported
+from xla_core.target import Capabilities, LayoutRules, Ok, Support, Unsupported
 
 _KEPT = frozenset((Trait.ASYNC, Trait.HOST_TRANSFER, Trait.COLLECTIVE, Trait.SIDE_EFFECT, Trait.PER_DEVICE))
 _MOVED = frozenset((Trait.DATA_MOVEMENT, Trait.NOP, Trait.CONTROL_FLOW))
@@ -48,7 +49,8 @@ class ElementTypeCarrier(HloPass):
 
     name = "element-type-carrier"
 
-    def __init__(self, capabilities: Capabilities) -> None:
+    def __init__(self, capabilities: Capabilities, layouts: LayoutRules | None = None) -> None:
+        self._layouts = layouts or LayoutRules()
         named = frozenset[ElementType]().union(*capabilities.ops.values())
         computed = frozenset[ElementType]().union(*(t for o, t in capabilities.ops.items() if o not in _CONVERSIONS))
         self._carried = {
@@ -59,7 +61,7 @@ class ElementTypeCarrier(HloPass):
         self._in_words = frozenset(
             t
             for t in self._carried
-            if ElementType.S32 in computed and fills_words(t) and t in capabilities.held_types - converts
+            if ElementType.S32 in computed and t.bit_width <= 16 and t in capabilities.held_types - converts
         )
 
     def run(self, module: HloModule) -> bool:
@@ -77,7 +79,8 @@ class ElementTypeCarrier(HloPass):
                 i.replace_called_computation(callee, module.add_computation(callee.clone()))
         for computation in computations:
             keeps_layout = computation.is_entry and module.entry_layouts_fixed
-            _Carrying(computation, self._carried, self._in_words, kept, keeps_layout=keeps_layout).run()
+            layouts = _EntryLayouts(self._layouts, keeps_layout)
+            _Carrying(computation, self._carried, self._in_words, kept, layouts).run()
         module.remove_unreachable_computations()
         return True
 
@@ -117,6 +120,20 @@ def _types(i: HloInstruction) -> set[ElementType]:
     return {leaf.element_type for shape in shapes for leaf in shape.array_leaves()}
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class _EntryLayouts:
+    """The layouts that arguments and results will have: the target's default ones, or those that the caller fixed."""
+
+    rules: LayoutRules
+    are_fixed: bool
+
+    def in_memory(self, shape: Shape) -> Shape:
+        return self.rules.with_layout(shape if self.are_fixed else shape.without_layout())
+
+    def is_default(self, shape: Shape) -> bool:
+        return shape == self.rules.with_layout(shape.without_layout())
+
+
 class _Carrying:
     """Rewrites one computation, after those that it calls."""
 
@@ -126,11 +143,10 @@ class _Carrying:
         carried: Mapping[ElementType, ElementType],
         in_words: Collection[ElementType],
         kept: Collection[HloInstruction],
-        *,
-        keeps_layout: bool,
+        layouts: _EntryLayouts,
     ) -> None:
         self._computation = computation
-        self._keeps_layout = keeps_layout
+        self._layouts = layouts
         self._carried = carried
         self._in_words = in_words
         self._kept = kept
@@ -156,11 +172,9 @@ class _Carrying:
                 computation.replace_with(i, new)
         if root in self._values:
             new, own = self._values[root], self._own_shape(root)
-            if self._keeps_layout:
-                new = self._changed(new, own)
-                new.shape = own
-            elif computation.is_entry:
+            if computation.is_entry:
                 new = self._decoded(new, own)
+                new.shape = own if self._layouts.are_fixed else new.shape
             computation.set_root(new)
         for old in reversed(order):
             if self._values.get(old, old) is not old:
@@ -216,25 +230,37 @@ class _Carrying:
         return self._own_shapes.get(i, i.shape)
 
     def _encoded(self, value: HloInstruction) -> HloInstruction:
+        value.shape = self._layouts.in_memory(value.shape)
         return self._changed(value, self._shape(value.shape))
 
     def _decoded(self, value: HloInstruction, shape: Shape) -> HloInstruction:
-        return self._changed(value, shape.without_layout())
+        return self._changed(value, self._layouts.in_memory(shape))
 
     def _changed(self, value: HloInstruction, shape: Shape) -> HloInstruction:
-        """Converts the arrays of a value between their types and those that carry them."""
+        """Converts the arrays of a value between their types and those that carry them.
+
+        Arrays of types that are carried have the layout that they have in memory.
+        """
         if shape.is_tuple:
             parts = zip(self._b.elements(value), shape.tuple_shapes, strict=True)
             return self._b.tuple([self._changed(part, own) for part, own in parts])
         if not shape.is_array or value.shape.element_type is shape.element_type:
             return value
-        if ElementType.U32 in (value.shape.element_type, shape.element_type):
-            return HloExpression(self._b, value).bits(shape.element_type).i
-        if value.shape.element_type in self._in_words and not value.shape.is_dynamic and not _has_tiles(value.shape):
+        kinds = (value.shape.element_type, shape.element_type)
+        if ElementType.U32 in kinds:
+            own = shape if kinds[1] is ElementType.U32 else value.shape
+            if self._layouts.is_default(own):
+                value.shape = value.shape.without_layout()
+                return HloExpression(self._b, value).bits(kinds[1]).i
+            return read_bits(self._b, value, kinds[1]) if own is value.shape else write_bits(self._b, value, shape)
+        if self._is_in_words(value.shape):
             return read_words(self._b, value)
-        if shape.element_type in self._in_words and not shape.is_dynamic:
+        if self._is_in_words(shape):
             return write_words(self._b, value, shape)
         return self._b.convert(value, shape)
+
+    def _is_in_words(self, shape: Shape) -> bool:
+        return shape.element_type in self._in_words and not shape.is_dynamic and not _has_tiles(shape)
 
     def _shape(self, shape: Shape) -> Shape:
         shape = shape.without_layout()

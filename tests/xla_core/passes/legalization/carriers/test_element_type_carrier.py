@@ -15,7 +15,8 @@ from xla_core.target import Capabilities
 
 T = ElementType
 FEW = Capabilities().with_ops([Opcode.ADD], [T.F32, T.S32, T.PRED])
-INTEGERS = (T.U32, T.U16, T.S16, T.U8, T.S8, T.U4, T.S4)
+INTEGERS = (T.U32, T.U16, T.S16, T.U8, T.S8, T.U4, T.S4, T.U2, T.S2)
+FLOATS = tuple(t for t in T if t.is_floating and t.bit_width <= 16)
 ELEMENTWISE = [
     *("add", "subtract", "multiply", "divide", "remainder", "maximum", "minimum", "and", "or", "xor"),
     *("shift-left", "shift-right-logical", "shift-right-arithmetic"),
@@ -100,7 +101,7 @@ NUMBERS = np.array(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", [*INTEGERS, T.BF16, T.F16], ids=str)
+@pytest.mark.parametrize("kind", [*INTEGERS, *FLOATS], ids=str)
 def test_conversions_of_floats_keep_every_bit(kind: ElementType) -> None:
     n = NUMBERS.size
     module = carried(
@@ -123,11 +124,12 @@ def test_conversions_of_integers_keep_every_bit(source: ElementType, target: Ele
         )
 
 
-def test_f16_rounds_as_numpy_does() -> None:
+@pytest.mark.parametrize("kind", FLOATS, ids=str)
+def test_floats_round_as_numpy_does(kind: ElementType) -> None:
     x = np.random.default_rng(0).integers(0, 2**32, 1 << 16, dtype=np.uint32).view(np.float32)
     x = np.concatenate([x, np.ldexp(np.random.default_rng(1).normal(size=1 << 14), -20).astype(np.float32)])
     carried(
-        f"HloModule m\n\nENTRY e {{\n  x = f32[{x.size}] parameter(0)\n  y = f16[{x.size}] convert(x)\n"
+        f"HloModule m\n\nENTRY e {{\n  x = f32[{x.size}] parameter(0)\n  y = {kind}[{x.size}] convert(x)\n"
         f"  ROOT z = f32[{x.size}] convert(y)\n}}\n",
         x,
     )
@@ -161,6 +163,16 @@ def test_bits_are_kept(source: str, target: str) -> None:
         f"  ROOT y = {target}[{x.size}] bitcast-convert(x)\n}}\n",
         x,
     )
+
+
+@pytest.mark.parametrize("opcode", ["add", "subtract", "multiply", "divide", "maximum"])
+@pytest.mark.parametrize("kind", [t for t in FLOATS if t.bit_width <= 8], ids=str)
+def test_arithmetic_of_small_floats_keeps_every_bit(kind: ElementType, opcode: str) -> None:
+    every = np.arange(1 << kind.bit_width, dtype=np.uint8)
+    x, y = (a.reshape(-1).view(kind.dtype) for a in np.meshgrid(every, every))
+    shape = f"{kind}[{x.size}]"
+    text = f"HloModule m\nENTRY e {{\n  x = {shape} parameter(0)\n  y = {shape} parameter(1)\n  z = {shape} {opcode}(x, y)\n"
+    carried(f"{text}  ROOT r = f32[{x.size}] convert(z)\n}}\n", x, y)
 
 
 def test_indices_that_are_too_large_for_s32_stay_too_large() -> None:
