@@ -63,31 +63,31 @@ def test_an_endless_loop_does_not_block_a_caller_that_waited_for_short_ones(clie
 
 NESTED = """HloModule nested
 condition {
-  s = (s32[], s32[], f32[4000]) parameter(0)
+  s = (s32[], s32[], f32[16000]) parameter(0)
   i = s32[] get-tuple-element(s), index=0
   n = s32[] get-tuple-element(s), index=1
   ROOT less = pred[] compare(i, n), direction=LT
 }
 inner {
-  s = (s32[], s32[], f32[4000]) parameter(0)
+  s = (s32[], s32[], f32[16000]) parameter(0)
   i = s32[] get-tuple-element(s), index=0
   n = s32[] get-tuple-element(s), index=1
-  x = f32[4000] get-tuple-element(s), index=2
+  x = f32[16000] get-tuple-element(s), index=2
   next = s32[] add(i, n)
-  ROOT t = (s32[], s32[], f32[4000]) tuple(next, n, x)
+  ROOT t = (s32[], s32[], f32[16000]) tuple(next, n, x)
 }
 outer {
-  s = (s32[], s32[], f32[4000]) parameter(0)
-  t = (s32[], s32[], f32[4000]) while(s), condition=condition, body=inner
+  s = (s32[], s32[], f32[16000]) parameter(0)
+  t = (s32[], s32[], f32[16000]) while(s), condition=condition, body=inner
   i = s32[] get-tuple-element(t), index=0
   n = s32[] get-tuple-element(t), index=1
-  x = f32[4000] get-tuple-element(t), index=2
-  y = f32[4000] sine(x)
-  ROOT u = (s32[], s32[], f32[4000]) tuple(i, n, y)
+  x = f32[16000] get-tuple-element(t), index=2
+  y = f32[16000] sine(x)
+  ROOT u = (s32[], s32[], f32[16000]) tuple(i, n, y)
 }
 ENTRY main {
-  s = (s32[], s32[], f32[4000]) parameter(0)
-  ROOT w = (s32[], s32[], f32[4000]) while(s), condition=condition, body=outer
+  s = (s32[], s32[], f32[16000]) parameter(0)
+  ROOT w = (s32[], s32[], f32[16000]) while(s), condition=condition, body=outer
 }"""
 
 

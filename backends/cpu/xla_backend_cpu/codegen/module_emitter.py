@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from xla_backend_cpu.calling_convention import CONTEXT_WORDS, ENTRY, ContextField, Status
-from xla_backend_cpu.codegen.native_kernels import NativeKernels, is_small, memory_nanoseconds
+from xla_backend_cpu.codegen.native_kernels import NativeKernels, is_small
 from xla_backend_cpu.codegen.plain_writes import fill, filled_byte, is_copy, move
 from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.lapack import LapackCall
@@ -436,7 +436,7 @@ class ModuleEmitter:
         byte = filled_byte(instruction)
         if byte is None and not is_copy(instruction):
             return False
-        nanoseconds = memory_nanoseconds(instruction)
+        nanoseconds = self._kernels.copy_nanoseconds(instruction)
         if self.threads > 1 and nanoseconds > self.abi.parallel.kernel_nanoseconds:
             return False
         self.nanoseconds += nanoseconds

@@ -24,14 +24,14 @@ from xla_core.analysis import BufferAssignment, HloCostAnalysis
 from xla_core.codegen.llvm import IrModule, KernelEmitter, KernelFrame, KernelParameter, LoopAbi
 from xla_core.hlo import ElementType, HloInstruction, HloModule, Opcode, StructuralKeys, Trait
 
-__all__ = ["NativeKernel", "NativeKernels", "is_small", "memory_nanoseconds"]
+__all__ = ["NativeKernel", "NativeKernels", "is_small"]
 
-_FLOPS_PER_NANOSECOND = 8.0  # an estimate for emitted loops
 _BYTES_PER_NANOSECOND = 15.0
+_CACHED_BYTES_PER_NANOSECOND = 40.0  # of arrays that fit into the second-level cache
 _CALL_NANOSECONDS = 1000.0  # the time of a LAPACK routine for the smallest matrix
 _LIBRARY_FLOPS_PER_NANOSECOND = 100.0
 _TINY_FLOPS = 2048.0  # for products of fewer operations, plain loops are as fast as register blocks
-_TRANSCENDENTAL_FLOPS = 10.0
+_TRANSCENDENTAL_FLOPS = 5.0  # a mean: 2 of exp, 4 of log, 20 of sin
 _FEW_ELEMENTS = 8
 _LITTLE_CODE = 48  # simple instructions
 _CODE_OF_FUNCTION = 12
@@ -131,7 +131,8 @@ class NativeKernels:
             )
         cost = self._costs.instruction(instruction)
         operations = cost.flops + _TRANSCENDENTAL_FLOPS * cost.transcendentals
-        nanoseconds = max(operations / _FLOPS_PER_NANOSECOND, cost.bytes_accessed / _BYTES_PER_NANOSECOND)
+        lanes = self._processor.register_bytes / _widest(instruction)  # each computes once a nanosecond
+        nanoseconds = max(operations / lanes, self._memory_nanoseconds(cost.bytes_accessed))
         undivided = self._threads == 1 or nanoseconds <= self._abi.parallel.kernel_nanoseconds
         emitter = self._inliner if inlined else self._emitter
         emitted = emitter.emit(instruction, name, aliasing=aliasing, undivided=undivided or inlined)
@@ -194,6 +195,15 @@ class NativeKernels:
             plan += f", vectors of taps, {emitter.points} points at a time"
         return NativeKernel(name, emitter.pieces, 1, product.flops / flops_per_nanosecond, routine, plan)
 
+    def copy_nanoseconds(self, instruction: HloInstruction) -> float:
+        """Estimates the time in which one core reads as many bytes as a result has, and writes it."""
+        return self._memory_nanoseconds(2 * instruction.shape.byte_size)
+
+    def _memory_nanoseconds(self, size: float) -> float:
+        """Estimates the time in which one core reads and writes `size` bytes in total."""
+        is_cached = size <= self._processor.cache.size_bytes
+        return size / (_CACHED_BYTES_PER_NANOSECOND if is_cached else _BYTES_PER_NANOSECOND)
+
     def _aliasing(self, instruction: HloInstruction) -> set[tuple[int, int]]:
         """The pairs (leaf of the result, leaf of the operands) whose buffers overlap."""
         results = self._assignment.leaf_slices(instruction)
@@ -203,9 +213,10 @@ class NativeKernels:
         }
 
 
-def memory_nanoseconds(instruction: HloInstruction) -> float:
-    """Estimates the time in which one core reads as many bytes as a result has, and writes it."""
-    return 2 * instruction.shape.byte_size / _BYTES_PER_NANOSECOND
+def _widest(instruction: HloInstruction) -> int:
+    """The bytes of the widest element that a kernel computes with. Narrow floats are widened to four bytes."""
+    leaves = [leaf for value in (instruction, *instruction.operands) for leaf in value.shape.array_leaves()]
+    return max(4, *(leaf.element_type.byte_width for leaf in leaves))
 
 
 def is_small(instruction: HloInstruction) -> bool:
