@@ -101,20 +101,6 @@ def _qemu(architecture: str, sysroot: str, *options: str) -> tuple[str, ...]:
 
 _ARM = "arm-linux-gnueabihf"
 
-_COMPLEX_QUOTIENTS = ("cosine_transforms_and_spectrogram", "quantum_circuit", "decompositions")
-_INT8_NETWORKS = ("int8_network", "int8_convnet_of_bytes")
-FAULTS = {
-    **dict.fromkeys(
-        [("s390x", name) for name in ("elementwise", *_COMPLEX_QUOTIENTS)],
-        "qemu 7.2 multiplies two floats to a double wrongly (mdebr)",
-    ),
-    **dict.fromkeys(
-        [("riscv64-v", name) for name in ("conversions", "audio_in_int16", "tiny_types", *_INT8_NETWORKS)],
-        "qemu 7.2 stops at an assertion of its own (decode_save_opc) on a vfcvt.rtz at the start of a block",
-    ),
-}
-"""(machine, program) -> why the emulator can't run it."""
-
 MACHINES = [
     Machine("x86_64", "gcc", (), {"triple": "x86_64-linux-gnu"}),
     Machine("aarch64", "aarch64-linux-gnu-gcc", _qemu("aarch64", "aarch64-linux-gnu"), {"triple": "aarch64-linux-gnu"}),

@@ -13,7 +13,8 @@ from xla_conformance.ops.comparison import check
 from xla_conformance.ops.domain import DOMAINS
 
 import xla_core as xla
-from tests.backends.cpu.ahead_of_time.machines import FAULTS, MACHINES, Machine
+from tests.backends.cpu.ahead_of_time.emulators import skip_faulty
+from tests.backends.cpu.ahead_of_time.machines import MACHINES, Machine
 from tests.backends.cpu.ahead_of_time.test_files import SCALED, SORTED, files_of
 from tests.programs import PROGRAMS, Program
 from xla_core.errors import InvalidArgumentError, UnimplementedError
@@ -42,9 +43,6 @@ def _program_cases() -> list[object]:
         chosen = _chosen(machine, [p.name for p in PROGRAMS], 3 if machine is PORTABLE else 1)
         for program in PROGRAMS:
             marks = [pytest.mark.skipif(bool(machine.missing), reason=f"not installed: {machine.missing}")]
-            fault = FAULTS.get((machine.name, program.name))
-            if fault is not None:
-                marks.append(pytest.mark.skip(reason=fault))
             if program.name not in chosen:
                 marks.append(pytest.mark.slow)
             cases.append(pytest.param(machine, program, id=f"{machine}-{program}", marks=marks))
@@ -53,6 +51,7 @@ def _program_cases() -> list[object]:
 
 @pytest.mark.parametrize(("machine", "program"), _program_cases())
 def test_programs_in_c_give_the_results_of_jax(machine: Machine, program: Program, tmp_path: Path) -> None:
+    skip_faulty(machine, program.name)
     program.check(machine.results(xla.parse(program.text), program.inputs(), tmp_path, **_options(machine)))
 
 

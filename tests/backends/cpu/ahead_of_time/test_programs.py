@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import xla_core as xla
-from tests.backends.cpu.ahead_of_time.machines import FAULTS, MACHINES, Machine
+from tests.backends.cpu.ahead_of_time.emulators import skip_faulty
+from tests.backends.cpu.ahead_of_time.machines import MACHINES, Machine
 from tests.programs import PROGRAMS, Program
 
 
@@ -19,9 +20,6 @@ def _cases() -> list[object]:
         chosen = min(PROGRAMS, key=lambda program: zlib.crc32(f"{machine}/{program}".encode()))
         for program in PROGRAMS:
             marks = [pytest.mark.skipif(bool(machine.missing), reason=f"not installed: {machine.missing}")]
-            fault = FAULTS.get((machine.name, program.name))
-            if fault is not None:
-                marks.append(pytest.mark.skip(reason=fault))
             if program is not chosen:
                 marks.append(pytest.mark.slow)
             cases.append(pytest.param(machine, program, id=f"{machine}-{program}", marks=marks))
@@ -30,4 +28,5 @@ def _cases() -> list[object]:
 
 @pytest.mark.parametrize(("machine", "program"), _cases())
 def test_results_are_those_of_jax(machine: Machine, program: Program, tmp_path: Path) -> None:
+    skip_faulty(machine, program.name)
     program.check(machine.results(xla.parse(program.text), program.inputs(), tmp_path))
