@@ -25,6 +25,7 @@ _INDEX = Shape(ElementType.S32)
 _STEP = 1 << 16  # how many elements a device combines in the time that an iteration of a small loop takes
 _GAIN = 4  # how many times longer the loop must take: its program is much shorter
 _NONE = -1  # the place of what is no update
+_MOST_IN_ROUNDS = 1 << 18  # elements: in a round, all are looked at, and there may be as many rounds as updates
 
 
 @decomposition(Opcode.SCATTER)
@@ -32,7 +33,7 @@ def sort_scatter(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Sorts single updates by their place, combines those of a place, and spreads the results over the operands.
 
     This is for many updates that may be combined in any order, or of which the last one counts, or no two of which have
-    one place. For others, the expander's loop applies one index vector after another.
+    one place. Others are applied in rounds, or, if they are few, by the expander's loop over index vectors.
     """
     computation: HloComputation = i.attribute("to_apply")
     apart = i.attribute("unique_indices") and is_elementwise_of_scalars(computation)
@@ -42,11 +43,8 @@ def sort_scatter(i: HloInstruction, b: Builder) -> HloInstruction | None:
     inputs, indices, updates = i.operands[:n], i.operands[n], i.operands[n + 1 :]
     if indices.shape.element_type is not ElementType.S32:
         return None
-    sizes, elements = updates[0].shape.dimensions, updates[0].shape.num_elements
-    count = elements // max(math.prod(sizes[d] for d in i.attribute("update_window_dims")), 1)
-    levels, places = max(elements - 1, 0).bit_length(), inputs[0].shape.num_elements
-    steps = levels * (levels + 5) // 2 + places.bit_length()
-    if not elements or not 0 < places < 1 << 31 or not _GAIN * steps * (_STEP + elements) < count * _STEP:
+    elements, places = updates[0].shape.num_elements, inputs[0].shape.num_elements
+    if not elements or not 0 < places < 1 << 31 or not _is_soon_sorted(i, elements, places.bit_length()):
         return None
     scatter = canonical_scatter(i, b)
     keys, *sorted_ = _sorted(b, _places(b, scatter), [b.reshape(u, (elements,)) for u in scatter.updates])
@@ -55,6 +53,49 @@ def sort_scatter(i: HloInstruction, b: Builder) -> HloInstruction | None:
     news = expressions(b, *apply_to_arrays(computation, [*flat, *(v.i for v in values)], b))
     chosen = [here.where(new, HloExpression(b, old)).i for new, old in zip(news, flat, strict=True)]
     return _result(i, b, [b.reshape(c, inputs[0].shape.dimensions) for c in chosen])
+
+
+@decomposition(Opcode.SCATTER)
+def _scatter_in_rounds(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """Sorts the operand's elements and the updates by their place, and applies all n-th updates of a place at once.
+
+    This is for many updates that must be applied one after another, in the order of their index vectors. There are as
+    many rounds as the most updates of one place.
+    """
+    computation, n = i.attribute("to_apply"), len(i.operands) // 2
+    if not is_elementwise_of_scalars(computation) or not _has_types_of_computation(i):
+        return None
+    places, elements = i.operand(0).shape.num_elements, i.operands[-1].shape.num_elements
+    count = places + elements
+    if not elements or not places or count > _MOST_IN_ROUNDS or not _is_soon_sorted(i, count):
+        return None
+    if i.operands[n].shape.element_type is not ElementType.S32:
+        return None
+    scatter = canonical_scatter(i, b)
+    own = b.add(Opcode.IOTA, shape=_INDEX.with_dimensions((places,)), iota_dimension=0)
+    keys = b.add(Opcode.CONCATENATE, own, _places(b, scatter).i, dimensions=(0,))
+    values = [
+        b.add(Opcode.CONCATENATE, b.reshape(x, (places,)), b.reshape(u, (elements,)), dimensions=(0,))
+        for x, u in zip(scatter.inputs, scatter.updates, strict=True)
+    ]
+    sorted_keys, *rest = _sorted(b, HloExpression(b, keys), values)
+    is_update = sorted_keys.equals(_shifted(sorted_keys, 1, _NONE)) & (sorted_keys < places)
+
+    def body(inner: Builder, turn: HloInstruction, changing: Values, constant: Values) -> Values:
+        *now, waiting = expressions(inner, *changing)
+        ready = waiting & ~_shifted(waiting, 1)
+        applied = apply_to_arrays(computation, [*(_shifted(v, 1).i for v in now), *(v.i for v in now)], inner)
+        news = (ready.where(new, old).i for new, old in zip(expressions(inner, *applied), now, strict=True))
+        return [*news, (waiting & ~ready).i]
+
+    def goes_on(inner: Builder, changing: Values) -> HloInstruction:
+        return inner.reduce(changing[-1], Opcode.OR, False, (0,))
+
+    *results, _ = counted_loop(i, b, elements, [*(v.i for v in rest), is_update.i], [], body, goes_on)
+    is_last = sorted_keys.differs(_shifted(sorted_keys, -1, _NONE)) & (sorted_keys < places)
+    _, kept = _compressed(b, sorted_keys, expressions(b, *results), is_last)
+    shape = scatter.inputs[0].shape.dimensions
+    return _result(i, b, [b.reshape(b.slice_in_dim(v.i, 0, 0, places), shape) for v in kept])
 
 
 @decomposition(Opcode.SCATTER)
@@ -82,6 +123,15 @@ def _scatter_in_turn(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
     results = counted_loop(i, b, count, flat, [places.i, *updates], body)
     return _result(i, b, [b.reshape(r, scatter.inputs[0].shape.dimensions) for r in results])
+
+
+def _is_soon_sorted(i: HloInstruction, elements: int, more: int = 0) -> bool:
+    """Whether a sort of so many elements, and `more` steps like its own, are faster than a loop over the indices."""
+    updates = i.operands[-1].shape
+    window: int = math.prod(updates.dimensions[d] for d in i.attribute("update_window_dims"))
+    levels = max(elements - 1, 0).bit_length()
+    steps = levels * (levels + 5) // 2 + more
+    return _GAIN * steps * (_STEP + elements) < updates.num_elements // max(window, 1) * _STEP
 
 
 def _result(i: HloInstruction, b: Builder, values: Sequence[HloInstruction]) -> HloInstruction:
@@ -160,15 +210,8 @@ def _spread(
     their order and the distance never falls from one to the next, so that none meets another.
     """
     count = keys.shape.dimensions[0]
-    numbers = HloExpression(b, b.add(Opcode.IOTA, shape=keys.shape, iota_dimension=0))
     is_last = keys.differs(_shifted(keys, -1, _NONE)) & (keys < places)
-    rank = is_last.astype(ElementType.S32)
-    for k in range(max(count - 1, 0).bit_length()):
-        rank = rank + _shifted(rank, 1 << k)
-    keys = is_last.where(keys, _NONE)
-    distance = is_last.where(numbers - rank + 1, 0)
-    for k in range(max(count - 1, 0).bit_length()):
-        keys, values, distance = _moved(k, -1, keys, values, distance)
+    keys, values = _compressed(b, keys, values, is_last)
     size = max(count, places)
     keys, *values = (
         HloExpression(b, b.pad_in_dim(v.i, 0, 0, size - count, 0 if n else _NONE))
@@ -180,6 +223,22 @@ def _spread(
         keys, values, distance = _moved(k, 1, keys, values, distance)
     keys, *values = (HloExpression(b, b.slice_in_dim(v.i, 0, 0, places)) for v in (keys, *values))
     return keys >= 0, values
+
+
+def _compressed(
+    b: Builder, keys: HloExpression, values: Sequence[HloExpression], is_kept: HloExpression
+) -> tuple[HloExpression, Sequence[HloExpression]]:
+    """Moves what is kept towards the start until it lies side by side; the keys of the rest become -1."""
+    count = keys.shape.dimensions[0]
+    numbers = HloExpression(b, b.add(Opcode.IOTA, shape=keys.shape, iota_dimension=0))
+    rank = is_kept.astype(ElementType.S32)
+    for k in range(max(count - 1, 0).bit_length()):
+        rank = rank + _shifted(rank, 1 << k)
+    keys = is_kept.where(keys, _NONE)
+    distance = is_kept.where(numbers - rank + 1, 0)
+    for k in range(max(count - 1, 0).bit_length()):
+        keys, values, distance = _moved(k, -1, keys, values, distance)
+    return keys, values
 
 
 def _moved(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.xla_core.passes.legalization.devices import PRIMITIVES
-from xla_core.hlo import ElementType, HloModule, parse_hlo, verify
+from xla_core.hlo import ElementType, HloInstruction, HloModule, parse_hlo, verify
 from xla_core.hlo.evaluator import evaluate
 from xla_core.passes import PassContext, default_pipeline
 from xla_core.passes.legalization import legalize, unsupported_instructions
@@ -85,14 +85,17 @@ def test_places_of_all_kinds(indices: str) -> None:
     np.testing.assert_array_equal(found, expected)
 
 
-def test_few_updates_and_other_combiners_are_a_loop() -> None:
-    difference = program("elements", "add")
-    combiner = difference.entry.root.attribute("to_apply")
-    combiner.set_root(combiner.add("subtract", *combiner.parameters))
+def test_few_updates_are_a_loop_over_them() -> None:
     few = parse_hlo(program("elements", "add").to_text().replace("3000", "30"))
-    for module in (difference, few):
-        legalize(module, SIMPLE.check)
-        assert [i for i in module.entry.instructions if i.opcode == "while"]
+    legalize(few, SIMPLE.check)
+    (loop,) = (i for i in few.entry.instructions if i.opcode == "while")
+    assert trip_count(loop) == 30
+
+
+def trip_count(loop: HloInstruction) -> int:
+    """The most iterations of a loop with a counter."""
+    constants = [i for i in loop.attribute("condition").instructions if i.opcode == "constant"]
+    return max(int(i.literal.array) for i in constants if i.shape.element_type is ElementType.S32)
 
 
 LEXICAL = """HloModule m
@@ -112,6 +115,28 @@ ENTRY e { x = f32[5000] parameter(0)
   ROOT s = (f32[5000], s32[5000]) scatter(x, n, i, u, k), update_window_dims={}, inserted_window_dims={0},
     scatter_dims_to_operand_dims={0}, index_vector_dim=1, unique_indices=true, to_apply=best }
 """
+
+
+ONE_AFTER_ANOTHER = LEXICAL.replace("unique_indices=true, ", "")
+
+
+@pytest.mark.parametrize(
+    ("kind", "places"),
+    [(ElementType.F32, 5000), (ElementType.F32, 40), (ElementType.BF16, 999), (ElementType.U32, 999)],
+)
+def test_other_combiners_are_applied_in_rounds(kind: ElementType, places: int) -> None:
+    text = ONE_AFTER_ANOTHER.replace("f32[", f"{kind}[")
+    module, legal = parse_hlo(text), parse_hlo(text)
+    PassContext(invariants=[verify]).run(default_pipeline(TargetConfig(name="plain", capabilities=PLAIN)), legal, ())
+    assert len([i for c in legal.computations for i in c.instructions if i.opcode == "while"]) == 1
+    rng = np.random.default_rng(places)
+    x, u = (rng.integers(0, 9, size).astype(kind.dtype) for size in (5000, 3000))
+    if kind.is_floating:
+        x[::50], u[::70] = np.nan, np.nan  # comparisons with NaN make the order matter
+    n, k = (np.arange(size, dtype=np.int32) for size in (5000, 3000))
+    arguments = x, n, rng.integers(-3, places + 3, (3000, 1)).astype(np.int32), u, k
+    for found, expected in zip(evaluate(legal, *arguments), evaluate(module, *arguments), strict=True):
+        np.testing.assert_array_equal(found.astype(np.float64), expected.astype(np.float64))
 
 
 def test_updates_of_places_of_their_own_may_have_any_combiner() -> None:
