@@ -76,21 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Returns 2 if a side or the programs are missing.
     """
-    parser = argparse.ArgumentParser(
-        "xla bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--backend", help="the backend of our side; default: the installed one with the highest priority"
-    )
-    parser.add_argument("--reading", action="store_true", help="time the readers of programs instead of the programs")
-    parser.add_argument("--start", action="store_true", help="time the start of processes instead of the programs")
-    parser.add_argument("--side", choices=("both", "ours", "jax"), default="both")
-    parser.add_argument("--only", nargs="+", metavar="NAME", help="programs or groups; default: all")
-    parser.add_argument("--programs", type=Path, default=PROGRAMS, help="a directory of .mlir files")
-    parser.add_argument("--seconds", type=_seconds, default=0.5, help="the time to measure each program on each side")
-    parser.add_argument("--json", type=Path, help="write all figures here")
-    parser.add_argument("--chart", type=Path, help="write a picture of the ratios here")
-    parser.add_argument("--require", type=float, help="exit with 1 if the geometric mean is below this")
+    parser = _parser()
     options = parser.parse_args(arguments)
     out = console()
     if options.reading:
@@ -105,12 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     chosen = [b for b in everything if not options.only or {b.name, b.group} & set(options.only)]
     if not chosen:
-        programs, groups = (
-            list(dict.fromkeys(names)) for names in zip(*((b.name, b.group) for b in everything), strict=True)
-        )
-        parser.error(
-            f"no program is named or grouped so; there are {', '.join(programs)}, and the groups {', '.join(groups)}"
-        )
+        parser.error(_no_such_program(everything))
     try:
         ours = None if options.side == "jax" else XlaCore(options.backend)
         jax = None if options.side == "ours" else Jax("cpu")
@@ -141,6 +122,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     mean = geometric_mean(report.ratios(measurements))
     too_slow = options.require is not None and not mean >= options.require
     return 1 if failed or too_slow else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "xla bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--backend", help="the backend of our side; default: the installed one with the highest priority"
+    )
+    parser.add_argument("--reading", action="store_true", help="time the readers of programs instead of the programs")
+    parser.add_argument("--start", action="store_true", help="time the start of processes instead of the programs")
+    parser.add_argument("--side", choices=("both", "ours", "jax"), default="both")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="programs or groups; default: all")
+    parser.add_argument("--programs", type=Path, default=PROGRAMS, help="a directory of .mlir files")
+    parser.add_argument("--seconds", type=_seconds, default=0.5, help="the time to measure each program on each side")
+    parser.add_argument("--json", type=Path, help="write all figures here")
+    parser.add_argument("--chart", type=Path, help="write a picture of the ratios here")
+    parser.add_argument("--require", type=float, help="exit with 1 if the geometric mean is below this")
+    return parser
+
+
+def _no_such_program(known: Sequence[Benchmark]) -> str:
+    names = ", ".join(dict.fromkeys(b.name for b in known))
+    groups = ", ".join(dict.fromkeys(b.group for b in known))
+    return f"no program is named or grouped so; there are {names}, and the groups {groups}"
 
 
 def _seconds(text: str) -> float:

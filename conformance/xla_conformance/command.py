@@ -3,103 +3,46 @@
 from __future__ import annotations
 
 import secrets
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
+from xla_conformance import command_options as options
+from xla_core.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.console import Console
 
 __all__ = ["conform"]
 
 
 def conform(
-    backend: Annotated[
-        str | None, typer.Option("--backend", "-b", metavar="B", help="The backend; default: that of xla.Client().")
-    ] = None,
-    profile: Annotated[
-        str, typer.Option("--profile", "-p", metavar="quick|full|stress", help="How many tests to run.")
-    ] = "quick",
-    report: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write the report there: JSON, JUnit, HTML, badge, failures.")
-    ] = None,
-    expression: Annotated[
-        str, typer.Option("-k", metavar="EXPR", help="Run only tests that match, as with pytest -k.")
-    ] = "",
-    test: Annotated[
-        list[str] | None,
-        typer.Option("--test", metavar="ID", help="Run only the test of this id or name; may be repeated."),
-    ] = None,
-    last_failed: Annotated[
-        bool, typer.Option("--lf", help="Run only the tests that were wrong in the last report.")
-    ] = False,
-    workers: Annotated[int, typer.Option("-n", min=1, metavar="N", help="Processes that share the tests.")] = 1,
-    seed: Annotated[
-        int | None,
-        typer.Option(min=0, metavar="N", help="The seed of every random choice; default: 0, for stress a fresh one."),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            "-s",
-            metavar="NAME=VALUE",
-            help="An option of the backend for the programs of the tests. VALUE is JSON or text; may be repeated.",
-        ),
-    ] = None,
-    test_seconds: Annotated[
-        float | None, typer.Option(min=1.0, metavar="N", help="The time limit of a test; default: the profile's.")
-    ] = None,
-    total_seconds: Annotated[
-        float | None,
-        typer.Option(
-            min=1.0, metavar="N", help="The time limit of the run, which stress uses up; default: the profile's."
-        ),
-    ] = None,
-    waivers: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Wrong results to accept, with reasons and last days (TOML).")
-    ] = None,
-    earlier: Annotated[
-        Path | None, typer.Option(metavar="REPORT", help="The report that the page compares with; default: DIR's last.")
-    ] = None,
-    stablehlo_tests: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Run StableHLO's own test files of this folder instead.")
-    ] = None,
-    evaluator: Annotated[
-        bool,
-        typer.Option(
-            "--evaluator", help="With --stablehlo-tests or --support-matrix: the reference evaluator, no backend."
-        ),
-    ] = False,
-    support_matrix: Annotated[
-        bool, typer.Option("--support-matrix", help="Run every op in every element type instead; -k is an op's name.")
-    ] = False,
-    runner: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COMMAND", help="Compile the suite's programs ahead of time, and run them by this command."
-        ),
-    ] = None,
-    c_compiler: Annotated[
-        str, typer.Option("--cc", metavar="COMMAND", help="With --runner: the C compiler for the target.")
-    ] = "cc",
-    explain: Annotated[
-        str, typer.Option(metavar="ID", help="Print everything the last report says of a test; run nothing.")
-    ] = "",
-    verify: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Check a report's folder as a submission; run nothing.")
-    ] = None,
-    compare: Annotated[
-        tuple[Path, Path] | None,
-        typer.Option(metavar="A B", help="Compare two reports; exit code 1 for a regression. Run nothing."),
-    ] = None,
-    coverage: Annotated[
-        bool, typer.Option("--coverage", help="Print what no test of the suite covers; run nothing.")
-    ] = False,
+    backend: options.Backend = None,
+    profile: options.Profile = "quick",
+    report: options.Report = None,
+    expression: options.Expression = "",
+    test: options.Test = None,
+    last_failed: options.LastFailed = False,
+    workers: options.Workers = 1,
+    seed: options.Seed = None,
+    settings: options.Settings = None,
+    test_seconds: options.TestSeconds = None,
+    total_seconds: options.TotalSeconds = None,
+    waivers: options.Waivers = None,
+    earlier: options.Earlier = None,
+    stablehlo_tests: options.StablehloTests = None,
+    evaluator: options.Evaluator = False,
+    support_matrix: options.SupportMatrix = False,
+    runner: options.Runner = None,
+    c_compiler: options.CCompiler = "cc",
+    explain: options.Explain = "",
+    verify: options.Verify = None,
+    compare: options.Compare = None,
+    coverage: options.Coverage = False,
 ) -> None:
     """Test whether a backend keeps the contract and computes correct results; exit code 1 if not."""
     from xla_conformance import actions
-    from xla_conformance.plugin import PROFILES
     from xla_core.cli import console
-    from xla_core.errors import InvalidArgumentError
 
     out = console()
     others = {
@@ -112,17 +55,15 @@ def conform(
         "--runner": runner is not None,
     }
     given = [name for name, is_given in others.items() if is_given]
-    if len(given) > 1:
-        raise InvalidArgumentError(f"{' and '.join(given)} exclude each other", hint="give one of them")
-    if profile not in PROFILES:
-        raise InvalidArgumentError(f"there is no profile {profile!r}", hint=f"profiles: {', '.join(PROFILES)}")
-    if evaluator and ((stablehlo_tests is None and not support_matrix) or backend is not None):
-        raise InvalidArgumentError(
-            "--evaluator goes with --stablehlo-tests or --support-matrix, and not with --backend",
-            hint="the suite's own tests compare a backend with the evaluator",
-        )
-    if settings and given and runner is None:
-        raise InvalidArgumentError(f"--set goes with the suite's own tests, not with {given[0]}")
+    _check(given, backend, profile, evaluator, has_settings=bool(settings), workers=workers)
+    common: dict[str, Any] = {
+        "profile": profile,
+        "expression": expression,
+        "tests": tuple(test or ()),
+        "settings": tuple(settings or ()),
+        "workers": workers,
+    }
+    limits: dict[str, Any] = {"test_seconds": test_seconds, "total_seconds": total_seconds}
     if explain:
         actions.explain(out, actions.report_folder(report, backend), explain)
     elif verify is not None:
@@ -132,49 +73,57 @@ def conform(
     elif coverage:
         actions.coverage(out)
     elif runner is not None:
-        from xla_conformance.ahead_of_time.command import AheadOfTimeRun
-
-        if backend is None:
-            raise InvalidArgumentError("--runner needs --backend", hint="name the backend whose compiler is tested")
-        refused = {
-            "--lf": last_failed,
-            "--waivers": waivers is not None,
-            "--earlier": earlier is not None,
-            "--test-seconds": test_seconds is not None,
-            "--total-seconds": total_seconds is not None,
-        }
-        for name in (name for name, is_given in refused.items() if is_given):
-            raise InvalidArgumentError(f"--runner doesn't take {name}", hint="-k and --test choose cases")
-        AheadOfTimeRun(
-            backend=backend,
-            runner=runner,
-            c_compiler=c_compiler,
-            profile=profile,
-            expression=expression,
-            tests=tuple(test or ()),
-            settings=tuple(settings or ()),
-            seed=seed or 0,
-            workers=workers,
-        ).run(out, actions.report_folder(report, backend), show_files=report is not None)
+        refused = {"lf": last_failed or None, "waivers": waivers, "earlier": earlier, **limits}
+        _run_ahead_of_time(
+            out, backend, report, refused, runner=runner, c_compiler=c_compiler, seed=seed or 0, **common
+        )
     elif support_matrix:
-        if workers > 1 or profile != "quick":
-            raise InvalidArgumentError(
-                "--support-matrix takes neither -n nor -p", hint="it runs every op, in one process"
-            )
         actions.support_matrix(out, "evaluator" if evaluator else backend, expression, report)
     else:
         actions.TestRun(
             backend=backend,
-            profile=profile,
-            expression=expression,
-            tests=tuple(test or ()),
             last_failed=last_failed,
-            workers=workers,
-            settings=tuple(settings or ()),
             seed=(secrets.randbelow(1 << 31) if profile == "stress" else 0) if seed is None else seed,
-            test_seconds=test_seconds,
-            total_seconds=total_seconds,
             waivers=waivers,
             stablehlo_tests=stablehlo_tests,
             evaluator=evaluator,
+            **limits,
+            **common,
         ).run(out, report, earlier)
+
+
+def _check(
+    given: list[str], backend: str | None, profile: str, evaluator: bool, *, has_settings: bool, workers: int
+) -> None:
+    """Refuses options that don't go together. `given` are those that run something else than the suite's own tests."""
+    from xla_conformance.plugin import PROFILES
+
+    if len(given) > 1:
+        raise InvalidArgumentError(f"{' and '.join(given)} exclude each other", hint="give one of them")
+    if profile not in PROFILES:
+        raise InvalidArgumentError(f"there is no profile {profile!r}", hint=f"profiles: {', '.join(PROFILES)}")
+    if evaluator and (given not in (["--stablehlo-tests"], ["--support-matrix"]) or backend is not None):
+        raise InvalidArgumentError(
+            "--evaluator goes with --stablehlo-tests or --support-matrix, and not with --backend",
+            hint="the suite's own tests compare a backend with the evaluator",
+        )
+    if has_settings and given and given != ["--runner"]:
+        raise InvalidArgumentError(f"--set goes with the suite's own tests, not with {given[0]}")
+    if given == ["--support-matrix"] and (workers > 1 or profile != "quick"):
+        raise InvalidArgumentError("--support-matrix takes neither -n nor -p", hint="it runs every op, in one process")
+
+
+def _run_ahead_of_time(
+    out: Console, backend: str | None, report: Path | None, refused: dict[str, Any], **chosen: Any
+) -> None:
+    """Runs the suite's programs as files of an ahead-of-time compilation. It takes none of the options `refused`."""
+    from xla_conformance import actions
+    from xla_conformance.ahead_of_time.command import AheadOfTimeRun
+
+    if backend is None:
+        raise InvalidArgumentError("--runner needs --backend", hint="name the backend whose compiler is tested")
+    for name in (name for name, value in refused.items() if value is not None):
+        option = f"--{name.replace('_', '-')}"
+        raise InvalidArgumentError(f"--runner doesn't take {option}", hint="-k and --test choose cases")
+    run = AheadOfTimeRun(backend=backend, **chosen)
+    run.run(out, actions.report_folder(report, backend), show_files=report is not None)

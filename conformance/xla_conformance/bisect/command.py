@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from xla_conformance.bisect.device_process import DeviceProcess
+    from xla_conformance.bisect.passes import PassStep
     from xla_core.errors import XlaError
     from xla_core.hlo import HloModule
 
@@ -44,7 +45,7 @@ def bisect(
     """
     import xla_core as xla
     from xla_conformance.bisect.device_process import DeviceProcess
-    from xla_conformance.bisect.passes import compile_in_steps, find_wrong_pass
+    from xla_conformance.bisect.passes import compile_in_steps
     from xla_core.cli import comparison, console, programs
 
     if output is not None:
@@ -65,21 +66,10 @@ def bisect(
             "Tolerance of an instruction alone: its op's rule; for fusions, sums and loops that of whole programs"
         )
         difference = _run(device, failure, module, arguments, expected)
-        found = find_wrong_pass(steps, arguments, expected)
-        if found is None and failing.startswith("the pass "):
-            out.print(f"[bold red]{failing[0].upper()}{failing[1:]} fails[/]: {difference}", soft_wrap=True)
-            _write(out, output, steps[-1].module if steps else module, arguments)
-            wrong = True
-        elif found is not None:
-            number, how = found
-            out.print(f"[bold red]The pass {steps[number]} changes the answer[/]: {how}", soft_wrap=True)
-            before = steps[number - 1].module if number else module
-            _write(out, output, before, arguments, {"after.hlo": steps[number].module.to_text()})
-            wrong = True
-        else:
+        wrong = _find_pass(out, module, arguments, expected, steps, failing, difference, output)
+        if not wrong:
             out.print("No pass changes the answer.")
-            optimized = steps[-1].module if steps else module
-            wrong = _find_on_device(out, optimized, arguments, device, output)
+            wrong = _find_on_device(out, steps[-1].module if steps else module, arguments, device, output)
         if difference:
             _reduce(out, device, module, arguments, output)
     if wrong or difference:
@@ -87,6 +77,36 @@ def bisect(
             out.print(f"[bold red]The whole program is wrong[/], though no part of it is: {difference}", soft_wrap=True)
         raise typer.Exit(1)
     out.print("[bold green]The device agrees with the reference evaluator, in each instruction and as a whole.")
+
+
+def _find_pass(
+    out: Console,
+    module: HloModule,
+    arguments: Sequence[np.ndarray],
+    expected: Sequence[np.ndarray],
+    steps: Sequence[PassStep],
+    failing: str,
+    difference: str,
+    output: Path | None,
+) -> bool:
+    """Prints which pass changes the answer or fails, and writes the program before it. Returns whether one does.
+
+    `failing` is what the compiler was doing as it failed, for the reason `difference`, or empty.
+    """
+    from xla_conformance.bisect.passes import find_wrong_pass
+
+    found = find_wrong_pass(steps, arguments, expected)
+    if found is not None:
+        number, how = found
+        out.print(f"[bold red]The pass {steps[number]} changes the answer[/]: {how}", soft_wrap=True)
+        before = steps[number - 1].module if number else module
+        _write(out, output, before, arguments, {"after.hlo": steps[number].module.to_text()})
+        return True
+    if failing.startswith("the pass "):
+        out.print(f"[bold red]{failing[0].upper()}{failing[1:]} fails[/]: {difference}", soft_wrap=True)
+        _write(out, output, steps[-1].module if steps else module, arguments)
+        return True
+    return False
 
 
 def _run(

@@ -60,48 +60,43 @@ def run_suite(
         UnavailableError: the backend itself says that it can't be used here.
         InvalidArgumentError: it has no such option.
     """
-    start = time.monotonic()
-    limits = limits or Limits.of(profile)
-    groups = (STABLEHLO_GROUP,) if stablehlo_tests is not None else GROUPS
     suite = Suite(
         backend or "",
         profile,
         seed,
         expression,
-        groups,
+        (STABLEHLO_GROUP,) if stablehlo_tests is not None else GROUPS,
         stablehlo_tests=stablehlo_tests,
         artifacts=artifacts,
         settings=tuple(settings),
         opens="evaluator" if evaluator else "device",
     )
+    return _run(suite, limits or Limits.of(profile), workers, only, progress or (lambda total, result: None))
 
-    def report(total: int, result: Result) -> None:
-        if progress is not None:
-            progress(total, result)
 
-    pool = Pool(suite, limits, workers, only, report)
+def _run(suite: Suite, limits: Limits, workers: int, only: Collection[str] | None, progress: Progress) -> Run:
+    start = time.monotonic()
+    pool = Pool(suite, limits, workers, only, progress)
     pool.run()
-    results = pool.results
-    refusal = pool.refusal
+    results, problem, refusal = pool.results, pool.problem, pool.refusal
     if refusal is not None and refusal["refuses"]:
         raise _REFUSALS[refusal["code"]](refusal["message"], hint=refusal["hint"])
-    problem = pool.problem
     if pool.failed_stage:
         problem = _without_device(pool.failed_stage)
-        if refusal is not None and stablehlo_tests is None and backend is not None:
-            second = Pool(dataclasses.replace(suite, groups=("loading",), opens="nothing"), limits, 1, only, report)
+        if refusal is not None and suite.stablehlo_tests is None and suite.backend:
+            second = Pool(dataclasses.replace(suite, groups=("loading",), opens="nothing"), limits, 1, only, progress)
             second.run()
             results = [*results, *second.results]
-    name = pool.suite.backend or backend or ("evaluator" if evaluator else "the default backend")
+    default = "evaluator" if suite.opens == "evaluator" else "the default backend"
     return Run(
-        backend=name,
-        profile=profile,
+        backend=pool.suite.backend or suite.backend or default,
+        profile=suite.profile,
         results=results,
         seconds=time.monotonic() - start,
         problem=problem,
         environment=pool.environment,
-        selection=expression,
-        seed=seed,
+        selection=suite.expression,
+        seed=suite.seed,
         not_run=len(pool.not_run),
         timed_out=pool.timed_out,
     )

@@ -222,16 +222,18 @@ class FastForm:
             op = ir.new_op(self.name, operands, results, attributes, location)
         reader.position = match.end()
         if name is not None:
-            first = op.results[0]
-            first.name = name
-            values[name] = first
-            reader.defined.append(name)
-            if len(results) > 1:
-                for i, value in enumerate(op.results):
-                    value.name = name
-                    values[f"{name}#{i}"] = value
-                    reader.defined.append(f"{name}#{i}")
+            self._define(name, op.results)
         return op
+
+    def _define(self, name: str, results: list[ir.Value]) -> None:
+        values, defined = self.reader.values, self.reader.defined
+        values[name] = results[0]
+        defined.append(name)
+        for i, value in enumerate(results):
+            value.name = name
+            if len(results) > 1:
+                values[f"{name}#{i}"] = value
+                defined.append(f"{name}#{i}")
 
     def _attributes(self, match: re.Match[str]) -> dict[str, Any] | None:
         attributes: dict[str, Any] = {}
