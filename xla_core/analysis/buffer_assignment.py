@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from xla_core.analysis.buffer_classes import BufferClass, BufferClasses, SizeFunction
 from xla_core.analysis.buffer_sharing import CanShare, can_share_buffer
@@ -18,7 +18,6 @@ from xla_core.analysis.dataflow import HloDataflowAnalysis
 from xla_core.analysis.heap import HeapBlock, pack, padded, peak_bytes
 from xla_core.analysis.hlo_value import HloValue, ShapeIndex, ValueKind, merged_segments
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, ResourceExhaustedError
-from xla_core.hlo.ir.computation import HloComputation
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.text.shapes import index_to_text
@@ -152,7 +151,6 @@ class BufferAssignment:
 
 def assign_buffers(
     module: HloModule,
-    schedule: Mapping[HloComputation, Sequence[HloInstruction]] | None = None,
     *,
     alignment: int = 64,
     size: SizeFunction | None = None,
@@ -162,7 +160,6 @@ def assign_buffers(
 
     Args:
         module: a module after copy insertion, with a flat call graph.
-        schedule: the order of each computation's instructions; by default the module's own schedule.
         alignment: offsets in an arena are multiples of this number of bytes.
         size: gives the bytes that an array of a shape takes on the target; `Shape.byte_size` by default.
         can_share: decides which operands an instruction may overwrite with its result.
@@ -172,7 +169,7 @@ def assign_buffers(
         ResourceExhaustedError: the program needs more memory than 64 bits can address.
     """
     size = size or (lambda shape: shape.byte_size)
-    analysis = HloDataflowAnalysis(module, schedule)
+    analysis = HloDataflowAnalysis(module)
     classes = BufferClasses(analysis, size, can_share)
     _require_no_failure(classes)
     classes.share_operands()

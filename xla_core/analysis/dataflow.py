@@ -13,7 +13,7 @@ An `AliasEdge` records that two values must share a buffer: a loop's initial val
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from xla_core.analysis.alias_edge import AliasEdge, EdgeKind
 from xla_core.analysis.control_flow import called_twice, control_flow_callees
@@ -31,7 +31,7 @@ _MAX_DEPTH = 150
 class HloDataflowAnalysis:
     """The values of the entry and of all computations that control flow reaches.
 
-    The order of instructions is that of `schedule`, else of `module.schedule`, else of each computation's post order.
+    The order of instructions is that of `module.schedule`, else of each computation's post order.
 
     Attributes:
         values: all values that instructions define.
@@ -43,14 +43,12 @@ class HloDataflowAnalysis:
         ResourceExhaustedError: control flow is nested too deep.
     """
 
-    def __init__(
-        self, module: HloModule, schedule: Mapping[HloComputation, Sequence[HloInstruction]] | None = None
-    ) -> None:
+    def __init__(self, module: HloModule) -> None:
         self.module = module
         self.values: list[HloValue] = []
         self.edges: list[AliasEdge] = []
         self.times: dict[HloInstruction, int] = {}
-        self._schedule = schedule if schedule is not None else module.schedule
+        self._schedule = module.schedule
         self._positions: dict[HloInstruction, list[HloValue]] = {}
         self._walked: set[HloComputation] = set()
         self._clock = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from xla_core.analysis.control_flow import control_flow_callees, reachable_sequences
 from xla_core.analysis.host_costs import PlacementCosts, format_seconds, trips
@@ -160,21 +160,14 @@ def _placement(i: HloInstruction) -> InstructionPlacement:
     return InstructionPlacement(i.name, i.opcode, i.shape.without_layout(), location=i.location)
 
 
-def placement_text(placement: Sequence[InstructionPlacement], seconds: Mapping[str, float] | None = None) -> str:
-    """A line for each instruction: where it runs, what crosses and why, and its place in the program.
-
-    Args:
-        seconds: part of the host -> measured seconds of one run, with its transfers; shown at its first instruction.
-    """
-    rows = [("instruction", "runs on", "part", "bytes crossed", "time", "reason", "place")]
-    left = dict(seconds or {})
+def placement_text(placement: Sequence[InstructionPlacement]) -> str:
+    """A line for each instruction: where it runs, what crosses and why, and its place in the program."""
+    rows = [("instruction", "runs on", "part", "bytes crossed", "reason", "place")]
     for p in placement:
         place = "" if p.location is None else str(p.location)
         crossed = str(p.bytes_crossed) if p.on_host else ""
-        time = left.pop(p.part, None) if p.on_host else None
-        spent = "" if time is None else format_seconds(time)
         where = "host" if p.on_host else "device"
-        rows.append((f"{p.name} = {p.shape} {p.opcode}", where, p.part, crossed, spent, p.reason, place))
+        rows.append((f"{p.name} = {p.shape} {p.opcode}", where, p.part, crossed, p.reason, place))
     shown = [k for k, column in enumerate(zip(*rows, strict=True)) if any(column[1:]) or k in (0, 1)]
     widths = [max(len(row[k]) for row in rows) for k in shown]
     lines = ("  ".join(row[k].ljust(width) for k, width in zip(shown, widths, strict=True)).rstrip() for row in rows)

@@ -25,7 +25,7 @@ from xla_core.passes.simplifiers.hlo_dce import HloDce
 from xla_core.passes.simplifiers.map_inliner import MapInliner
 from xla_core.passes.simplifiers.reshape_mover import ReshapeMover
 from xla_core.passes.simplifiers.sort_simplifier import SortSimplifier
-from xla_core.passes.simplifiers.transpose_folding import TransposeFolding, keeps_batch_in_front
+from xla_core.passes.simplifiers.transpose_folding import TransposeFolding
 from xla_core.passes.simplifiers.tuple_simplifier import TupleSimplifier
 from xla_core.passes.simplifiers.zero_sized_hlo_elimination import ZeroSizedHloElimination
 
@@ -39,7 +39,6 @@ class SimplificationOptions:
         accept: whether the target supports an instruction that a pass adds; None before legalization.
         keep_call: whether a call is not inlined, because it is a composite that the target runs.
         canonical_dots: whether every dot becomes a (batched) product of matrices.
-        foldable_transpose: (dot or convolution, operand number) -> whether the transpose of that operand is folded.
         limit: the most times that the simplification passes run.
     """
 
@@ -47,7 +46,6 @@ class SimplificationOptions:
     accept: Callable[[HloInstruction], bool] | None = None
     keep_call: Callable[[HloInstruction], bool] | None = None
     canonical_dots: bool = True
-    foldable_transpose: Callable[[HloInstruction, int], bool] = keeps_batch_in_front
     limit: int = 6
 
 
@@ -83,7 +81,7 @@ def simplification_pipeline(
         pipeline.add(GatherSimplifier())
     pipeline.add(HloPassFix(rounds, options.limit))
     if options.canonical_dots:
-        tidy = [TransposeFolding(options.foldable_transpose), algebra, reshapes, folding, cse, dce]
+        tidy = [TransposeFolding(), algebra, reshapes, folding, cse, dce]
         pipeline.add(DotDecomposer())
         pipeline.add(HloPassFix(HloPassPipeline("simplify-products", tidy), options.limit))
     return pipeline

@@ -57,8 +57,8 @@ class Shards:
         partitions: the number of devices that run the program.
     """
 
-    def __init__(self, partitions: int = 1) -> None:
-        self.partitions = partitions
+    def __init__(self) -> None:
+        self.partitions = 1
         self._of: dict[HloInstruction, tuple[Sharding, HloInstruction]] = {}  # whole tensors
         self._frames: dict[HloComputation, _Frame] = {}
         self._made: dict[_Wanted, HloInstruction | None] = {}

@@ -42,15 +42,11 @@ class CacheLevel(CheckedModel):
 
 
 class MemorySpace(CheckedModel):
-    """A kind of memory, which layouts name by number; 0 is the device's main memory.
-
-    If it is `addressable`, kernels may read and write it at any address.
-    """
+    """A kind of memory, which layouts name by number; 0 is the device's main memory."""
 
     number: int = Field(ge=0)
     name: str
     size_bytes: int = Field(default=0, ge=0)
-    addressable: bool = True
 
 
 class DeviceDescription(CheckedModel):

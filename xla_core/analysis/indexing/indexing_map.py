@@ -39,9 +39,9 @@ def dimension_variables(dimensions: Sequence[int]) -> tuple[Variable, ...]:
     return tuple(Variable(("d", d, extent), extent, f"d{d}") for d, extent in enumerate(dimensions))
 
 
-def indexing_map(instruction: HloInstruction, operand: int = 0) -> IndexingMap:
-    """Returns the map from an index of the instruction's result to the index of an operand."""
+def indexing_map(instruction: HloInstruction) -> IndexingMap:
+    """Returns the map from an index of the instruction's result to the index of its first operand."""
     shape = next(instruction.shape.leaves())
     dimensions = dimension_variables(shape.dimensions)
-    access = operand_accesses(instruction, tuple(map(IndexExpr.of, dimensions)))[operand]
+    access = operand_accesses(instruction, tuple(map(IndexExpr.of, dimensions)))[0]
     return IndexingMap(dimensions, access.variables, access.index, access.conditions)

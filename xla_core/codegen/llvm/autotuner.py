@@ -33,7 +33,6 @@ class Autotuner:
         abi: the target.
         measure: returns the seconds that a module of one kernel takes, which is planned by the choice in its
             `backend_config`. An XlaError means that the kernel can't be compiled or run so, which rules the choice out.
-        planner: plans the kernels.
         cache: keeps the results.
         device: what the times depend on besides the ABI: the device's name, the compiler's version and options.
     """
@@ -43,13 +42,12 @@ class Autotuner:
         abi: TargetAbi,
         measure: Callable[[HloModule], float],
         *,
-        planner: Planner | None = None,
         cache: TuningCache | None = None,
         device: str = "",
     ) -> None:
         self._abi = abi
         self._measure = measure
-        self._planner = planner or Planner()
+        self._planner = Planner()
         self._cache = cache if cache is not None else TuningCache()
         model = abi.parallel.model_dump_json()
         self._target = f"{device}\n{abi.triple} {abi.cpu} {abi.features} {abi.fast_math}\n{model}\n"

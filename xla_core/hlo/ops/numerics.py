@@ -98,12 +98,12 @@ def _round_to_odd(x: Array) -> Array:
     return odd
 
 
-def compute_in(function: Binary, wide: Callable[[Array], Array] = widen) -> Binary:
+def compute_in(function: Binary) -> Binary:
     """Extends a function of wide numbers to any format: widens the operands and rounds (or wraps) the result."""
 
     def computed(*operands: Array) -> Array:
         dtype = operands[0].dtype
-        result = function(*[wide(x) for x in operands])
+        result = function(*[widen(x) for x in operands])
         return result if result.dtype == dtype else round_to(result, dtype)
 
     return computed

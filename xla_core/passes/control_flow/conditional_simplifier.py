@@ -17,6 +17,8 @@ from xla_core.passes.inlining import copy_into, inline_call
 from xla_core.passes.pass_manager import InstructionPass
 from xla_core.passes.patterns import uniform_value
 
+_SELECT_LIMIT = 12  # scalar operations, in all branches, of a conditional that becomes a select
+
 
 class ConditionalSimplifier(InstructionPass):
     """Simplifies conditionals.
@@ -24,45 +26,40 @@ class ConditionalSimplifier(InstructionPass):
     - A conditional with a constant predicate, or with one branch, is replaced with its branch.
     - A conditional whose branches are a few scalar operations becomes a select.
     - Unused elements are removed from the tuples that the branches return.
-
-    Args:
-        select_limit: the most scalar operations, in all branches, of a conditional that becomes a select.
     """
 
     name = "conditional-simplifier"
     opcodes = frozenset({Opcode.CONDITIONAL})
 
-    def __init__(self, select_limit: int = 12) -> None:
-        self._select_limit = select_limit
-
     def rewrite(self, computation: HloComputation, instruction: HloInstruction) -> bool:
         return (
             _take_known_branch(instruction)
-            or self._to_select(computation, instruction)
+            or _to_select(computation, instruction)
             or _drop_unused_results(computation, instruction)
         )
 
-    def _to_select(self, computation: HloComputation, instruction: HloInstruction) -> bool:
-        branches = instruction.called_computations
-        predicate = instruction.operands[0]
-        if len(branches) != 2 or predicate.shape.element_type is not ElementType.PRED:
-            return False
-        if instruction.control_predecessors or instruction.control_successors:
-            return False
-        cost = 0
-        for branch in branches:
-            for node in branch.instructions:
-                if not all(s.is_array and s.num_elements == 1 for s in node.shape.leaves()) or is_effect(node):
-                    return False
-                is_cheap = Trait.CHEAP in node.op.traits
-                if not is_cheap and not node.is_elementwise:
-                    return False
-                cost += not is_cheap
-        if cost > self._select_limit:
-            return False
-        results = [copy_into(computation, b, [o])[0] for b, o in zip(branches, instruction.operands[1:], strict=True)]
-        computation.replace_with(instruction, _select(computation, predicate, *results))
-        return True
+
+def _to_select(computation: HloComputation, instruction: HloInstruction) -> bool:
+    branches = instruction.called_computations
+    predicate = instruction.operands[0]
+    if len(branches) != 2 or predicate.shape.element_type is not ElementType.PRED:
+        return False
+    if instruction.control_predecessors or instruction.control_successors:
+        return False
+    cost = 0
+    for branch in branches:
+        for node in branch.instructions:
+            if not all(s.is_array and s.num_elements == 1 for s in node.shape.leaves()) or is_effect(node):
+                return False
+            is_cheap = Trait.CHEAP in node.op.traits
+            if not is_cheap and not node.is_elementwise:
+                return False
+            cost += not is_cheap
+    if cost > _SELECT_LIMIT:
+        return False
+    results = [copy_into(computation, b, [o])[0] for b, o in zip(branches, instruction.operands[1:], strict=True)]
+    computation.replace_with(instruction, _select(computation, predicate, *results))
+    return True
 
 
 def _select(computation: HloComputation, p: HloInstruction, x: HloInstruction, y: HloInstruction) -> HloInstruction:

@@ -16,21 +16,17 @@ from xla_core.passes.pass_manager import InstructionPass
 from xla_core.passes.while_util import Extra, rebuild_loop
 from xla_core.traversal import post_order, reachable
 
+_MAX_BYTES = 1 << 28  # of a value that is hoisted although it is larger than its operands together
+
 
 class WhileLoopInvariantCodeMotion(InstructionPass):
     """Hoists instructions that depend only on unchanged elements of the state; their values become elements of it.
 
     A cheap instruction is hoisted only if an expensive invariant instruction depends on it.
-
-    Args:
-        max_bytes: a value that is larger than this and larger than its operands together is not hoisted.
     """
 
     name = "while-loop-invariant-code-motion"
     opcodes = frozenset({Opcode.WHILE})
-
-    def __init__(self, max_bytes: int = 1 << 28) -> None:
-        self._max_bytes = max_bytes
 
     def rewrite(self, computation: HloComputation, instruction: HloInstruction) -> bool:
         loop = Loop.of(instruction)
@@ -56,7 +52,7 @@ class WhileLoopInvariantCodeMotion(InstructionPass):
 
         def stays(found: HloInstruction) -> bool:
             given = sum(o.shape.byte_size for o in found.operands)
-            too_large = found.shape.byte_size > max(self._max_bytes, given)
+            too_large = found.shape.byte_size > max(_MAX_BYTES, given)
             return Trait.CHEAP in found.op.traits or too_large or not found.shape.is_array
 
         for found in reachable([node], lambda i: i.operands if i in invariant and stays(i) else ()):

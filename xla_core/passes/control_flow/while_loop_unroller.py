@@ -16,21 +16,18 @@ from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.inlining import copy_into
 from xla_core.passes.pass_manager import InstructionPass
 
+_MOST_TRIPS = 8
+_MOST_INSTRUCTIONS = 512  # of all copies of a body
+
 
 class WhileLoopUnroller(InstructionPass):
-    """Unrolls loops whose trip count is known, unless the body has effects, collectives or control flow of its own.
-
-    Args:
-        most_trips: iterations of a loop, at most.
-        most_instructions: instructions of all copies of a body, at most.
-    """
+    """Unrolls loops whose trip count is known, unless the body has effects, collectives or control flow of its own."""
 
     name = "while-loop-unroller"
 
     opcodes = frozenset({Opcode.WHILE})
 
-    def __init__(self, *, most_trips: int = 8, most_instructions: int = 512) -> None:
-        self._most_trips, self._most_instructions = most_trips, most_instructions
+    def __init__(self) -> None:
         self._effects = EffectAnalysis()
 
     def run(self, module: HloModule) -> bool:
@@ -49,7 +46,7 @@ class WhileLoopUnroller(InstructionPass):
         return True
 
     def _is_short(self, loop: Loop, count: int) -> bool:
-        if count > self._most_trips or count * len(loop.body.instructions) > self._most_instructions:
+        if count > _MOST_TRIPS or count * len(loop.body.instructions) > _MOST_INSTRUCTIONS:
             return False
         if loop.instruction.control_predecessors or loop.instruction.control_successors:
             return False

@@ -6,7 +6,6 @@ whose elements are all equal stays a broadcast of a scalar.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable
 
@@ -31,21 +30,10 @@ _KEPT = frozenset({Opcode.TUPLE, Opcode.IOTA, Opcode.BROADCAST, Opcode.COPY, Opc
 """Ops that are not folded: they are cheaper than the constant, or an earlier pass added them on purpose."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class ConstantFoldingOptions:
-    """Limits of constant folding.
-
-    Attributes:
-        max_elements: the most elements of a result.
-        max_growth: the most bytes of a result, relative to the bytes of its operands, for results of more than 4 KiB.
-        max_operations: the most scalar operations of one instruction.
-        max_steps: the most evaluator steps of a loop, branch or call.
-    """
-
-    max_elements: int = 1 << 20
-    max_growth: float = 2.0
-    max_operations: int = 1 << 26
-    max_steps: int = 4096
+_MAX_ELEMENTS = 1 << 20  # of a result
+_MAX_GROWTH = 2.0  # the bytes of a result by those of its operands, for results of more than 4 KiB
+_MAX_OPERATIONS = 1 << 26  # the most scalar operations of one instruction
+_MAX_STEPS = 4096  # the most evaluator steps of a loop, branch or call
 
 
 class HloConstantFolding(HloPass):
@@ -57,12 +45,7 @@ class HloConstantFolding(HloPass):
 
     name = "hlo-constant-folding"
 
-    def __init__(
-        self,
-        options: ConstantFoldingOptions | None = None,
-        accept: Callable[[HloInstruction], bool] | None = None,
-    ) -> None:
-        self._options = options or ConstantFoldingOptions()
+    def __init__(self, accept: Callable[[HloInstruction], bool] | None = None) -> None:
         self._accept = accept
 
     def run(self, module: HloModule) -> bool:
@@ -95,35 +78,32 @@ class HloConstantFolding(HloPass):
                 return uniform
             if uniform is not None:
                 remove_dead(uniform)
-        if any(o.opcode != Opcode.CONSTANT for o in instruction.operands) or not self._is_small(instruction):
+        if any(o.opcode != Opcode.CONSTANT for o in instruction.operands) or not _is_small(instruction):
             return None
-        literal = _evaluate(instruction, self._max_steps(instruction))
+        literal = _evaluate(instruction)
         return None if literal is None else add_constant(computation, literal)
 
-    def _max_steps(self, instruction: HloInstruction) -> int:
-        options = self._options
-        if Trait.CONTROL_FLOW in instruction.op.traits:
-            return options.max_steps
-        return max(options.max_steps, options.max_operations // ELEMENTS_PER_STEP)
 
-    def _is_small(self, instruction: HloInstruction) -> bool:
-        options, shape = self._options, instruction.shape
-        elements = sum(leaf.num_elements for leaf in shape.leaves())
-        given = sum(o.shape.byte_size for o in instruction.operands)
-        if elements > options.max_elements or (shape.byte_size > 4096 and shape.byte_size > options.max_growth * given):
-            return False
-        if any(not leaf.is_array for leaf in shape.leaves()):
-            return False
-        operations = elements
-        if Trait.SUPERLINEAR in instruction.op.traits:
-            window = math.prod(w.size for w in instruction.attributes.get("window", ()))
-            operations *= max(window, *(o.shape.num_elements for o in instruction.operands))
-        operations = max(operations, sum(o.shape.num_elements for o in instruction.operands))
-        return operations <= options.max_operations
+def _is_small(instruction: HloInstruction) -> bool:
+    shape = instruction.shape
+    elements = sum(leaf.num_elements for leaf in shape.leaves())
+    given = sum(o.shape.byte_size for o in instruction.operands)
+    if elements > _MAX_ELEMENTS or (shape.byte_size > 4096 and shape.byte_size > _MAX_GROWTH * given):
+        return False
+    if any(not leaf.is_array for leaf in shape.leaves()):
+        return False
+    operations = elements
+    if Trait.SUPERLINEAR in instruction.op.traits:
+        window = math.prod(w.size for w in instruction.attributes.get("window", ()))
+        operations *= max(window, *(o.shape.num_elements for o in instruction.operands))
+    operations = max(operations, sum(o.shape.num_elements for o in instruction.operands))
+    return operations <= _MAX_OPERATIONS
 
 
-def _evaluate(instruction: HloInstruction, max_steps: int) -> Literal | None:
+def _evaluate(instruction: HloInstruction) -> Literal | None:
     """The value of an instruction, or None if the evaluator cannot compute it within its limits."""
+    is_counted = Trait.CONTROL_FLOW in instruction.op.traits
+    max_steps = _MAX_STEPS if is_counted else max(_MAX_STEPS, _MAX_OPERATIONS // ELEMENTS_PER_STEP)
     context = EvaluationContext(max_steps=max_steps, max_bytes=1 << 28)
     value = _run(context, instruction, [o.literal.value for o in instruction.operands])
     return None if value is None else Literal.of_value(value, instruction.shape)
@@ -146,7 +126,7 @@ def _fold_uniform(computation: HloComputation, instruction: HloInstruction) -> H
         return None
     shape = instruction.shape.without_layout().with_dimensions(())
     scalar = HloInstruction(instruction.opcode, shape, (), instruction.attributes)
-    value = _run(EvaluationContext(max_steps=4096), scalar, list(values))
+    value = _run(EvaluationContext(max_steps=_MAX_STEPS), scalar, list(values))
     if value is None:
         return None
     constant = computation.add(Opcode.CONSTANT, shape=shape, literal=Literal(np.asarray(value), shape))

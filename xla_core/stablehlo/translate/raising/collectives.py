@@ -13,7 +13,7 @@ from xla_core.hlo.ops.collective_groups import CollectiveGroups
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
-from xla_core.stablehlo.translate.raising.contraction import i64_matrix
+from xla_core.stablehlo.translate.raising.contraction import i64_pairs
 from xla_core.stablehlo.translate.raising.data import started
 from xla_core.stablehlo.translate.raising.values import Raised, single, type_of
 
@@ -128,7 +128,7 @@ def _broadcast(ctx: RaisingContext, instruction: HloInstruction, operands: Seque
 def _permute(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     if len(operands) != 1 or instruction.attributes.get("slice_sizes"):
         raise UnimplementedError("a collective-permute into a part of its result has no counterpart in StableHLO")
-    pairs = i64_matrix(instruction.attribute("source_target_pairs"))
+    pairs = i64_pairs(instruction.attribute("source_target_pairs"))
     value = single(operands[0])
     name = "stablehlo.collective_permute"
     moved = ctx.add(name, [value], value.type, source_target_pairs=pairs, **_channel(instruction))

@@ -20,8 +20,8 @@ from xla_core.stablehlo.translate.raising.decomposed import meaning_of
 from xla_core.stablehlo.translate.raising.values import Raised
 
 
-def i64_matrix(rows: Sequence[Sequence[int]], width: int = 2) -> ir.DenseElements:
-    return ir.dense(np.reshape(rows, (len(rows), width)))
+def i64_pairs(rows: Sequence[Sequence[int]]) -> ir.DenseElements:
+    return ir.dense(np.reshape(rows, (len(rows), 2)))
 
 
 def _precision(instruction: HloInstruction) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def _convolution(ctx: RaisingContext, instruction: HloInstruction, operands: Seq
         operands,
         dimension_numbers=dims,
         window_strides=i64s([w.stride for w in window]),
-        padding=i64_matrix([(w.padding_low, w.padding_high) for w in window]),
+        padding=i64_pairs([(w.padding_low, w.padding_high) for w in window]),
         lhs_dilation=i64s([w.base_dilation for w in window]),
         rhs_dilation=i64s([w.window_dilation for w in window]),
         window_reversal=ir.DenseArray([w.window_reversal for w in window], "i1"),

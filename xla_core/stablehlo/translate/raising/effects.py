@@ -13,7 +13,7 @@ from xla_core.hlo.ops.channels import source_target_pairs
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
-from xla_core.stablehlo.translate.raising.contraction import i64_matrix
+from xla_core.stablehlo.translate.raising.contraction import i64_pairs
 from xla_core.stablehlo.translate.raising.data import constant
 from xla_core.stablehlo.translate.raising.values import Raised, leaves, single, type_of
 
@@ -55,7 +55,7 @@ def _transfer(instruction: HloInstruction, host: ir.ChannelType) -> dict[str, An
     attributes: dict[str, Any] = {"channel_handle": handle, "is_host_transfer": is_host}
     pairs = source_target_pairs(instruction)
     if pairs:
-        attributes["source_target_pairs"] = i64_matrix(pairs)
+        attributes["source_target_pairs"] = i64_pairs(pairs)
     return attributes
 
 

@@ -12,7 +12,7 @@ from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
-from xla_core.stablehlo.translate.raising.contraction import i64_matrix
+from xla_core.stablehlo.translate.raising.contraction import i64_pairs
 from xla_core.stablehlo.translate.raising.data import i64s
 from xla_core.stablehlo.translate.raising.values import Raised, single, type_of
 
@@ -23,7 +23,7 @@ def _window(window: Window) -> dict[str, Any]:
     return {
         "window_dimensions": i64s([w.size for w in window]),
         "window_strides": i64s([w.stride for w in window]),
-        "padding": i64_matrix([(w.padding_low, w.padding_high) for w in window]),
+        "padding": i64_pairs([(w.padding_low, w.padding_high) for w in window]),
     }
 
 
