@@ -6,6 +6,7 @@ RoundTripFpToString).
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable
@@ -18,9 +19,8 @@ from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.literal import Literal
 from xla_core.hlo.values.shape import Shape
 
-_SEPARATORS = re.compile(r",\s*[,}]|\{\s*,")
-_ITEM = re.compile(r"[^\s{},]+")
-_NOT_STRUCTURE = re.compile(r"[^{}]+")
+_PLAIN = re.compile(r"([-+0-9.eE,{}\s]*+)\)")
+_TO_LISTS = str.maketrans("{}", "[]")
 _SCALAR = re.compile(
     r"([-+]?(?:nan(?:\(0x[0-9a-fA-F]{1,16}\))?|[A-Za-z]+|(?:\d[\w.]*|\.\d\w*)(?:(?<=[eE])[-+]?\d+)?))\s*"
 )
@@ -162,49 +162,26 @@ def _check_size(cursor: Cursor, shape: Shape) -> None:
 
 
 def _read_plain_array(cursor: Cursor, shape: Shape) -> list[Any] | None:
-    """Reads all elements at once if they are plain numbers.
+    """Reads all elements at once if they are plain numbers, as json knows them.
 
     It returns None otherwise, and the slower reader then reads them or says what is wrong.
     """
-    end = cursor.text.find(")", cursor.position)
-    region = cursor.text[cursor.position : end]
-    structure = "{}"
-    for size in reversed(shape.dimensions[:-1]):
-        if size * len(structure) > len(region):
-            return None
-        structure = "{" + structure * size + "}"
-    items = _ITEM.findall(region)
-    element_type = shape.element_type
-    if (
-        end < 0
-        or element_type.is_complex
-        or element_type is ElementType.PRED
-        or any(mark in region for mark in "(_n")
-        or _NOT_STRUCTURE.sub("", region) != structure
-        or len(items) != shape.num_elements
-        or region.count(",") != _commas(shape.dimensions)
-        or _SEPARATORS.search(region)
-    ):
+    match, element_type = _PLAIN.match(cursor.text, cursor.position), shape.element_type
+    if match is None or element_type.is_complex or element_type is ElementType.PRED:
         return None
     try:
-        if element_type.is_floating:
-            values: list[Any] = list(map(float, items))
-        else:
-            values = list(map(int, items))
-            if any(_element(str(bound), element_type) is None for bound in (min(values), max(values))):
-                return None
-    except ValueError:
+        number = float if element_type.is_floating else int  # float keeps the sign of -0
+        array = np.array(json.loads(match[1].translate(_TO_LISTS), parse_int=number))
+    except (ValueError, RecursionError):  # numpy's error is of lists that differ in length
         return None
-    cursor.position = end
-    return values
-
-
-def _commas(dimensions: tuple[int, ...]) -> int:
-    total, blocks = 0, 1
-    for size in dimensions:
-        total += blocks * max(size - 1, 0)
-        blocks *= size
-    return total
+    if array.shape != shape.dimensions or array.dtype.kind not in ("f" if element_type.is_floating else "iu"):
+        return None
+    if element_type.is_integral and array.size:
+        least, greatest = element_type.integer_range
+        if int(array.min()) < least or int(array.max()) > greatest:
+            return None
+    cursor.position = match.end(1)
+    return array.reshape(-1).tolist()
 
 
 def _read_dimension(cursor: Cursor, shape: Shape, dimension: int, values: list[Any]) -> None:
