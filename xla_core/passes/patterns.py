@@ -70,10 +70,10 @@ def is_dynamic(instruction: HloInstruction) -> bool:
 
 
 def is_total_order(element_type: ElementType) -> bool:
-    """Whether any two values of the type compare, because it has no NaN."""
+    """Whether the type has a total order: it has no NaN."""
     return element_type.is_integral or element_type is ElementType.PRED
 
 
 def is_ordered(compare: HloInstruction) -> bool:
-    """Whether any two operands of a compare compare: the type has no NaN, or the order is total."""
+    """Whether a compare orders any two values: their type has no NaN, or the compare is of total order."""
     return is_total_order(compare.operands[0].shape.element_type) or compare.attribute("type") == "TOTALORDER"

@@ -45,7 +45,7 @@ class TargetConfig(CheckedModel):
         layouts, alignment, memory_spaces: how arrays are stored in the device's memory.
         fusion: the limits and costs by which instructions are fused.
         parallel: how work is divided among threads.
-        host: what it costs that the host runs a part of a program, with fallback="host".
+        host: the costs of running parts of a program on the host, with fallback="host".
         features: names of the processor's features; they are part of the fingerprint.
         flushes_products: whether products of matrices and convolutions may read and write zeros in place of denormals.
     """

@@ -26,9 +26,10 @@ class CacheLevel(CheckedModel):
     ways: int = Field(default=0, ge=0)
 
     def occupancy(self, pieces: int, piece_bytes: int, stride: int) -> float:
-        """Returns which part of the sets that they map to is filled by pieces of memory that are `stride` bytes apart.
+        """Returns how full the cache's sets become if pieces of memory that are `stride` bytes apart are kept in it.
 
-        Beyond 1, they displace one another. Pieces that are a large power of two apart map to few sets.
+        Only the sets that the pieces map to count. At 1 these are full, and beyond 1 the pieces displace one another.
+        Pieces that are a large power of two apart map to few sets.
         """
         lines = max(min(-(-piece_bytes // self.line_bytes), stride // self.line_bytes), 1)
         pieces = min(pieces, -(-pieces * stride // self.line_bytes))

@@ -1,4 +1,4 @@
-"""What it costs that the host runs a part of a program (`CompileOptions.fallback="host"`)."""
+"""The costs of running parts of a program on the host (`CompileOptions.fallback="host"`)."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ def source_target_pairs(instruction: HloInstruction) -> list[tuple[int, int]]:
 
 
 def _check_alone(environment: Environment, channel: int, what: str) -> None:
-    """Checks that only one device uses this side of a channel without pairs. A value could go to either of two."""
+    """Checks that only one device uses this side of a channel without pairs, since no pair tells two devices apart."""
     first = environment.rendezvous.claim((channel, what), environment.device)
     if first != environment.device:
         raise InvalidArgumentError(

@@ -24,8 +24,8 @@ Operands = Sequence[list[Value]]
 def on_device(evaluate_group: EvaluateGroup, *, once: bool = True) -> Evaluate:
     """Makes the evaluation on one device, which meets the others of its group.
 
-    A device that is in no group gets zeros. One device of the group evaluates for all; not `once`, each does, so that
-    each raises the errors.
+    A device that is in no group gets zeros. If `once` is True, one device of the group evaluates for all. Otherwise
+    each device evaluates, so that each raises the errors.
     """
 
     def evaluate(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
@@ -46,7 +46,7 @@ def on_device(evaluate_group: EvaluateGroup, *, once: bool = True) -> Evaluate:
 def evaluate_groups(
     context: EvaluationContext, instruction: HloInstruction, brought: Mapping[Device, list[Value]]
 ) -> dict[Device, Value]:
-    """Evaluates a collective for all devices whose group is complete in `brought`, which has their operands."""
+    """Evaluates a collective for each group all of whose devices have operands in `brought`."""
     evaluate_group = instruction.op.evaluate_group
     assert evaluate_group is not None
     groups = groups_of(context, instruction).of_devices()

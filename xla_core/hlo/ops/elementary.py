@@ -192,7 +192,6 @@ def _angle_by_root(x: Array, y: Array, plus: Array, minus: Array) -> Array:
 
     It is half of the difference between the angles of the two factors, plus half a turn where their sum exceeds half a
     turn. Near that limit, the sign of the imaginary part of the product decides, which is 2 (Re x Im x + Re y Im y).
-    There, zeros count as tiny numbers of their signs.
     """
     first, second = np.angle(plus), np.angle(minus)
     total = first + second
@@ -204,8 +203,9 @@ def _angle_by_root(x: Array, y: Array, plus: Array, minus: Array) -> Array:
 
 
 def _sum_of_products(*pairs: tuple[Array, Array]) -> Array:
-    """Returns the sum of the products v w. A zero sum has the sign that it has if zeros are tiny numbers of their
-    signs.
+    """Returns the sum of the products v w.
+
+    If the sum is zero, its sign is that of the same sum with each zero factor replaced by a tiny number of its sign.
     """
     total = sum(v * w for v, w in pairs)
     tiny = sum(np.copysign(v == 0, v) * w for pair in pairs for v, w in (pair, pair[::-1]))
@@ -266,7 +266,7 @@ FUNCTIONS: Mapping[Opcode, tuple[Callable[..., Array], str]] = {
 
 
 def power(a: Array, b: Array) -> Array:
-    """The power a^b. Integers wrap; a negative exponent gives the truncated quotient. Of pred, a or not b."""
+    """The power a^b. Integers wrap; a negative exponent gives the truncated quotient; for pred it is a | ~b."""
     kind = CLASS[a.dtype]
     if kind == "b":
         return np.asarray(a | ~b)

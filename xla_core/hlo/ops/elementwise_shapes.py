@@ -62,7 +62,7 @@ def converted(operands: Sequence[Shape], attributes: Attributes, declared: Shape
 
 
 def stochastic_converted(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    """The operand has floats, the random numbers are unsigned and of as many bits, the declared type has integers."""
+    """Checks that the operand has floats, and the random numbers are unsigned and as wide; the result has integers."""
     value, random = (array(operand).element_type for operand in operands)
     result = declared_array(declared).element_type
     check(value.is_floating, lambda: f"the operand has type {value}; expected floats")

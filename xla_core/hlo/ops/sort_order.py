@@ -20,7 +20,7 @@ from xla_core.hlo.table.opcode import Opcode
 from xla_core.traversal import post_order
 
 _Key = tuple["HloInstruction", bool, bool]
-"""(the left side of a compare, whether the order is descending, whether it orders zeros and NaNs, too)"""
+"""(left operand of a compare, whether the order is descending, whether it is a total order of floats)"""
 
 _LEFT, _RIGHT, _OTHER = 1, 2, 4
 

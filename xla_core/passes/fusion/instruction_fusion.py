@@ -127,7 +127,7 @@ class _FusedKernel:
         return kernel
 
     def become(self, other: _FusedKernel) -> None:
-        """Takes the division into rows of another form of this kernel."""
+        """Divides this kernel into rows as `other` is, which has the same instructions."""
         self.rows, self.space, self.size = other.rows, other.space, other.size
         self.indices, self.copies, self.accumulated = other.indices, other.copies, other.accumulated
 

@@ -8,19 +8,13 @@ order of the computation are not merged, since that would extend the live ranges
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Iterable, Iterator
 
 from xla_core.analysis.control_flow import reachable_sequences
 from xla_core.analysis.indexing import (
-    FusionAccesses,
-    Index,
-    IndexExpr,
-    ReducedRows,
     accumulates,
     is_product,
-    memory_index,
     reduced_rows,
     scanned_rows,
 )
@@ -30,10 +24,9 @@ from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.shape import Shape
 from xla_core.passes.fusion.fusion_node import fused_roots, replace_with_fusion
-from xla_core.passes.fusion.index_space import is_elementwise_use
+from xla_core.passes.fusion.kernel_reads import fits_rows, is_view, reads_in_step, reads_its_row, viewed, with_views
 from xla_core.passes.fusion.policy import FusionPolicy
 from xla_core.passes.pass_manager import HloPass
-from xla_core.traversal import reachable
 
 _WINDOW = 100  # the most instructions between two kernels that are merged
 _MOST_READERS = 64  # an array with more readers is not searched for siblings
@@ -82,12 +75,12 @@ class _Joiner:
         self._order: list[_Node | None] = []
         self._nodes: dict[HloInstruction, _Node] = {}
         for instruction in computation.post_order():
-            if _is_view(instruction):
+            if is_view(instruction):
                 continue
             node = self._nodes[instruction] = _Node(instruction, len(self._order))
             self._order.append(node)
             for before in (*instruction.operands, *instruction.control_predecessors):
-                source = self._nodes[_viewed(before)]
+                source = self._nodes[viewed(before)]
                 node.reads[source] = None
                 source.users[node] = None
 
@@ -100,7 +93,7 @@ class _Joiner:
                     joined[self._nodes[instruction]] = None
         for node in joined:
             if self._order[node.position] is node and len(node.members) > 1:
-                replace_with_fusion(*_roots_and_members(_with_views(self._computation, node.members)))
+                replace_with_fusion(*_roots_and_members(with_views(self._computation, node.members)))
         return bool(joined)
 
     def _candidates(self, node: _Node) -> Iterable[_Node]:
@@ -159,12 +152,12 @@ class _Joiner:
         if rows is not None and rows.elements > self._policy.longest_row(rows):
             rows = None
         if rows is not None:
-            if not all(map(functools.partial(_by_rows, rows), (first, second))):
+            if not fits_rows(rows, first.members) or not fits_rows(rows, second.members):
                 return False
-            if depends and not _reads_its_row(first, second, rows):
+            if depends and not reads_its_row(first.members, second.members, rows):
                 return False
         else:
-            if depends and not _reads_in_step(first, second):
+            if depends and not reads_in_step(first.members, second.members):
                 return False  # each element of the second would need other elements of the first
             loops = _loops(first.members)
             if loops is None or loops != _loops(second.members):
@@ -255,95 +248,6 @@ def _accumulating(*nodes: _Node) -> Iterator[HloInstruction]:
     for member in (member for node in nodes for member in node.members):
         inside = member.attribute("calls").instructions if member.opcode == Opcode.FUSION else [member]
         yield from (i for i in inside if accumulates(i))
-
-
-def _by_rows(rows: ReducedRows, node: _Node) -> bool:
-    """Whether all results of a kernel are elements of rows, or one a row."""
-    roots = [root for member in node.members for root in fused_roots(member)]
-    alone = (Opcode.DYNAMIC_UPDATE_SLICE, Opcode.CONCATENATE)
-    return all(root.opcode not in alone and rows.fits(next(root.shape.leaves())) for root in roots)
-
-
-def _reads_its_row(producer: _Node, consumer: _Node, rows: ReducedRows) -> bool:
-    """Whether the consumer reads the producer's results only at the row, or the element of it, that it computes."""
-    place = rows.place_variable
-
-    def at(shape: Shape) -> Index:
-        return memory_index(shape, rows.position(shape, IndexExpr.of(place)))
-
-    for reader in consumer.members:
-        read = {n: o for n, o in enumerate(reader.operands) if _viewed(o) in producer.members}
-        if not read:
-            continue
-        is_fusion = reader.opcode == Opcode.FUSION
-        bound = reader.attribute("calls").parameters if is_fusion else list(reader.operands)
-        accesses = FusionAccesses(bound, lambda space, count: [place])
-        for root in fused_roots(reader):
-            accesses.visit(root, at(next(root.shape.leaves())))
-        if any(index != at(o.shape) for number, o in read.items() for index in accesses.indices(bound[number])):
-            return False
-    return True
-
-
-def _reads_in_step(producer: _Node, consumer: _Node) -> bool:
-    """Whether the consumer reads the producer's results only at the index that it computes itself."""
-    for source in producer.members:
-        for reader in consumer.members:
-            for number, operand in enumerate(reader.operands):
-                if _viewed(operand) is not source:
-                    continue
-                if operand is not source:
-                    return False
-                if reader.opcode != Opcode.FUSION:
-                    if not is_elementwise_use(reader, operand):
-                        return False
-                elif not _only_elementwise(reader.attribute("calls").parameters[number]):
-                    return False
-    return True
-
-
-def _only_elementwise(parameter: HloInstruction) -> bool:
-    def readers(node: HloInstruction) -> list[HloInstruction]:
-        return [user for user in node.users if not (user.opcode == Opcode.TUPLE and user.is_root)]
-
-    return all(is_elementwise_use(user, node) for node in reachable([parameter], readers) for user in readers(node))
-
-
-def _is_view(instruction: HloInstruction) -> bool:
-    return instruction.opcode == Opcode.BITCAST and instruction.shape.is_array
-
-
-def _viewed(instruction: HloInstruction) -> HloInstruction:
-    """Returns the instruction whose array a chain of bitcasts shows."""
-    while _is_view(instruction):
-        instruction = instruction.operand(0)
-    return instruction
-
-
-def _with_views(computation: HloComputation, members: list[HloInstruction]) -> list[HloInstruction]:
-    """Returns members of a kernel, and bitcasts of arrays that it computes, or reads as arrays of several shapes.
-
-    These bitcasts are only the kernel's, so that it has each array once.
-    """
-    inside = set(members)
-    shapes: dict[HloInstruction, set[HloInstruction]] = {}
-    for operand in (o for member in members for o in member.operands):
-        shapes.setdefault(_viewed(operand), set()).add(operand)
-    views: dict[HloInstruction, HloInstruction] = {}
-    for member in members:
-        for number, operand in enumerate(member.operands):
-            source = _viewed(operand)
-            if operand is source or not (source in inside or len(shapes[source]) > 1):
-                continue
-            if operand not in views:
-                views[operand] = computation.add_instruction(operand.clone([source]))
-            member.replace_operand(number, views[operand])
-    for unused in views:
-        while unused in computation and _is_view(unused) and not unused.user_count and not unused.is_root:
-            following = unused.operand(0)
-            computation.remove(unused)
-            unused = following
-    return [*members, *views.values()]
 
 
 def _roots_and_members(members: list[HloInstruction]) -> tuple[list[HloInstruction], list[HloInstruction]]:

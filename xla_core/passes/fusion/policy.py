@@ -137,8 +137,9 @@ class FusionPolicy:
     ) -> FusionDecision:
         """Whether computing `producer` `evaluations` times in `consumers` kernels is cheaper than one kernel for it.
 
-        `repeated` is the cost of what the kernels compute again between `producer` and the place that repeats it. One
-        kernel for `producer` saves nothing of that, but all of it together saves the traffic of one array only.
+        `repeated` is the cost of the instructions between `producer` and the instruction that makes the kernels compute
+        it several times: they are computed several times too. It counts against the fusion, which saves the traffic of
+        one array, however many instructions are repeated.
         """
         if self.is_free(producer):
             return FusionDecision.yes()

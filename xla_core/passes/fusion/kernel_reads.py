@@ -1,0 +1,107 @@
+"""The arrays that kernels read of each other, and the bitcasts that are views of these arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from xla_core.analysis.indexing import FusionAccesses, Index, IndexExpr, ReducedRows, memory_index
+from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.opcode import Opcode
+from xla_core.hlo.values.shape import Shape
+from xla_core.passes.fusion.fusion_node import fused_roots
+from xla_core.passes.fusion.index_space import is_elementwise_use
+from xla_core.traversal import reachable
+
+Members = Collection[HloInstruction]
+"""The instructions of a kernel: fusions, and instructions that are kernels of their own."""
+
+
+def fits_rows(rows: ReducedRows, members: Members) -> bool:
+    """Whether every result of a kernel has an element for each element of the rows, or one element a row."""
+    roots = [root for member in members for root in fused_roots(member)]
+    alone = (Opcode.DYNAMIC_UPDATE_SLICE, Opcode.CONCATENATE)
+    return all(root.opcode not in alone and rows.fits(next(root.shape.leaves())) for root in roots)
+
+
+def reads_its_row(producer: Members, consumer: Members, rows: ReducedRows) -> bool:
+    """Whether the consumer reads the producer's results only at the row, or the element of it, that it computes."""
+    place = rows.place_variable
+
+    def at(shape: Shape) -> Index:
+        return memory_index(shape, rows.position(shape, IndexExpr.of(place)))
+
+    for reader in consumer:
+        read = {n: o for n, o in enumerate(reader.operands) if viewed(o) in producer}
+        if not read:
+            continue
+        is_fusion = reader.opcode == Opcode.FUSION
+        bound = reader.attribute("calls").parameters if is_fusion else list(reader.operands)
+        accesses = FusionAccesses(bound, lambda space, count: [place])
+        for root in fused_roots(reader):
+            accesses.visit(root, at(next(root.shape.leaves())))
+        if any(index != at(o.shape) for number, o in read.items() for index in accesses.indices(bound[number])):
+            return False
+    return True
+
+
+def reads_in_step(producer: Members, consumer: Members) -> bool:
+    """Whether the consumer reads the producer's results only at the index that it computes itself."""
+    for source in producer:
+        for reader in consumer:
+            for number, operand in enumerate(reader.operands):
+                if viewed(operand) is not source:
+                    continue
+                if operand is not source:
+                    return False
+                if reader.opcode != Opcode.FUSION:
+                    if not is_elementwise_use(reader, operand):
+                        return False
+                elif not _only_elementwise(reader.attribute("calls").parameters[number]):
+                    return False
+    return True
+
+
+def _only_elementwise(parameter: HloInstruction) -> bool:
+    def readers(node: HloInstruction) -> list[HloInstruction]:
+        return [user for user in node.users if not (user.opcode == Opcode.TUPLE and user.is_root)]
+
+    return all(is_elementwise_use(user, node) for node in reachable([parameter], readers) for user in readers(node))
+
+
+def is_view(instruction: HloInstruction) -> bool:
+    return instruction.opcode == Opcode.BITCAST and instruction.shape.is_array
+
+
+def viewed(instruction: HloInstruction) -> HloInstruction:
+    """Follows a chain of bitcasts, which are views of one array, to the instruction that computes the array."""
+    while is_view(instruction):
+        instruction = instruction.operand(0)
+    return instruction
+
+
+def with_views(computation: HloComputation, members: list[HloInstruction]) -> list[HloInstruction]:
+    """Moves bitcasts into a kernel, and returns its members with these bitcasts.
+
+    A bitcast moves if the kernel computes its array, or reads the array in several shapes. The kernel gets a copy of
+    the bitcast, so that the array is one operand or one result of it.
+    """
+    inside = set(members)
+    shapes: dict[HloInstruction, set[HloInstruction]] = {}
+    for operand in (o for member in members for o in member.operands):
+        shapes.setdefault(viewed(operand), set()).add(operand)
+    views: dict[HloInstruction, HloInstruction] = {}
+    for member in members:
+        for number, operand in enumerate(member.operands):
+            source = viewed(operand)
+            if operand is source or not (source in inside or len(shapes[source]) > 1):
+                continue
+            if operand not in views:
+                views[operand] = computation.add_instruction(operand.clone([source]))
+            member.replace_operand(number, views[operand])
+    for unused in views:
+        while unused in computation and is_view(unused) and not unused.user_count and not unused.is_root:
+            following = unused.operand(0)
+            computation.remove(unused)
+            unused = following
+    return [*members, *views.values()]
