@@ -16,8 +16,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from xla_core.errors import InvalidArgumentError
 
-__all__ = ["CheckedModel", "allowed_values", "wrong_value"]
-
 
 class CheckedModel(BaseModel):
     """A frozen pydantic model without extra fields. A wrong value raises InvalidArgumentError."""

@@ -11,17 +11,6 @@ from typing import Any, NoReturn
 
 from xla_core.errors import InvalidArgumentError, UnavailableError
 
-__all__ = [
-    "counted",
-    "did_you_mean",
-    "matplotlib_is_missing",
-    "refuse_pickle",
-    "require",
-    "require_file_name",
-    "require_limit",
-    "wrong_argument",
-]
-
 
 def counted(count: int, noun: str) -> str:
     """Returns "1 device", "2 devices"."""

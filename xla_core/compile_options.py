@@ -8,8 +8,6 @@ from pydantic import BaseModel, Field, model_validator
 
 from xla_core.checked_model import CheckedModel
 
-__all__ = ["BackendOptions", "CompileOptions"]
-
 
 class BackendOptions(CheckedModel):
     """The base class of a backend's own options, named in `BackendSpec.options`. Unknown names are errors."""

@@ -13,8 +13,6 @@ from typing import Protocol
 from xla_core.errors import InternalError, XlaError
 from xla_core.interruptible import start_thread
 
-__all__ = ["EventCallback", "PolledEvent", "call_soon", "call_when_ready"]
-
 EventCallback = Callable[[XlaError | None], None]
 
 

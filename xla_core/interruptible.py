@@ -9,8 +9,6 @@ from typing import TypeVar
 
 from xla_core.errors import ResourceExhaustedError
 
-__all__ = ["run_in_threads", "run_interruptible", "run_uninterrupted", "start_thread"]
-
 T = TypeVar("T")
 
 _SIGNAL_SECONDS = 0.1  # a signal that comes just before a wait doesn't wake it, so the wait is cut into pieces

@@ -15,8 +15,6 @@ from xla_core.checks import require
 from xla_core.errors import NotFoundError
 from xla_core.profile_span import Span
 
-__all__ = ["Profiler", "Span", "active", "span", "trace"]
-
 
 class Profiler:
     """Collects spans of all threads.

@@ -7,8 +7,6 @@ import re
 
 from xla_core.errors import SourceLocation, snippet
 
-__all__ = ["TextMap"]
-
 
 class TextMap:
     """Converts offsets in a text to lines and columns. The table of lines is made at the first use."""

@@ -10,8 +10,6 @@ from xla_core.checks import matplotlib_is_missing
 from xla_core.errors import InvalidArgumentError
 from xla_core.profile_span import Span
 
-__all__ = ["PICTURE_SUFFIXES", "nesting_depths", "plot_timeline"]
-
 PICTURE_SUFFIXES = (".pdf", ".png", ".svg")
 
 _UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))

@@ -8,8 +8,6 @@ from pydantic import Field
 
 from xla_core.checked_model import CheckedModel
 
-__all__ = ["AheadOfTimeOptions"]
-
 
 class AheadOfTimeOptions(CheckedModel):
     """What `Compiler.ahead_of_time_files` compiles for. Fields that are left out are the compiler's own.

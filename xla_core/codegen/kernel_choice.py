@@ -15,8 +15,6 @@ from xla_core.hlo.table.backend_config import read_backend_config
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.target import ParallelModel
 
-__all__ = ["KEY", "KernelChoice"]
-
 KEY = "kernel_plan"
 """The entry of `backend_config`, as in `backend_config={"kernel_plan":{"form":"row teams","threads":256}}`."""
 

@@ -14,8 +14,6 @@ import pathlib
 from xla_backend_cpu.host import host_features, once
 from xla_core.errors import ResourceExhaustedError
 
-__all__ = ["library", "reserve", "symbol_address"]
-
 _PREFIX = "scipy_"
 _BUFFER_BYTES = 33 << 20  # 32 MiB, and 1 MiB for their alignment
 _HINT = "raise the limit of the process's address space (`ulimit -v`), or let programs use fewer threads"

@@ -9,8 +9,6 @@ import pathlib
 from xla_backend_cpu.host import host_cpu
 from xla_core.target import CacheLevel
 
-__all__ = ["processor_caches", "usual_caches"]
-
 _SYSTEM = pathlib.Path("/sys/devices/system/cpu")
 _USUAL = (32, 8, 1024, 16)
 _BY_NAME = (  # KiB and ways of the first level's data cache, and of the second level

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import enum
 
-__all__ = ["CONTEXT_WORDS", "ENTRY", "ContextField", "Status"]
-
 ENTRY = "xla_cpu_entry"
 CONTEXT_WORDS = 16
 """The number of 32-bit words in a run's context. The addresses of a host call's operands and results follow."""

@@ -40,8 +40,6 @@ from xla_core.passes import (
 )
 from xla_core.target import Capabilities, ParallelModel, TargetConfig
 
-__all__ = ["can_share", "capabilities", "compile_module", "hlo_stages", "loop_abi", "processor_of"]
-
 _LINES_OF_A_PART, _UNOPTIMIZED_LINES_OF_A_PART = 250, 2500
 """Lines of LLVM IR per part compiled on its own thread. An empty module costs LLVM 1 ms, as much as 5 lines with
 optimization and as 100 without it."""

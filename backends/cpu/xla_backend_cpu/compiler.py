@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from xla_core.hlo import HloModule
     from xla_core.passes import HloPass
 
-__all__ = ["CpuCompiler", "CpuOptions"]
-
 
 class CpuOptions(BackendOptions):
     """Options of the CPU backend.

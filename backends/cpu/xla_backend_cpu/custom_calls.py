@@ -21,8 +21,6 @@ import numpy as np
 from xla_core.errors import AlreadyExistsError, InvalidArgumentError
 from xla_core.hlo import HloInstruction, is_custom_call_registered
 
-__all__ = ["CustomCall", "CustomCallFunction", "custom_call_function", "register_custom_call", "why_unknown"]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CustomCall:

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from xla_backend_cpu.host_calls import HostCalls, HostRun
     from xla_backend_cpu.joint_run import JointRun
 
-__all__ = ["CpuExecutable"]
-
 
 _TRIED_NANOSECONDS = 300_000
 """How long a program with a loop of unknown length may run in its caller, by estimate."""

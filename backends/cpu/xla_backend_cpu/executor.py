@@ -15,8 +15,6 @@ from xla_core.backend import DeviceFeatures, DeviceMemory, Stream, StreamExecuto
 from xla_core.runtime import HostStream
 from xla_core.target import DeviceDescription
 
-__all__ = ["ALIGNMENT", "CpuExecutor", "describe_host", "worker_threads"]
-
 ALIGNMENT = 64
 _PAGE = 1 << 21  # large allocations are aligned to huge pages
 _HUGE_PAGES: int | None = getattr(mmap, "MADV_HUGEPAGE", None)  # Linux has it

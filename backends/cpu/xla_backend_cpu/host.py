@@ -10,16 +10,6 @@ from typing import Any, TypeVar
 
 from xla_core.errors import UnavailableError
 
-__all__ = [
-    "architecture",
-    "host_cpu",
-    "host_feature_names",
-    "host_features",
-    "host_triple",
-    "locked",
-    "once",
-]
-
 _lock = threading.RLock()  # guards the native runtime and the results of `once`
 
 T = TypeVar("T")

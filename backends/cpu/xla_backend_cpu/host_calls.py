@@ -39,8 +39,6 @@ from xla_core.hlo import (
 )
 from xla_core.runtime import HostEvent, HostStream, InProcessRendezvous, rendezvous_of
 
-__all__ = ["HostCalls", "HostRun"]
-
 _TIMEOUT_NAME = (
     'the backend\'s option collective_timeout: CompileOptions(backend={"collective_timeout": 300}), or --set '
     "collective_timeout=300"

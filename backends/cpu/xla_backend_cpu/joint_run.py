@@ -22,8 +22,6 @@ from xla_core.errors import CancelledError, XlaError, as_xla_error
 from xla_core.hlo import Value, evaluate_groups
 from xla_core.runtime import HostStream
 
-__all__ = ["JointRun", "Member"]
-
 
 @dataclasses.dataclass(eq=False, slots=True)
 class Member:

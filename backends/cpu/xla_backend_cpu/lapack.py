@@ -16,8 +16,6 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import ElementType, HloInstruction, Opcode, parse_backend_config
 from xla_core.lapack import SIGNATURES, TARGETS
 
-__all__ = ["LapackCall"]
-
 _OWN = {"s": ElementType.F32, "d": ElementType.F64, "c": ElementType.C64, "z": ElementType.C128}
 _REAL = {"s": ElementType.F32, "d": ElementType.F64, "c": ElementType.F32, "z": ElementType.F64}
 _COMPLEX = {"s": ElementType.C64, "d": ElementType.C128, "c": ElementType.C64, "z": ElementType.C128}

@@ -11,8 +11,6 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import HloModule, Shape
 from xla_core.target import array_size_bytes
 
-__all__ = ["NativeProgram", "ResultPlace", "check_program"]
-
 _MAX_SLOTS = 1 << 24
 
 

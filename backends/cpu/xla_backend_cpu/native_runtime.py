@@ -13,7 +13,6 @@ from xla_backend_cpu.machine_code import CodeGenerator
 if TYPE_CHECKING:
     from xla_core.codegen import LinkedCode
 
-__all__ = ["runtime_symbols", "start_workers"]
 
 _CALLED = ("xla_cpu_parallel_for", "__truncdfhf2", "__truncdfbf2")
 _FUNCTIONS = (*_CALLED, "xla_cpu_start_workers", "xla_cpu_forget_workers")

@@ -8,8 +8,6 @@ from xla_backend_cpu.host import architecture
 from xla_core.backend import Compiler, Platform, StreamExecutor
 from xla_core.config import xla_flags
 
-__all__ = ["CpuPlatform"]
-
 
 class CpuPlatform(Platform):
     """The host's devices.

@@ -16,8 +16,6 @@ from xla_backend_gpu.remainder import remainder
 from xla_core.codegen.llvm import GpuAbi, IrBuilder, IrModule, KernelFrame, KernelParameter, Value
 from xla_core.target import MatrixShape, ParallelModel
 
-__all__ = ["KernelFigures", "PtxAbi"]
-
 _WARP = 32
 _MOST_BLOCKS = 1 << 16  # of a kernel whose blocks work on a unit together; they stride over more units
 

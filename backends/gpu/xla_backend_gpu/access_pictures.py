@@ -13,8 +13,6 @@ from xla_backend_gpu.counting import ObservedLaunch
 from xla_core.errors import InvalidArgumentError, UnavailableError
 from xla_core.hlo import Shape
 
-__all__ = ["first_users", "plot_accesses"]
-
 _MOST_ELEMENTS = 1 << 22
 
 

@@ -7,8 +7,6 @@ from xla_core.analysis import BufferAssignment, assign_buffers, can_share_buffer
 from xla_core.codegen.llvm import may_share_buffer
 from xla_core.hlo import HloInstruction, HloModule, Opcode
 
-__all__ = ["assign", "may_share"]
-
 
 def may_share(instruction: HloInstruction, operand: int, leaf: int) -> bool:
     """Tells whether a kernel, or a custom call on the host, may write a leaf of its result to an operand's buffer."""

@@ -18,8 +18,6 @@ from xla_core.errors import ResourceExhaustedError
 from xla_core.hlo import HloModule
 from xla_core.schedule import KernelThunk
 
-__all__ = ["autotuner", "estimated_seconds"]
-
 _ROUNDS = 3
 _RUNS = 10  # of a round
 

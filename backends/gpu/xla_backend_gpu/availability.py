@@ -8,8 +8,6 @@ import importlib.util
 
 from xla_core.backend import Availability, Requirement
 
-__all__ = ["cuda_missing", "probe"]
-
 _LIBRARIES = ("libcuda.so.1", "nvcuda.dll")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
-from xla_backend_gpu.abi import PARALLEL, PtxAbi
+from xla_backend_gpu.abi import PtxAbi
 from xla_backend_gpu.assignment import assign, may_share
 from xla_backend_gpu.executable import GpuExecutable
 from xla_backend_gpu.program import Engine, GpuProgram, Launch, place_of
@@ -22,8 +22,6 @@ from xla_core.hlo import OPS, ElementType, HloInstruction, HloModule, Opcode, St
 from xla_core.passes import HloPass, HloPassPipeline, ModuleDump, create_pass, scheduling_pipeline
 from xla_core.schedule import Thunk, emit_thunks
 from xla_core.target import Capabilities, FusionCosts, FusionPreferences, TargetConfig
-
-__all__ = ["PARALLEL", "TRIPLE", "capabilities", "compile_module", "fusion_preferences", "hlo_stages"]
 
 TRIPLE = PtxAbi.triple
 

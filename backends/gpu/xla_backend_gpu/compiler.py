@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from xla_core.hlo import HloModule
     from xla_core.passes import HloPass
 
-__all__ = ["DEFAULT_PROCESSOR", "GpuCompiler", "GpuOptions"]
 
 DEFAULT_PROCESSOR = "sm_90"
 """The processor for which programs are compiled where there is no device."""
@@ -68,6 +67,7 @@ class GpuCompiler(Compiler):
     @functools.cached_property
     def target_config(self) -> TargetConfig:
         from xla_backend_gpu import code_generation
+        from xla_backend_gpu.abi import PARALLEL
 
         return TargetConfig(
             name="gpu",
@@ -75,7 +75,7 @@ class GpuCompiler(Compiler):
             capabilities=code_generation.capabilities(),
             alignment=AlignmentRules(buffer=ALIGNMENT, allocation=ALIGNMENT),
             fusion=code_generation.fusion_preferences(),
-            parallel=code_generation.PARALLEL,
+            parallel=PARALLEL,
             features=(self.processor,),
         )
 

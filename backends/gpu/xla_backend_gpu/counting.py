@@ -13,8 +13,6 @@ from xla_backend_gpu.emulator import Access, Counters
 from xla_core.errors import InvalidArgumentError
 from xla_core.runtime import Client
 
-__all__ = ["Count", "ObservedLaunch", "counted", "observed"]
-
 
 @dataclasses.dataclass(slots=True)
 class Count:

@@ -13,21 +13,6 @@ from cuda.bindings import driver as cuda
 from xla_backend_gpu.statuses import status_error
 from xla_core.errors import UnimplementedError, XlaError
 
-__all__ = [
-    "CHUNK_BYTES",
-    "CudaEvent",
-    "CudaGraph",
-    "PinnedChunk",
-    "call",
-    "check",
-    "count_devices",
-    "device_attribute",
-    "initialize",
-    "invoke",
-    "kernel_parameters",
-    "processor_of",
-]
-
 CHUNK_BYTES = 4 << 20
 """The size of a `PinnedChunk`."""
 

@@ -36,8 +36,6 @@ from xla_core.backend import HostBytes, StreamExecutor
 from xla_core.errors import XlaError
 from xla_core.target import CacheLevel, DeviceDescription
 
-__all__ = ["CudaDriver"]
-
 _CHUNKS = 8
 _RECENT = 4  # kernels that a fault is reported with
 _SPIN_SECONDS, _SLEEP_SECONDS = 20e-6, 200e-6

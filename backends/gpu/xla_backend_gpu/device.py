@@ -21,7 +21,6 @@ from xla_core.target import DeviceDescription
 if TYPE_CHECKING:
     from xla_backend_gpu.kernel import GpuKernel
 
-__all__ = ["GpuEvent", "GpuExecutor", "GpuStream", "GraphRecorder"]
 
 _COPY_MICROSECONDS_PER_BYTE = 1e-4  # 10 GB/s
 _SIGNAL_SECONDS = 0.05  # waits are split, so that Ctrl-C gets through

@@ -15,8 +15,6 @@ from xla_core.errors import FailedPreconditionError, UnavailableError, XlaError
 from xla_core.hlo import HloInstruction
 from xla_core.target import DeviceDescription
 
-__all__ = ["Driver", "Function", "LaunchArguments"]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LaunchArguments:

@@ -19,7 +19,6 @@ from xla_core.target import DeviceDescription
 if TYPE_CHECKING:
     from xla_backend_gpu.emulator import Access, Module
 
-__all__ = ["EmulatedDriver", "LaunchObserver"]
 
 LaunchObserver = Callable[[str, LaunchArguments], "Callable[[Access], None]"]
 """Is called before a launch with the kernel's name, and returns the function to call with each access of memory."""

@@ -14,8 +14,6 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import Environment, HloInstruction
 from xla_core.schedule import KernelThunk, LaunchDimensions, Thunk, ThunkProgram, emit_thunks, host_thunk, walk
 
-__all__ = ["GpuExecutable", "make_thunks"]
-
 _STREAMS = 4
 """The most streams for independent branches of a program."""
 

@@ -15,8 +15,6 @@ from xla_backend_gpu.kernel import GpuKernel
 from xla_core.runtime import ThunkExecutor, ThunkRun
 from xla_core.schedule import CopyThunk, FillThunk, KernelThunk, ThunkProgram
 
-__all__ = ["GraphExecutor"]
-
 _LEAST = 2  # steps; a graph of one launch saves nothing
 _MOST = 8  # graphs of a program on a device
 

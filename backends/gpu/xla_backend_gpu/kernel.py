@@ -15,8 +15,6 @@ from xla_core.errors import InternalError
 from xla_core.hlo import HloInstruction
 from xla_core.schedule import LaunchDimensions
 
-__all__ = ["DeviceCode", "GpuKernel"]
-
 
 class DeviceCode:
     """A module of PTX, and its kernels as each device has loaded them."""

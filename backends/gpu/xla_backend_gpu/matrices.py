@@ -8,8 +8,6 @@ from xla_core.codegen.llvm import IrBuilder, Value
 from xla_core.hlo import ElementType
 from xla_core.target import Fragment, LanePlace, MatrixShape
 
-__all__ = ["matrix_shapes", "multiply_accumulate"]
-
 
 def _shape(
     rows: int, terms: int, operand: ElementType, accumulator: ElementType, mantissa_bits: int | None = None

@@ -13,8 +13,6 @@ from xla_backend_gpu.driver import Driver
 from xla_core.backend import Compiler, Platform, StreamExecutor
 from xla_core.config import plugin_flags
 
-__all__ = ["GpuFlags", "GpuPlatform"]
-
 
 class GpuFlags(BaseModel):
     """Flags in XLA_CORE_FLAGS: whether to emulate devices despite a GPU, their number, and their memory."""

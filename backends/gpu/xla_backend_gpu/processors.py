@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from xla_core.errors import InvalidArgumentError
 
-__all__ = ["ALIGNMENT", "PROCESSORS", "check_processor"]
-
 PROCESSORS = (
     *("sm_75", "sm_80", "sm_86", "sm_87", "sm_88", "sm_89"),
     *("sm_90", "sm_90a"),

@@ -10,8 +10,6 @@ from xla_backend_gpu.processors import check_processor
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import HloInstruction, HloModule
 
-__all__ = ["Engine", "GpuProgram", "Launch", "Processor", "place_of"]
-
 Processor = Annotated[str, AfterValidator(check_processor)]
 
 Engine = Literal["fast", "checked"]

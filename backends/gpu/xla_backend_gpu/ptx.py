@@ -6,8 +6,6 @@ import re
 
 from xla_core.errors import InvalidArgumentError
 
-__all__ = ["entry_names", "processor_of_ptx"]
-
 
 def entry_names(ptx: str) -> list[str]:
     """Returns the names of the kernels."""

@@ -11,8 +11,6 @@ from pathlib import Path
 
 from xla_core.errors import InternalError
 
-__all__ = ["assemble", "find_ptxas", "ptxas_report"]
-
 
 @functools.cache
 def find_ptxas() -> str | None:

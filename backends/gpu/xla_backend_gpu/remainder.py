@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from xla_core.codegen.llvm import IrBuilder, IrFunction, Value
 
-__all__ = ["remainder"]
-
 _FORMATS = {"float": ("i32", 23), "double": ("i64", 52)}
 """Type -> its bits as an integer, and how many of them are the mantissa's."""
 

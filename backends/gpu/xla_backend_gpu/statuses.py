@@ -12,8 +12,6 @@ from xla_core.errors import (
     XlaError,
 )
 
-__all__ = ["KINDS", "STICKY", "status_error"]
-
 KINDS: dict[str, type[XlaError]] = {
     "CUDA_ERROR_INVALID_VALUE": InvalidArgumentError,
     "CUDA_ERROR_INVALID_HANDLE": InvalidArgumentError,

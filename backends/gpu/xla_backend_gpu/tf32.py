@@ -5,8 +5,6 @@ from __future__ import annotations
 from xla_core.hlo import ElementType, HloInstruction, Opcode
 from xla_core.passes import Builder, OpExpander
 
-__all__ = ["Tf32"]
-
 
 class Tf32(OpExpander):
     """Gives dots of f32 operands of default precision the algorithm `dot_tf32_tf32_f32`."""

@@ -15,8 +15,6 @@ from typing import Any
 from xla_core.backend import Availability, Requirement
 from xla_core.errors import FailedPreconditionError, InternalError, ResourceExhaustedError
 
-__all__ = ["CDriver", "Callback"]
-
 Callback = CFUNCTYPE(c_int64)
 
 _FUNCTIONS: dict[str, tuple[Any, ...]] = {

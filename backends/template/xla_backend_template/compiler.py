@@ -15,8 +15,6 @@ from xla_core.hlo import Environment, HloInstruction, HloModule, Opcode
 from xla_core.schedule import KernelThunk, Thunk, ThunkProgram, emit_thunks, walk
 from xla_core.target import Capabilities, FusionPreferences, LayoutRules, TargetConfig
 
-__all__ = ["TemplateCompiler"]
-
 
 class TemplateCompiler(Compiler):
     """Each instruction becomes a kernel. Fusion is off, since the evaluator gains nothing from it; int4 is packed.

@@ -9,8 +9,6 @@ from xla_backend_template.c_driver import CDriver
 from xla_backend_template.driver_stream import DriverStream
 from xla_core.backend import DeviceFeatures, DeviceMemory, Stream, StreamExecutor
 
-__all__ = ["DriverExecutor"]
-
 
 class DriverExecutor(StreamExecutor):
     """One device. An address is a number to which offsets may be added, so the device has `memory_slices`.

@@ -14,8 +14,6 @@ from xla_backend_template.c_driver import Callback, CDriver
 from xla_core.backend import DeviceMemory, Event, HostBytes, Stream
 from xla_core.errors import InternalError, XlaError, as_xla_error
 
-__all__ = ["DriverEvent", "DriverStream"]
-
 _WAIT_MILLISECONDS = 50  # waits are split, because Ctrl-C is handled only between calls of the driver
 
 _FAILURES_KEPT = 256

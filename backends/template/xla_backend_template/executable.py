@@ -9,8 +9,6 @@ from xla_core.hlo import HloModule
 from xla_core.runtime import ThunkExecutor
 from xla_core.schedule import ThunkProgram
 
-__all__ = ["TemplateExecutable"]
-
 
 class TemplateExecutable(Executable):
     """Runs a program with the core's ThunkExecutor, which enqueues thunks and runs control flow from the host."""

@@ -9,8 +9,6 @@ from xla_core.backend import DeviceFeatures, DeviceMemory, HostBytes, Stream, St
 from xla_core.runtime import HostStream
 from xla_core.target import DeviceDescription
 
-__all__ = ["TemplateExecutor", "TemplateStream"]
-
 
 class TemplateStream(HostStream):
     """A queue of the device. HostStream gives order, worker thread, events and errors; this class copies bytes."""

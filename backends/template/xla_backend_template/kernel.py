@@ -23,8 +23,6 @@ from xla_core.runtime import HostStream
 from xla_core.schedule import LaunchDimensions
 from xla_core.target import array_size_bytes, from_device_layout, to_device_layout
 
-__all__ = ["HloKernel"]
-
 
 class HloKernel(Kernel):
     """Runs one instruction. Its arguments are the array leaves of the operands, then those of the result.

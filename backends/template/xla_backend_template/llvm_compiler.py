@@ -12,8 +12,6 @@ from xla_core.errors import UnimplementedError
 from xla_core.hlo import HloInstruction
 from xla_core.target import FusionPreferences, TargetConfig
 
-__all__ = ["LlvmCompiler"]
-
 
 class LlvmCompiler(TemplateCompiler):
     """Makes a kernel for each instruction or fusion, in the order of the module's schedule.

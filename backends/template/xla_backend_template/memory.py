@@ -9,8 +9,6 @@ import numpy as np
 from xla_core.backend import HostBytes
 from xla_core.errors import InternalError
 
-__all__ = ["DeviceRam", "RamHandle"]
-
 _ALIGNMENT = 64
 
 

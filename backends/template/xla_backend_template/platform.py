@@ -11,8 +11,6 @@ from xla_backend_template.executor import TemplateExecutor
 from xla_core.backend import Compiler, Platform, StreamExecutor
 from xla_core.config import plugin_flags
 
-__all__ = ["TemplateFlags", "TemplatePlatform"]
-
 
 class TemplateFlags(BaseModel):
     """Flags in XLA_CORE_FLAGS: the number of simulated devices, and the bytes of memory that each has."""

@@ -17,8 +17,6 @@ from xla_core.codegen.c.scalars import is_finite, number
 from xla_core.codegen.c.source import Source
 from xla_core.errors import UnimplementedError
 
-__all__ = ["FunctionWriter"]
-
 _KEYWORDS = """
     auto break case char const continue default do double else enum extern float for goto if inline int long register
     restrict return short signed sizeof static struct switch typedef union unsigned void volatile while bool true false

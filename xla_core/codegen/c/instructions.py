@@ -25,7 +25,6 @@ from xla_core.registration import registers_in
 if TYPE_CHECKING:  # a function is written by its instructions
     from xla_core.codegen.c.functions import FunctionWriter
 
-__all__ = ["WRITERS"]
 
 Writer = Callable[["FunctionWriter", Instruction], "str | None"]
 WRITERS: dict[str, Writer] = {}

@@ -12,8 +12,6 @@ from xla_core.codegen.c.scalars import BINARY, masked, number, signed_value, to_
 from xla_core.codegen.c.source import Source
 from xla_core.errors import UnimplementedError
 
-__all__ = ["call_intrinsic"]
-
 IGNORED = (
     "lifetime.start", "lifetime.end", "assume", "experimental.noalias.scope.decl", "donothing", "dbg.value",
     "dbg.declare", "dbg.label", "invariant.start", "invariant.end", "sideeffect",

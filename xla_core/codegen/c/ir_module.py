@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from xla_core.codegen.c.ir_types import IrType
 
-__all__ = ["BasicBlock", "Constant", "Function", "GlobalVariable", "Instruction", "Module", "Name", "Operand"]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Name:

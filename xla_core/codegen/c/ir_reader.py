@@ -21,8 +21,6 @@ from xla_core.codegen.c.ir_tokens import Tokens
 from xla_core.codegen.c.ir_types import BOOL, POINTER, VOID, scalar, struct_of, vector_of
 from xla_core.registration import registers_in
 
-__all__ = ["read_module"]
-
 _COMMENT = re.compile(r'^([^";]*(?:"[^"]*"[^";]*)*);.*$')
 _LABEL = re.compile(r'^("[^"]*"|[-\w.$]+):')
 _ORDERINGS = ("unordered", "monotonic", "acquire", "release", "acq_rel", "seq_cst")

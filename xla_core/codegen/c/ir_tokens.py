@@ -10,8 +10,6 @@ from xla_core.codegen.c.ir_module import Constant, Instruction, Name, Operand
 from xla_core.codegen.c.ir_types import IrType, array_of, integer, scalar, struct_of, vector_of
 from xla_core.errors import UnimplementedError
 
-__all__ = ["Tokens"]
-
 _TOKEN = re.compile(
     r"""c?"[^"]*" | [%@](?:"[^"]*"|[-\w.$]+) | ![-\w.]* | \#\d+ | -?\w[\w.]*(?:(?<=[\d.]e)[-+]\d+)? | \.\.\. | \S""",
     re.VERBOSE,

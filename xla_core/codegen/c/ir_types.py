@@ -8,8 +8,6 @@ from collections.abc import Iterator
 
 from xla_core.errors import UnimplementedError
 
-__all__ = ["BOOL", "POINTER", "VOID", "IrType", "integer", "vector_of"]
-
 _FLOATS = {"float": (32, "f32", "float"), "double": (64, "f64", "double")}
 _SMALL_FLOATS = ("half", "bfloat")  # only their bits are moved
 _STORAGE_WIDTHS = (8, 16, 32, 64, 128)

@@ -8,17 +8,6 @@ from xla_core.codegen.c.ir_types import BOOL, POINTER, VOID, IrType, integer
 from xla_core.codegen.c.source import Source
 from xla_core.errors import UnimplementedError
 
-__all__ = [
-    "atomic_function",
-    "atomic_load_function",
-    "atomic_store_function",
-    "bitcast",
-    "exchange_function",
-    "load_function",
-    "order",
-    "store_function",
-]
-
 _ORDERS = {
     "unordered": "RELAXED", "monotonic": "RELAXED", "acquire": "ACQUIRE", "release": "RELEASE", "acq_rel": "ACQ_REL",
 }  # fmt: skip

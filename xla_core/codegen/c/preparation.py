@@ -5,8 +5,6 @@ from __future__ import annotations
 from xla_core.codegen.c.source import PORTABLE, CTarget
 from xla_core.codegen.llvm import LoopAbi, compile_ir
 
-__all__ = ["prepare_ir"]
-
 _STAND_INS = {
     (8, False): "riscv64-unknown-elf",
     (4, False): "riscv32-unknown-elf",

@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping
 
 from xla_core.codegen.c.ir_types import IrType
 
-__all__ = ["BINARY", "COMPARISONS", "masked", "number", "signed_value", "to_integer"]
-
 Binary = Callable[[IrType, str, str], str]
 
 

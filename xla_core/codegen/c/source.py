@@ -8,8 +8,6 @@ from collections.abc import Callable, Collection, Sequence
 
 from xla_core.codegen.c.ir_types import IrType
 
-__all__ = ["CTarget", "Source"]
-
 Scalar = Callable[[Sequence[str]], str]
 """Returns the C expression of one element from those of its operands."""
 

@@ -15,8 +15,6 @@ from xla_core.codegen.c.source import PORTABLE, CTarget, Source
 from xla_core.codegen.c.variables import variable_text
 from xla_core.errors import UnimplementedError
 
-__all__ = ["IMPORT_PREFIX", "CSource", "translate"]
-
 IMPORT_PREFIX = "xla_import_"
 
 _LIBRARY: Mapping[str, tuple[str, Sequence[str]]] = {

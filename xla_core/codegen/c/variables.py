@@ -9,8 +9,6 @@ from xla_core.codegen.c.ir_types import IrType
 from xla_core.codegen.c.source import Source
 from xla_core.errors import UnimplementedError
 
-__all__ = ["variable_text"]
-
 _PER_LINE = 5
 
 

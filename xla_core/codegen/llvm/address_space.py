@@ -7,8 +7,6 @@ import sys
 
 from xla_core.errors import ResourceExhaustedError
 
-__all__ = ["has_address_space", "require_address_space"]
-
 
 def require_address_space(size: int, what: str) -> None:
     """Raises ResourceExhaustedError, which names `what`, where `has_address_space(size)` is false."""

@@ -10,9 +10,6 @@ import sys
 
 from xla_core.errors import InvalidArgumentError
 
-__all__ = ["check_processor"]
-
-
 _HELP = """
 import sys, llvmlite.binding as llvm
 llvm.initialize_all_targets()

@@ -9,8 +9,6 @@ from xla_backend_cpu.calling_convention import ContextField
 from xla_core.codegen.llvm import IrBuilder, LoopAbi, Value
 from xla_core.hlo import Shape
 
-__all__ = ["CONTEXT_BYTES", "ArenaAbi"]
-
 CONTEXT_BYTES = 64
 """The size of a run's context. Scratch memory of kernels follows it."""
 

@@ -7,8 +7,6 @@ from xla_backend_cpu.ahead_of_time.interface import Interface
 from xla_core.codegen.c import CTarget, prepare_ir, translate
 from xla_core.codegen.llvm import IrModule
 
-__all__ = ["c_source"]
-
 _PROLOGUE = """/* The model {name}, for {target}. Made by `xla aot --emit c`. */
 #include "{name}.h"
 

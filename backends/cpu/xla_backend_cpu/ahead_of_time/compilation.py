@@ -23,7 +23,6 @@ from xla_core.passes import run_hlo_passes
 if TYPE_CHECKING:
     from xla_backend_cpu.compiler import CpuCompiler
 
-__all__ = ["compile_files"]
 
 _FILES = ("xla_aot.h", "xla_aot.c", "CMakeLists.txt")
 """Files that are the same for every program."""

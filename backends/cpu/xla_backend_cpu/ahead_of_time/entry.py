@@ -13,8 +13,6 @@ from xla_backend_cpu.calling_convention import ENTRY, Status
 from xla_core.analysis import AllocationKind, BufferAssignment
 from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, Value
 
-__all__ = ["Places", "emit_entry"]
-
 
 class Places:
     """The slots of the table of addresses, by what they hold, and the sizes of the parts of the arena."""

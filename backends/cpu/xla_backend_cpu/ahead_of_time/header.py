@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from xla_backend_cpu.ahead_of_time.interface import ARENA_ALIGNMENT, Interface, c_type
 from xla_core.hlo import Shape
 
-__all__ = ["example_text", "header_text"]
-
 
 def header_text(interface: Interface) -> str:
     """The header: the entry, its arguments and results, and the size of the arena."""

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 
 from xla_core.hlo import ElementType, Shape
 
-__all__ = ["ARENA_ALIGNMENT", "Interface", "c_type"]
-
 ARENA_ALIGNMENT = 64
 
 _C_TYPES = {ElementType.F32: "float", ElementType.F64: "double", ElementType.C64: "float", ElementType.C128: "double"}

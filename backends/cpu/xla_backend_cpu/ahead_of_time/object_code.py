@@ -13,8 +13,6 @@ import sys
 from xla_core.codegen.llvm import LoopAbi, compile_ir
 from xla_core.errors import InternalError
 
-__all__ = ["object_code"]
-
 _LEVELS = {2: (2, 1), 0: (0,)}
 """LLVM's optimization levels to try, in order. Level 1 has no vectorization of loops."""
 

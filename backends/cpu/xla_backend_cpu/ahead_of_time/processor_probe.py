@@ -13,8 +13,6 @@ import re
 from xla_core.codegen.llvm import LoopAbi, compile_ir
 from xla_core.errors import InternalError, InvalidArgumentError
 
-__all__ = ["ProcessorProbe", "probe", "widest_vector_bits"]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ProcessorProbe:

@@ -28,8 +28,6 @@ from xla_core.target import (
     TargetConfig,
 )
 
-__all__ = ["AheadOfTimeTarget"]
-
 _USUAL_FEATURES: Mapping[str, str] = {"riscv64": "+m,+a,+f,+d,+c", "riscv32": "+m,+a,+c"}
 """What Linux distributions require of a processor, where LLVM assumes less."""
 

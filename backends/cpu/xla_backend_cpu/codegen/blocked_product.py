@@ -19,8 +19,6 @@ from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.codegen.vectors import VectorOps
 from xla_core.codegen.llvm import IrBuilder, KernelFrame, Value
 
-__all__ = ["BlockedProduct", "Group", "ProductEmitter", "block_start", "even_size", "split_groups", "split_index"]
-
 _PREFETCHED_TAPS = 12
 _MOST_OCCUPIED = 0.5  # of the cache's sets that features map to; the rest is for points and results
 

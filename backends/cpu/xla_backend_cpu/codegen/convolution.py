@@ -10,8 +10,6 @@ from xla_backend_cpu.codegen.blocked_product import BlockedProduct, Group
 from xla_core.hlo import ElementType, HloInstruction
 from xla_core.passes import is_canonical_convolution
 
-__all__ = ["convolution_product", "is_blocked_convolution", "is_canonical"]
-
 _MOST_GROUPS = 8  # with more groups, the generic loops are faster than many small convolutions
 
 

@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from xla_backend_cpu.host import architecture
 from xla_core.codegen.llvm import IrBuilder, Value
 
-__all__ = ["flushed_denormals"]
-
 _MXCSR_FLUSH = 0x8040  # flush to zero, and denormals are zeros
 _FPCR_FLUSH = 1 << 24
 

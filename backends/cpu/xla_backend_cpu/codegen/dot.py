@@ -26,8 +26,6 @@ from xla_backend_cpu.codegen.row_product import RowProduct
 from xla_backend_cpu.codegen.streamed_product import StreamedProduct
 from xla_core.hlo import HloInstruction, Opcode
 
-__all__ = ["Product", "dot_kernel", "has_few_columns", "keeps_matrix_vector"]
-
 _FEW_ROWS = 16  # up to this many left rows, packing the right operand costs more than it saves
 _FEW_ROWS_TRANSPOSED = 32  # up to this many left rows, transposing the right operand costs more than it saves
 _FEWEST_TAPS = 16  # with fewer taps, a row product spends too much on summing the lanes of its registers

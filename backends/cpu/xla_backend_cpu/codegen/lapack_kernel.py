@@ -14,8 +14,6 @@ from xla_backend_cpu.lapack import LapackCall
 from xla_core.codegen.llvm import IrBuilder, KernelFrame, LoopAbi, Value
 from xla_core.hlo import Shape
 
-__all__ = ["emit_lapack"]
-
 _NOT_FINITE = -4  # jaxlib's `info` of geev for a matrix with NaN or infinity
 
 

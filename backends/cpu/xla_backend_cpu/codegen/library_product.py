@@ -12,8 +12,6 @@ from xla_backend_cpu.codegen.blocked_product import Group, split_groups, split_i
 from xla_core.codegen.llvm import IrModule, KernelFrame, Value
 from xla_core.hlo import ElementType
 
-__all__ = ["LibraryEmitter", "LibraryProduct"]
-
 _PREFIX = {ElementType.C64: "c", ElementType.C128: "z"}
 _ROW_MAJOR, _NO_TRANSPOSE, _TRANSPOSE = 101, 111, 112
 _LARGEST = 2**31 - 1  # the largest integer of OpenBLAS's interface

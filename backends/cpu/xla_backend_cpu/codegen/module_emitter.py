@@ -26,8 +26,6 @@ from xla_core.analysis import BufferAssignment, BufferSlice, known_trip_count
 from xla_core.codegen.llvm import Block, IrBuilder, IrFunction, IrModule, LoopAbi, Value
 from xla_core.hlo import OPS, Environment, HloComputation, HloInstruction, HloModule, Opcode, Trait
 
-__all__ = ["HOST_OPCODES", "MODULE_OPCODES", "ModuleEmitter"]
-
 HOST_OPCODES = frozenset(
     op.opcode
     for op in OPS.values()

@@ -17,8 +17,6 @@ from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.codegen.vectors import VectorOps
 from xla_core.codegen.llvm import KernelFrame, Value
 
-__all__ = ["NarrowEmitter", "is_narrow"]
-
 _FEWEST_VECTORS = 2  # of contiguous taps
 
 

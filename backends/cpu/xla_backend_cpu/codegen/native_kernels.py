@@ -24,8 +24,6 @@ from xla_core.analysis import BufferAssignment, HloCostAnalysis
 from xla_core.codegen.llvm import IrModule, KernelEmitter, KernelFrame, KernelParameter, LoopAbi
 from xla_core.hlo import ElementType, HloInstruction, HloModule, Opcode, StructuralKeys, Trait
 
-__all__ = ["NativeKernel", "NativeKernels", "is_small"]
-
 _BYTES_PER_NANOSECOND = 15.0
 _CACHED_BYTES_PER_NANOSECOND = 40.0  # of arrays that fit into the second-level cache
 _CALL_NANOSECONDS = 1000.0  # the time of a LAPACK routine for the smallest matrix

@@ -28,8 +28,6 @@ from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.codegen.vectors import LINE_BYTES
 from xla_core.codegen.llvm import IrBuilder, KernelFrame, Value
 
-__all__ = ["MOST_TAPS", "PackedEmitter", "PackedProduct"]
-
 MOST_TAPS = 1024  # that one accumulator sums: the error of a sum grows with the number of its terms
 _FEWEST_ROWS = 128  # with fewer rows, packing the panels of features takes too long
 

@@ -17,8 +17,6 @@ from xla_backend_cpu.codegen.vectors import VectorOps, splat, transpose
 from xla_core.codegen.llvm import IrBuilder, IrFunction, Value
 from xla_core.hlo import ElementType
 
-__all__ = ["PackedOperand", "PanelFormat", "PanelOps", "TapBlock", "panel_format"]
-
 _SCALAR_BYTES = {"float": 4, "double": 8, "i8": 1}
 _SCALARS = {ElementType.F32: "float", ElementType.F64: "double"}
 _BYTES = {ElementType.S8, ElementType.U8}

@@ -9,8 +9,6 @@ from xla_core.codegen.llvm import IrBuilder, Value
 from xla_core.hlo import HloInstruction, Opcode
 from xla_core.target import keeps_layout
 
-__all__ = ["fill", "filled_byte", "is_copy", "move"]
-
 
 def is_copy(instruction: HloInstruction) -> bool:
     """Whether an instruction copies the bytes of an array as they are."""

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 
 from xla_core.target import CacheLevel
 
-__all__ = ["Processor"]
-
 _USUAL_CACHES = tuple(
     CacheLevel(size_bytes=size, ways=ways) for size, ways in ((32 << 10, 8), (1 << 20, 16), (32 << 20, 16))
 )

@@ -17,8 +17,6 @@ from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.codegen.vectors import VectorOps
 from xla_core.codegen.llvm import KernelFrame, Value
 
-__all__ = ["RowEmitter", "RowProduct"]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RowProduct:

@@ -18,8 +18,6 @@ from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.codegen.vectors import VectorOps
 from xla_core.codegen.llvm import IrBuilder, KernelFrame, Value
 
-__all__ = ["StreamedProduct", "StreamedProductEmitter"]
-
 _TAPS_PER_STEP = 8  # rows of the matrix that are read at the same time
 _MOST_ROWS = 2  # more rows are multiplied fast enough to gain from a matrix in the last level of cache
 _MOST_ROWS_FROM_MEMORY = 8

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from xla_backend_cpu.codegen.processor import Processor
 from xla_core.codegen.llvm import IrBuilder, Value
 
-__all__ = ["LINE_BYTES", "VectorOps", "splat", "transpose"]
-
 LINE_BYTES = 64
 _SPLIT_BYTES = 64
 _BYTES = {"float": 4, "double": 8, "i32": 4}

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from xla_core.codegen.c import CSource
     from xla_core.codegen.llvm import IrPart, LoopAbi
 
-__all__ = ["CCodeGenerator"]
 
 _LEVELS = {0: "-O0", 1: "-O1", 2: "-O3", 3: "-O3"}
 _MEANING = ("-std=c11", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")

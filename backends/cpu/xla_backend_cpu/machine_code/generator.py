@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from xla_core.codegen import LinkedCode
     from xla_core.codegen.llvm import IrPart, LoopAbi
 
-__all__ = ["CodeGenerator"]
-
 
 class CodeGenerator(abc.ABC):
     """Makes machine code of the LLVM IR of a program. Its methods may be called from several threads at once.

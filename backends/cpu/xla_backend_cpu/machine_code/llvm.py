@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from xla_core.codegen import LinkedCode
     from xla_core.codegen.llvm import IrPart, LoopAbi
 
-__all__ = ["LlvmCodeGenerator"]
-
 
 class LlvmCodeGenerator(CodeGenerator):
     """Compiles for every target that LLVM has."""

@@ -14,8 +14,6 @@ from xla_backend_cpu.codegen.processor import Processor
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, HloModule, Opcode
 from xla_core.passes import HloPass
 
-__all__ = ["DotOperandTransposer"]
-
 _FEWEST_FEATURES = 4  # with fewer, plain loops are as fast
 
 

@@ -10,8 +10,6 @@ import math
 from xla_core.hlo import ElementType, HloInstruction, Opcode
 from xla_core.passes import Builder, OpExpander
 
-__all__ = ["IntegerDotUpcaster"]
-
 _FEWEST_PRODUCTS = 32**3  # with fewer, converting whole operands costs more than it saves
 _SUMS = (ElementType.S32, ElementType.U32)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 import operator
 
-__all__ = ["SECTOR_BYTES", "Counters"]
-
 SECTOR_BYTES = 32
 """Global memory moves in sectors of this size."""
 

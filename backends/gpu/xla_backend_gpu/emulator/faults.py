@@ -6,8 +6,6 @@ import enum
 
 from xla_core.errors import SourceLocation, StatusCode, XlaError
 
-__all__ = ["EmulatorFault", "FaultKind"]
-
 
 class FaultKind(enum.StrEnum):
     """The kinds of faults. The fast engine finds out-of-bounds, misaligned, barrier divergence, endless and trap."""

@@ -15,8 +15,6 @@ from xla_backend_gpu.emulator.memory import Memory
 from xla_backend_gpu.emulator.ptx.program import Instruction, Kernel, Symbol, Variable
 from xla_core.errors import InvalidArgumentError, ResourceExhaustedError
 
-__all__ = ["Access", "Argument", "GlobalVariables", "Launch", "launch_of"]
-
 Argument = int | float | bytes | np.generic
 
 _MOST_THREADS = 1024

@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from xla_core.errors import InvalidArgumentError
 
-__all__ = ["Memory"]
-
 _PAGE = 4096
 _GUARD = 256
 """Bytes between two blocks that belong to none, so that a small overrun of a block meets no other."""

@@ -17,8 +17,6 @@ from xla_backend_gpu.emulator.ptx.program import Kernel
 from xla_backend_gpu.emulator.ptx.reader import read
 from xla_core.errors import InvalidArgumentError, NotFoundError
 
-__all__ = ["Access", "KernelInfo", "Module", "Parameter"]
-
 _LIMITS = {"checked": 1 << 24, "fast": 1 << 32}
 """Instructions of a thread, unless a launch says otherwise."""
 

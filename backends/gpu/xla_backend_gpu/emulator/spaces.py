@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["LOCAL_WINDOW", "SHARED_WINDOW", "WINDOW_BYTES", "window"]
-
 SHARED_WINDOW = 0x7F00_0000_0000
 LOCAL_WINDOW = 0x7F80_0000_0000
 WINDOW_BYTES = 1 << 32

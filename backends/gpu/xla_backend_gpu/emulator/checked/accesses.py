@@ -18,8 +18,6 @@ from xla_backend_gpu.emulator.spaces import WINDOW_BYTES, window
 from xla_backend_gpu.emulator.table import Effect
 from xla_core.errors import UnimplementedError
 
-__all__ = ["Accesses"]
-
 Fault = Callable[[FaultKind, str, int, Instruction], EmulatorFault]
 
 

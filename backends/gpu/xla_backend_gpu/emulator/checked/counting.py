@@ -8,8 +8,6 @@ from xla_backend_gpu.emulator.checked.state import Array, Indices, Threads
 from xla_backend_gpu.emulator.counters import SECTOR_BYTES, Counters
 from xla_backend_gpu.emulator.memory import Memory
 
-__all__ = ["Tally"]
-
 _LINE_BYTES = 128
 _BANKS = 32
 _WORD = 4

@@ -17,8 +17,6 @@ from xla_backend_gpu.emulator.ptx.program import Instruction
 from xla_backend_gpu.emulator.table import Effect
 from xla_core.errors import UnimplementedError
 
-__all__ = ["run_checked"]
-
 _THREADS_AT_ONCE = 8192
 _ALL_LANES = np.uint32(0xFFFFFFFF)
 

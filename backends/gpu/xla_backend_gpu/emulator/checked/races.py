@@ -13,8 +13,6 @@ import numpy as np
 
 from xla_backend_gpu.emulator.checked.state import Array, Indices, Threads
 
-__all__ = ["Race", "RaceDetector"]
-
 _NOBODY, _LANES, _WARPS = -1, -2, -3
 """Instead of a thread's number: no thread, several lanes of one warp, lanes of several warps."""
 

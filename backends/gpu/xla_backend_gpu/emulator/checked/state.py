@@ -21,8 +21,6 @@ from xla_backend_gpu.emulator.ptx.program import (
 from xla_backend_gpu.emulator.ptx.types import PtxType, register_type
 from xla_core.errors import UnimplementedError
 
-__all__ = ["Array", "Indices", "Threads"]
-
 Array = npt.NDArray[Any]
 Indices = npt.NDArray[np.int64]
 

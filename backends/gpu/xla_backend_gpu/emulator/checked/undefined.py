@@ -16,8 +16,6 @@ from xla_backend_gpu.emulator.faults import EmulatorFault, FaultKind
 from xla_backend_gpu.emulator.ptx.dataflow import reads, writes
 from xla_backend_gpu.emulator.ptx.program import Address, Instruction, Register
 
-__all__ = ["UndefinedValues"]
-
 Fault = Callable[[FaultKind, str, int, Instruction], EmulatorFault]
 
 

@@ -11,8 +11,6 @@ from xla_backend_gpu.emulator.faults import EmulatorFault, FaultKind
 from xla_backend_gpu.emulator.ptx.program import Instruction
 from xla_backend_gpu.emulator.table.warp import LANES
 
-__all__ = ["Barriers", "Lanes", "split_complete"]
-
 Fault = Callable[[FaultKind, str, int, Instruction], EmulatorFault]
 _BARRIERS = 16
 

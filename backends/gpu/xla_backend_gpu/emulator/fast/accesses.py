@@ -12,9 +12,6 @@ from xla_backend_gpu.emulator.table import Effect
 from xla_core.codegen.llvm import IrBuilder, Value
 from xla_core.errors import UnimplementedError
 
-__all__ = ["Accesses"]
-
-
 _ACCESSES = (Effect.LOAD, Effect.STORE, Effect.ATOMIC)
 
 

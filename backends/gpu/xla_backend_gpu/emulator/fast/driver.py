@@ -19,8 +19,6 @@ from xla_backend_gpu.emulator.fast.releases import emit_block_release
 from xla_backend_gpu.emulator.fast.thread_function import emit_report_call
 from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, Value
 
-__all__ = ["RUN_ROUNDS", "RUN_THREADS", "emit_driver"]
-
 RUN_THREADS, RUN_ROUNDS = "run_threads", "run_rounds"
 
 

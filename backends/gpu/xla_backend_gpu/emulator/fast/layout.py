@@ -10,8 +10,6 @@ from xla_backend_gpu.emulator.ptx.dataflow import live_after
 from xla_backend_gpu.emulator.ptx.program import Kernel, Register
 from xla_backend_gpu.emulator.table import Effect
 
-__all__ = ["Context", "Faults", "StateLayout"]
-
 
 class Context(enum.IntEnum):
     """Indices of words in the context, an array of 64-bit words. The addresses of global variables follow them."""

@@ -27,8 +27,6 @@ from xla_core.codegen import LinkedCode, link_objects
 from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, LoopAbi, Value, compile_ir
 from xla_core.errors import UnimplementedError
 
-__all__ = ["run_fast"]
-
 _INLINE_WORK = 1 << 18
 """Instructions of all threads, each counted once, below which a launch stays on the calling thread."""
 

@@ -24,8 +24,6 @@ from xla_backend_gpu.emulator.table import Definition
 from xla_core.codegen.llvm import IrBuilder, Value
 from xla_core.errors import UnimplementedError
 
-__all__ = ["Operands", "context_word"]
-
 
 def context_word(b: IrBuilder, context: Value, place: int, type_: str = "i64") -> Value:
     """Loads a word of the context. No kernel changes the context, so the load is marked invariant."""

@@ -15,8 +15,6 @@ from xla_backend_gpu.emulator.ptx.program import Instruction, Kernel
 from xla_backend_gpu.emulator.table import Effect
 from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, Value
 
-__all__ = ["emit_block_release", "emit_warp_release"]
-
 _BARRIERS = 16
 
 

@@ -20,8 +20,6 @@ from xla_backend_gpu.emulator.table import Effect
 from xla_core.codegen.llvm import Block, IrBuilder, IrFunction, IrModule, Value
 from xla_core.errors import UnimplementedError
 
-__all__ = ["INDICES", "REPORT", "emit_report", "emit_report_call", "emit_thread_function", "value_bits"]
-
 INDICES = ("thread", "tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z")
 
 REPORT = "xla_gpu_emulator_report"

@@ -16,8 +16,6 @@ from xla_backend_gpu.emulator.ptx.program import (
 )
 from xla_backend_gpu.emulator.table import Effect
 
-__all__ = ["kept_in_memory", "leaders", "live_after", "reads", "successors", "targets", "writes"]
-
 
 def _registers(operand: Operand) -> Iterable[Register]:
     if isinstance(operand, Register):

@@ -23,8 +23,6 @@ from xla_backend_gpu.emulator.ptx.types import PtxType
 from xla_backend_gpu.emulator.table import Definition, Effect, find
 from xla_core.errors import InvalidArgumentError, SourceLocation, UnimplementedError
 
-__all__ = ["link"]
-
 _MOST_INSTRUCTIONS = 1_000_000
 
 

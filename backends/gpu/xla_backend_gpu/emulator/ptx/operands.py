@@ -19,8 +19,6 @@ from xla_backend_gpu.emulator.ptx.program import (
 )
 from xla_backend_gpu.emulator.ptx.tokens import TokenStream
 
-__all__ = ["Scopes", "immediate", "read_operand"]
-
 _SPECIAL = re.compile(
     r"%(?:(?:n?tid|n?ctaid|n?clusterid|cluster_n?ctaid)\.[xyz]|laneid|n?warpid|n?smid|gridid|clock(?:64|_hi)?"
     r"|globaltimer(?:_lo|_hi)?|lanemask_(?:eq|le|lt|ge|gt)|dynamic_smem_size|total_smem_size)"

@@ -13,22 +13,6 @@ from xla_core.errors import SourceLocation
 if TYPE_CHECKING:
     from xla_backend_gpu.emulator.table.definition import Definition
 
-__all__ = [
-    "Address",
-    "Function",
-    "Immediate",
-    "Instruction",
-    "Kernel",
-    "Label",
-    "Negation",
-    "Operand",
-    "Register",
-    "SpecialRegister",
-    "Symbol",
-    "Variable",
-    "Vector",
-]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Register:

@@ -26,8 +26,6 @@ from xla_backend_gpu.emulator.ptx.verifier import verify
 from xla_backend_gpu.emulator.table import find
 from xla_core.errors import SourceLocation
 
-__all__ = ["read"]
-
 _SPACES = {".global": "global", ".const": "const", ".shared": "shared", ".local": "local", ".param": "param"}
 _LINKAGE = (".visible", ".extern", ".weak", ".common")
 _ONE_LINE = (".file", ".version", ".target", ".address_size", ".pragma", ".noreturn", ".explicitcluster")

@@ -29,8 +29,6 @@ from xla_backend_gpu.emulator.ptx.verifier import verify
 from xla_backend_gpu.emulator.table import Definition, find
 from xla_core.errors import InvalidArgumentError, SourceLocation
 
-__all__ = ["PlainLines", "space_of"]
-
 _LINE = re.compile(
     r"""[ \t]*(?:
       (?:@(!?)(%[\w$]+)\s+)?([a-z]\w*(?:\.\w+(?:::\w+)*)*)(?:\s+([^;|/"]*))?;

@@ -9,8 +9,6 @@ import re
 
 from xla_core.errors import InvalidArgumentError, SourceLocation, snippet
 
-__all__ = ["Token", "TokenStream"]
-
 _SPACE = re.compile(r"[ \t\r\n\f]*(?:(?://[^\n]*|/\*.*?\*/)[ \t\r\n\f]*)*", re.DOTALL)
 _TOKEN = re.compile(
     r"""(?P<float>0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|\d+\.\d*(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)

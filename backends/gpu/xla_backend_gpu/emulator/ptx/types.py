@@ -7,8 +7,6 @@ import dataclasses
 import ml_dtypes
 import numpy as np
 
-__all__ = ["PRED", "TYPES", "PtxType", "register_type"]
-
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class PtxType:

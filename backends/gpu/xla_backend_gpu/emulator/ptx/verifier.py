@@ -19,8 +19,6 @@ from xla_backend_gpu.emulator.ptx.program import (
 from xla_backend_gpu.emulator.ptx.types import PRED, PtxType
 from xla_backend_gpu.emulator.table.definition import Effect, OperandSpec
 
-__all__ = ["verify"]
-
 _WIDE_REGISTERS = frozenset({Effect.LOAD, Effect.STORE})
 
 _UNTYPED: dict[str, tuple[type | types.UnionType, str]] = {

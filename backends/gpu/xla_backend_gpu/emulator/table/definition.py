@@ -10,8 +10,6 @@ from typing import Any
 
 from xla_backend_gpu.emulator.ptx.types import TYPES, PtxType
 
-__all__ = ["TABLE", "Definition", "Effect", "OperandSpec", "define", "find"]
-
 
 class Effect(enum.Enum):
     """The effect of an instruction besides computing a value. The engines schedule threads by it."""

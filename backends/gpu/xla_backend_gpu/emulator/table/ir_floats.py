@@ -9,8 +9,6 @@ from xla_backend_gpu.emulator.ptx.types import PtxType
 from xla_backend_gpu.emulator.table.rounding import NANS
 from xla_core.codegen.llvm import IrBuilder, Value
 
-__all__ = ["canonical", "computed_in", "constant", "flush", "lanes", "narrow", "odd_sum", "on_floats", "pack", "widen"]
-
 Compute = Callable[..., Value]
 
 

@@ -17,8 +17,6 @@ import numpy.typing as npt
 
 from xla_backend_gpu.emulator.ptx.types import PtxType
 
-__all__ = ["NANS", "canonical_nan", "flush", "fma", "from_integers", "narrow", "odd_sum", "saturate"]
-
 Array = npt.NDArray[Any]
 F64 = npt.NDArray[np.float64]
 

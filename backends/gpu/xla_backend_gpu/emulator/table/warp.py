@@ -16,8 +16,6 @@ from xla_backend_gpu.emulator.ptx.program import Instruction
 from xla_backend_gpu.emulator.table.definition import Effect, define
 from xla_core.codegen.llvm import IrBuilder, Value
 
-__all__ = ["LANES", "WarpArrays", "WarpValues"]
-
 Array = npt.NDArray[Any]
 
 LANES = 32
