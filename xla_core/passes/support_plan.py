@@ -8,8 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from xla_core.hlo.ir.entry import flatten_entry
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.table.op_table import OPS, Trait
 from xla_core.hlo.table.opcode import Opcode
-from xla_core.passes.legalization import Unmet, rewrite_unsupported
+from xla_core.hlo.values.element_type import ElementType
+from xla_core.passes.legalization import Unmet, rewrite_unsupported, unsupported_instructions
 from xla_core.passes.legalization.carriers import carrier_passes
 from xla_core.passes.legalization.float_normalization import wider_type
 from xla_core.passes.pass_manager import HloPass, HloPassPipeline, PassContext
@@ -20,6 +22,14 @@ _Choice = frozenset[Lack]
 """Lacks that are enough if the target gets all of them."""
 
 _MOST_CHOICES = 24  # how many choices of a program are kept, the smallest first
+
+_PRIMITIVES = frozenset(
+    Lack(opcode, element_type)
+    for opcode, op in OPS.items()
+    if Trait.PRIMITIVE in op.traits
+    for element_type in (ElementType.F32, ElementType.S32, ElementType.PRED)
+)
+"""A target that has all these runs most programs; each program uses a part of them."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -56,8 +66,9 @@ def plan_support(
     """Plans the fewest additions to a target's capabilities with which it runs all programs without a fallback.
 
     An op that the target lacks runs if the target gets it, or if it gets what the core's decomposition of it needs.
-    The plan is checked by legalizing the programs with it. It is the smallest one for most programs; for programs
-    with very many alternatives the search is cut short.
+    The plan is checked by legalizing the programs with it. It is the smallest one for most programs. For programs with
+    very many alternatives the search is cut short, and the plan is at most as long as that of the primitive ops that
+    the programs use.
 
     Args:
         target: the target as it is.
@@ -67,9 +78,9 @@ def plan_support(
     prepared = {name: _prepared(module, target, stages or {}) for name, module in programs.items()}
     studies = {name: _Study(module, target) for name, module in prepared.items()}
     runs = tuple(name for name, study in studies.items() if frozenset() in study.choices)
-    chosen = _combined(study.choices for study in studies.values())[0]
+    chosen = _fewest(studies.values())
     while [study for study in studies.values() if not study.check(chosen)]:
-        chosen = _combined(study.choices for study in studies.values())[0]
+        chosen = _fewest(studies.values())
     for lack in sorted(chosen, key=str):
         # With everything in `chosen`, another decomposition may make a lack unnecessary.
         rest = chosen - {lack}
@@ -97,6 +108,7 @@ class _Study:
 
     Attributes:
         choices: each is enough for the program, as far as is known; a program that runs has the empty one.
+        by_primitives: what is enough if the program is decomposed into primitive ops.
         serves: the ops of the program that need a thing.
     """
 
@@ -109,6 +121,18 @@ class _Study:
         if added:  # with conversions alone, ops may run in wider types
             wider = self._find(_with_lacks(target, added))
             self.choices = _smallest([*(added | choice for choice in wider), *self.choices])
+        self.by_primitives = self._used_of_primitives() if frozenset() not in self.choices else frozenset[Lack]()
+
+    def _used_of_primitives(self) -> _Choice:
+        """What the legalized program uses of the primitive ops, and what it lacks besides them."""
+        target = _with_lacks(self._target, _PRIMITIVES)
+        target = _with_lacks(target, self._find(target)[0])
+        module = self._module.clone()
+        PassContext.default().run(lapack_expansion(target), module, ())
+        PassContext.default().run(HloPassPipeline("carriers", carrier_passes(target)), module, ())
+        rewrite_unsupported(module, target.supports)
+        used = unsupported_instructions(module, lambda i: _all_that_lacks(self._target, i))
+        return _without_implied(lack for _, answer in used for lack in answer.lacks)
 
     def _conversions(self) -> Iterable[Lack]:
         """The conversions that are lacking between narrow types that the program lacks and wider ones."""
@@ -126,6 +150,8 @@ class _Study:
             return True
         others = [choice for choice in self.choices if choice != own]
         self.choices = _smallest([*(own | choice for choice in more), *others])
+        if own == self.by_primitives:
+            self.by_primitives = own | more[0]
         return False
 
     def runs_with(self, lacks: _Choice) -> bool:
@@ -134,7 +160,7 @@ class _Study:
 
     def needed(self, chosen: _Choice) -> _Choice:
         """The smallest choice that is part of `chosen`."""
-        return next(choice for choice in self.choices if _is_within(choice, chosen))
+        return next(choice for choice in (*self.choices, self.by_primitives) if _is_within(choice, chosen))
 
     def _find(self, target: TargetConfig) -> list[_Choice]:
         """What is enough for the program besides what `target` has already, the smallest first."""
@@ -196,6 +222,13 @@ def _without_implied(lacks: Iterable[Lack]) -> _Choice:
 def _is_within(part: _Choice, whole: _Choice) -> bool:
     """Whether a target that gets `whole` has `part`."""
     return part <= whole | _implied(whole)
+
+
+def _fewest(studies: Iterable[_Study]) -> _Choice:
+    """The smallest set that is known to be enough for all programs."""
+    listed = list(studies)
+    primitives = _without_implied(lack for study in listed for lack in study.by_primitives)
+    return min(_combined(study.choices for study in listed)[0], primitives, key=len)
 
 
 def _combined(several: Iterable[Sequence[_Choice]]) -> list[_Choice]:

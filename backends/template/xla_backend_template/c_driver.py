@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ctypes
+import warnings
 from collections.abc import Callable
 from ctypes import CFUNCTYPE, POINTER, c_char_p, c_int, c_int64, c_uint64, c_void_p
 from functools import cached_property
@@ -16,6 +17,8 @@ from xla_core.backend import Availability, Requirement
 from xla_core.errors import FailedPreconditionError, InternalError, ResourceExhaustedError
 
 Callback = CFUNCTYPE(c_int64)
+
+_COMPILE = "`pip install -e .` compiles it"
 
 _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "open": (c_void_p, c_uint64),
@@ -57,6 +60,8 @@ class CDriver:
 
     @cached_property
     def _functions(self) -> dict[str, Callable[..., Any]]:
+        if newer := self._newer_source():
+            warnings.warn(f"{self.library} is older than {newer}; {_COMPILE}", RuntimeWarning, stacklevel=2)
         library = ctypes.CDLL(str(self.library))
         found: dict[str, Callable[..., Any]] = {}
         for name, (result, *arguments) in _FUNCTIONS.items():
@@ -103,11 +108,14 @@ class CDriver:
     def probe(self) -> Availability:
         """Checks whether the library is there, without loading it or opening a device."""
         is_there = self.library.exists()
-        return Availability.of(
-            Requirement(
-                "driver",
-                met=is_there,
-                detail=f"{self.library}{'' if is_there else ' is missing'}",
-                hint="`pip install -e .` compiles it",
-            )
-        )
+        newer = self._newer_source()
+        state = " is missing" if not is_there else f" is older than {newer}" if newer else ""
+        return Availability.of(Requirement("driver", met=is_there, detail=f"{self.library}{state}", hint=_COMPILE))
+
+    def _newer_source(self) -> Path | None:
+        """A file in C that was changed after the library was compiled; an editable installation has them beside it."""
+        sources = [path for path in (self.library.parent.parent / "driver").glob("*") if path.suffix in (".c", ".h")]
+        if not self.library.exists():
+            return None
+        compiled = self.library.stat().st_mtime
+        return next((path for path in sorted(sources) if path.stat().st_mtime > compiled), None)

@@ -182,3 +182,21 @@ def test_a_package_that_was_not_built_says_what_to_do(
     with pytest.raises(xla.XlaError, match=r"nowhere.so is missing") as raised:
         xla.Client(cdriver)
     assert "pip install -e ." in str(raised.value)
+
+
+def test_a_library_older_than_its_source_is_used_with_a_warning(tmp_path: Path) -> None:
+    from xla_backend_template.c_driver import CDriver
+
+    source, library = tmp_path / "driver" / "kernels.c", tmp_path / "package" / "libold.so"
+    for path in (source, library):
+        path.parent.mkdir()
+        path.touch()
+    driver = CDriver(library, "old_")
+    os.utime(library, (2, 2))
+    os.utime(source, (1, 1))
+    assert "is older than" not in str(driver.probe())
+    os.utime(source, (3, 3))
+    assert driver.probe().available
+    assert f"is older than {source}" in str(driver.probe())
+    with pytest.warns(RuntimeWarning, match="older than .*kernels.c"), pytest.raises(OSError, match="libold"):
+        driver.allocate(0, 64)

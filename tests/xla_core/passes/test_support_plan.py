@@ -105,6 +105,16 @@ def test_stored_programs_run_with_the_plan_and_with_nothing_less() -> None:
         assert not all(runs(name, [other for other in have if other != lack]) for name in modules), str(lack)
 
 
+def test_many_programs_need_the_primitive_ops_and_not_the_ops_that_these_decompose() -> None:
+    names = ("gather_forms", "cumulatives", "attention", "rms_and_group_norm", "sorts", "random_floats", "lstm_grad")
+    names += ("cross_entropy_grad", "scatter_forms")
+    programs = {p.name: xla.parse(p.text) for p in PROGRAMS if p.name in names}
+    made = plan(Capabilities.all_of([F32, S32, PRED], opcodes=("add",)), **programs)
+    added = [lack for step in made.steps for lack in step.lacks]
+    assert [str(lack) for lack in added if lack.opcode is not None and lack.opcode not in PRIMITIVES] == []
+    assert sorted(name for step in made.steps for name in step.unlocks) == sorted(names)
+
+
 @pytest.mark.parametrize(
     ("lack", "words"),
     [

@@ -41,6 +41,7 @@ def test_a_compiler_that_raises_is_an_internal_error_at_an_instruction(client, m
         client.compile("HloModule m\n\nENTRY e {\n  ROOT x = f32[4] parameter(0)\n}\n", file="m.hlo")
     said = "the compiler of backend 'toy' failed at the instruction %x = f32[4] parameter(0): KeyError:"
     assert said in caught.value.message
+    assert "test_failures.py:" in caught.value.message, "a maker of a backend finds the line of code"
     assert caught.value.op == "parameter"
     assert "m.hlo:4" in str(caught.value.location)
     assert isinstance(caught.value.__cause__, KeyError)

@@ -35,7 +35,8 @@ def plan(
     spec = load_backend(backend)
     compiler, options = spec.platform().compiler, CompileOptions(backend=spec.options())
     modules = {str(f): programs.parse(programs.read_program(f), programs.file_name(f), ()) for f in files}
-    made = plan_support(compiler.target_config, modules, compiler.hlo_stages(options))
+    with output.console(stderr=True).status("finding what the programs need"):
+        made = plan_support(compiler.target_config, modules, compiler.hlo_stages(options))
     if json:
         output.write(_as_json(backend, made), None)
     else:

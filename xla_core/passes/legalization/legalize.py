@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from xla_core.analysis.control_flow import control_flow_callees, reachable_sequences
 from xla_core.analysis.host_costs import trips
@@ -64,26 +64,19 @@ class LegalityChecker(HloPass):
         self._supports = supports
 
     def run(self, module: HloModule) -> bool:
-        refused = [Unmet(i, answer) for i, answer in _unsupported(module, self._supports)]
+        refused = [Unmet(i, answer) for i, answer in unsupported_instructions(module, self._supports)]
         if refused:
             raise refusal(refused)
         return False
 
 
-def unsupported_instructions(module: HloModule, supports: Supports) -> list[tuple[HloInstruction, str]]:
-    """The instructions that the target doesn't support, with reasons.
+def unsupported_instructions(module: HloModule, supports: Supports) -> list[tuple[HloInstruction, Unsupported]]:
+    """The instructions that the target doesn't support, with its answers.
 
     Applied computations (of reduce, for example) are not searched: `supports` checks them with their users.
     """
-    return [(instruction, answer.reason) for instruction, answer in _unsupported(module, supports)]
-
-
-def _unsupported(module: HloModule, supports: Supports) -> Iterator[tuple[HloInstruction, Unsupported]]:
-    for computation in reachable_sequences(module):
-        for instruction in computation.instructions:
-            answer = supports(instruction)
-            if isinstance(answer, Unsupported):
-                yield instruction, answer
+    asked = ((i, supports(i)) for computation in reachable_sequences(module) for i in computation.instructions)
+    return [(instruction, answer) for instruction, answer in asked if isinstance(answer, Unsupported)]
 
 
 def legalize(

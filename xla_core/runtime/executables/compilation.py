@@ -177,8 +177,10 @@ def _by_backend(devices: DeviceSet, work: Callable[[Compiler], Executable]) -> E
         seen = (value for frame in reversed(frames) for value in frame.f_locals.values())
         instruction = next((value for value in seen if isinstance(value, HloInstruction)), None)
         at = "" if instruction is None else f" at the instruction {instruction}"
+        last = traceback.extract_tb(error.__traceback__)[-1]
         raise InternalError(
-            f"the compiler of backend {devices.platform.name!r} failed{at}: {type(error).__name__}: {error}",
+            f"the compiler of backend {devices.platform.name!r} failed{at}: {type(error).__name__}: {error} "
+            f"({last.filename}:{last.lineno} in {last.name})",
             op=None if instruction is None else instruction.opcode,
             location=None if instruction is None else instruction.location,
             hint="this is a bug of the backend; its maker needs the program and the exception that caused this one",
