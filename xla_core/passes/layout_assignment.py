@@ -25,8 +25,6 @@ from xla_core.target import LayoutRules
 class LayoutAssignment(HloPass):
     """Gives every shape a layout."""
 
-    name = "layout-assignment"
-
     def __init__(self, rules: LayoutRules | None = None) -> None:
         self._rules = rules or LayoutRules()
 

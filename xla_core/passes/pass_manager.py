@@ -6,6 +6,7 @@ import abc
 import contextlib
 import contextvars
 import dataclasses
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import ClassVar, TypeVar
@@ -45,9 +46,17 @@ def observe_passes(observer: PassObserver, start: PassStart | None = None) -> It
 
 
 class HloPass(abc.ABC):
-    """A transformation of a module. Pipelines, dumps and `xla opt --passes` refer to it by `name`."""
+    """A transformation of a module. Pipelines, dumps and `xla opt --passes` refer to it by `name`.
+
+    The name is that of the class by default: `hlo-dce` for HloDce.
+    """
 
     name: str
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "name" not in cls.__dict__:
+            cls.name = re.sub(r"(?<!^)(?=[A-Z])", "-", cls.__name__).lower()
 
     @abc.abstractmethod
     def run(self, module: HloModule) -> bool:

@@ -9,7 +9,6 @@ from xla_core.passes import Builder, OpExpander
 class Tf32(OpExpander):
     """Gives dots of f32 operands of default precision the algorithm `dot_tf32_tf32_f32`."""
 
-    name = "tf32"
     opcodes = frozenset({Opcode.DOT})
 
     def matches(self, instruction: HloInstruction) -> bool:

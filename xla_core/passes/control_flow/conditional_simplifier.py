@@ -28,7 +28,6 @@ class ConditionalSimplifier(InstructionPass):
     - Unused elements are removed from the tuples that the branches return.
     """
 
-    name = "conditional-simplifier"
     opcodes = frozenset({Opcode.CONDITIONAL})
 
     def rewrite(self, computation: HloComputation, instruction: HloInstruction) -> bool:

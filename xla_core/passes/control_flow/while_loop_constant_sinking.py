@@ -16,8 +16,6 @@ from xla_core.passes.while_util import rebuild_loop
 class WhileLoopConstantSinking(InstructionPass):
     """Removes elements of the state that start as a constant (or a broadcast of one, or an iota) and never change."""
 
-    name = "while-loop-constant-sinking"
-
     opcodes = frozenset({Opcode.WHILE})
     callers_first = True  # a constant sinks through all loops of a nest at once
 

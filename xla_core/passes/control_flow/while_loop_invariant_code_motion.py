@@ -25,7 +25,6 @@ class WhileLoopInvariantCodeMotion(InstructionPass):
     A cheap instruction is hoisted only if an expensive invariant instruction depends on it.
     """
 
-    name = "while-loop-invariant-code-motion"
     opcodes = frozenset({Opcode.WHILE})
 
     def rewrite(self, computation: HloComputation, instruction: HloInstruction) -> bool:

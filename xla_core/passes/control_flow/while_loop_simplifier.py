@@ -24,8 +24,6 @@ class WhileLoopSimplifier(InstructionPass):
     - Unchanged elements with the same initial value are merged, and unused elements are removed.
     """
 
-    name = "while-loop-simplifier"
-
     opcodes = frozenset({Opcode.WHILE})
 
     def __init__(self) -> None:

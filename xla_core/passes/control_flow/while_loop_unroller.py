@@ -23,8 +23,6 @@ _MOST_INSTRUCTIONS = 512  # of all copies of a body
 class WhileLoopUnroller(InstructionPass):
     """Unrolls loops whose trip count is known, unless the body has effects, collectives or control flow of its own."""
 
-    name = "while-loop-unroller"
-
     opcodes = frozenset({Opcode.WHILE})
 
     def __init__(self) -> None:

@@ -20,8 +20,6 @@ class DynamicPadder(HloPass):
         UnimplementedError: a parameter is dynamic, or an op has no padded form (the error has its location).
     """
 
-    name = "dynamic-padder"
-
     def run(self, module: HloModule) -> bool:
         if not any(i.shape.is_dynamic for c in module.computations for i in c.instructions):
             return False

@@ -16,8 +16,6 @@ class AsyncToSync(HloPass):
     Devices without asynchronous execution use this pass.
     """
 
-    name = "async-to-sync"
-
     def run(self, module: HloModule) -> bool:
         changed = False
         for computation in module.computations:

@@ -19,7 +19,6 @@ from xla_core.passes.expanders.expander import OpExpander
 class BitcastExpander(OpExpander):
     """Rewrites every bitcast. It must run before all passes that change layouts."""
 
-    name = "bitcast-expander"
     opcodes = frozenset({Opcode.BITCAST})
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:

@@ -20,7 +20,6 @@ class CholeskyExpander(OpExpander):
     square root of its diagonal element. The factor of a matrix that is not positive definite is all NaN.
     """
 
-    name = "cholesky-expander"
     opcodes = frozenset({Opcode.CHOLESKY})
     widens = True
 

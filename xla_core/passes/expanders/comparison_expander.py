@@ -21,7 +21,6 @@ def _total_order_key(x: HloExpression) -> HloExpression:
 class ComparisonExpander(OpExpander):
     """Expands compare with type=TOTALORDER, for signed floats of at least eight bits that have -0."""
 
-    name = "comparison-expander"
     opcodes = frozenset({Opcode.COMPARE})
 
     def matches(self, instruction: HloInstruction) -> bool:

@@ -22,7 +22,6 @@ class CompositeRewriter(OpExpander):
         names: the composites that the target runs (`Capabilities.composites`). Other composites are inlined later.
     """
 
-    name = "composite-rewriter"
     opcodes = frozenset({Opcode.CALL})
 
     def __init__(self, names: Collection[str] = ()) -> None:

@@ -17,7 +17,6 @@ class ConcatenateSplitter(OpExpander):
     The inner ones have half as many, so that fusion, which has the same limit, can take in producers of two operands.
     """
 
-    name = "concatenate-splitter"
     opcodes = frozenset({Opcode.CONCATENATE})
 
     def __init__(self, max_operands: int = 64) -> None:

@@ -44,7 +44,6 @@ class ConvolutionCanonicalizer(OpExpander):
     kernel. Each group becomes a convolution of its own, and the results are concatenated.
     """
 
-    name = "convolution-canonicalizer"
     opcodes = frozenset({Opcode.CONVOLUTION})
 
     def __init__(self, only: Callable[[HloInstruction], bool] | None = None, *, plain: bool = False) -> None:

@@ -24,7 +24,6 @@ class DotAlgorithmRewriter(OpExpander):
     operand, which a plain dot has, so their operands are not rounded.
     """
 
-    name = "dot-algorithm-rewriter"
     opcodes = frozenset({Opcode.DOT})
 
     def matches(self, instruction: HloInstruction) -> bool:

@@ -28,7 +28,6 @@ class DotDecomposer(OpExpander):
     operand.
     """
 
-    name = "dot-decomposer"
     opcodes = frozenset({Opcode.DOT})
 
     def matches(self, instruction: HloInstruction) -> bool:

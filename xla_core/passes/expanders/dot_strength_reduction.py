@@ -19,7 +19,6 @@ class DotStrengthReduction(OpExpander):
     dimensions must come first.
     """
 
-    name = "dot-strength-reduction"
     opcodes = frozenset({Opcode.DOT})
 
     def matches(self, instruction: HloInstruction) -> bool:

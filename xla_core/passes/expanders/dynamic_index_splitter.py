@@ -12,7 +12,6 @@ from xla_core.passes.expanders.expander import OpExpander
 class DynamicIndexSplitter(OpExpander):
     """Rewrites dynamic-slice and dynamic-update-slice whose start indices are one vector."""
 
-    name = "dynamic-index-splitter"
     opcodes = frozenset({Opcode.DYNAMIC_SLICE, Opcode.DYNAMIC_UPDATE_SLICE})
 
     def matches(self, instruction: HloInstruction) -> bool:

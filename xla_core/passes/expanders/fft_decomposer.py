@@ -14,7 +14,6 @@ class FftDecomposer(OpExpander):
     RFFT and IRFFT apply the real transform to the last dimension: RFFT as the first step, IRFFT as the last.
     """
 
-    name = "fft-decomposer"
     opcodes = frozenset({Opcode.FFT})
 
     def matches(self, instruction: HloInstruction) -> bool:

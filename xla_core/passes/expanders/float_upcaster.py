@@ -16,7 +16,6 @@ class FloatUpcaster(OpExpander):
     conversions are separate instructions, so that they fuse with the operands' producers and the result's users.
     """
 
-    name = "float-upcaster"
     opcodes = frozenset({Opcode.DOT, Opcode.CONVOLUTION})
 
     def matches(self, instruction: HloInstruction) -> bool:

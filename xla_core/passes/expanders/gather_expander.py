@@ -21,7 +21,6 @@ _INDEX = Shape(ElementType.S32)
 class GatherExpander(OpExpander):
     """Reads one slice per iteration. A gather of a single slice becomes a dynamic-slice, without a loop."""
 
-    name = "gather-expander"
     opcodes = frozenset({Opcode.GATHER})
 
     def matches(self, instruction: HloInstruction) -> bool:

@@ -12,8 +12,6 @@ from xla_core.passes.expanders.gather_expander import GatherExpander
 class GatherSimplifier(GatherExpander):
     """Rewrites gathers with a single index vector."""
 
-    name = "gather-simplifier"
-
     def matches(self, instruction: HloInstruction) -> bool:
         indices = instruction.operands[1].shape
         vector_dim = instruction.attribute("index_vector_dim")

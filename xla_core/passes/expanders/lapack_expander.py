@@ -29,7 +29,6 @@ class LapackExpander(OpExpander):
     Where a result isn't unique, such as the signs of eigenvectors, it may be another one than LAPACK's.
     """
 
-    name = "lapack-expander"
     opcodes = frozenset({Opcode.CUSTOM_CALL})
 
     def matches(self, instruction: HloInstruction) -> bool:

@@ -20,7 +20,6 @@ class OperandConverter(OpExpander):
     Products within a category (bf16 x bf16 -> f32) are not changed, because backends have kernels for them.
     """
 
-    name = "operand-converter"
     opcodes = frozenset({Opcode.DOT, Opcode.CONVOLUTION, Opcode.RAGGED_DOT})
 
     def matches(self, instruction: HloInstruction) -> bool:

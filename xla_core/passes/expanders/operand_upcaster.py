@@ -11,7 +11,6 @@ from xla_core.passes.expanders.expander import OpExpander
 class OperandUpcaster(OpExpander):
     """Converts the operands of dot and convolution to the result's type: bf16 x bf16 -> f32 becomes f32 x f32."""
 
-    name = "operand-upcaster"
     opcodes = frozenset({Opcode.DOT, Opcode.CONVOLUTION})
 
     def matches(self, instruction: HloInstruction) -> bool:

@@ -28,7 +28,6 @@ class ProductSplitter(OpExpander):
     the type in which the product accumulates. The parts depend only on shapes.
     """
 
-    name = "product-splitter"
     opcodes = frozenset({Opcode.DOT})
 
     def __init__(self, parallel: ParallelModel | None = None, costs: FusionCosts | None = None) -> None:

@@ -30,7 +30,6 @@ class ReduceWindowRewriter(OpExpander):
     the initial value: then any number of them in the padding does, because a computation combines in any grouping.
     """
 
-    name = "reduce-window-rewriter"
     opcodes = frozenset({Opcode.REDUCE_WINDOW})
 
     def matches(self, instruction: HloInstruction) -> bool:

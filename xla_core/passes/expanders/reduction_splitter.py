@@ -47,7 +47,6 @@ class ReductionSplitter(OpExpander):
     The parts depend only on shapes, so the result doesn't depend on the number of threads.
     """
 
-    name = "reduction-splitter"
     opcodes = frozenset({Opcode.REDUCE})
 
     def __init__(self, parallel: ParallelModel | None = None) -> None:

@@ -22,7 +22,6 @@ from xla_core.passes.expanders.expander import OpExpander
 class RngBitGeneratorExpander(OpExpander):
     """Expands Threefry-2x32 and Philox-4x32, which is also the default algorithm, for every element type of bits."""
 
-    name = "rng-bit-generator-expander"
     opcodes = frozenset({Opcode.RNG_BIT_GENERATOR})
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:

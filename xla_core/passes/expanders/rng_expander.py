@@ -21,7 +21,6 @@ class RngExpander(OpExpander):
     transform. Uniform integers are the remainder of 32 random bits, or of 64 bits for 64-bit integers.
     """
 
-    name = "rng-expander"
     opcodes = frozenset({Opcode.RNG})
 
     def matches(self, instruction: HloInstruction) -> bool:

@@ -15,7 +15,6 @@ from xla_core.passes.expanders.expander import OpExpander
 class ScanExpander(OpExpander):
     """Rewrites the scans that are `is_cumulative`."""
 
-    name = "scan-expander"
     opcodes = frozenset({Opcode.SCAN})
 
     def matches(self, instruction: HloInstruction) -> bool:

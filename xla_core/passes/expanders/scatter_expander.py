@@ -65,7 +65,6 @@ class ScatterExpander(OpExpander):
     entirely inside the operand are skipped.
     """
 
-    name = "scatter-expander"
     opcodes = frozenset({Opcode.SCATTER})
 
     def matches(self, instruction: HloInstruction) -> bool:

@@ -34,7 +34,6 @@ class ScatterSorter(OpExpander):
         floats: whether updates of floats may be combined in any order, which makes results differ between runs.
     """
 
-    name = "scatter-sorter"
     opcodes = frozenset({Opcode.SCATTER})
 
     def __init__(

@@ -23,7 +23,6 @@ class SelectAndScatterExpander(OpExpander):
     the source there. Padding has index -1: it is never selected, and scatter drops windows of padding alone.
     """
 
-    name = "select-and-scatter-expander"
     opcodes = frozenset({Opcode.SELECT_AND_SCATTER})
 
     def matches(self, instruction: HloInstruction) -> bool:

@@ -13,7 +13,6 @@ from xla_core.passes.expanders.expander import OpExpander
 class TopkDecomposer(OpExpander):
     """Sorts whole rows with a stable sort, so that the first of equal elements are taken."""
 
-    name = "topk-decomposer"
     opcodes = frozenset({Opcode.TOPK})
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:

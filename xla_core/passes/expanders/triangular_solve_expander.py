@@ -17,7 +17,6 @@ from xla_core.passes.expanders.linear_algebra import matrices
 class TriangularSolveExpander(OpExpander):
     """Solves by forward substitution for a lower triangle, and by back substitution for an upper one."""
 
-    name = "triangular-solve-expander"
     opcodes = frozenset({Opcode.TRIANGULAR_SOLVE})
     widens = True
 

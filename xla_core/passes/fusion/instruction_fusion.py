@@ -32,8 +32,6 @@ from xla_core.passes.pass_manager import HloPass
 class InstructionFusion(HloPass):
     """Makes fusions with one result, in the entry and all computations that control flow reaches."""
 
-    name = "instruction-fusion"
-
     def __init__(self, policy: FusionPolicy | None = None) -> None:
         self._policy = policy or FusionPolicy()
 

@@ -35,8 +35,6 @@ _MOST_READERS = 64  # an array with more readers is not searched for siblings
 class MultiOutputFusion(HloPass):
     """Merges kernels with equal loops. Runs after instruction fusion."""
 
-    name = "multi-output-fusion"
-
     def __init__(self, policy: FusionPolicy | None = None) -> None:
         self._policy = policy or FusionPolicy()
 

@@ -23,8 +23,6 @@ from xla_core.target import TargetConfig
 class HostOffloading(HloPass):
     """Joins what the host runs into as few computations as possible, without cycles through the device."""
 
-    name = "host-offloading"
-
     def __init__(self, target: TargetConfig) -> None:
         self._target = target
 

@@ -32,8 +32,6 @@ _MAX_ROUNDS = 10
 class CopyInsertion(HloPass):
     """Inserts the copies that buffer assignment needs, and extends `module.schedule`, or creates it."""
 
-    name = "copy-insertion"
-
     def __init__(self, size: SizeFunction | None = None, can_share: CanShare = can_share_buffer) -> None:
         self._size = size
         self._can_share = can_share

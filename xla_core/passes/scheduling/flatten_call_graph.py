@@ -18,8 +18,6 @@ class FlattenCallGraph(HloPass):
     flattened too, so that an instruction belongs to one part.
     """
 
-    name = "flatten-call-graph"
-
     def run(self, module: HloModule) -> bool:
         module.check_growth(lambda i: i.called_computations)  # code emission copies the other callees
         changed = False

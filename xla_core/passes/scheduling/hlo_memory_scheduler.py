@@ -32,8 +32,6 @@ _SizeFunction = Callable[[Shape], int]
 class HloMemoryScheduler(HloPass):
     """Sets `module.schedule` to orders with a small peak of live memory."""
 
-    name = "hlo-memory-scheduler"
-
     def __init__(self, size: _SizeFunction | None = None) -> None:
         self._size = size
 

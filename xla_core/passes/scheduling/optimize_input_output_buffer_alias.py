@@ -17,8 +17,6 @@ class OptimizeInputOutputBufferAlias(HloPass):
     A donor without a matching result remains a donor, whose memory may only be freed.
     """
 
-    name = "optimize-input-output-buffer-alias"
-
     def __init__(self, size: Callable[[Shape], int] | None = None) -> None:
         self._size = size or (lambda shape: shape.byte_size)
 

@@ -19,7 +19,6 @@ class CallInliner(InstructionPass):
         keep: whether a call is not inlined, for example a composite that the target has a kernel for.
     """
 
-    name = "call-inliner"
     opcodes = frozenset({Opcode.CALL})
 
     def __init__(self, keep: Callable[[HloInstruction], bool] | None = None) -> None:

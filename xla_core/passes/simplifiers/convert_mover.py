@@ -46,7 +46,6 @@ def _narrow_earlier(i: HloInstruction, b: Builder) -> HloInstruction | None:
 class ConvertMover(RewritePass):
     """Rewrites move(widen(x)) to widen(move(x)) and narrow(move(x)) to move(narrow(x)), also for concatenates."""
 
-    name = "convert-mover"
     rules: Mapping[Opcode, Sequence[Rule]] = {
         # The operand of a broadcast is smaller than its result, so that the conversion stays before it.
         **{op.opcode: [_widen_later] for op in OPS.values() if op.rearranges and op.opcode != Opcode.BROADCAST},

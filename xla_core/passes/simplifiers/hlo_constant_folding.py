@@ -43,8 +43,6 @@ class HloConstantFolding(HloPass):
         accept: whether the target supports a broadcast, which the pass adds for uniform arrays; None for any.
     """
 
-    name = "hlo-constant-folding"
-
     def __init__(self, accept: Callable[[HloInstruction], bool] | None = None) -> None:
         self._accept = accept
 

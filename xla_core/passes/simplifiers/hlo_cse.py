@@ -23,8 +23,6 @@ class HloCse(HloPass):
     compared in any order.
     """
 
-    name = "hlo-cse"
-
     def run(self, module: HloModule) -> bool:
         changed = False
         keys = StructuralKeys()

@@ -17,8 +17,6 @@ class HloDce(HloPass):
     Parameters are kept.
     """
 
-    name = "hlo-dce"
-
     def run(self, module: HloModule) -> bool:
         changed = False
         effects = EffectAnalysis()

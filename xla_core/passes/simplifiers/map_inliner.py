@@ -14,7 +14,6 @@ from xla_core.passes.pass_manager import InstructionPass
 class MapInliner(InstructionPass):
     """Inlines each map whose computation has only elementwise ops, parameters and constants."""
 
-    name = "map-inliner"
     opcodes = frozenset({Opcode.MAP})
 
     def run(self, module: HloModule) -> bool:

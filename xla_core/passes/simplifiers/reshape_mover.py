@@ -60,5 +60,4 @@ class ReshapeMover(RewritePass):
     The reshapes or transposes must be equal and have no other users. Operands that broadcast a scalar are allowed too.
     """
 
-    name = "reshape-mover"
     rules: Mapping[Opcode, Sequence[Rule]] = {opcode: [_move] for opcode in POINTWISE}

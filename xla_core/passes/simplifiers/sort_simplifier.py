@@ -16,7 +16,6 @@ from xla_core.passes.rewriter import remove_dead
 class SortSimplifier(InstructionPass):
     """Removes unused operands from sorts of several operands."""
 
-    name = "sort-simplifier"
     opcodes = frozenset({Opcode.SORT})
 
     def rewrite(self, computation: HloComputation, instruction: HloInstruction) -> bool:

@@ -16,8 +16,6 @@ from xla_core.passes.rewriter import RewritePass
 class TransposeFolding(RewritePass):
     """Folds transposes into the dimension numbers of the dots that use them, if batch dimensions stay in place."""
 
-    name = "transpose-folding"
-
     def __init__(self) -> None:
         super().__init__()
         self.rules = {Opcode.DOT: [_fold]}

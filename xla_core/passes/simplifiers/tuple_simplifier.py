@@ -59,7 +59,6 @@ class TupleSimplifier(RewritePass):
     - A tuple constant is replaced with a tuple of array constants.
     """
 
-    name = "tuple-simplifier"
     rules: Mapping[Opcode, Sequence[Rule]] = {
         Opcode.GET_TUPLE_ELEMENT: [lambda i, b: forwarded_element(i)],
         Opcode.TUPLE: [lambda i, b: forwarded_tuple(i)],

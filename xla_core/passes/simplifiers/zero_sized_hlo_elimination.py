@@ -19,8 +19,6 @@ _KEPT = frozenset({Opcode.CONSTANT, Opcode.PARAMETER})
 class ZeroSizedHloElimination(HloPass):
     """Replaces instructions without effects whose result has no elements with empty constants."""
 
-    name = "zero-sized-hlo-elimination"
-
     def run(self, module: HloModule) -> bool:
         changed = False
         for computation in module.post_order():

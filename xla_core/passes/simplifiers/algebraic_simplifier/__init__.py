@@ -47,8 +47,6 @@ class AlgebraicSimplifierOptions:
 class AlgebraicSimplifier(RewritePass):
     """Simplifies every computation to a fixed point."""
 
-    name = "algebraic-simplifier"
-
     def __init__(self, options: AlgebraicSimplifierOptions | None = None) -> None:
         options = options or AlgebraicSimplifierOptions()
         super().__init__(options.accept)
