@@ -24,6 +24,19 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from xla_core.checked_model import wrong_value
 from xla_core.errors import InvalidArgumentError
 
+__all__ = [
+    "CoreFlags",
+    "XlaFlags",
+    "core_flags",
+    "find_flags_with",
+    "flag_variable",
+    "misspelled_xla_flags",
+    "plugin_flags",
+    "register_flags",
+    "unregister_flags",
+    "xla_flags",
+]
+
 F = TypeVar("F", bound=BaseModel)
 
 

@@ -9,6 +9,25 @@ from __future__ import annotations
 import dataclasses
 import enum
 
+__all__ = [
+    "AlreadyExistsError",
+    "CancelledError",
+    "DeadlineExceededError",
+    "FailedPreconditionError",
+    "InternalError",
+    "InvalidArgumentError",
+    "NotFoundError",
+    "ResourceExhaustedError",
+    "SourceLocation",
+    "StatusCode",
+    "UnavailableError",
+    "UnimplementedError",
+    "XlaError",
+    "as_xla_error",
+    "error_of_status",
+    "snippet",
+]
+
 
 class StatusCode(enum.Enum):
     """Names and numbers of absl::StatusCode, which PJRT uses too."""

@@ -15,6 +15,8 @@ from xla_core.checks import require
 from xla_core.errors import NotFoundError
 from xla_core.profile_span import Span
 
+__all__ = ["Profiler", "Span", "active", "span", "trace"]
+
 
 class Profiler:
     """Collects spans of all threads.

@@ -8,7 +8,7 @@ import pytest
 
 from xla_core import profiler
 from xla_core.errors import InvalidArgumentError
-from xla_core.profile_span import Span
+from xla_core.profiler import Span
 from xla_core.timeline import nesting_depths, plot_timeline
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     import xla_core as xla
-    from xla_core.profile_span import Span
+    from xla_core.profiler import Span
 
 
 def run_on_all_devices(

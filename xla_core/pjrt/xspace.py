@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from xla_core.hlo.proto.wire import write_field
-from xla_core.profile_span import Span
+from xla_core.profiler import Span
 
 HOST_PLANE = "/host:xla-core"
 DEVICE_PREFIX = "/device:CUSTOM:"

@@ -15,7 +15,7 @@ from xla_core import profiler
 from xla_core.hlo.proto.wire import Message
 from xla_core.pjrt.profiler_extension import STRUCTS, TYPE
 from xla_core.pjrt.xspace import write_xspace
-from xla_core.profile_span import Span
+from xla_core.profiler import Span
 
 PROGRAM = """func.func public @main(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
   %0 = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0] : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32>

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from xla_core import Client, CompileOptions, LoadedExecutable
     from xla_core.analysis import InstructionPlacement
-    from xla_core.profile_span import Span
+    from xla_core.profiler import Span
 
 
 Infeed = Annotated[
