@@ -13,6 +13,7 @@ from xla_core.hlo import Shape
 def header_text(interface: Interface) -> str:
     """The header: the entry, its arguments and results, and the size of the arena."""
     name, upper = interface.name, interface.name.upper()
+    shapes = [*interface.arguments, *interface.results]
     return _filled(
         "header.h.tmpl",
         name=name,
@@ -26,8 +27,9 @@ def header_text(interface: Interface) -> str:
         constant_bytes=interface.constant_bytes,
         argument_members=_members("argument", interface.arguments, "const "),
         result_members=_members("result", interface.results, ""),
-        argument_infos=_infos("argument", interface.arguments),
-        result_infos=_infos("result", interface.results),
+        dimensions=", ".join(str(size) for shape in shapes for size in shape.dimensions) or "0",
+        argument_infos=_infos(name, "argument", interface.arguments, 0),
+        result_infos=_infos(name, "result", interface.results, sum(shape.rank for shape in interface.arguments)),
     )
 
 
@@ -54,10 +56,11 @@ def _order(shape: Shape) -> str:
     return "" if order == tuple(range(shape.rank))[::-1] else f", dimensions from minor to major {list(order)}"
 
 
-def _infos(kind: str, shapes: Sequence[Shape]) -> str:
-    lines = [
-        f'  {{"{kind}{number}", "{shape.element_type}", {shape.byte_size}, {shape.rank}, '
-        f"{{{', '.join(map(str, shape.dimensions)) or '0'}}}}},"
-        for number, shape in enumerate(shapes)
-    ]
-    return "\n".join(lines or ['  {"", "", 0, 0, {0}},'])
+def _infos(name: str, kind: str, shapes: Sequence[Shape], first: int) -> str:
+    """The entries of arrays, whose dimensions start at `first` in the model's list of dimensions."""
+    lines = []
+    for number, shape in enumerate(shapes):
+        place = f"{name}_dimensions + {first}"
+        lines.append(f'  {{"{kind}{number}", "{shape.element_type}", {shape.byte_size}, {shape.rank}, {place}}},')
+        first += shape.rank
+    return "\n".join(lines or [f'  {{"", "", 0, 0, {name}_dimensions}},'])

@@ -85,8 +85,30 @@ def test_header_says_shapes_types_and_sizes() -> None:
     assert "const float *argument0; /* f32[2,3] */" in header
     assert "int8_t *result1; /* s8[2,3] */" in header
     assert "#define MODEL_RESULTS 2" in header
-    assert '{"result1", "s8", 6, 2, {2, 3}},' in header
+    assert '{"result1", "s8", 6, 2, model_dimensions + 4},' in header
+    assert "model_dimensions[] = {2, 3, 2, 3, 2, 3};" in header
     assert "#define MODEL_CONSTANT_BYTES ((size_t)24)" in header
+
+
+@needs_host
+@pytest.mark.parametrize("emit", ["object", "c"])
+def test_example_of_arrays_of_many_dimensions_stays_within_its_memory(emit: str, tmp_path: Path) -> None:
+    dimensions = (2, *[1] * 30, 3)
+    shape = f"f32[{','.join(map(str, dimensions))}]"
+    text = f"""HloModule wide
+ENTRY main {{
+  x = {shape} parameter(0)
+  n = f32[] parameter(1)
+  spread = {shape} broadcast(n), dimensions={{}}
+  sum = {shape} add(x, spread)
+  ROOT both = (f32[], {shape}) tuple(n, sum)
+}}"""
+    x = np.arange(6, dtype=np.float32).reshape(dimensions)
+    sanitized = ["-fsanitize=undefined,address", "-fno-sanitize-recover=all"]
+    n, total = HOST.results(xla.parse(text), [x, np.float32(4)], tmp_path, sanitized, emit=emit)
+    assert n == 4
+    np.testing.assert_array_equal(total, x + 4)
+    assert '{"result1", "f32", 24, 32, model_dimensions + 32}' in (tmp_path / "model.h").read_text()
 
 
 @needs_host

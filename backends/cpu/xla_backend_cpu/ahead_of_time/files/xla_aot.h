@@ -9,8 +9,6 @@
 extern "C" {
 #endif
 
-#define XLA_AOT_MAX_RANK 16
-
 typedef enum {
   XLA_AOT_OK = 0,
   XLA_AOT_WRONG_ARENA = 4 /* the arena is null, or its address is not a multiple of its alignment */
@@ -22,7 +20,7 @@ typedef struct {
   const char *type; /* of an element, as in HLO: "f32", "s8", "pred" */
   size_t bytes;
   int rank;
-  int64_t dimensions[XLA_AOT_MAX_RANK];
+  const int64_t *dimensions; /* `rank` of them */
 } xla_aot_array;
 
 /* A kernel, which computes the units of its work from `begin` on and below `end`. */
