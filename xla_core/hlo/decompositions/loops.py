@@ -37,11 +37,11 @@ def counted_loop(
 
     condition = module.add_computation(HloComputation(f"{source.opcode}_condition"))
     parameter = condition.parameter(0, state)
-    turn = condition.add(Opcode.GET_TUPLE_ELEMENT, parameter, index=0)
-    below = condition.add(Opcode.COMPARE, turn, condition.constant(count, index), direction="LT")
+    test = Builder(condition, source.metadata)
+    below = test.compare(test.element(parameter, 0), test.constant(count, index), "LT")
     if goes_on is not None:
-        state_now = [condition.add(Opcode.GET_TUPLE_ELEMENT, parameter, index=1 + n) for n in range(len(changing))]
-        below = condition.add(Opcode.AND, below, goes_on(Builder(condition, source.metadata), state_now))
+        state_now = [test.element(parameter, 1 + n) for n in range(len(changing))]
+        below = test.add(Opcode.AND, below, goes_on(test, state_now))
     condition.set_root(below)
 
     loop = module.add_computation(HloComputation(f"{source.opcode}_body"))

@@ -76,9 +76,11 @@ class Builder:
         **changed: Any,
     ) -> HloInstruction:
         """Adds the same op on other operands. Without `shape`, the result has the instruction's shape without its
-        layout.
+        layout. It keeps its metadata if that names a place in the program.
         """
         new = instruction.clone(operands, shape=shape or instruction.shape.without_layout(), **changed)
+        if self.metadata is not None and not new.metadata.has_location:
+            new.metadata = self.metadata
         self.computation.add_instruction(new)
         self.added.append(new)
         return new

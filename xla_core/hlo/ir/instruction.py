@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from xla_core.checks import refuse_pickle
@@ -41,7 +40,6 @@ class HloInstruction:
         "opcode",
         "parent",
         "shape",
-        "text_location",
     )
 
     def __init__(
@@ -61,7 +59,6 @@ class HloInstruction:
         self.name = name
         self.metadata = metadata
         self.parent: HloComputation | None = None
-        self.text_location: Callable[[], SourceLocation] | None = None  # computed on demand, which is rare
         self._control_predecessors: list[HloInstruction] = []
         self._control_successors: dict[HloInstruction, None] = {}
         self._operands = list(operands)
@@ -211,10 +208,7 @@ class HloInstruction:
     @property
     def location(self) -> SourceLocation | None:
         """The place in the user's source, if the metadata says; otherwise the place in the parsed text."""
-        place = self.metadata.location
-        if self.text_location is None or (place is not None and place.file):
-            return place
-        return dataclasses.replace(self.text_location(), name="" if place is None else place.name)
+        return self.metadata.location
 
     def clone(
         self, operands: Sequence[HloInstruction] | None = None, *, shape: Shape | None = None, **attributes: Any
@@ -223,7 +217,7 @@ class HloInstruction:
 
         `attributes` replaces the attributes that it names.
         """
-        copy = HloInstruction(
+        return HloInstruction(
             self.opcode,
             self.shape if shape is None else shape,
             self._operands if operands is None else operands,
@@ -231,8 +225,6 @@ class HloInstruction:
             name=self.name,
             metadata=self.metadata,
         )
-        copy.text_location = self.text_location
-        return copy
 
     def __str__(self) -> str:
         return instruction_to_text(self)

@@ -6,6 +6,7 @@ spelling of each kind.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import re
 from typing import Any
@@ -177,10 +178,13 @@ class _ComputationReader:
             except XlaError as error:
                 raise cursor.error(error.message, position=at) from None
         instruction = HloInstruction(op.opcode, shape, operands, attributes)
-        if metadata is not None:
+        if metadata is None:
+            instruction.metadata = OpMetadata(text_location=functools.partial(cursor.location, at))
+        elif metadata.source_file:
             instruction.metadata = metadata
-        if metadata is None or not metadata.source_file:
-            instruction.text_location = functools.partial(cursor.location, at)
+        else:
+            place = functools.partial(cursor.location, at)
+            instruction.metadata = dataclasses.replace(metadata, text_location=place)
         instruction.control_predecessors = predecessors
         self.computation.add_instruction(instruction, name)
         self.instructions[name] = instruction

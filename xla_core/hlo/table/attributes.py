@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 from xla_core.errors import SourceLocation
 
@@ -99,18 +100,29 @@ class OutputToOperandAlias:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OpMetadata:
-    """The source of an instruction. (XLA: OpMetadata.) `op_name` is the frontend's name stack."""
+    """The source of an instruction. (XLA: OpMetadata.) `op_name` is the frontend's name stack.
+
+    `text_location` computes the place in the program's text, which stands in for a source file that isn't known.
+    """
 
     op_type: str = ""
     op_name: str = ""
     source_file: str = ""
     source_line: int = 0
     source_column: int = 0
+    text_location: Callable[[], SourceLocation] | None = dataclasses.field(default=None, compare=False, repr=False)
+
+    @property
+    def has_location(self) -> bool:
+        """Whether `location` is known, which takes no time to tell."""
+        return bool(self.source_file or self.source_line or self.op_name) or self.text_location is not None
 
     @property
     def location(self) -> SourceLocation | None:
         """The source location, or None where it is not known. Without a file, it is a place in the program's text."""
-        if not (self.source_file or self.source_line or self.op_name):
+        if self.text_location is not None and not self.source_file:
+            return dataclasses.replace(self.text_location(), name=self.op_name)
+        if not self.has_location:
             return None
         return SourceLocation(self.source_file, self.source_line, self.source_column, self.op_name)
 

@@ -8,6 +8,7 @@ from typing import Any
 from xla_core.errors import InvalidArgumentError, ResourceExhaustedError, SourceLocation
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ir.module import HloModule, InputOutputAlias
+from xla_core.hlo.table.attributes import OpMetadata
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.shape import Shape
 from xla_core.hlo.verifier import verify_structure
@@ -99,7 +100,7 @@ def _parameter(context: LoweringContext, shape: Shape, name: str, place: SourceL
         return context.tuple([_parameter(context, s, f"{name}.{i}", place) for i, s in leaves])
     parameter = context.computation.parameter(len(context.computation.parameters), shape, name)
     if place is not None:
-        parameter.text_location = lambda: place
+        parameter.metadata = OpMetadata(text_location=lambda: place)
     return parameter
 
 

@@ -246,6 +246,7 @@ class _Carrying:
             return self._b.tuple([self._changed(part, own) for part, own in parts])
         if not shape.is_array or value.shape.element_type is shape.element_type:
             return value
+        self._b.metadata = value.metadata
         kinds = (value.shape.element_type, shape.element_type)
         if ElementType.U32 in kinds:
             own = shape if kinds[1] is ElementType.U32 else value.shape

@@ -10,6 +10,7 @@ from xla_backend_template.compiler import TemplateCompiler
 
 import xla_core as xla
 from tests.xla_core.passes.legalization.devices import PRIMITIVES
+from xla_core.analysis import place_instructions
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Layout
 from xla_core.hlo.verifier import verify
@@ -95,6 +96,12 @@ def test_the_layouts_of_a_target_are_kept() -> None:
     x, n = np.arange(15, dtype=np.int8).reshape(3, 5), np.arange(15, dtype=np.uint32).reshape(3, 5) + 2**31
     for found, wanted in zip(xla.evaluate(module, x, n), xla.evaluate(xla.parse(OWN_LAYOUTS), x, n), strict=True):
         np.testing.assert_array_equal(found, wanted)
+
+
+def test_what_reads_and_writes_words_has_the_place_of_its_argument_or_result() -> None:
+    placed = place_instructions(legal(OWN_LAYOUTS), TARGET)
+    assert {p.location.line for p in placed if p.location is not None} == {3, 4, 5, 6}
+    assert all(p.location is not None for p in placed)
 
 
 def test_tiles_are_not_words() -> None:
