@@ -25,6 +25,7 @@ def seconds(call: Callable[[], Any], calls: int, clock: Callable[[], float]) -> 
 
 def cases(device: Any) -> dict[str, Callable[[], Any]]:
     import jax
+    import jax.experimental
     import numpy as np
 
     host = np.ones(8, np.float32)
@@ -38,6 +39,10 @@ def cases(device: Any) -> dict[str, Callable[[], Any]]:
         state[0] = donating(state[0], arrays[0])
 
     results = jax.jit(lambda x: tuple(x + i for i in range(17)))
+    kind = jax.ShapeDtypeStruct(host.shape, host.dtype)
+    pure = jax.jit(lambda x: jax.pure_callback(np.sin, kind, x))
+    io = jax.jit(lambda x: jax.experimental.io_callback(np.sin, kind, x))
+    debug = jax.jit(lambda x: (jax.debug.callback(lambda v: None, x), x + 1)[1])
     return {
         "call and ready": lambda: one(arrays[0]).block_until_ready(),
         "call with 17 arguments": lambda: arguments(*arrays),
@@ -45,6 +50,9 @@ def cases(device: Any) -> dict[str, Callable[[], Any]]:
         "call with 17 results": lambda: results(arrays[0]),
         "call and np.asarray": lambda: np.asarray(one(arrays[0])),
         "device_put": lambda: jax.device_put(host, device),
+        "pure_callback": lambda: pure(arrays[0]).block_until_ready(),
+        "io_callback": lambda: io(arrays[0]).block_until_ready(),
+        "debug.callback": lambda: debug(arrays[0]).block_until_ready(),
     }
 
 

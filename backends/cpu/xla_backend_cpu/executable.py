@@ -103,6 +103,7 @@ class CpuExecutable(Executable):
         self._microseconds = program.microseconds if is_inline else math.inf
         is_sharded = bool(program.host_calls) and module.num_replicas * module.num_partitions > 1
         self._is_joint = is_sharded and not program.time_slot and program.microseconds <= _JOINT_MICROSECONDS
+        self._may_be_brief = not program.time_slot and not is_sharded
         left = _TRIED_NANOSECONDS - 1000 * program.microseconds
         is_repeatable = not program.host_calls and all(place.donor is None for place in program.results)
         may_try = program.time_slot > 0 and left > 0 and is_repeatable and not _has_state(module)
@@ -154,7 +155,7 @@ class CpuExecutable(Executable):
             if host_run is not None and rendezvous is not None and self._is_joint and profiler.active is None:
                 self._join(rendezvous, stream, table, host_run)
                 host_run = None  # which reports its end itself
-            else:
+            elif not (stream.is_deferring and self._is_brief() and stream.hold(work)):
                 name = self.module.name if profiler.active is not None else ""
                 attempt = functools.partial(self._try, table) if self._loop_nanoseconds else None
                 stream.enqueue(work, self._microseconds, name, attempt)
@@ -167,6 +168,11 @@ class CpuExecutable(Executable):
         if host_run is not None:
             host_run.report_end(stream)
         return results
+
+    def _is_brief(self) -> bool:
+        """Whether the caller had better run the program, which calls the host."""
+        calls = self._host_calls
+        return self._may_be_brief and calls is not None and calls.is_brief and profiler.active is None
 
     def _run(self, table: ctypes.Array[ctypes.c_void_p]) -> None:
         status = self._entry(table)

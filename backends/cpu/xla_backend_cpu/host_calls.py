@@ -9,8 +9,12 @@ uses the same definitions; here they get the devices, queues and rendezvous of t
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
+import math
+import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
@@ -43,6 +47,10 @@ _TIMEOUT_NAME = (
     'the backend\'s option collective_timeout: CompileOptions(backend={"collective_timeout": 300}), or --set '
     "collective_timeout=300"
 )
+
+
+_BRIEF_SECONDS = 5e-4
+"""How long a run may take, by estimate, for its caller to do it in place of the stream's thread."""
 
 
 def _viewer(shape: Shape) -> Callable[[int], np.ndarray]:
@@ -169,10 +177,28 @@ class HostCalls:
         widest = max((len(call.shapes) for call in self.calls), default=0)
         self.context_type = ctypes.c_int32 * (CONTEXT_WORDS + 2 * widest)  # the addresses come after the words
         self.live: set[HostRun] = set()  # the runs in progress, which `cancel` stops
+        self._ended: list[HostRun] = []  # their views of memory serve later runs
+        self._may_be_brief = all(c.instruction.opcode == Opcode.CUSTOM_CALL for c in self.calls)  # they wait for nobody
+        self._seconds = math.inf  # that a run takes, by estimate
+
+    @property
+    def is_brief(self) -> bool:
+        """Whether runs are so short that the handoff to another thread would be most of their cost."""
+        return self._may_be_brief and self._seconds <= _BRIEF_SECONDS
 
     def begin(self, options: RunOptions) -> HostRun:
-        """Creates the state of a run, before the run is enqueued."""
+        """Returns the state of a run, before the run is enqueued."""
+        with contextlib.suppress(IndexError):
+            run = self._ended.pop()
+            if run.options is options:
+                return run
         return HostRun(self, options)
+
+    def end(self, run: HostRun, seconds: float) -> None:
+        """Takes back the state of a run that ended without an error."""
+        self._seconds = min(seconds, 2 * self._seconds)  # one run that was kept waiting does not count
+        if run.rendezvous is None and not run.context[ContextField.CANCELLED]:
+            self._ended.append(run)
 
     def cancel(self) -> None:
         """Cancels the runs in progress: each stops at its next loop iteration or host call."""
@@ -196,12 +222,15 @@ class HostRun:
 
     def __enter__(self) -> HostRun:
         self.program.live.add(self)
+        self._start = time.perf_counter()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.program.live.discard(self)
+        if kind is None:
+            self.program.end(self, time.perf_counter() - self._start)
 
     def report_end(self, stream: HostStream) -> None:
         """Informs devices that wait for this one when the run has ended or failed.
@@ -267,7 +296,9 @@ class HostRun:
         except XlaError as error:
             _located(error, call.instruction)
             raise
-        except BaseException as error:  # an interrupt, too, is an error of the run
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
+                raise
             raise _located(_described(error, call.instruction), call.instruction) from error
 
     def _take_infeed(self) -> Value:

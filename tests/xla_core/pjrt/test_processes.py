@@ -43,6 +43,18 @@ _INTERRUPTED = {
         program = jax.jit(lambda x: jax.pure_callback(slow, jax.ShapeDtypeStruct(x.shape, x.dtype), x)).lower(x).compile()
         work = lambda: np.asarray(program(x))
         """,
+    "a Python callback that was short before": """
+        delay = [0.0]
+        program = jax.jit(
+            lambda x: jax.pure_callback(
+                lambda a: (time.sleep(delay[0]), a)[1], jax.ShapeDtypeStruct(x.shape, x.dtype), x
+            )
+        ).lower(x).compile()
+        for _ in range(10):
+            program(x).block_until_ready()
+        delay[0] = 1.0
+        work = lambda: np.asarray(program(x))
+        """,
 }
 
 

@@ -88,6 +88,7 @@ class EvaluationContext:
         self._deadline = None if timeout is None else time.monotonic() + timeout
         self._timeout = timeout
         self.call_sites: dict[HloInstruction, Any] = {}  # what functions of custom calls keep between their calls
+        self._definitions: dict[HloInstruction, Evaluate] = {}
         self._plans: dict[HloComputation, _Plan] = {}
         self._scalar_plans: dict[HloComputation, _Plan | None] = {}
         self._effects = EffectAnalysis()
@@ -105,9 +106,12 @@ class EvaluationContext:
         Raises:
             UnimplementedError: for an op that has no definition.
         """
-        check_rank(instruction)
+        definition = self._definitions.get(instruction)
+        if definition is None:
+            check_rank(instruction)
+            definition = self._definitions[instruction] = _definition(instruction)
         try:
-            return _definition(instruction)(self, instruction, list(operands))
+            return definition(self, instruction, list(operands))
         except _EXPLAINED as error:
             raise _explained(error, instruction) from error
 

@@ -28,20 +28,20 @@ class _Callback:
     """A function that a program calls with arrays, and the types that its results must have."""
 
     def __init__(self, function: Callable[..., Any], results: Sequence[Any]) -> None:
-        self._function = function
+        from jax._src import dtypes
+
+        self._function, self._canonical = function, dtypes.canonicalize_value
         self._results = [(tuple(result.shape), np.dtype(result.dtype)) for result in results]
         self.number = next(_numbers)
         _callbacks[self.number] = self
 
     def __call__(self, values: Sequence[np.ndarray]) -> list[np.ndarray]:
-        from jax._src import dtypes
-
         made = tuple(self._function(*values))
         if len(made) != len(self._results):
             raise RuntimeError(
                 f"Mismatched number of outputs from callback. Expected: {len(self._results)}, Actual: {len(made)}"
             )
-        arrays = [np.asarray(dtypes.canonicalize_value(np.asarray(value))) for value in made]
+        arrays = [np.asarray(self._canonical(np.asarray(value))) for value in made]
         for number, (array, (sizes, dtype)) in enumerate(zip(arrays, self._results, strict=True)):
             if array.shape != sizes or array.dtype != dtype:
                 raise RuntimeError(
@@ -151,7 +151,10 @@ def _with_token(sharding: Any) -> Any:
 @register_custom_call(PARTITIONED_CALLBACK)
 @register_custom_call(_TARGET)
 def _run(context: Any, instruction: Any, values: Sequence[Any]) -> Any:
-    config = parse_backend_config(instruction.attribute("backend_config"))
+    config = context.call_sites.get(instruction)
+    if config is None:
+        config = parse_backend_config(instruction.attribute("backend_config"))
+        context.call_sites[instruction] = config
     number = config["index"]
     callback = _callbacks.get(number)
     if callback is None:

@@ -17,6 +17,7 @@ from xla_core.hlo.values.shape import Shape
 from xla_core.runtime.buffers.buffer import Buffer
 from xla_core.runtime.device import Device
 from xla_core.runtime.host.event import ready_event
+from xla_core.runtime.host.stream import HostStream
 
 _READY = ready_event()
 
@@ -40,6 +41,7 @@ class DeviceProgram:
         self.lock = self.device.lock
         self.stream = self.run_options.stream
         self.finish = self.stream.finish
+        self.deferring: HostStream | None = None  # the stream, after a run that did not end in its caller
 
     def run(
         self,
@@ -69,8 +71,11 @@ class DeviceProgram:
         memories: list[DeviceMemory] = []
         waited = None
         foreign: list[Buffer] = []
+        deferring = self.deferring if run_options is None else None
         with self.lock:
             try:
+                if deferring is not None:
+                    deferring.is_deferring = True
                 for argument in arguments:
                     event, memory = argument.definition_event, argument.memory
                     if memory is None or (event is not None and event is not waited):
@@ -88,15 +93,22 @@ class DeviceProgram:
                 else:
                     results = self.execute(run_options or self.run_options, memories)
             finally:
+                if deferring is not None:
+                    deferring.is_deferring = False
                 done = self.finish()  # after a refused run too: its arguments may have poisoned the stream
             for argument in foreign:
                 argument.add_usage(done)
         if ends is not None:
             ends.append(done)
         event = None if done is _READY else done
-        return tuple(
+        made = tuple(
             [Buffer(device, memory, shape, event) for memory, shape in zip(results, self.results, strict=True)]
         )
+        if deferring is not None:
+            deferring.run_held()
+        elif event is not None and run_options is None and isinstance(self.stream, HostStream):
+            self.deferring = self.stream
+        return made
 
     def _run_donating(
         self,

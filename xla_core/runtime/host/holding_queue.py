@@ -16,7 +16,12 @@ class HoldingQueue(HostQueue):
 
     The caller calls `hold`, and later `take`, does the work, and calls `give_back`; or it calls `release`, and the
     worker does it. The worker also does it if anyone waits for the queue, or enqueues other work, before `take`.
+
+    Attributes:
+        is_deferring: whether the caller that enqueues now calls `run_held` when it holds no locks any more.
     """
+
+    is_deferring = False
 
     def hold(self, work: Work) -> bool:
         """Enqueues work that the caller will do, if the queue is idle. Returns whether it is enqueued.
@@ -60,3 +65,16 @@ class HoldingQueue(HostQueue):
         with self._changed:
             if self._queue:
                 self._wake()
+
+    def run_held(self) -> None:
+        """Does the work that is held, if nobody else does it."""
+        if not self._is_held:
+            return
+        if not self.take():  # a thread is looking at the queue, and may have found that the work is held
+            self.release()
+            return
+        try:
+            if not isinstance(work := self._queue[0], RecordedPoint):
+                self._run(work)
+        finally:
+            self.give_back(done=True, error=self._error)

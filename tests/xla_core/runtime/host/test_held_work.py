@@ -113,3 +113,46 @@ def test_held_work_stays_held_if_no_thread_can_be_started(device: Memory, monkey
     stream.give_back(done=False)
     stream.synchronize()
     assert seen == [1]
+
+
+def test_the_caller_runs_held_work_if_nobody_else_did(device: Memory) -> None:
+    stream = HostStream(device)
+    seen: list[int] = []
+    stream.run_held()
+    assert stream.hold(lambda: seen.append(threading.get_ident()))
+    end = stream.finish()
+    stream.run_held()
+    stream.run_held()
+    assert seen == [threading.get_ident()]
+    assert end.ready
+    assert stream.hold(lambda: seen.clear())
+    stream.synchronize()
+    stream.run_held()
+    assert seen == []
+
+
+@pytest.mark.timeout(20)
+def test_the_worker_does_held_work_that_the_caller_cannot_take(device: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = HostStream(device)
+    done = threading.Event()
+    assert stream.hold(done.set)
+    monkeypatch.setattr(stream, "take", lambda: False)  # another thread is looking at the queue
+    stream.run_held()
+    assert done.wait(10)
+
+
+def test_an_error_and_an_interrupt_of_held_work_end_at_the_finish_after_it(device: Memory) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    stream = HostStream(device)
+    assert stream.hold(lambda: 1 / 0)  # type: ignore[arg-type,return-value]
+    failed = stream.finish()
+    stream.run_held()
+    assert "ZeroDivisionError" in str(failed.error)
+    assert stream.hold(interrupt)
+    interrupted = stream.finish()
+    with pytest.raises(KeyboardInterrupt):
+        stream.run_held()
+    assert "interrupted by KeyboardInterrupt" in str(interrupted.error)
+    assert stream.error is None
