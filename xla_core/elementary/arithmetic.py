@@ -180,6 +180,14 @@ class Arithmetic(abc.ABC, Generic[V]):
             words = [self.select(here, padded[i + step], padded[i]) for i in range(reach)]
         return words
 
+    def entry(self, table: Sequence[float], place: V) -> V:
+        """Returns the entry at an i32 index of a table of f64 numbers, selected by comparisons."""
+        found = self.number(table[0], "f64")
+        for index, value in enumerate(table[1:], 1):
+            here = self.icmp("eq", place, self.number(index, "i32"))
+            found = self.select(here, self.number(value, "f64"), found)
+        return found
+
     # -- what is composed of it --------------------------------------------------------------------------------------
 
     def polynomial(self, x: V, coefficients: Sequence[float]) -> V:

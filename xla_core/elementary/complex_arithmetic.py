@@ -35,7 +35,7 @@ WIDENED_FUNCTIONS: dict[str, ComplexFunction] = {}
 
 _op = registers_in(COMPLEX_ARITHMETIC)
 complex_function = registers_in(COMPLEX_FUNCTIONS)
-_widened = registers_in(WIDENED_FUNCTIONS)
+widened = registers_in(WIDENED_FUNCTIONS)
 
 
 def rotated(formula: Callable[[Arithmetic[V], Pair[V]], Pair[V]]) -> Callable[[Arithmetic[V], Pair[V]], Pair[V]]:
@@ -103,7 +103,7 @@ def divide(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> Pair[V]:
     return Pair(*(m.mul(m.mul(part, half), half) for part in quotient))
 
 
-@_widened("divide")
+@widened("divide")
 def _divide_widened(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> Pair[V]:
     """`divide` in f64 of numbers that are f32: their products are exact, and neither overflow nor vanish."""
     size = m.add(m.mul(y.real, y.real), m.mul(y.imag, y.imag))

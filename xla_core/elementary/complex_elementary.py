@@ -7,8 +7,18 @@ from __future__ import annotations
 
 from xla_core.elementary import double_double
 from xla_core.elementary.arithmetic import Arithmetic, V
-from xla_core.elementary.complex_arithmetic import Pair, by_magnitude, complex_function, is_infinite, modulus, rescaled
+from xla_core.elementary.complex_arithmetic import (
+    Pair,
+    by_magnitude,
+    complex_function,
+    is_infinite,
+    modulus,
+    rescaled,
+    widened,
+)
 from xla_core.elementary.double_double import DoubleDouble
+from xla_core.elementary.exponential import exp_of_f32
+from xla_core.elementary.trigonometric import sine_and_cosine_of_f32
 
 _INFINITY = float("inf")
 FAR = {"f32": 80.0, "f64": 700.0}  # below, e^x is finite; so is e^(x/2) up to twice as far
@@ -38,12 +48,26 @@ def exp(m: Arithmetic[V], x: Pair[V], low: Pair[V] | None = None) -> Pair[V]:
         power = m.select(m.equal(power, _INFINITY), power, m.fma(power, low.real, power))
         cosine, sine = _turned(m, cosine, sine, low.imag)
     real, imag = m.mul(m.mul(cosine, power), again), m.mul(m.mul(sine, power), again)
-    unbounded = is_unbounded(m, y)
-    vanishes = m.and_(m.equal(x.real, -_INFINITY), unbounded)
-    real, imag = m.choose(vanishes, 0.0, real), m.choose(vanishes, 0.0, imag)
-    real = m.choose(m.and_(m.equal(x.real, _INFINITY), unbounded), _INFINITY, real)
+    real, imag = _with_limits(m, x, Pair(real, imag))
     flat = m.equal(y, 0.0)
     return Pair(m.select(flat, m.mul(power, again), real), m.select(flat, y, imag))
+
+
+@widened("exponential")
+def _exp_widened(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
+    """`exp` in f64 of numbers that are f32, whose exponentials f64 holds."""
+    sine, cosine = sine_and_cosine_of_f32(m, m.narrow(x.imag))
+    power, _ = exp_of_f32(m, x.real)
+    real, imag = _with_limits(m, x, Pair(m.mul(cosine, power), m.mul(sine, power)))
+    return Pair(real, m.select(m.equal(x.imag, 0.0), x.imag, imag))
+
+
+def _with_limits(m: Arithmetic[V], x: Pair[V], power: Pair[V]) -> Pair[V]:
+    """Replaces e^x of an infinite real part where the imaginary part is infinite or NaN. (C99, Annex G.6.3.1.)"""
+    unbounded = is_unbounded(m, x.imag)
+    vanishes = m.and_(m.equal(x.real, -_INFINITY), unbounded)
+    real, imag = m.choose(vanishes, 0.0, power.real), m.choose(vanishes, 0.0, power.imag)
+    return Pair(m.choose(m.and_(m.equal(x.real, _INFINITY), unbounded), _INFINITY, real), imag)
 
 
 def _turned(m: Arithmetic[V], cosine: V, sine: V, angle: V) -> tuple[V, V]:
@@ -61,6 +85,23 @@ def _expm1(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
     real = m.sub(m.mul(less_one, m.emit("cosine", x.imag)), m.mul(m.mul(sine, sine), 2.0))
     real = m.select(m.greater(m.abs(x.real), 40.0), m.sub(whole.real, 1.0), real)
     return Pair(m.select(m.equal(x.imag, 0.0), less_one, real), whole.imag)
+
+
+@widened("exponential-minus-one")
+def _expm1_widened(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
+    """Computes expm1(x) cos(y) - (1 - cos(y)) and e^x sin(y), in f64 of numbers that are f32.
+
+    Where cos(y) is positive, 1 - cos(y) = sin(y)^2 / (1 + cos(y)) doesn't cancel.
+    """
+    sine, cosine = sine_and_cosine_of_f32(m, m.narrow(x.imag))
+    power, less_one = exp_of_f32(m, x.real)
+    near = m.div(m.mul(sine, sine), m.add(cosine, 1.0))
+    rest = m.select(m.greater(cosine, 0.0), near, m.sub(m.constant(1.0, cosine), cosine))
+    real = m.sub(m.mul(less_one, cosine), rest)
+    real, imag = _with_limits(m, x, Pair(real, m.mul(sine, power)))
+    real = m.choose(m.and_(m.equal(x.real, -_INFINITY), is_unbounded(m, x.imag)), -1.0, real)
+    flat = m.equal(x.imag, 0.0)
+    return Pair(m.select(flat, less_one, real), m.select(flat, x.imag, imag))
 
 
 # -- log ---------------------------------------------------------------------------------------------------------------

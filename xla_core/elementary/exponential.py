@@ -9,6 +9,7 @@ from xla_core.elementary.coefficients import (
     COSH_OF_F32,
     EXPONENTIAL,
     EXPONENTIAL_OF_DOUBLE,
+    EXPONENTIAL_OF_F32,
     LN2_HIGH,
     LN2_LOW,
     LN2_REST,
@@ -133,14 +134,32 @@ def _doubled(m: Arithmetic[V], x: V) -> tuple[V, V]:
     return m.fma(square, m.polynomial_by_square(r, square, EXPONENTIAL_OF_DOUBLE), m.add(r, r)), number
 
 
-def _cosh_and_sinh_in_f64(m: Arithmetic[V], x: V) -> tuple[V, V]:
-    """Returns (cosh(x), sinh(x)) of an f32 value, computed in f64.
+def exp_of_f32(m: Arithmetic[V], x: V) -> tuple[V, V]:
+    """Returns (e^x, e^x - 1) of an f64 whose value is an f32. The first 33 bits are right.
+
+    Beyond +-200, where f32 overflows or vanishes, it takes 200 or -200 for x.
+    """
+    r, n = _reduced_for_f32(m, x)
+    square, scale = m.mul(r, r), m.power_of_two(n)
+    less_one = m.fma(square, m.polynomial_by_square(r, square, EXPONENTIAL_OF_F32), r)
+    return m.fma(less_one, scale, scale), m.fma(less_one, scale, m.sub(scale, 1.0))
+
+
+def _reduced_for_f32(m: Arithmetic[V], x: V) -> tuple[V, V]:
+    """Returns (r, n) of an f64 whose value is an f32, with x = n ln(2) + r. Takes x beyond +-200, where f32 overflows,
+    as 200 or -200.
+    """
+    bounded = m.limit(x, -200.0, 200.0)
+    n, number = m.nearest(bounded, 1 / math.log(2.0))
+    return m.fma(n, m.constant(-math.log(2.0), bounded), bounded), number
+
+
+def cosh_and_sinh_of_f32(m: Arithmetic[V], x: V) -> tuple[V, V]:
+    """Returns (cosh(x), sinh(x)) of an f64 whose value is an f32. The first 37 bits are right up to +-200.
 
     Takes e^x = 2^n (c + s) and e^-x = 2^-n (c - s), with c = cosh(r) and s = sinh(r), and needs no division.
     """
-    bounded = m.limit(m.widen(x), -200.0, 200.0)  # f32 overflows long before
-    n, number = m.nearest(bounded, 1 / math.log(2.0))
-    r = m.fma(n, m.constant(-math.log(2.0), bounded), bounded)
+    r, number = _reduced_for_f32(m, x)
     z, one = m.mul(r, r), m.integer(1, r)
     c = m.fma(z, m.polynomial(z, COSH_OF_F32), m.constant(1.0, r))
     s = m.fma(m.mul(r, z), m.polynomial(z, SINH_OF_F32), r)
@@ -154,7 +173,7 @@ def _cosh_and_sinh_in_f64(m: Arithmetic[V], x: V) -> tuple[V, V]:
 def sinh(m: Arithmetic[V], x: V) -> V:
     """Computes (t + t / (t + 1)) / 2, with t = e^|x| - 1. A large |x| uses `_half_exp`, which overflows later."""
     if m.prefers_f64(x):
-        return m.with_sign(m.narrow(_cosh_and_sinh_in_f64(m, x)[1]), x)
+        return m.with_sign(m.narrow(cosh_and_sinh_of_f32(m, m.widen(x))[1]), x)
     y = m.abs(x)
     t = m.emit("exponential-minus-one", y)
     near = m.mul(m.add(t, m.div(t, m.add(t, 1.0))), 0.5)
@@ -165,7 +184,7 @@ def sinh(m: Arithmetic[V], x: V) -> V:
 def cosh(m: Arithmetic[V], x: V) -> V:
     """Computes (e^|x| + e^-|x|) / 2. A large |x| uses `_half_exp`, which overflows later."""
     if m.prefers_f64(x):
-        return m.narrow(_cosh_and_sinh_in_f64(m, x)[0])
+        return m.narrow(cosh_and_sinh_of_f32(m, m.widen(x))[0])
     y = m.abs(x)
     e = m.emit("exponential", y)
     near = m.add(m.mul(e, 0.5), m.div(m.constant(0.5, x), e))

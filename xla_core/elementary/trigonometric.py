@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from xla_core.elementary.arithmetic import Arithmetic, V
-from xla_core.elementary.coefficients import ATAN, COSINE, PI_OVER_2, SINE
+from xla_core.elementary.coefficients import ATAN, COSINE, COSINE_OF_F32, PI_OVER_2, SINE
 from xla_core.elementary.double_double import DoubleDouble
 from xla_core.elementary.functions import function
-from xla_core.elementary.range_reduction import reduce_by_half_pi
+from xla_core.elementary.range_reduction import reduce_by_half_pi, reduce_f32_by_half_pi
 
 
 def _sine(m: Arithmetic[V], r: V, low: V | None) -> V:
@@ -32,12 +32,20 @@ def _cosine(m: Arithmetic[V], r: V, low: V | None) -> V:
 
 def _quarter(m: Arithmetic[V], x: V, shift: int) -> V:
     """Returns sin(x + shift pi / 2): the sine or cosine of the reduced x, with the sign of the quadrant."""
-    r, low, quadrant = reduce_by_half_pi(m, x)
+    if m.prefers_f64(x):
+        r, quadrant = reduce_f32_by_half_pi(m, x)
+        sine, cosine = _sine_and_cosine_of_f32(m, r)
+    else:
+        r, low, quadrant = reduce_by_half_pi(m, x)
+        sine, cosine = _sine(m, r, low), _cosine(m, r, low)
     quadrant = m.iadd(quadrant, m.integer(shift, quadrant))
+    value = m.select(_is_odd(m, quadrant), cosine, sine)
+    return _turned(m, m.narrow(value) if m.prefers_f64(x) else value, quadrant)
+
+
+def _is_odd(m: Arithmetic[V], quadrant: V) -> V:
     one = m.integer(1, quadrant)
-    odd = m.icmp("ne", m.and_(quadrant, one), m.integer(0, quadrant))
-    value = m.select(odd, _cosine(m, r, low), _sine(m, r, low))
-    return _turned(m, value, quadrant)
+    return m.icmp("ne", m.and_(quadrant, one), m.integer(0, quadrant))
 
 
 def _turned(m: Arithmetic[V], value: V, quadrant: V) -> V:
@@ -76,9 +84,7 @@ def sine_and_cosine_double_double(m: Arithmetic[V], x: V) -> tuple[DoubleDouble[
     rest = m.sub(rest, m.fma(r, low, m.mul(z_low, 0.5)))
     cosine = start, m.fma(m.mul(z, z), m.polynomial(z, COSINE[m.kind(r)]), rest)
     sine, cosine = m.fast_two_sum(*sine), m.fast_two_sum(*cosine)
-    bit = m.integer(1, quadrant)
-    odd = m.icmp("ne", m.and_(quadrant, bit), m.integer(0, quadrant))
-    after = m.iadd(quadrant, bit)
+    odd, after = _is_odd(m, quadrant), m.iadd(quadrant, m.integer(1, quadrant))
     high, rest = (_turned(m, m.select(odd, c, s), quadrant) for s, c in zip(sine, cosine, strict=True))
     other = DoubleDouble(*(_turned(m, m.select(odd, s, c), after) for s, c in zip(sine, cosine, strict=True)))
     return DoubleDouble(m.choose(m.equal(x, 0.0), x, high), rest), other  # keeps -0
@@ -87,13 +93,31 @@ def sine_and_cosine_double_double(m: Arithmetic[V], x: V) -> tuple[DoubleDouble[
 @function("tan")
 def tan(m: Arithmetic[V], x: V) -> V:
     """Computes the quotient sin / cos. For f32, it is computed in f64 and rounded once."""
-    wide = m.widen(x) if m.prefers_f64(x) else x
-    r, low, quadrant = reduce_by_half_pi(m, x, wide=True)
-    odd = m.icmp("ne", m.and_(quadrant, m.integer(1, quadrant)), m.integer(0, quadrant))
-    s, c = _sine(m, r, low), _cosine(m, r, low)
+    if m.prefers_f64(x):
+        r, quadrant = reduce_f32_by_half_pi(m, x)
+        s, c = _sine_and_cosine_of_f32(m, r)
+    else:
+        r, low, quadrant = reduce_by_half_pi(m, x)
+        s, c = _sine(m, r, low), _cosine(m, r, low)
+    odd = _is_odd(m, quadrant)
     value = m.div(m.select(odd, m.neg(c), s), m.select(odd, s, c))
-    value = m.choose(m.equal(wide, 0.0), wide, value)
-    return m.narrow(value) if m.prefers_f64(x) else value
+    value = m.narrow(value) if m.prefers_f64(x) else value
+    return m.choose(m.equal(x, 0.0), x, value)  # keeps -0
+
+
+def sine_and_cosine_of_f32(m: Arithmetic[V], x: V) -> tuple[V, V]:
+    """Returns (sin x, cos x) of an f32 value as f64 values, of which the first 37 bits are right."""
+    r, quadrant = reduce_f32_by_half_pi(m, x)
+    s, c = _sine_and_cosine_of_f32(m, r)
+    odd, after = _is_odd(m, quadrant), m.iadd(quadrant, m.integer(1, quadrant))
+    return _turned(m, m.select(odd, c, s), quadrant), _turned(m, m.select(odd, s, c), after)
+
+
+def _sine_and_cosine_of_f32(m: Arithmetic[V], r: V) -> tuple[V, V]:
+    """Returns (sin r, cos r) of an f64 in [-pi / 4, pi / 4], of which the first 37 bits are right."""
+    z = m.mul(r, r)
+    s = m.fma(m.mul(r, z), m.polynomial(z, SINE["f32"]), r)
+    return s, m.fma(z, m.polynomial(z, COSINE_OF_F32), m.constant(1.0, r))
 
 
 def _atan_of_ratio(m: Arithmetic[V], small: V, large: V) -> V:

@@ -77,10 +77,16 @@ class MathEmitter(Arithmetic[Value]):
     def window(self, table: Sequence[int], first: int, last: int, place: Value, count: int) -> list[Value]:
         if last - first <= _FEW:
             return super().window(table, first, last, place, count)
-        b = self.b
-        pointer = b.module.constant_array(np.array(table, np.uint32), 64, self.abi.constant_address_space)
+        b, pointer = self.b, self._stored(table, np.uint32)
         place = self.extend(place)
         return [b.load("i32", b.gep("i32", pointer, b.add(place, b.int_(i))), align=4) for i in range(count)]
+
+    def entry(self, table: Sequence[float], place: Value) -> Value:
+        pointer = self._stored(table, np.float64)
+        return self.b.load("double", self.b.gep("double", pointer, self.extend(place)), align=8)
+
+    def _stored(self, table: Sequence[float], dtype: type[np.generic]) -> Value:
+        return self.b.module.constant_array(np.array(table, dtype), 64, self.abi.constant_address_space)
 
     # -- floats ------------------------------------------------------------------------------------------------------
 
