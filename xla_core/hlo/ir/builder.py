@@ -79,7 +79,8 @@ class Builder:
         layout. It keeps its metadata if that names a place in the program.
         """
         new = instruction.clone(operands, shape=shape or instruction.shape.without_layout(), **changed)
-        if self.metadata is not None and not new.metadata.has_location:
+        own = new.metadata
+        if self.metadata is not None and own.text_location is None and own.location is None:
             new.metadata = self.metadata
         self.computation.add_instruction(new)
         self.added.append(new)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -208,7 +209,10 @@ class HloInstruction:
     @property
     def location(self) -> SourceLocation | None:
         """The place in the user's source, if the metadata says; otherwise the place in the parsed text."""
-        return self.metadata.location
+        place, in_text = self.metadata.location, self.metadata.text_location
+        if in_text is None or (place is not None and place.file):
+            return place
+        return dataclasses.replace(in_text(), name="" if place is None else place.name)
 
     def clone(
         self, operands: Sequence[HloInstruction] | None = None, *, shape: Shape | None = None, **attributes: Any

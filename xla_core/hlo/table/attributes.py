@@ -113,16 +113,9 @@ class OpMetadata:
     text_location: Callable[[], SourceLocation] | None = dataclasses.field(default=None, compare=False, repr=False)
 
     @property
-    def has_location(self) -> bool:
-        """Whether `location` is known, which takes no time to tell."""
-        return bool(self.source_file or self.source_line or self.op_name) or self.text_location is not None
-
-    @property
     def location(self) -> SourceLocation | None:
         """The source location, or None where it is not known. Without a file, it is a place in the program's text."""
-        if self.text_location is not None and not self.source_file:
-            return dataclasses.replace(self.text_location(), name=self.op_name)
-        if not self.has_location:
+        if not (self.source_file or self.source_line or self.op_name):
             return None
         return SourceLocation(self.source_file, self.source_line, self.source_column, self.op_name)
 
