@@ -1,4 +1,4 @@
-"""What the target claims and what it doesn't: refused or right, never wrong; and the host's part of a program."""
+"""The target's claims: a program that is not claimed is refused or computed rightly, and the host may run parts."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def cases(opcode: Opcode, seed: int) -> list[OpCase]:
 
 
 def _work(case: OpCase) -> int:
-    """How many elements a case's module takes and gives; those that it has none of come last."""
+    """A sort key: the number of elements of a case's parameters and results. Cases without elements come last."""
     module = case.module()
     shapes = [*module.parameter_shapes, *module.result_shape.leaves()]
     counts = [leaf.num_elements for shape in shapes for leaf in shape.array_leaves()]
@@ -127,7 +127,7 @@ def compare(sentence: str, case: OpCase, results: list[np.ndarray]) -> None:
     [o for o, op in OPS.items() if o not in GIVEN and op.traits.isdisjoint(NOT_ALONE)],
 )
 def test_each_op_refused_once(backend: str, refuse: Refuse, opcode: Opcode, seed: int) -> None:
-    """The core decomposes it into others, the host runs it where the compiler offers that, or it is UNIMPLEMENTED."""
+    """The core decomposes a refused op, or the host runs it where that is offered, or the error is UNIMPLEMENTED."""
     if not cases(opcode, seed):
         not_supported(f"the suite has no case of {opcode} on one device")
     case = case_of(opcode, backend, seed)
@@ -185,7 +185,7 @@ def _ops_of(program: FamilyProgram) -> list[Opcode]:
 def test_programs_that_run_in_part_on_the_host(
     refuse: Refuse, program: FamilyProgram, part: str, seed: int, random: np.random.Generator
 ) -> None:
-    """The core writes most ops in others that are left. Where all or half of a program's are refused, it can't."""
+    """All or half of the program's ops are refused, because the core can decompose a single refused op into others."""
     ops = _ops_of(program)
     half = set(np.random.default_rng(seed).permutation(ops)[: len(ops) // 2].tolist())
     parts = {"all": ops, "half": half, "other half": set(ops) - half, "add": {Opcode.ADD}, "compare": {Opcode.COMPARE}}
@@ -219,7 +219,7 @@ def test_programs_that_run_in_part_on_the_host(
 
 
 def offer(client: Client, module: HloModule) -> LoadedExecutable | None:
-    """Gives `run_backend` an optimized module whatever the target claims. None: it is refused with UNIMPLEMENTED."""
+    """Passes an optimized module to `run_backend`, whatever the target claims. Returns None for UNIMPLEMENTED."""
     compiler: Compiler = client.platform.compiler
     target = compiler.target_config.model_copy(update={"capabilities": Capabilities.all_of()})
     options = ContractCompileOptions(optimization_level=0)
@@ -340,7 +340,7 @@ def test_a_custom_call_with_an_effect_is_called_once(client: Client) -> None:
 @pytest.mark.promise("executable.failure-poisons", "compiler.host-fallback", "stream.failure-poisons")
 @pytest.mark.parametrize("place", ["device", "host"])
 def test_a_custom_call_that_fails(client: Client, refuse: Refuse, place: str) -> None:
-    """What fails while a program runs is the error of its results, and of no other run's."""
+    """If a call fails while a program runs, the results of this run have its error, and those of other runs don't."""
     client = refuse(Opcode.CUSTOM_CALL) if place == "host" else client
     x = np.arange(8, dtype=np.float32)
     try:

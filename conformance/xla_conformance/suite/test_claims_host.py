@@ -1,4 +1,4 @@
-"""What the host runs for a device has operands and results of its own, however many runs are on their way."""
+"""Functions that the host runs for a device: each run has its own operands and results while others are in flight."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MEETING_SECONDS = 2.0  # a device may run its host functions one after the other
 
 
 class Meeting:
-    """Holds calls of the custom call back: all for a gate, or each until so many are there."""
+    """Makes calls of the custom call wait: all of them for a gate, or each until enough calls have arrived."""
 
     gate: Gate | None = None
     barrier: threading.Barrier | None = None
@@ -40,7 +40,7 @@ class Meeting:
 
 
 def neighbours(values: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """For each array, its number times the array, and the next array: no two may be exchanged."""
+    """For each array, the sum of its number times the array and of the next array, which shows if two are exchanged."""
     return [(i + 2) * x + values[(i + 1) % len(values)] for i, x in enumerate(values)]
 
 
@@ -66,7 +66,7 @@ def barrier() -> Iterator[None]:
 
 
 def on_the_host(refuse: Refuse) -> Client:
-    """A client whose custom calls the host runs, if its compiler offers that; otherwise they run as ever."""
+    """A client whose custom calls run on the host if its compiler offers that, else where they normally run."""
     client = refuse()
     return refuse(Opcode.CUSTOM_CALL) if client.platform.compiler.host_fallback else client
 

@@ -223,12 +223,12 @@ _LIMITS = [
     for unit in (1e-9, 1e-6, 1e-3, 1)
     for bits in (16, 31, 32)
 ]
-"""Seconds that are next to nothing if they are counted in too few bits."""
+"""Timeouts, in seconds, that become almost 0 if a driver counts them in 16, 31 or 32 bits."""
 
 
 @pytest.mark.promise("event.thread-safe", "event.synchronize-holds-no-lock", "event.synchronize-timeout")
 def test_threads_wait_for_one_event(stream: Stream, gate: Gate) -> None:
-    """Meanwhile other threads run Python, and so do callbacks of the stream."""
+    """While they wait, other threads and callbacks of the stream run Python."""
     counted: list[int] = []
     gate.hold(stream)
     stream.host_callback(lambda: counted.append(1))
@@ -255,7 +255,7 @@ def test_threads_wait_for_one_event(stream: Stream, gate: Gate) -> None:
 @pytest.mark.promise("event.synchronize-holds-no-lock", "stream.synchronize")
 @pytest.mark.parametrize("what", ["an event", "a stream"])
 def test_other_threads_run_while_the_host_waits(stream: Stream, what: str) -> None:
-    """A thread gives the GIL away hundreds of times. If a wait holds it for milliseconds, that takes a second."""
+    """A thread releases the GIL hundreds of times, which takes a second if the wait holds it for milliseconds."""
 
     def seconds(wait: Callable[[Gate], object]) -> float:
         gate, took = Gate(), [PATIENCE]

@@ -1,4 +1,4 @@
-"""The callbacks of `when_ready`: when, how often, on which thread, and what a bad one may break."""
+"""Callbacks of `when_ready`: when they run, how often, on which thread, and that a failing one breaks nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an executable says of itself: statistics, costs, memory, artifacts, each within bounds from below and above."""
+"""The figures of executables: statistics, costs, memory and artifacts, each between a lower and an upper bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What hundreds of runs and compilations leave behind: device memory, host memory, threads, files, objects."""
+"""Leaks: hundreds of runs and compilations keep no device memory, host memory, threads, files or objects."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_sharded_runs_leave_nothing(client: Client, program: FamilyProgram, rand
 @pytest.mark.promise("executable.error-frees")
 @pytest.mark.parametrize("name", ["donated_and_swapped", "temporaries", "loop"])
 def test_failures_leave_nothing(client: Client, name: str, random: np.random.Generator) -> None:
-    """Wrong calls, arguments that failed, and deleted buffers, in turn."""
+    """Repeats wrong calls, runs with arguments that failed, and uses of deleted buffers."""
     program = BY_NAME[name]
     executable = compiled(client, program)
     values = program.arguments(random)

@@ -1,4 +1,4 @@
-"""Results of one run: each has memory of its own, whatever becomes of the others."""
+"""Results of one run: each has its own memory, also when others are deleted or donated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loading the backend: its description, its classes, its platform, and that nothing opens a device too early."""
+"""Loading the backend: its description, classes and platform. Nothing opens a device before it is needed."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_describing_the_backend_imports_little(loaded: Outcome) -> None:
 def test_what_comes_before_a_device_is_quick(
     loaded: Outcome, backend: str, settings: tuple[str, ...], stage: str, most: float
 ) -> None:
-    """`xla backends` does this for each backend that is installed. A busy machine may be slow, so more tries count."""
+    """`xla backends` does this for each installed backend. The best of several tries counts, for busy machines."""
     tries = [loaded.require(stage, STAGES[stage])["seconds"]]
     while min(tries) >= most and len(tries) < _TRIES:
         tries.append(load_in_process(backend, settings).require(stage, STAGES[stage])["seconds"])

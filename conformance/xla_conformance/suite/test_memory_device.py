@@ -22,7 +22,7 @@ from xla_core.backend import DeviceMemory, Stream, StreamExecutor
 from xla_core.target import TargetConfig
 
 pytestmark = pytest.mark.alone
-"""They fill the device: another process would find no memory, and its memory would be missing here."""
+"""These tests fill the device, so no other process may use its memory meanwhile."""
 
 GAP = 256 << 10
 _MEBIBYTE = 1 << 20

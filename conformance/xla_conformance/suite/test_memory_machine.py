@@ -22,7 +22,7 @@ from xla_core import Client
 from xla_core.backend import StreamExecutor
 
 pytestmark = pytest.mark.alone
-"""They fill the device: another process would find no memory, and its memory would be missing here."""
+"""These tests fill the device, so no other process may use its memory meanwhile."""
 
 _STREAMS = 3
 _CELLS = 12

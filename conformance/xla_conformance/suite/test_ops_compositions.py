@@ -1,4 +1,4 @@
-"""Compares programs of two ops, of which one gets the other's result, with the reference evaluator.
+"""Compares programs of two ops, where one takes the result of the other, with the reference evaluator.
 
 Passes rewrite such pairs: they drop conversions, merge transposes and turn comparisons around. Each op may be right
 alone.

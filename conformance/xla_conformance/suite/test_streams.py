@@ -1,4 +1,4 @@
-"""Streams: order, what must not block, and what runs at the same time. The files beside this one test the rest."""
+"""Streams: the order of work, calls that must not block, and work that runs at the same time."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_callbacks_are_called_in_order(stream: Stream, gate: Gate) -> None:
 def test_enqueueing_never_blocks(
     stream: Stream, work: Workpiece, launcher: Launcher | None, gate: Gate, kind: str
 ) -> None:
-    """Each kind of work behind work that doesn't end, also while other threads wait for the stream."""
+    """Each kind of work is enqueued after work that doesn't end, also while other threads wait for the stream."""
     if kind == "launch" and launcher is None:
         not_supported("it adds neither s32 nor f32")
     gate.hold(stream)
@@ -102,7 +102,7 @@ def test_enqueueing_never_blocks(
 @pytest.mark.promise("stream.enqueue-never-blocks")
 @pytest.mark.parametrize("size", [64, 1 << 20], ids=["small", "large"])
 def test_a_long_queue_never_blocks(stream: Stream, executor: StreamExecutor, gate: Gate, size: int) -> None:
-    """Thousands of pieces of work behind work that doesn't end."""
+    """Enqueues thousands of pieces of work after work that doesn't end."""
     memory = allocated(executor, size)
     data, back = np.ones(size, np.uint8), np.zeros(size, np.uint8)
     gate.hold(stream)

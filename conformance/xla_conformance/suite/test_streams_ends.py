@@ -22,7 +22,7 @@ from xla_conformance.failures import Failure
 from xla_core.backend import Event, Stream, StreamExecutor
 
 LONG = 2.5
-"""Seconds. A wait that gives up gives up within this time, or after minutes."""
+"""In seconds. A wait that returns too early does so within this time, or only after minutes."""
 
 
 def _recorded(stream: Stream) -> Event:
@@ -67,7 +67,7 @@ def test_a_wait_lasts_as_long_as_the_work_after_65536_pieces(executor: StreamExe
 
 @pytest.mark.promise("stream.synchronize", "event.synchronize-timeout", "event.ready-after-work", "stream.wait")
 def test_a_wait_lasts_as_long_as_the_work(executor: StreamExecutor) -> None:
-    """All kinds of waits at once, for seconds, and two of a stream. One that rests meanwhile goes on afterwards."""
+    """Waits of all kinds take seconds, two of them on one stream. A stream that was idle meanwhile still works."""
     gate = Gate(PATIENCE)
     called: list[int] = []
     resting = executor.create_stream()

@@ -1,4 +1,4 @@
-"""Failures: what is skipped after one, for every kind of work, who learns the first cause, and how streams recover."""
+"""Failures: every kind of work is skipped after one, events carry the first cause, and streams recover."""
 
 from __future__ import annotations
 
