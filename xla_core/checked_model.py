@@ -14,6 +14,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from xla_core.checks import did_you_mean
 from xla_core.errors import InvalidArgumentError
 
 
@@ -61,7 +62,11 @@ def wrong_value(
     given = reprlib.repr(values.get(name, first["input"]))
     if own is not None or first["type"] not in _OF_TYPE_AND_RANGE:
         return InvalidArgumentError(f"{label(name)} must not be {given}: {own or first['msg']}")
-    return InvalidArgumentError(f"{label(name)} must be {allowed}, not {given}")
+    inner = reprlib.repr(first["input"])
+    part = "" if inner == given else f", because of {inner}"
+    choices = first.get("ctx", {}).get("expected", "").replace("'", "").replace(" or ", ", ").split(", ")
+    hint = did_you_mean(first["input"], choices, 1) if isinstance(first["input"], str) else None
+    return InvalidArgumentError(f"{label(name)} must be {allowed}, not {given}{part}", hint=hint)
 
 
 def _meant(name: str, model: type[BaseModel]) -> str:
@@ -88,6 +93,7 @@ _NOUNS: dict[Any, tuple[str, str]] = {
     type(None): ("None", "None"),
     Any: ("anything", "anything"),
 }
+_MOST_LISTED = 12  # members of an enum
 _CONTAINERS = {tuple: "tuple", list: "list", set: "set", frozenset: "set"}
 _LIMITS = {"ge": "of at least {}", "gt": "above {}", "le": "of at most {}", "lt": "below {}"}
 _OF_TYPE_AND_RANGE = frozenset(
@@ -132,7 +138,7 @@ def _nouns(annotation: Any) -> tuple[str, str]:
     if isinstance(origin, type) and issubclass(origin, Mapping):
         inside = " to ".join(_nouns(part)[1] for part in parts)
         return f"a mapping of {inside}", f"mappings of {inside}"
-    if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
+    if isinstance(annotation, type) and issubclass(annotation, enum.Enum) and len(annotation) <= _MOST_LISTED:
         return _either((repr(member.value), repr(member.value)) for member in annotation)
     name = getattr(annotation, "__name__", str(annotation))
     return f"{'an' if name[:1] in 'AEIOU' else 'a'} {name}", f"{name}s"

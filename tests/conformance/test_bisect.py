@@ -381,3 +381,32 @@ def test_what_cannot_be_repeated_is_refused(tmp_path: Path, capsys: pytest.Captu
     )
     assert bisect("template", path) == 2
     assert "can't repeat infeed" in " ".join(capsys.readouterr().err.split())
+
+
+HANGING_TANH = """
+import time
+
+class Kernel(HloKernel):
+    def launch(self, *rest):
+        if "tanh" in self.name:
+            time.sleep(1000)
+        super().launch(*rest)
+
+put(kernel=Kernel)
+"""
+
+
+@pytest.mark.slow  # several processes wait for 10 seconds each
+def test_a_kernel_that_hangs_is_found_within_the_seconds_that_are_given(
+    put_backend: Put, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "wave.mlir"
+    path.write_text(
+        "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
+        "  %0 = stablehlo.tanh %x : tensor<4xf32>\n  %1 = stablehlo.add %0, %x : tensor<4xf32>\n"
+        "  return %1 : tensor<4xf32>\n}\n"
+    )
+    assert bisect(put_backend("hanging", HANGING_TANH), path, "--seconds", 10) == 1
+    printed = capsys.readouterr().out
+    assert "did not end in 10 s" in printed
+    assert "tanh" in printed

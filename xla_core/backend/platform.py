@@ -9,6 +9,7 @@ from functools import cached_property
 from xla_core.backend.compiler import Compiler
 from xla_core.backend.stream_executor import StreamExecutor
 from xla_core.backend.transfer_manager import TransferManager
+from xla_core.checks import require
 from xla_core.errors import InvalidArgumentError
 from xla_core.handle import Handle
 
@@ -71,8 +72,11 @@ class Platform(Handle, abc.ABC):
                 count = self.visible_device_count()
                 if not 0 <= ordinal < count:
                     raise InvalidArgumentError(f"platform {self.name} has {count} devices, none with ordinal {ordinal}")
-                executor = self._executors[ordinal] = self.create_executor(ordinal)
+                executor = self.create_executor(ordinal)
+                made_by = f"{type(self).__name__}.create_executor({ordinal})"
+                require(f"the result of {made_by}", executor, StreamExecutor, "a StreamExecutor")
                 executor.device_name = f"{self.name}:{ordinal}"
+                self._executors[ordinal] = executor
             return self._executors[ordinal]
 
     def close_transfers(self) -> None:

@@ -7,6 +7,7 @@ import os
 from xla_core.backend import registry
 from xla_core.backend.hooks import BackendSpec
 from xla_core.backend.registry import BackendInfo
+from xla_core.checks import wrong_argument
 from xla_core.errors import NotFoundError, UnavailableError, XlaError
 from xla_core.runtime.device import DeviceSet
 
@@ -59,7 +60,9 @@ def open_platform(name: str, spec: BackendSpec) -> tuple[BackendSpec, DeviceSet]
         platform = spec.platform()
         platform.name = name
         count = platform.visible_device_count()
-        if count < 1:
+        if not isinstance(count, int) or count < 0:
+            raise wrong_argument(f"the result of {spec.platform.__name__}.visible_device_count", count, "a count")
+        if count == 0:
             raise UnavailableError(f"backend {name!r} finds no device", hint="run `xla doctor`")
         return spec, DeviceSet(platform, spec.version, count)
     except XlaError:
@@ -67,5 +70,5 @@ def open_platform(name: str, spec: BackendSpec) -> tuple[BackendSpec, DeviceSet]
     except (Exception, SystemExit) as error:  # a vendor's driver may raise anything
         raise UnavailableError(
             f"backend {name!r} cannot open its devices: {type(error).__name__}: {error}",
-            hint="the driver raised this; `xla doctor` examines every backend",
+            hint="the backend's own code or its driver raised this; `xla doctor` examines every backend",
         ) from error

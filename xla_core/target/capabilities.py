@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from xla_core.checked_model import CheckedModel
+from xla_core.checks import require
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.ir.computation import HloComputation
 from xla_core.hlo.ir.host_compute import is_host_compute
@@ -79,9 +80,12 @@ class Capabilities(CheckedModel):
         """A copy that supports `opcodes` for `element_types` too.
 
         Raises:
-            InvalidArgumentError: HLO has no such opcode.
+            InvalidArgumentError: HLO has no such opcode, or something else stands in the place of an element type.
         """
+        require("element_types", element_types, Iterable, "element types, as in [ElementType.F32]")
         ops, types = dict(self.ops), frozenset(element_types)
+        for element_type in types:
+            require("an element type", element_type, ElementType, "an ElementType")
         for opcode in opcodes:
             lookup(opcode)
             ops[opcode] = ops.get(opcode, frozenset()) | types
@@ -92,7 +96,13 @@ class Capabilities(CheckedModel):
         return self.model_copy(update={"ops": {k: v for k, v in self.ops.items() if k not in opcodes}})
 
     def with_constraint(self, opcode: Opcode | Literal["*"], constraint: Constraint) -> Capabilities:
-        """A copy with one more condition on an opcode, or on all opcodes ("*")."""
+        """A copy with one more condition on an opcode, or on all opcodes ("*").
+
+        Raises:
+            InvalidArgumentError: HLO has no such opcode.
+        """
+        if opcode != "*":
+            lookup(opcode)
         both = {**self.constraints, opcode: (*self.constraints.get(opcode, ()), constraint)}
         return self.model_copy(update={"constraints": both})
 

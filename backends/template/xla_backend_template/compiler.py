@@ -10,7 +10,7 @@ from xla_backend_template.executable import TemplateExecutable
 from xla_backend_template.kernel import HloKernel
 from xla_core.analysis import BufferSlice, assign_buffers
 from xla_core.backend import CompilationReport, CompileOptions, Compiler, Executable, Kernel, StreamExecutor
-from xla_core.errors import UnimplementedError
+from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.hlo import Environment, HloInstruction, HloModule, Opcode
 from xla_core.schedule import KernelThunk, Thunk, ThunkProgram, emit_thunks, walk
 from xla_core.target import Capabilities, FusionPreferences, LayoutRules, TargetConfig
@@ -77,7 +77,12 @@ class TemplateCompiler(Compiler):
         """
         named = instruction.opcode in self.own_ops.ops or instruction.opcode == Opcode.CUSTOM_CALL
         if named and self.own_ops.check(instruction):  # it also supports what the core does, such as copies
-            return self.make_own_kernel(instruction)
+            kernel: object = self.make_own_kernel(instruction)
+            if not isinstance(kernel, Kernel):
+                raise InvalidArgumentError(
+                    f"{type(self).__name__}.make_own_kernel gave {kernel!r} for {instruction.opcode}, not a Kernel"
+                )
+            return kernel
         return HloKernel(instruction, environment)
 
     def make_own_kernel(self, instruction: HloInstruction) -> Kernel:

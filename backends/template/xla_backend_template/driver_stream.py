@@ -12,7 +12,7 @@ from typing import Any
 
 from xla_backend_template.c_driver import Callback, CDriver
 from xla_core.backend import DeviceMemory, Event, HostBytes, Stream
-from xla_core.errors import InternalError, XlaError, as_xla_error
+from xla_core.errors import InternalError, InvalidArgumentError, XlaError, as_xla_error
 
 _WAIT_MILLISECONDS = 50  # waits are split, because Ctrl-C is handled only between calls of the driver
 
@@ -34,7 +34,8 @@ def _failure(number: int, device_name: str) -> XlaError | None:
         return None
     unknown = InternalError(
         f"work failed on {device_name}: the driver gave status {number}",
-        hint="the driver's own documentation says what it means; XLA_FLAGS=--xla_dump_to=DIR writes the programs",
+        hint="the driver's own documentation says what it means; XLA_FLAGS=--xla_dump_to=DIR writes the programs, and "
+        "`xla bisect` finds the instruction that fails in one",
     )
     return _failures.get(number, unknown)
 
@@ -111,7 +112,9 @@ class DriverStream(Stream):
         self._submit(self.driver.fill, address(destination), value, destination.size)
 
     def launch(self, kernel: int, buffers: Sequence[DeviceMemory], parameters: Sequence[int]) -> None:
-        """Enqueues a launch. The driver copies addresses and parameters."""
+        """Enqueues a launch of the kernel at an address of the driver's. The driver copies addresses and parameters."""
+        if not isinstance(kernel, int) or kernel <= 0:
+            raise InvalidArgumentError(f"a kernel must be an address, as CDriver.find_kernel returns, not {kernel!r}")
         addresses = (ctypes.c_uint64 * len(buffers))(*map(address, buffers))
         numbers = (ctypes.c_int64 * len(parameters))(*parameters)
         self._submit(self.driver.launch, kernel, len(buffers), addresses, len(parameters), numbers)

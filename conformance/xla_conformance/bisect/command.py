@@ -36,6 +36,9 @@ def bisect(
         typer.Option("--output", "-o", metavar="DIR", help="Write the reduced program and its arrays there."),
     ] = None,
     settings: options.Settings = None,
+    seconds: Annotated[
+        float, typer.Option("--seconds", metavar="N", min=0.1, help="How long a run or a compilation step may take.")
+    ] = 60.0,
 ) -> None:
     """Find the pass, or the instruction of the device, that makes a program's results wrong; exit code 1 if one does.
 
@@ -56,7 +59,7 @@ def bisect(
     arguments = programs.load_arguments(inputs, shapes) if inputs else programs.random_arguments(shapes, seed)
     out = console()
     expected = xla.evaluate(module, *arguments)
-    with DeviceProcess(backend, settings or ()) as device:
+    with DeviceProcess(backend, settings or (), seconds) as device:
         failure, steps = compile_in_steps(device, module)
         failing = device.doing if failure is not None else ""
         out.print(f"{module.name} on {device.platform_name}: {len(steps)} passes changed the module", markup=False)

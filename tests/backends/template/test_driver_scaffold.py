@@ -200,3 +200,12 @@ def test_a_library_older_than_its_source_is_used_with_a_warning(tmp_path: Path) 
     assert f"is older than {source}" in str(driver.probe())
     with pytest.warns(RuntimeWarning, match="older than .*kernels.c"), pytest.raises(OSError, match="libold"):
         driver.allocate(0, 64)
+
+
+def test_a_kernel_that_is_no_address_is_refused() -> None:
+    from xla_backend_template.driver_stream import DriverStream
+
+    stream = object.__new__(DriverStream)  # nothing is enqueued, so it needs no queue
+    for kernel in ("add_f32", 0, None):
+        with pytest.raises(xla.InvalidArgumentError, match="a kernel must be an address"):
+            stream.launch(kernel, [], [])  # type: ignore[arg-type]

@@ -12,8 +12,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import xla_core as xla
 from tests.xla_core.runtime import programs
-from xla_core.errors import CancelledError, InternalError, ResourceExhaustedError, XlaError
+from xla_core.errors import CancelledError, InternalError, InvalidArgumentError, ResourceExhaustedError, XlaError
 from xla_core.interruptible import _Interrupted
 from xla_core.runtime import HostEvent, HostStream
 from xla_core.runtime.in_process_communicator import report_failure
@@ -258,3 +259,16 @@ def test_constants_are_there_after_a_first_run_that_failed() -> None:
             np.asarray(out)
         for _ in range(3):
             assert np.asarray(exe(np.zeros(4, np.float32))[0]).tolist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("count", [-1, 2.0, None])
+def test_a_count_of_devices_that_is_none_is_refused(client, monkeypatch, count) -> None:
+    monkeypatch.setattr(type(client.platform), "visible_device_count", lambda self: count)
+    with pytest.raises(InvalidArgumentError, match="visible_device_count must be a count, not"):
+        xla.Client("toy")
+
+
+def test_an_executor_that_is_none_is_refused(client, monkeypatch) -> None:
+    monkeypatch.setattr(type(client.platform), "create_executor", lambda self, ordinal: None)
+    with pytest.raises(InvalidArgumentError, match=r"create_executor\(0\) must be a StreamExecutor, not None"):
+        xla.Client("toy").buffer_from_host(A)

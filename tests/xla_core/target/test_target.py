@@ -167,3 +167,19 @@ def test_reshapes_are_the_cores_where_arrays_are_in_row_major_order():
     tiled = TargetConfig(name="tiled", capabilities=capabilities, layouts=rules)
     assert "no reshape of arrays in tiles" in str(tiled.supports(reshape))
     assert tiled.model_copy(update={"capabilities": capabilities.with_ops(["reshape"], [F32])}).supports(reshape)
+
+
+def test_names_and_types_that_do_not_exist_are_refused() -> None:
+    few = Capabilities.all_of([ElementType.F32], opcodes=["add"])
+    with pytest.raises(InvalidArgumentError, match="unknown HLO opcode 'dott'") as caught:
+        few.with_constraint("dott", lambda i: "no")  # type: ignore[arg-type]
+    assert caught.value.hint == "did you mean dot?"
+    with pytest.raises(InvalidArgumentError, match="an element type must be an ElementType, not 'f32'"):
+        few.with_ops(["add"], ["f32"])  # type: ignore[list-item]
+    with pytest.raises(InvalidArgumentError, match="element_types must be element types, as in"):
+        few.with_ops(["add"], ElementType.F32)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgumentError) as caught:
+        Capabilities(scalar_computations={"reduce": {"multipy"}})  # type: ignore[dict-item]
+    assert "mapping of Opcodes to sets of Opcodes" in caught.value.message
+    assert "because of 'multipy'" in caught.value.message
+    assert caught.value.hint == "did you mean multiply?"
