@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from xla_core.checked_model import CheckedModel
 from xla_core.target.matrix_shape import MatrixShape
@@ -26,7 +26,8 @@ class ParallelModel(CheckedModel):
         split_reduction_elements: a reduction of at least so many elements to few results is computed in two steps, of
             which the first has `units` independent parts. With blocks, each result must combine so many elements.
         threads: the most threads of a block.
-        lanes: how many neighbouring threads of a block exchange values without memory. It divides `threads`.
+        lanes: how many neighbouring threads of a block exchange values without memory: a power of two
+            that divides `threads`.
         vector_bytes: the most bytes that one thread loads or stores at once.
         transaction_bytes: memory is moved in blocks of so many bytes, at addresses that are multiples of it.
         shared_bytes: memory that the threads of a block share.
@@ -59,6 +60,12 @@ class ParallelModel(CheckedModel):
     atomic_bits: tuple[int, ...] = Field(default=(32, 64), min_length=1)
     serial_updates: int = Field(default=16, ge=0)
     index_bits: Literal[32, 64] = 64
+
+    @model_validator(mode="after")
+    def _check_lanes(self) -> Self:
+        if self.lanes & (self.lanes - 1) or self.threads % self.lanes:
+            raise ValueError(f"lanes must be a power of two that divides threads ({self.threads}), not {self.lanes}")
+        return self
 
     @property
     def blocks_at_once(self) -> int:

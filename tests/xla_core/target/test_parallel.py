@@ -49,3 +49,9 @@ def test_the_pipeline_leaves_a_large_reduction_in_two_steps(threads: int) -> Non
     default_pipeline(TargetConfig(name="t", capabilities=Capabilities.all_of(), parallel=parallel)).run(module)
     computations = [module.entry, *(i.attribute("calls") for i in module.entry.instructions if i.opcode == "fusion")]
     assert sum(i.opcode == "reduce" for c in computations for i in c.instructions) == 2
+
+
+@pytest.mark.parametrize(("threads", "lanes"), [(1000, 63), (256, 96), (48, 32)])
+def test_lanes_that_exchange_cannot_pair_are_refused(threads: int, lanes: int) -> None:
+    with pytest.raises(InvalidArgumentError, match=rf"a power of two that divides threads \({threads}\), not {lanes}"):
+        ParallelModel(threads=threads, lanes=lanes)

@@ -8,6 +8,7 @@ from typing import ClassVar
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import IrModule, Value
 from xla_core.codegen.llvm.target_abi import GridAbi, KernelFrame, KernelParameter
+from xla_core.errors import FailedPreconditionError
 from xla_core.hlo.values.element_type import ElementType
 
 _MOST_INDEPENDENT_THREADS = 256  # in a block whose threads don't cooperate
@@ -53,6 +54,10 @@ class GpuAbi(GridAbi):
         return self.index(builder, self.thread_index_intrinsic)
 
     def block_count(self, builder: IrBuilder) -> Value:
+        if not self.block_count_intrinsic:
+            raise FailedPreconditionError(
+                f"{type(self).__name__} has no `block_count_intrinsic`, and doesn't define `block_count`"
+            )
         return self.index(builder, self.block_count_intrinsic)
 
     def block_size(self, builder: IrBuilder) -> Value:

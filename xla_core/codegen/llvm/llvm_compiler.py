@@ -278,5 +278,5 @@ def _refusal(error: RuntimeError, what: str, ir_text: str) -> InternalError:
         said += f"\n  {lines[int(place[1]) - 1].strip()}"
     return InternalError(
         f"LLVM refuses the IR of {what or 'a module'}: {said}",
-        hint="this is a defect of the emitter, not of the program",
+        hint="this is a defect of the emitter or of the target's ABI, not of the program",
     )

@@ -14,7 +14,7 @@ from typing import Literal
 
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import IrFunction, IrModule, Value, is_big_endian
-from xla_core.errors import UnimplementedError
+from xla_core.errors import FailedPreconditionError
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.hlo.values.shape import Shape
 from xla_core.target import MatrixShape, ParallelModel
@@ -120,10 +120,12 @@ class TargetAbi(abc.ABC):
 
     def thread_index(self, builder: IrBuilder) -> Value:
         """Returns the i64 index of this thread within its block; 0 in blocks of one thread."""
+        self._require_lone_threads("thread_index")
         return builder.int_(0)
 
     def barrier(self, builder: IrBuilder) -> None:
         """Waits for all threads of the block. Afterwards their writes to shared memory are visible."""
+        self._require_lone_threads("barrier")
         del builder
 
     def exchange(self, builder: IrBuilder, word: Value, distance: int) -> Value:
@@ -131,7 +133,7 @@ class TargetAbi(abc.ABC):
 
         All lanes of a group of `parallel.lanes` threads call it together.
         """
-        raise UnimplementedError(
+        raise FailedPreconditionError(
             f"{type(self).__name__} has {self.parallel.lanes} lanes, but doesn't define `exchange`"
         )
 
@@ -147,7 +149,7 @@ class TargetAbi(abc.ABC):
 
         All lanes of a group call it together. A register of several elements is an integer.
         """
-        raise UnimplementedError(
+        raise FailedPreconditionError(
             f"{type(self).__name__} has matrix shapes, but doesn't define `matrix_multiply_accumulate`"
         )
 
@@ -157,7 +159,15 @@ class TargetAbi(abc.ABC):
         By default it is stack memory, for blocks of one thread. Where shared memory is a variable of the module, name
         the variable by `builder.module.symbol`, so that two arrays of one type are two variables.
         """
+        self._require_lone_threads("shared_array")
         return builder.alloca(type_, count, address_space=self.stack_address_space)
+
+    def _require_lone_threads(self, member: str) -> None:
+        """Refuses the default of a member that threads of a block need in order to work together."""
+        if self.parallel.threads > 1:
+            raise FailedPreconditionError(
+                f"{type(self).__name__} has blocks of {self.parallel.threads} threads, but doesn't define `{member}`"
+            )
 
     def allocate(self, builder: IrBuilder, size: int) -> Value:
         """Allocates `size` bytes of scratch memory until the end of the call, by default on the stack."""

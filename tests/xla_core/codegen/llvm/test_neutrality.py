@@ -21,7 +21,9 @@ from tests.xla_core.codegen.llvm.kernels import (
     scalar_body,
     single_elements,
 )
-from xla_core.codegen.llvm import GridAbi, IrBuilder, LoopAbi, TargetAbi, Value, compile_ir
+from xla_core.codegen.llvm import GpuAbi, GridAbi, IrBuilder, KernelEmitter, LoopAbi, TargetAbi, Value, compile_ir
+from xla_core.errors import FailedPreconditionError
+from xla_core.hlo import parse_hlo
 from xla_core.hlo.values.element_type import ElementType as T
 from xla_core.target import ParallelModel
 
@@ -175,3 +177,39 @@ def test_a_remainder_of_the_target() -> None:
     _, text = emit(fuse(lambda c, x: c.add("remainder", x, x), f32(8)), Own())
     assert "call float @own_fmod(float" in text
     assert "frem" not in text
+
+
+class Unfinished(GpuAbi):
+    triple, cpu = "amdgcn-amd-amdhsa", "gfx90a"
+    block_index_intrinsic, thread_index_intrinsic = "llvm.amdgcn.workgroup.id.x", "llvm.amdgcn.workitem.id.x"
+    threads_attribute = '"amdgpu-flat-work-group-size"="{0},{0}"'
+    parallel = ParallelModel(threads=256, lanes=64, shared_bytes=64 << 10)
+
+
+class Counted(Unfinished):
+    def block_count(self, builder: IrBuilder) -> Value:
+        return builder.int_(64)
+
+
+class WithBarrier(Counted):
+    def barrier(self, builder: IrBuilder) -> None:
+        builder.call("llvm.amdgcn.s.barrier", "void", [])
+
+
+@pytest.mark.parametrize(
+    ("abi", "text", "lacks"),
+    [
+        (Unfinished(), "ROOT y = f32[100000] add(x, x)", "no `block_count_intrinsic`"),
+        (Counted(), "ROOT y = f32[1000,100] transpose(t), dimensions={1,0}", "doesn't define `barrier`"),
+        (WithBarrier(), "ROOT y = f32[100] reduce(t, z), dimensions={1}, to_apply=sum", "`exchange`"),
+    ],
+)
+def test_what_an_unfinished_abi_lacks_is_an_error_and_no_wrong_code(abi: GpuAbi, text: str, lacks: str) -> None:
+    module = parse_hlo(
+        "HloModule m\n\nsum {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n}\n\n"
+        "ENTRY e {\n  x = f32[100000] parameter(0)\n  t = f32[100,1000] parameter(1)\n  z = f32[] constant(0)\n  "
+        + text
+        + "\n}\n"
+    )
+    with pytest.raises(FailedPreconditionError, match=lacks):
+        KernelEmitter(abi).emit(module.entry.root)
