@@ -44,13 +44,13 @@ class Thunk:
     Attributes:
         shares_streams: whether it may run on another stream than the program's, at the same time as thunks that don't
             use its memory. Any other thunk runs alone.
-        only_read, only_written: the fields whose memory the thunk only reads, or only writes, by default those that are
-            called operands and results. It may read and write the memory of its other fields.
+        only_read, only_written: the fields whose memory the thunk only reads, or only writes. It may read and write the
+            memory of its other fields.
     """
 
     shares_streams: ClassVar[bool] = False
-    only_read: ClassVar[tuple[str, ...]] = ("operand", "operands")
-    only_written: ClassVar[tuple[str, ...]] = ("result", "results")
+    only_read: ClassVar[tuple[str, ...]] = ()
+    only_written: ClassVar[tuple[str, ...]] = ()
 
     name: str
 
@@ -83,6 +83,8 @@ class KernelThunk(Thunk):
     """Launches device code. `kernel` is a `backend.Kernel`, or an object of which the backend makes one on loading."""
 
     shares_streams: ClassVar[bool] = True
+    only_read: ClassVar[tuple[str, ...]] = ("operands",)
+    only_written: ClassVar[tuple[str, ...]] = ("results",)
 
     kernel: Any
     operands: tuple[BufferSlice, ...]
@@ -116,6 +118,9 @@ class FillThunk(Thunk):
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class LibraryCallThunk(Thunk):
     """Calls the function `target` of a library that the backend knows. `attributes` are its non-memory arguments."""
+
+    only_read: ClassVar[tuple[str, ...]] = ("operands",)
+    only_written: ClassVar[tuple[str, ...]] = ("results",)
 
     target: str
     operands: tuple[BufferSlice, ...]
@@ -179,6 +184,9 @@ class CollectiveThunk(Thunk):
     `operands` and `results` are the array leaves of the instruction's operands and results.
     """
 
+    only_read: ClassVar[tuple[str, ...]] = ("operands",)
+    only_written: ClassVar[tuple[str, ...]] = ("results",)
+
     instruction: HloInstruction
     operands: tuple[BufferSlice, ...]
     results: tuple[BufferSlice, ...]
@@ -204,6 +212,9 @@ HostFunction = Callable[..., Sequence[np.ndarray]]
 class HostCallbackThunk(Thunk):
     """Calls `function` on the host with the operands as read-only arrays; it returns the results as arrays."""
 
+    only_read: ClassVar[tuple[str, ...]] = ("operands",)
+    only_written: ClassVar[tuple[str, ...]] = ("results",)
+
     function: HostFunction
     operands: tuple[BufferSlice, ...]
     operand_shapes: tuple[Shape, ...]
@@ -215,6 +226,8 @@ class HostCallbackThunk(Thunk):
 class InfeedThunk(Thunk):
     """Reads the next literal of the device's infeed into these leaves."""
 
+    only_written: ClassVar[tuple[str, ...]] = ("results",)
+
     results: tuple[BufferSlice, ...]
     result_shapes: tuple[Shape, ...]
 
@@ -223,6 +236,8 @@ class InfeedThunk(Thunk):
 class OutfeedThunk(Thunk):
     """Writes the operands to the device's outfeed, as a literal of `shape` (the leaves in order)."""
 
+    only_read: ClassVar[tuple[str, ...]] = ("operands",)
+
     operands: tuple[BufferSlice, ...]
     shape: Shape
 
@@ -230,6 +245,8 @@ class OutfeedThunk(Thunk):
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class SendThunk(Thunk):
     """Sends the operand to the host, on `channel`."""
+
+    only_read: ClassVar[tuple[str, ...]] = ("operand",)
 
     operand: BufferSlice
     operand_shape: Shape
@@ -240,6 +257,8 @@ class SendThunk(Thunk):
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class RecvThunk(Thunk):
     """Receives what the host sends on `channel`."""
+
+    only_written: ClassVar[tuple[str, ...]] = ("result",)
 
     result: BufferSlice
     result_shape: Shape
