@@ -33,6 +33,9 @@ class ParallelModel(CheckedModel):
         shared_bytes: memory that the threads of a block share.
         matrix_shapes: the products of small matrices that the lanes of a group compute by one instruction, in the order
             of preference.
+        matrix_loads: whether the lanes of a group load matrices of 8 rows of 16 bytes from shared memory together. Lane
+            n gets 4 bytes of row n / 4, from byte 4 (n mod 4) on. A matrix of 16-bit elements may be transposed before.
+        copy_bytes: the sizes, in bytes, of copies to shared memory that run while the thread goes on.
         registers: 32-bit values that a thread of a full block may keep, beside those that every kernel needs.
         resident_threads: threads that the device runs at once. A kernel whose threads work alone has no more: each
             thread takes several parts of the work. 0 sets no limit.
@@ -55,6 +58,8 @@ class ParallelModel(CheckedModel):
     transaction_bytes: int = Field(default=64, ge=1)
     shared_bytes: int = Field(default=0, ge=0)
     matrix_shapes: tuple[MatrixShape, ...] = ()
+    matrix_loads: bool = False
+    copy_bytes: tuple[int, ...] = ()
     registers: int = Field(default=32, ge=1)
     resident_threads: int = Field(default=0, ge=0)
     atomic_bits: tuple[int, ...] = Field(default=(32, 64), min_length=1)

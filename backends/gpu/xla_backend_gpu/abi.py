@@ -10,7 +10,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from xla_backend_gpu.matrices import matrix_shapes, multiply_accumulate
+from xla_backend_gpu.copies import COPY_BYTES, has_asynchronous_copies, start_copy
+from xla_backend_gpu.matrices import load_matrices, matrix_shapes, multiply_accumulate
 from xla_backend_gpu.processors import ALIGNMENT, check_processor
 from xla_backend_gpu.remainder import remainder
 from xla_core.codegen.llvm import GpuAbi, IrBuilder, IrModule, KernelFrame, KernelParameter, Value
@@ -30,6 +31,7 @@ PARALLEL = ParallelModel(
     registers=32,
     resident_threads=132 * 2048,  # where fewer run at once, blocks wait
     index_bits=32,
+    matrix_loads=True,
 )
 """The limits that all processors have, and the number of threads that an H100 runs at once."""
 
@@ -85,7 +87,8 @@ class PtxAbi(GpuAbi):
         self.fast_math = fast_math
         # LLVM's own choice for this processor is older than its products of matrices.
         self.features = "+ptx65" if self.cpu == "sm_75" else ""
-        self.parallel = PARALLEL.model_copy(update={"matrix_shapes": matrix_shapes(self.cpu)})
+        copies = COPY_BYTES if has_asynchronous_copies(self.cpu) else ()
+        self.parallel = PARALLEL.model_copy(update={"matrix_shapes": matrix_shapes(self.cpu), "copy_bytes": copies})
         self.figures: dict[str, KernelFigures] = {}
 
     def begin_kernel(
@@ -113,6 +116,18 @@ class PtxAbi(GpuAbi):
         total: Sequence[Value],
     ) -> list[Value]:
         return multiply_accumulate(builder, shape, left, right, total)
+
+    def load_matrices(self, builder: IrBuilder, row: Value, count: int, *, transposed: bool) -> list[Value]:
+        return load_matrices(builder, row, count, transposed=transposed)
+
+    def start_copy(self, builder: IrBuilder, target: Value, source: Value, size: int, holds: Value) -> None:
+        start_copy(builder, target, source, size, holds)
+
+    def commit_copies(self, builder: IrBuilder) -> None:
+        builder.call("llvm.nvvm.cp.async.commit.group", "void", [])
+
+    def await_copies(self, builder: IrBuilder, running: int) -> None:
+        builder.call("llvm.nvvm.cp.async.wait.group", "void", [builder.int_(running, "i32")])
 
     # -- math --------------------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xla_backend_gpu.processors import processor_number
 from xla_core.codegen.llvm import IrBuilder, Value
 from xla_core.hlo import ElementType
 from xla_core.target import Fragment, LanePlace, MatrixShape
@@ -54,7 +55,7 @@ _NAMES = {
 
 def matrix_shapes(processor: str) -> tuple[MatrixShape, ...]:
     """Returns the shapes that a processor has."""
-    number = int(processor.removeprefix("sm_").rstrip("af"))
+    number = processor_number(processor)
     found = {(shape.operand, shape.accumulator): shape for least, shape in _SHAPES if least <= number}
     return tuple(found.values())
 
@@ -83,3 +84,12 @@ def multiply_accumulate(
     arguments = ", ".join(map(str, (*left, *right, *total)))
     result = builder.emit(type_, f'call {type_} asm "{text}", "{",".join(constraints)}"({arguments}) convergent')
     return [builder.emit(value.type, f"extractvalue {result}, {n}") for n, value in enumerate(total)]
+
+
+def load_matrices(builder: IrBuilder, row: Value, count: int, *, transposed: bool) -> list[Value]:
+    """Emits ldmatrix."""
+    name = f"llvm.nvvm.ldmatrix.sync.aligned.m8n8.x{count}{'.trans' if transposed else ''}.b16.p3"
+    result = builder.call(name, "i32" if count == 1 else f"{{{', '.join(['i32'] * count)}}}", [row])
+    if count == 1:
+        return [result]
+    return [builder.emit("i32", f"extractvalue {result}, {n}") for n in range(count)]

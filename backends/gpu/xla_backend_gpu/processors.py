@@ -25,3 +25,8 @@ def check_processor(name: str) -> str:
         known = ", ".join(PROCESSORS)
         raise InvalidArgumentError(f"cannot generate PTX for {name!r}", hint=f"processors are {known}")
     return name
+
+
+def processor_number(name: str) -> int:
+    """Returns the compute capability of a processor: 90 for "sm_90a"."""
+    return int(name.removeprefix("sm_").rstrip("af"))

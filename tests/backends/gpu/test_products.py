@@ -131,6 +131,55 @@ def test_matrix_units(processor: str, operand: T, result: T, shape: str, engine:
     np.testing.assert_array_equal(got, evaluated(fusion, arguments)[0])
 
 
+@pytest.mark.parametrize("engine", ["checked", "fast"])
+@pytest.mark.parametrize("lhs", [0, 1])
+@pytest.mark.parametrize("rhs", [0, 1])
+def test_tiles_are_copied_while_others_are_multiplied(lhs: int, rhs: int, engine: str) -> None:
+    """Matrices whose rows are neighbours in memory are transposed when they are loaded from shared memory."""
+    x, y = (208, 80) if lhs == 0 else (80, 208), (208, 96) if rhs == 0 else (96, 208)
+    build = dot(T.F32, lhs_contracting_dims=(lhs,), rhs_contracting_dims=(rhs,))
+    compiled, counters = check(build, array(T.BF16, *x), array(T.BF16, *y), engine=engine)
+    assert "4 stages of asynchronous copies, reads of 8 and 8" in compiled.kernel.plan
+    assert "cp.async.cg.shared.global" in compiled.ptx
+    assert "ld.global" not in compiled.ptx
+    assert ("ldmatrix.sync.aligned.m8n8.x4.trans" in compiled.ptx) == (lhs == 0 or rhs == 0)
+    assert ("ldmatrix.sync.aligned.m8n8.x4.shared" in compiled.ptx) == (lhs == 1 or rhs == 1)
+    assembled(compiled, "sm_90")
+    if engine == "checked":
+        assert counters.coalescing > 0.97
+        assert counters.local_bytes == 0
+
+
+@pytest.mark.parametrize("element", [T.F32, T.F64, T.S8])
+def test_copies_of_other_types(element: T) -> None:
+    """Elements that every thread multiplies are copied if neighbouring lines are neighbours in memory."""
+    sides = (
+        {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (1,)}
+        if element is T.S8
+        else {"lhs_contracting_dims": (0,)}
+    )
+    shapes = [(36, 256), (40, 256)] if element is T.S8 else [(100, 36), (100, 40)]
+    build = dot(T.S32 if element is T.S8 else element, **sides)
+    compiled, _ = check(build, *(array(element, *shape) for shape in shapes))
+    assert ("of asynchronous copies" in compiled.kernel.plan) == (element is not T.F64)
+
+
+def test_what_is_computed_on_the_way_is_not_copied_asynchronously() -> None:
+    def build(c: HloComputation, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+        return dot(T.F32)(c, c.add("negate", x), y)
+
+    compiled, _ = check(build, array(T.BF16, 64, 128), array(T.BF16, 128, 64))
+    assert "of asynchronous copies" not in compiled.kernel.plan
+    assert "ldmatrix" in compiled.ptx
+
+
+def test_the_oldest_processor_has_loads_of_matrices_and_no_copies() -> None:
+    compiled = compile_kernel(fuse(dot(T.F32), array(T.F16, 64, 128), array(T.F16, 128, 64)), "sm_75")
+    assert "cp.async" not in compiled.ptx
+    assert "ldmatrix" in compiled.ptx
+    assembled(compiled, "sm_75")
+
+
 def tf32(c: HloComputation, x: HloInstruction) -> HloInstruction:
     rounded = c.add("reduce-precision", x, exponent_bits=8, mantissa_bits=10)
     return c.add("transpose", rounded, dimensions=(1, 0))

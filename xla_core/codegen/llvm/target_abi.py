@@ -73,7 +73,8 @@ class TargetAbi(abc.ABC):
             that hold for one call only.
         parallel: how a kernel's work is divided; `TargetConfig.parallel`. With several threads in a block,
             `thread_index`, `barrier` and `shared_array` are needed; with several lanes, `exchange`;
-            with matrix shapes, `matrix_multiply_accumulate`.
+            with matrix shapes, `matrix_multiply_accumulate`; with matrix loads, `load_matrices`; with sizes of copies,
+            `start_copy`, `commit_copies` and `await_copies`.
     """
 
     triple: str = ""
@@ -152,6 +153,30 @@ class TargetAbi(abc.ABC):
         raise FailedPreconditionError(
             f"{type(self).__name__} has matrix shapes, but doesn't define `matrix_multiply_accumulate`"
         )
+
+    def load_matrices(self, builder: IrBuilder, row: Value, count: int, *, transposed: bool) -> list[Value]:
+        """Loads 1, 2 or 4 matrices from shared memory; see `ParallelModel.matrix_loads`. Returns an i32 of each.
+
+        `row` is the address of a row, a multiple of 16: lanes 0 to 7 give those of the first matrix, and so on. All
+        lanes of a group call it together.
+        """
+        raise FailedPreconditionError(f"{type(self).__name__} has matrix loads, but doesn't define `load_matrices`")
+
+    def start_copy(self, builder: IrBuilder, target: Value, source: Value, size: int, holds: Value) -> None:
+        """Starts a copy to shared memory of one of the sizes of `ParallelModel.copy_bytes`.
+
+        Both addresses are multiples of the size. Where `holds` (an i1) doesn't hold, zeros are written, and the source
+        is not accessed.
+        """
+        raise FailedPreconditionError(f"{type(self).__name__} has sizes of copies, but doesn't define `start_copy`")
+
+    def commit_copies(self, builder: IrBuilder) -> None:
+        """Makes a group of the copies that this thread has started since the last group."""
+        raise FailedPreconditionError(f"{type(self).__name__} has sizes of copies, but doesn't define `commit_copies`")
+
+    def await_copies(self, builder: IrBuilder, running: int) -> None:
+        """Waits until no more than so many of this thread's groups of copies are unfinished."""
+        raise FailedPreconditionError(f"{type(self).__name__} has sizes of copies, but doesn't define `await_copies`")
 
     def shared_array(self, builder: IrBuilder, type_: str, count: int) -> Value:
         """Allocates memory that the threads of a block share. Each call returns another array.

@@ -35,6 +35,7 @@ class Memory:
         self._lock = threading.Lock()
         self._starts: list[int] = []  # of allocated blocks, in order; offsets from the base
         self._ends: list[int] = []
+        self._full = 0  # no gap before the block of this number has room for another block
         self._bounds: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]] | None = None
 
     def allocate(self, size: int, align: int = 256) -> int | None:
@@ -43,19 +44,30 @@ class Memory:
             raise InvalidArgumentError(f"an alignment must be a power of two, not {align}")
         size = max(size, 1)
         with self._lock:
-            gap_starts = [0, *self._ends]
-            gap_ends = [*self._starts, self.size]
-            for position, (start, end) in enumerate(zip(gap_starts, gap_ends, strict=True)):
-                first = start + _GUARD if position else 0
-                first = -(-(first + self.base) // align) * align - self.base
-                if first + size <= end - (_GUARD if position < len(self._starts) else 0):
+            for position in range(self._full, len(self._starts) + 1):
+                start, end = self._gap(position)
+                first = -(-(start + self.base) // align) * align - self.base
+                if first + size <= end:
                     self._starts.insert(position, first)
                     self._ends.insert(position, first + size)
                     self._bounds = None
+                    self._skip_full_gaps()
                     if self.tracks_initialization:
                         self.initialized[first : first + size] = False
                     return self.base + first
         return None
+
+    def _gap(self, position: int) -> tuple[int, int]:
+        """Returns where a block before the block of this number may start, and where it must end."""
+        start = self._ends[position - 1] + _GUARD if position else 0
+        return start, self._starts[position] - _GUARD if position < len(self._starts) else self.size
+
+    def _skip_full_gaps(self) -> None:
+        while self._full < len(self._starts):
+            start, end = self._gap(self._full)
+            if start < end:
+                break
+            self._full += 1
 
     def free(self, address: int) -> None:
         """Frees a block. Raises InvalidArgumentError if none starts at the address."""
@@ -65,6 +77,7 @@ class Memory:
             if position == len(self._starts) or self._starts[position] != offset:
                 raise InvalidArgumentError(f"no block of the emulated memory starts at {address:#x}")
             del self._starts[position], self._ends[position]
+            self._full = min(self._full, position)
             self._bounds = None
 
     def blocks(self) -> list[tuple[int, int]]:

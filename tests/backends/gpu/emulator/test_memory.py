@@ -47,6 +47,20 @@ def test_a_freed_block_is_uninitialized_when_it_is_allocated_again() -> None:
     assert not memory.initialized[:16].any()
 
 
+def test_a_block_has_the_first_gap_that_is_large_enough() -> None:
+    memory = Memory(1 << 20)
+    blocks = [memory.allocate(600) for _ in range(20)]
+    for address in (blocks[12], blocks[3], blocks[4]):
+        assert address is not None
+        memory.free(address)
+    assert memory.allocate(1200) == blocks[3]
+    assert memory.allocate(600) == blocks[12]
+    last = memory.allocate(600)
+    assert last is not None
+    assert blocks[-1] is not None
+    assert last > blocks[-1]
+
+
 @pytest.mark.parametrize(("offset", "size"), [(-1, 1), (0, 65), (64, 1), (1 << 20, 1)])
 def test_bytes_outside_of_a_block_are_refused(offset: int, size: int) -> None:
     memory = Memory(1 << 16)

@@ -7,13 +7,13 @@ import math
 from collections.abc import Callable, Sequence
 
 from xla_core.analysis.indexing import Access, Index, IndexExpr
-from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
+from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter, Loader
 from xla_core.codegen.llvm.elements.registers import parts
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.index_values import IndexValues
-from xla_core.codegen.llvm.loops.ir_array import ElementValue
+from xla_core.codegen.llvm.loops.ir_array import ElementValue, IrArray
 from xla_core.hlo.ir.instruction import HloInstruction
 
 _LINES = 8
@@ -66,7 +66,8 @@ class TileCopy:
 
     Args:
         context, indices: the kernel under construction.
-        emitter: (indices of neighbours) -> what emits these elements of the operand.
+        emitter: (indices of neighbours, how elements of arrays are loaded) -> what emits these elements of the operand.
+            By default, neighbours in memory are loaded together.
         operand: any instruction that can be computed element by element.
         layout: of the tiles.
         access: (line, term) -> the access to the operand. Where its conditions don't hold, the element is 0.
@@ -81,7 +82,7 @@ class TileCopy:
         self,
         context: EmissionContext,
         indices: IndexValues,
-        emitter: Callable[[Sequence[Index]], ElementEmitter],
+        emitter: Callable[[Sequence[Index], Loader | None], ElementEmitter],
         operand: HloInstruction,
         layout: TileLayout,
         access: Callable[[IndexExpr, IndexExpr], Access],
@@ -148,28 +149,61 @@ class TileCopy:
         return self._zeros * (groups * self._layout.width)
 
     def _load(self, tile: Value) -> list[Value]:
-        b, layout = self._b, self._layout
         registers: list[Value] = []
         for lines, _, start in self._parts:
-            width = layout.width if layout.along_depth else 1
-            position = b.add(b.mul(tile, b.int_(layout.depth // width)), b.udiv(start, b.int_(width)))
-            extent, inside = layout.all_depth // width, b.bool_(True)
-            if layout.all_depth % layout.depth:
-                inside = b.icmp("ult", position, b.int_(extent))
-                position = b.intrinsic("umin", position, b.int_(extent - 1))
-            term = self._indices.new("term", extent, position) * width
-            terms = [term + n for n in range(width)]
-            accesses = [self._access(line, at) for line in lines for at in terms]
+            accesses, inside = self._neighbours(lines, start, tile)
             found = self._elements(accesses)
             zeros = self._nothing(1)
-            registers += [b.select(inside, x, zero) for x, zero in zip(found, zeros, strict=True)]
+            registers += [self._b.select(inside, x, zero) for x, zero in zip(found, zeros, strict=True)]
         return registers
+
+    def _neighbours(self, lines: Sequence[IndexExpr], start: Value, tile: Value) -> tuple[list[Access], Value]:
+        """The accesses to a group of neighbours of a tile, and whether their terms are the operand's."""
+        b, layout = self._b, self._layout
+        width = layout.width if layout.along_depth else 1
+        position = b.add(b.mul(tile, b.int_(layout.depth // width)), b.udiv(start, b.int_(width)))
+        extent, inside = layout.all_depth // width, b.bool_(True)
+        if layout.all_depth % layout.depth:
+            inside = b.icmp("ult", position, b.int_(extent))
+            position = b.intrinsic("umin", position, b.int_(extent - 1))
+        term = self._indices.new("term", extent, position) * width
+        return [self._access(line, term + n) for line in lines for n in range(width)], inside
+
+    def start(self, tile: Value, place: Value) -> None:
+        """Starts this thread's copies of a tile, which needs no registers. `place` is where it begins."""
+        self._context.when(self._holds, lambda: self._start(tile, place))
+
+    def _start(self, tile: Value, place: Value) -> None:
+        b = self._b
+        array, held = self._memory[0], self._zeros[0].type
+        for lines, line, start in self._parts:
+            (first, *_), inside = self._neighbours(lines, start, tile)
+            inside = b.and_(inside, self._indices.holds(first.conditions))
+            target = b.gep(held, array, b.add(place, self._place(line, start)))
+            size = self._layout.width * self._operand.shape.element_type.byte_width
+            self._context.abi.start_copy(b, target, self._address(first.index), size, inside)
+
+    def _address(self, index: Index) -> Value:
+        """The address of an element of an operand whose elements are those of an array, by other indices."""
+        found: list[Value] = []
+
+        def locate(array: IrArray, position: IndexExpr) -> Value:
+            found.append(array.address(self._b, self._indices.value(position)))
+            return self._zeros[0]
+
+        self._emitter([index], locate).value(self._operand, index)
+        return found[0]
+
+    def _place(self, line: Value, term: Value) -> Value:
+        """The place of an element in the memory of a tile."""
+        b, layout = self._b, self._layout
+        return b.add(b.mul(line, b.int_(layout.line_stride)), b.mul(term, b.int_(layout.depth_stride)))
 
     def _elements(self, accesses: Sequence[Access]) -> list[Value]:
         """The elements of a group of neighbours. The accesses have the same conditions."""
 
         def read() -> list[Value]:
-            emitter = self._emitter([access.index for access in accesses])
+            emitter = self._emitter([access.index for access in accesses], None)
             found = [self._enter(emitter.value(self._operand, access.index)) for access in accesses]
             return [part for element in found for part in parts(element)]
 
@@ -185,8 +219,7 @@ class TileCopy:
         step = layout.depth_stride if layout.along_depth else layout.line_stride
         for number, (_, line, term) in enumerate(self._parts):
             group = registers[number * layout.width * count : (number + 1) * layout.width * count]
-            first = b.add(b.mul(line, b.int_(layout.line_stride)), b.mul(term, b.int_(layout.depth_stride)))
-            first = b.add(place, first)
+            first = b.add(place, self._place(line, term))
             for part, array in enumerate(self._memory):
                 values = group[part::count]
                 for start in range(0, layout.width, layout.vector):

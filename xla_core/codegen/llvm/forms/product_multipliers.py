@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from xla_core.codegen.llvm.blocks.matrix_loads import MatrixLoader, has_rows
 from xla_core.codegen.llvm.blocks.tile_copy import load_vector
 from xla_core.codegen.llvm.elements.accumulators import ProductSum
 from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
@@ -123,6 +124,12 @@ class MatrixMultiplier:
         places = (b.udiv(group, across), b.urem(group, across))
         self._first = [b.mul(place, b.int_(size)) for place, size in zip(places, plan.group, strict=True)]
         self._counts = (plan.group[0] // shape.rows, plan.group[1] // shape.columns)
+        self._loaders = [
+            MatrixLoader(b, self._lane, self.types[0], layout, fragment)
+            if emitter.context.abi.parallel.matrix_loads and has_rows(fragment, shape.operand)
+            else None
+            for layout, fragment in zip(plan.layouts, (shape.left, shape.right), strict=True)
+        ]
 
     def enter(self, operand: int, element: ElementValue) -> ElementValue:
         return self._emitter.elemental.convert(element, self._sum.operand_types[operand], self._shape.operand)
@@ -135,13 +142,7 @@ class MatrixMultiplier:
 
         def step(number: Value, carried: list[Value]) -> list[Value]:
             term = b.mul(number, b.int_(shape.terms))
-            left, right = (
-                [self._fragment(side, memory[side][0], starts[side], term, n * size, fragment) for n in range(count)]
-                for side, count, size, fragment in (
-                    (0, self._counts[0], shape.rows, shape.left),
-                    (1, self._counts[1], shape.columns, shape.right),
-                )
-            )
+            left, right = (self._fragments(side, memory[side][0], starts[side], term) for side in (0, 1))
             size = len(shape.total.registers)
             abi, found = self._emitter.context.abi, list[Value]()
             for x in left:
@@ -157,6 +158,19 @@ class MatrixMultiplier:
         b = self._b
         number = b.urem(b.udiv(self._lane, b.int_(place.divisor)), b.int_(place.modulus))
         return b.mul(number, b.int_(place.factor))
+
+    def _fragments(self, side: int, array: Value, start: Value, term: Value) -> list[list[Value]]:
+        """This lane's registers of the small matrices of an operand that its group multiplies."""
+        b, shape, layout = self._b, self._shape, self._plan.layouts[side]
+        size, fragment = ((shape.rows, shape.left), (shape.columns, shape.right))[side]
+        lines, loader = [n * size for n in range(self._counts[side])], self._loaders[side]
+        if loader is None:
+            return [self._fragment(side, array, start, term, line, fragment) for line in lines]
+        first = b.add(b.mul(self._first[side], b.int_(layout.line_stride)), b.mul(term, b.int_(layout.depth_stride)))
+        places = [(line + by, at) for line in lines for by, at in fragment.registers]
+        found = loader.load(self._emitter.context.abi, array, b.add(start, first), places)
+        count = len(fragment.registers)
+        return [found[n : n + count] for n in range(0, len(found), count)]
 
     def _fragment(
         self, side: int, array: Value, start: Value, term: Value, line: int, fragment: Fragment

@@ -28,6 +28,7 @@ from xla_core.target import MatrixShape, ParallelModel
 _LEAST_THREADS = 128
 _DEPTH_BYTES = 64  # of a line of a tile
 _MOST_CODE = 2048  # HLO instructions in all copies of what depends on the product
+_MOST_STAGES = 4  # of asynchronous copies
 _PADDING = 4  # elements between the lines of a tile, so that its columns don't all lie in the same banks
 
 
@@ -45,6 +46,7 @@ class ProductPlan(KernelPlan):
         matrix: the product of small matrices by which groups of lanes multiply; None if threads multiply elements.
         group: the rows and columns that a group of lanes accumulates.
         stages: how many tiles of each operand are in shared memory.
+        is_asynchronous: whether the tiles are copied to shared memory without registers, while others are multiplied.
         layouts: how the tiles of both operands are copied.
     """
 
@@ -56,6 +58,7 @@ class ProductPlan(KernelPlan):
     matrix: MatrixShape | None = None
     group: tuple[int, int] = (1, 1)
     stages: int = 1
+    is_asynchronous: bool = False
     layouts: tuple[TileLayout, TileLayout] = dataclasses.field(kw_only=True)
 
     @property
@@ -89,6 +92,7 @@ class ProductPlan(KernelPlan):
         products = f"{batch} products of " if batch > 1 else ""
         tile, each = " x ".join(map(str, self.tile)), " x ".join(map(str, self.each))
         stages = f", {self.stages} stages" if self.stages > 1 else ""
+        stages += " of asynchronous copies" if self.is_asynchronous else ""
         if self.matrix is not None:
             each = f"{self.group[0]} x {self.group[1]} by {self.matrix}"
         else:
@@ -151,10 +155,15 @@ def plan_product(body: KernelBody, space: ProductSpace) -> ProductPlan:
     while True:
         stages = 2 if depth > terms else 1
         layouts = (layout(0, terms), layout(1, terms))
-        size = stages * kept * sum(each.size for each in layouts)
-        if terms == least or size <= model.shared_bytes:
+        size = kept * sum(each.size for each in layouts)
+        if terms == least or stages * size <= model.shared_bytes:
             break
         terms //= 2
+    is_asynchronous = stages > 1 and all(
+        _is_copied(body, space, operands[side], layouts[side], matrix) for side in (0, 1)
+    )
+    if is_asynchronous and depth > 3 * terms and _MOST_STAGES * size <= model.shared_bytes:
+        stages = _MOST_STAGES
     plan = ProductPlan(
         0,
         threads=threads,
@@ -166,9 +175,33 @@ def plan_product(body: KernelBody, space: ProductSpace) -> ProductPlan:
         matrix=matrix,
         group=group,
         stages=stages,
+        is_asynchronous=is_asynchronous,
         layouts=layouts,
     )
     return dataclasses.replace(plan, count=batch * math.prod(plan.blocks))
+
+
+def _is_copied(
+    body: KernelBody, space: ProductSpace, number: int, layout: TileLayout, matrix: MatrixShape | None
+) -> bool:
+    """Whether an operand's tiles can be copied without registers: shared memory has its elements as memory has them."""
+    operand = space.product.operand(number)
+    element_type = operand.shape.element_type
+    kept = matrix.operand if matrix is not None and matrix.mantissa_bits is None else accumulated_type(space.product)
+    size = layout.width * element_type.byte_width
+    if (
+        element_type is not kept
+        or kept.is_complex
+        or layout.vector != layout.width
+        or size not in body.parallel.copy_bytes
+    ):
+        return False
+    while operand not in body.bound:
+        moves = Trait.INDEX_MAP in operand.op.traits and len(operand.operands) == 1
+        if not moves or operand.operand(0).shape.element_type is not element_type:
+            return False
+        operand = operand.operand(0)
+    return operand.shape.layout is None or not operand.shape.layout.element_size_in_bits
 
 
 def _matrix(space: ProductSpace, sizes: tuple[int, int, int, int], model: ParallelModel) -> MatrixShape | None:
@@ -263,11 +296,18 @@ def _layout(
     width = max(1, widths[term if along_depth else line])
     run = max(1, min((terms if along_depth else lines) // width, model.transaction_bytes // (width * source)))
     strides = (1, lines + _PADDING)
-    if matrix is not None:
+    if matrix is not None and (along_depth or not _turns(model, matrix)):
         strides = (terms + max(_PADDING, model.vector_bytes // kept), 1)
+    elif matrix is not None:
+        strides, run = (1, lines + model.vector_bytes // kept), lines // width
     elif not along_depth:
         run = lines // width
     return TileLayout(sizes[1 + side], sizes[3], lines, terms, along_depth, width, run, *strides)
+
+
+def _turns(model: ParallelModel, matrix: MatrixShape) -> bool:
+    """Whether the lanes load matrices whose lines, not whose terms, are neighbours in shared memory."""
+    return model.matrix_loads and matrix.operand.byte_width == 2 and matrix.mantissa_bits is None
 
 
 def _width(variable: Variable, position: IndexExpr, conditions: list[IndexExpr], most: int) -> int:

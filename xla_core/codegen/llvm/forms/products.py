@@ -24,7 +24,7 @@ from xla_core.analysis.indexing import (
 )
 from xla_core.codegen.llvm.blocks.tile_copy import TileCopy
 from xla_core.codegen.llvm.elements.accumulators import ProductSum
-from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter
+from xla_core.codegen.llvm.elements.element_emitter import ElementEmitter, Loader
 from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm
 from xla_core.codegen.llvm.forms.product_multipliers import multiplier
 from xla_core.codegen.llvm.forms.product_plan import ProductPlan, plan_product
@@ -113,8 +113,12 @@ class _Tile:
         """The access to an operand: line `line` of the left (0) or right (1) one."""
         return self._plan.access(side, self._batch, line, term)
 
-    def _grouped(self, instructions: Sequence[HloInstruction], group: Sequence[Index]) -> ElementEmitter:
+    def _grouped(
+        self, instructions: Sequence[HloInstruction], group: Sequence[Index], loader: Loader | None = None
+    ) -> ElementEmitter:
         """An emitter of instructions at neighbouring indices, which loads what is together in memory as vectors."""
+        if loader is not None:
+            return ElementEmitter(self._context, self._body.bindings, self._indices, self._plan.loops, loader=loader)
         body, width = self._body, len(group)
         bound = {*body.bound, self._plan.space.product}
         loads = []
@@ -134,10 +138,43 @@ class _Tile:
 
     def emit(self) -> None:
         b, plan = self._b, self._plan
+        if plan.is_asynchronous:
+            self._results(self._pipelined())
+            return
         self._store(b.int_(0), [copy.load(b.int_(0)) for copy in self._copies])
         self._context.abi.barrier(b)
         start = self._multiplier.start()
         self._results(self._context.loop(b.int_(0), b.int_(plan.steps), self._step, start, name="depth"))
+
+    def _pipelined(self) -> list[Value]:
+        """Multiplies the tiles while copies of the following ones, one for each further stage, are on their way."""
+        b, plan, abi = self._b, self._plan, self._context.abi
+        ahead = plan.stages - 1
+        for tile in range(ahead):
+            self._start(b.int_(tile))
+            abi.commit_copies(b)
+
+        def step(tile: Value, totals: list[Value]) -> list[Value]:
+            abi.await_copies(b, ahead - 1)
+            abi.barrier(b)  # the copies of all threads are done, and nobody reads the stage that the next ones replace
+            following = b.add(tile, b.int_(ahead))
+            has_following = b.icmp("ult", following, b.int_(plan.steps))
+            self._context.when(has_following, lambda: self._start(following))
+            abi.commit_copies(b)
+            return self._multiplier.multiply(self._memory, self._starts(tile), totals)
+
+        totals = self._context.loop(b.int_(0), b.int_(plan.steps), step, self._multiplier.start(), name="depth")
+        abi.barrier(b)  # before the copies of the block's next unit
+        return totals
+
+    def _starts(self, tile: Value) -> list[Value]:
+        """Where the tiles of both operands lie in shared memory."""
+        stage = self._b.urem(tile, self._b.int_(self._plan.stages))
+        return [self._b.mul(stage, self._b.int_(layout.size)) for layout in self._plan.layouts]
+
+    def _start(self, tile: Value) -> None:
+        for copy, place in zip(self._copies, self._starts(tile), strict=True):
+            copy.start(tile, place)
 
     def _store(self, stage: Value, registers: Sequence[Sequence[Value]]) -> None:
         for copy, layout, values in zip(self._copies, self._plan.layouts, registers, strict=True):
@@ -156,9 +193,7 @@ class _Tile:
 
         zeros = [zero for copy in self._copies for zero in copy.zeros]
         registers = iter(context.choose(has_next, load, lambda: zeros))
-        stage = b.urem(tile, b.int_(plan.stages))
-        starts = [b.mul(stage, b.int_(layout.size)) for layout in plan.layouts]
-        totals = self._multiplier.multiply(self._memory, starts, totals)
+        totals = self._multiplier.multiply(self._memory, self._starts(tile), totals)
         following_stage = b.urem(following, b.int_(plan.stages))
         taken = [list(itertools.islice(registers, len(copy.zeros))) for copy in self._copies]
         context.when(has_next, lambda: self._store(following_stage, taken))

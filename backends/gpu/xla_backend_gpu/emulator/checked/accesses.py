@@ -16,6 +16,7 @@ from xla_backend_gpu.emulator.launch import Access, Launch
 from xla_backend_gpu.emulator.ptx.program import Address, Instruction, Operand, Register, Symbol, Vector
 from xla_backend_gpu.emulator.spaces import WINDOW_BYTES, window
 from xla_backend_gpu.emulator.table import Effect
+from xla_backend_gpu.emulator.table.matrix_loads import ROW_BYTES, row_lanes
 from xla_core.errors import UnimplementedError
 
 Fault = Callable[[FaultKind, str, int, Instruction], EmulatorFault]
@@ -58,7 +59,7 @@ class Accesses:
             self._load_parameter(instruction, address, indices)
             return
         self.undefined.check_address(instruction, address, indices)
-        where = self._addresses(address, indices)
+        where = self.addresses(address, indices)
         space = "global" if instruction.space == "const" else instruction.space
         if space != "generic":
             self._access(instruction, space, where, indices)
@@ -73,7 +74,7 @@ class Accesses:
         if rest.any():
             self._access(instruction, "global", where[rest], indices[rest])
 
-    def _addresses(self, address: Address, indices: Indices) -> Array:
+    def addresses(self, address: Address, indices: Indices) -> Array:
         base, offset = address.base, np.array(address.offset & (1 << 64) - 1, np.uint64)
         if isinstance(base, Symbol):
             first: Array = np.array(self.launch.address(base), np.uint64)
@@ -103,12 +104,30 @@ class Accesses:
     def _access(self, instruction: Instruction, name: str, where: Array, indices: Indices) -> None:
         size = instruction.type.size * instruction.vector_length
         store = instruction.definition.effect is not Effect.LOAD
-        if size > 1:
-            low = where & np.uint64(size - 1)
-            if low.any():
-                first = int(np.flatnonzero(low)[0])
-                detail = f"address {int(where[first]):#x} of {name} memory is not a multiple of {size}"
-                raise self.fault(FaultKind.MISALIGNED, detail, int(indices[first]), instruction)
+        offsets = self.place(instruction, name, where, size, indices, store=store)
+        operation = {Effect.LOAD: self._load, Effect.STORE: self._store, Effect.ATOMIC: self._atomic}
+        operation[instruction.definition.effect](instruction, name, self.spaces[name], offsets, indices)
+
+    def place(
+        self,
+        instruction: Instruction,
+        name: str,
+        where: Array,
+        size: int,
+        indices: Indices,
+        *,
+        store: bool,
+        align: int = 0,
+    ) -> Indices:
+        """Checks and counts an access of `size` bytes at each address, and returns the places in the space's data.
+
+        `align` is what the addresses must be multiples of; by default, the size.
+        """
+        low = where & np.uint64((align or size) - 1)
+        if low.any():
+            first = int(np.flatnonzero(low)[0])
+            detail = f"address {int(where[first]):#x} of {name} memory is not a multiple of {align or size}"
+            raise self.fault(FaultKind.MISALIGNED, detail, int(indices[first]), instruction)
         space = self.spaces[name]
         if name == "global":
             offsets = self._global_offsets(instruction, where, size, indices)
@@ -131,8 +150,7 @@ class Accesses:
             else:
                 self.tally.add("local_bytes", size * indices.size)
             offsets = offsets + space.owners[indices] * space.stride
-        operation = {Effect.LOAD: self._load, Effect.STORE: self._store, Effect.ATOMIC: self._atomic}
-        operation[instruction.definition.effect](instruction, name, space, offsets, indices)
+        return offsets
 
     def _global_offsets(self, instruction: Instruction, where: Array, size: int, indices: Indices) -> Indices:
         memory = self.launch.memory
@@ -152,7 +170,7 @@ class Accesses:
             raise self.fault(FaultKind.OUT_OF_BOUNDS, detail, int(indices[first]), instruction)
         return (where - np.uint64(memory.base)).astype(np.int64)
 
-    def _race(self, instruction: Instruction, race: Race | None) -> None:
+    def refuse_race(self, instruction: Instruction, race: Race | None) -> None:
         if race is None:
             return
         other = "several threads" if race.other < 0 else f"thread {race.other % self.launch.threads} of the block"
@@ -168,7 +186,7 @@ class Accesses:
         type_ = instruction.type
         if name == "shared" and self.races is not None:
             size = type_.size * instruction.vector_length
-            self._race(instruction, self.races.load(indices, offsets[:, None] + np.arange(size)))
+            self.refuse_race(instruction, self.races.load(indices, offsets[:, None] + np.arange(size)))
         whole = np.dtype(f"u{type_.size}")
         data, initialized = space.data.view(whole), space.initialized.view(np.uint8).view(whole)
         complete = np.array(int.from_bytes(b"\1" * type_.size, "little"), whole)
@@ -179,6 +197,27 @@ class Accesses:
             if self._tracks(name):
                 missing |= initialized[place] != complete
         self.undefined.loaded(instruction, missing, indices)
+
+    def load_rows(self, instruction: Instruction, indices: Indices) -> list[Array]:
+        """Loads the rows of matrices in shared memory, and returns their words: an array over the threads for each."""
+        (address,) = (o for o in instruction.operands if isinstance(o, Address))
+        self.undefined.check_address(instruction, address, indices)
+        gives_row = self.threads.lane[indices] < row_lanes(instruction)
+        chosen = indices[gives_row]
+        where = self.addresses(address, indices)[gives_row]
+        octets = self.place(instruction, "shared", where, ROW_BYTES, chosen, store=False)[:, None] + np.arange(
+            ROW_BYTES
+        )
+        space = self.spaces["shared"]
+        if self.races is not None:
+            self.refuse_race(instruction, self.races.load(chosen, octets))
+        missing = ~space.initialized[octets].all(axis=1)
+        if missing.any():
+            detail = "the thread loads a row of a matrix from uninitialized shared memory"
+            raise self.fault(FaultKind.UNINITIALIZED, detail, int(chosen[np.flatnonzero(missing)[0]]), instruction)
+        rows = np.zeros((indices.size, ROW_BYTES), np.uint8)
+        rows[gives_row] = space.data[octets]
+        return list(rows.view(np.uint32).T)
 
     def _store(self, instruction: Instruction, name: str, space: _Space, offsets: Indices, indices: Indices) -> None:
         type_ = instruction.type
@@ -198,13 +237,13 @@ class Accesses:
                 octets = place[:, None] * type_.size + np.arange(type_.size)
                 written = np.ascontiguousarray(bits)[:, None].view(np.uint8)
                 changes = written != before[:, None].view(np.uint8)
-                self._race(instruction, self.races.store(indices, octets, changes, space.data, written))
+                self.refuse_race(instruction, self.races.store(indices, octets, changes, space.data, written))
 
     def _atomic(self, instruction: Instruction, name: str, space: _Space, offsets: Indices, indices: Indices) -> None:
         """Executes an atomic. Threads that use the same address take turns, in the order of their numbers."""
         type_ = instruction.type
         if name == "shared" and self.races is not None:
-            self._race(instruction, self.races.atomic(indices, offsets[:, None] + np.arange(type_.size)))
+            self.refuse_race(instruction, self.races.atomic(indices, offsets[:, None] + np.arange(type_.size)))
         whole = np.dtype(f"u{type_.size}")
         data, initialized = space.data.view(whole), space.initialized.view(np.uint8).view(whole)
         places = offsets // type_.size

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xla_backend_gpu.emulator.checked.accesses import Accesses
+from xla_backend_gpu.emulator.checked.copies import AsynchronousCopies
 from xla_backend_gpu.emulator.checked.counting import Tally
 from xla_backend_gpu.emulator.checked.state import Array, Indices, Threads
 from xla_backend_gpu.emulator.checked.undefined import UndefinedValues
@@ -18,6 +19,13 @@ from xla_backend_gpu.emulator.table import Effect
 from xla_core.errors import UnimplementedError
 
 _THREADS_AT_ONCE = 8192
+_GOES_ON = frozenset(
+    {
+        *(Effect.VALUE, Effect.LOAD, Effect.STORE, Effect.ATOMIC, Effect.NOTHING),
+        *(Effect.COPY, Effect.COMMIT, Effect.AWAIT),
+    }
+)
+"""The effects after which a thread executes the next instruction."""
 _ALL_LANES = np.uint32(0xFFFFFFFF)
 
 
@@ -46,6 +54,7 @@ class _Blocks:
         self.threads = Threads(launch, first_block, blocks)
         self.undefined = UndefinedValues(self.threads, self.fault)
         self.accesses = Accesses(launch, self.threads, tally, self.undefined, self.fault)
+        self.copies = AsynchronousCopies(self.threads, self.accesses, self.undefined)
         self.barriers = Barriers(self.threads, self.fault)
         self.groups: dict[int, Indices] = {0: self.threads.all}
         self.lanes_waiting: dict[int, Indices] = {}
@@ -112,7 +121,7 @@ class _Blocks:
             acting, passing = self.threads.guarded(instruction, indices)
             if not acting.size:
                 return position + 1
-            if passing.size and effect not in (Effect.VALUE, Effect.LOAD, Effect.STORE, Effect.ATOMIC, Effect.NOTHING):
+            if passing.size and effect not in _GOES_ON:
                 self._join(position + 1, passing)
                 going = self._effect(instruction, position, acting)
                 if going is not None:
@@ -128,6 +137,12 @@ class _Blocks:
             self.threads.put_results(instruction, instruction.definition.numpy(instruction, *sources), indices)
         elif effect in (Effect.LOAD, Effect.STORE, Effect.ATOMIC):
             self.accesses.execute(instruction, indices)
+        elif effect is Effect.COPY:
+            self.copies.start(instruction, indices)
+        elif effect is Effect.COMMIT:
+            self.copies.commit(indices)
+        elif effect is Effect.AWAIT:
+            self.copies.wait(instruction, indices)
         elif effect is Effect.BRANCH:
             return self._branch(instruction, position, indices)
         elif effect is Effect.WARP:
@@ -173,6 +188,8 @@ class _Blocks:
         if complete.size:
             self.undefined.check_operands(instruction, complete)
             sources = [np.broadcast_to(s, complete.shape) for s in self.threads.sources(instruction, complete)]
+            if instruction.definition.loads_rows:
+                sources += self.accesses.load_rows(instruction, complete)
             lanes = Lanes(self.threads, complete, self._mask(instruction, complete))
             results = instruction.definition.numpy(instruction, lanes, *sources)
             self.threads.put_results(instruction, results, complete)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from xla_backend_gpu.emulator.fast.layout import Context, Faults
 from xla_backend_gpu.emulator.fast.operands import Operands, context_word
-from xla_backend_gpu.emulator.ptx.program import Address, Instruction, Kernel, Register, Symbol, Vector
+from xla_backend_gpu.emulator.ptx.program import Address, Immediate, Instruction, Kernel, Register, Symbol, Vector
 from xla_backend_gpu.emulator.spaces import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from xla_backend_gpu.emulator.table import Effect
+from xla_backend_gpu.emulator.table.matrix_loads import ROW_BYTES, row_lanes
+from xla_backend_gpu.emulator.table.warp import LANES
 from xla_core.codegen.llvm import IrBuilder, Value
 from xla_core.errors import UnimplementedError
 
@@ -18,6 +20,24 @@ _ACCESSES = (Effect.LOAD, Effect.STORE, Effect.ATOMIC)
 def _size(instruction: Instruction) -> int:
     """The bytes of an access."""
     return instruction.type.size * instruction.vector_length
+
+
+def _places(instruction: Instruction) -> list[tuple[str, int]]:
+    """The spaces and the bytes of an instruction's accesses."""
+    definition = instruction.definition
+    if definition.effect in _ACCESSES:
+        return [(instruction.space, _size(instruction))]
+    if definition.effect is Effect.COPY:
+        size = _copied(instruction)
+        return [("shared", size), ("global", size), ("global", 1)]
+    return [("shared", ROW_BYTES)] if definition.loads_rows else []
+
+
+def _copied(instruction: Instruction) -> int:
+    """The bytes that an asynchronous copy writes."""
+    count = instruction.operands[2]
+    assert isinstance(count, Immediate)
+    return count.value
 
 
 class Accesses:
@@ -51,7 +71,7 @@ class Accesses:
         shared_bytes = context_word(b, context, Context.SHARED_BYTES)
         memory_size = context_word(b, context, Context.MEMORY_SIZE)
         self.ends: dict[tuple[str, int], Value] = {}
-        accesses = {(i.space, _size(i)) for i in kernel.instructions if i.definition.effect in _ACCESSES}
+        accesses = {place for i in kernel.instructions for place in _places(i)}
         for space, size in sorted(accesses):
             if space in ("shared", "generic") and ("shared", size) not in self.ends:
                 too_small = b.icmp("ult", shared_bytes, b.int_(size))
@@ -61,10 +81,12 @@ class Accesses:
                 self.ends["global", size] = b.sub(memory_size, b.int_(size - 1))  # it is never smaller than an access
 
     def emit(self, instruction: Instruction) -> None:
-        """Emits an instruction whose effect is LOAD, STORE or ATOMIC."""
+        """Emits an instruction whose effect is LOAD, STORE, ATOMIC or COPY."""
         effect = instruction.definition.effect
         if effect is Effect.LOAD:
             self._load(instruction)
+        elif effect is Effect.COPY:
+            self._copy(instruction)
         elif effect is Effect.STORE:
             self._store(instruction)
         else:
@@ -72,29 +94,32 @@ class Accesses:
 
     def _pointer(self, instruction: Instruction) -> Value:
         """Emits the checks of an address operand, and returns the address on the host."""
-        b = self.b
         address = next(o for o in instruction.operands if isinstance(o, Address))
         base = address.base
         if instruction.space == "param":
             if not isinstance(base, Symbol):
                 raise UnimplementedError(f"line {instruction.line}: a parameter's address in a register")
-            return b.gep("i8", self.parameters, b.int_(base.variable.address + base.offset))
-        if isinstance(base, Symbol):
-            where = self.operands.address_of(base)
-        elif isinstance(base, Register):
-            where = b.add(b.resize(self.operands.load_register(base), "i64", signed=False), b.int_(address.offset))
-        else:
-            where = b.int_(base.value + address.offset)
-        return self._checked(where, instruction.space, _size(instruction))
+            return self.b.gep("i8", self.parameters, self.b.int_(base.variable.address + base.offset))
+        return self._checked(self._where(address), instruction.space, _size(instruction))
 
-    def _checked(self, where: Value, space: str, size: int) -> Value:
+    def _where(self, address: Address) -> Value:
+        b, base = self.b, address.base
+        if isinstance(base, Symbol):
+            return self.operands.address_of(base)
+        if isinstance(base, Register):
+            return b.add(b.resize(self.operands.load_register(base), "i64", signed=False), b.int_(address.offset))
+        return b.int_(base.value + address.offset)
+
+    def _checked(self, where: Value, space: str, size: int, align: int = 0) -> Value:
+        """Emits the checks of an access, and returns its address on the host. By default it is aligned to its size."""
         b = self.b
         start, offset, end = self._region(where, space, size)
         constant, last = offset.integer, end.integer
-        if constant is None or last is None or not 0 <= constant < last or constant % size:
+        align = align or size
+        if constant is None or last is None or not 0 <= constant < last or constant % align:
             outside = bad = b.icmp("uge", offset, end)
-            if size > 1:
-                low = b.binary("and", where, b.int_(size - 1))
+            if align > 1:
+                low = b.binary("and", where, b.int_(align - 1))
                 bad = b.or_(outside, b.icmp("ne", low, b.int_(0)))
             kinds = b.int_(Faults.OUT_OF_BOUNDS), b.int_(Faults.MISALIGNED)
             self.fault(bad, lambda: b.select(outside, *kinds), where)
@@ -139,6 +164,41 @@ class Accesses:
             place = b.gep("i8", pointer, b.int_(position * type_.size))
             value = b.bitcast(self.operands.get(element, type_), f"i{type_.bits}")
             b.store(value, place, align=type_.size)
+
+    def _copy(self, instruction: Instruction) -> None:
+        """Emits an asynchronous copy, which is done at once. What the source lacks is filled with zeros."""
+        b, size = self.b, _copied(instruction)
+        to, source = (o for o in instruction.operands if isinstance(o, Address))
+        target = self._checked(self._where(to), "shared", size)
+        if instruction.operands[3] is None:
+            self._move(target, self._checked(self._where(source), "global", size), size)
+            return
+        given = self.operands.sources(instruction)[-1]
+        where = self._where(source)
+        whole = b.icmp("uge", given, b.int_(size, "i32"))
+        with b.if_(whole):
+            self._move(target, self._checked(where, "global", size), size)
+        with b.if_(b.not_(whole)):
+            b.store(b.int_(0, f"i{8 * size}"), target, align=size)
+            loop, _ = b.open_loop(b.int_(0), b.cast("zext", given, "i64"), name="byte")
+            octet = self._checked(b.add(where, loop.index), "global", 1)
+            b.store(b.load("i8", octet), b.gep("i8", target, loop.index))
+            b.close_loop(loop)
+
+    def _move(self, target: Value, source: Value, size: int) -> None:
+        self.b.store(self.b.load(f"i{8 * size}", source, align=size), target, align=size)
+
+    def row(self, instruction: Instruction, places: Sequence[Value]) -> None:
+        """Emits the load of a row of a matrix, by the lanes that give one's address. Its words go to `places`."""
+        b = self.b
+        (address,) = (o for o in instruction.operands if isinstance(o, Address))
+        lane = b.binary("and", self.operands.indices["thread"], b.int_(LANES - 1, "i32"))
+        where = self._where(address)
+        with b.if_(b.icmp("ult", lane, b.int_(row_lanes(instruction), "i32"))):
+            start = self._checked(where, "shared", ROW_BYTES)
+            for number, place in enumerate(places):
+                word = b.load("i32", b.gep("i8", start, b.int_(4 * number)), align=4)
+                b.store(b.cast("zext", word, "i64"), place, align=8)
 
     def _atomic(self, instruction: Instruction) -> None:
         """Emits an atomic as a loop of compare-and-exchange, which ends when no other thread changed the value."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from xla_backend_gpu.emulator.ptx.dataflow import live_after
 from xla_backend_gpu.emulator.ptx.program import Kernel, Register
 from xla_backend_gpu.emulator.table import Effect
+from xla_backend_gpu.emulator.table.matrix_loads import ROW_WORDS
 
 
 class Context(enum.IntEnum):
@@ -89,7 +90,8 @@ class StateLayout:
         most_operands = most_results = 0
         for position in live:
             definition = kernel.instructions[position].definition
-            most_operands = max(most_operands, sum(not o.written for o in definition.operands))
+            count = ROW_WORDS if definition.loads_rows else sum(not o.written for o in definition.operands)
+            most_operands = max(most_operands, count)
             most_results = max(most_results, sum(o.written for o in definition.operands))
         results = StateLayout.OPERANDS + 8 * most_operands
         registers = results + 8 * most_results

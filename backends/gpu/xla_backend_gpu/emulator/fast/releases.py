@@ -12,7 +12,9 @@ from collections.abc import Hashable
 from xla_backend_gpu.emulator.fast.layout import WAITING, StateLayout
 from xla_backend_gpu.emulator.fast.thread_function import value_bits
 from xla_backend_gpu.emulator.ptx.program import Instruction, Kernel
+from xla_backend_gpu.emulator.ptx.types import TYPES
 from xla_backend_gpu.emulator.table import Effect
+from xla_backend_gpu.emulator.table.matrix_loads import ROW_WORDS
 from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, Value
 
 _BARRIERS = 16
@@ -144,8 +146,10 @@ def _release_site(
     types = [
         spec.type_of(instruction.types)
         for spec, operand in zip(instruction.definition.operands, instruction.operands, strict=True)
-        if not spec.written and operand is not None
+        if spec.is_typed and not spec.written and operand is not None
     ]
+    if instruction.definition.loads_rows:
+        types = [TYPES["b32"]] * ROW_WORDS
     operand_types = [t.ir for t in types]
     here = b.load("i32", arrived)
     mask = b.int_(-1, "i32")

@@ -17,6 +17,7 @@ from xla_backend_gpu.emulator.fast.operands import Operands, context_word
 from xla_backend_gpu.emulator.ptx.dataflow import kept_in_memory, leaders, targets
 from xla_backend_gpu.emulator.ptx.program import Instruction, Kernel
 from xla_backend_gpu.emulator.table import Effect
+from xla_backend_gpu.emulator.table.matrix_loads import ROW_WORDS
 from xla_core.codegen.llvm import Block, IrBuilder, IrFunction, IrModule, Value
 from xla_core.errors import UnimplementedError
 
@@ -181,7 +182,7 @@ class _ThreadFunction:
         if effect is Effect.VALUE:
             sources = self.operands.sources(instruction)
             self.operands.put_results(instruction, instruction.definition.ir(b, instruction, *sources))
-        elif effect in (Effect.LOAD, Effect.STORE, Effect.ATOMIC):
+        elif effect in (Effect.LOAD, Effect.STORE, Effect.ATOMIC, Effect.COPY):
             self.accesses.emit(instruction)
         elif effect is Effect.EXIT:
             b.line("ret i32 0")
@@ -227,6 +228,9 @@ class _ThreadFunction:
         for place, value in enumerate(self.operands.sources(instruction)):
             bits = b.bitcast(value, f"i{value_bits(value)}")
             b.store(b.cast("zext", bits, "i64"), self._state(layout.OPERANDS + 8 * place), align=8)
+        if instruction.definition.loads_rows:
+            places = [self._state(layout.OPERANDS + 8 * n) for n in range(ROW_WORDS)]
+            self.accesses.row(instruction, places)
         if instruction.definition.effect is Effect.BARRIER and instruction.operands[1] is None:
             b.store(b.int_(0), self._state(layout.OPERANDS + 8), align=8)  # the barrier waits for the whole block
         if layout.resident is None:

@@ -19,6 +19,9 @@ class Effect(enum.Enum):
     STORE = enum.auto()
     ATOMIC = enum.auto()  # combines a value in memory with an operand
     WARP = enum.auto()  # computes from the operands of several lanes, which wait for each other
+    COPY = enum.auto()  # starts a copy from global to shared memory
+    COMMIT = enum.auto()  # makes a group of the thread's copies since the last one
+    AWAIT = enum.auto()  # waits for all groups of copies but so many
     BARRIER = enum.auto()  # waits for the threads of the block
     BRANCH = enum.auto()
     EXIT = enum.auto()
@@ -95,6 +98,11 @@ class Definition:
     effect: Effect
     numpy: Callable[..., Any]
     ir: Callable[..., Any]
+
+    @property
+    def loads_rows(self) -> bool:
+        """Whether each lane loads 16 bytes of shared memory before. Its implementations take them as four words."""
+        return self.effect is Effect.WARP and any(operand.kind == "mem" for operand in self.operands)
 
     @property
     def has_mask(self) -> bool:

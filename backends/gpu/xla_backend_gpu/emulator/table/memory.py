@@ -1,4 +1,7 @@
-"""Loads, stores and atomics. An atomic's implementation computes the new value of memory from the old one."""
+"""Loads, stores, asynchronous copies and atomics.
+
+An atomic's implementation computes the new value of memory from the old one.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,11 @@ Array = npt.NDArray[Any]
 
 define("ld.sem?.scope?.space?.cop?.nc?.evict?.prefetch?.vec?.memory d, a:mem", effect=Effect.LOAD)
 define("st.sem?.scope?.space?.cop?.evict?.vec?.memory a:mem, b", effect=Effect.STORE)
+
+define("cp.async.cop=ca/cg.to=shared/shared::cta.from=global.prefetch? a:mem, b:mem, n:u32, m:u32?", effect=Effect.COPY)
+define("cp.async.commit_group", effect=Effect.COMMIT)
+define("cp.async.wait_group n:u32", effect=Effect.AWAIT)
+define("cp.async.wait_all", effect=Effect.AWAIT)
 
 _INTEGERS = "type=u32/s32/u64/s64/b32/b64"
 _ATOMICS: tuple[tuple[str, Callable[..., Any], Callable[..., Any]], ...] = (

@@ -9,12 +9,8 @@ _OPERANDS = "f16/bf16/tf32/f32/f64/s8/u8/s32/e4m3/e5m2"
 for _syntax in (
     f"mma.sync.aligned.shape={_SHAPES}.left=row/col.right=row/col.satfinite?"
     f".dtype={_OPERANDS}.atype={_OPERANDS}.btype={_OPERANDS}.ctype={_OPERANDS} d:any, a:any, b:any, c:any",
-    "ldmatrix.sync.aligned.shape=m8n8/m16n16.count=x1/x2/x4.trans?.space?.b16 d:any, a:mem",
+    "ldmatrix.sync.aligned.shape=m16n16.count=x1/x2.trans.space?.b8 d:any, a:mem",
     "stmatrix.sync.aligned.shape=m8n8.count=x1/x2/x4.trans?.space?.b16 a:mem, b:any",
-    "cp.async.cop.to=shared/shared::cta.from=global.prefetch? a:mem, b:mem, n:any, m:any?",
-    "cp.async.commit_group",
-    "cp.async.wait_group n:any",
-    "cp.async.wait_all",
     "activemask.b32 d",
 ):
     define(_syntax, effect=Effect.UNSUPPORTED)
