@@ -6,8 +6,7 @@ The names below load their modules when they are first used, so importing this p
 from __future__ import annotations
 
 import importlib
-from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xla_core.errors import (
     AlreadyExistsError,
@@ -25,7 +24,6 @@ from xla_core.errors import (
     XlaError,
 )
 from xla_core.interruptible import run_uninterrupted
-from xla_core.lazy_names import loads_on_use
 
 if TYPE_CHECKING:
     from xla_core.backend import CompileOptions, backends
@@ -36,12 +34,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _LOADED_WHEN_USED = {
-    **dict.fromkeys(("CompileOptions", "backends"), "backend"),
-    **dict.fromkeys(
-        ("ElementType", "HloComputation", "HloInstruction", "HloModule", "Layout", "Literal", "Shape"), "hlo"
-    ),
-    "trace": "profiler",
-    **dict.fromkeys(("Buffer", "Client", "Device", "LoadedExecutable", "evaluate", "parse"), "runtime"),
+    "xla_core.backend": "CompileOptions backends",
+    "xla_core.hlo": "ElementType HloComputation HloInstruction HloModule Layout Literal Shape",
+    "xla_core.profiler": "trace",
+    "xla_core.runtime": "Buffer Client Device LoadedExecutable evaluate parse",
 }
 
 __all__ = [
@@ -77,11 +73,13 @@ __all__ = [
 ]
 
 
-def _load(module: str) -> ModuleType:
-    return run_uninterrupted(lambda: importlib.import_module(module), f"import {module}")
-
-
-__getattr__ = loads_on_use(__name__, _LOADED_WHEN_USED, _load)
+def __getattr__(name: str) -> Any:
+    module = next((module for module, names in _LOADED_WHEN_USED.items() if name in names.split()), None)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(run_uninterrupted(lambda: importlib.import_module(module), f"import {module}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

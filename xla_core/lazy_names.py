@@ -5,23 +5,17 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Mapping
-from types import ModuleType
 from typing import Any
 
 
-def loads_on_use(
-    package: str, modules: Mapping[str, str], load: Callable[[str], ModuleType] = importlib.import_module
-) -> Callable[[str], Any]:
-    """Makes the `__getattr__` of a package.
+def loads_on_use(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+    """Makes the `__getattr__` of a package. `modules` has the module of each name, relative to the package."""
 
-    `modules` has the module of each name, relative to the package; `load` imports a module by its whole name.
-    """
-
-    def find(name: str) -> Any:
+    def load(name: str) -> Any:
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(load(f"{package}.{modules[name]}"), name)
+        value = getattr(importlib.import_module(f"{package}.{modules[name]}"), name)
         setattr(sys.modules[package], name, value)
         return value
 
-    return find
+    return load
