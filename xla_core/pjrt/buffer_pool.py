@@ -133,18 +133,18 @@ class BufferPool:
         self.words[POOL["bytes"]] = self.array_bytes or 0
         self.words[POOL["strides"]] = abi.address_of(self._strides)
 
-    def refill(self, needed: int = 1) -> None:
+    def refill(self, needed: int = 1) -> bool:
         """Adds handles to a pool with less than `needed`: as many as it got so far, so that a long loop needs Python
         rarely.
 
         It adds none the first time, because many programs run once. It adds none while the device is at work, because
-        that work may still use the allocator's free memory.
+        that work may still use the allocator's free memory; it returns False then.
         """
         place = self._place()
         self._asked += 1
         missing = needed - int(self.words[POOL["free"]])
         if self._asked == 1 or missing <= 0 or place is None:
-            return
+            return True
         device = place.storage
         memories: list[DeviceMemory] = []
         with device.lock:
@@ -159,6 +159,7 @@ class BufferPool:
                 device.allocator.free(memory)
             self._memory_bytes = memory.size
         self._added += len(memories)
+        return is_idle
 
     def take(self) -> list[DeviceMemory]:
         """Removes the handles of the free list, and returns their memory."""

@@ -35,7 +35,12 @@ class NativeProgram:
     Args:
         parameters, taken: the pools of the arguments, and of the results and then temporaries.
         released: the parameters that the host loses.
+
+    Attributes:
+        needs_idle_device: whether pools got nothing from `refill`, because the device was at work.
     """
+
+    needs_idle_device = False
 
     def __init__(
         self,
@@ -74,8 +79,10 @@ class NativeProgram:
 
     def refill(self) -> None:
         """Adds to the pools what a call takes of them, with its arguments where hosts upload these for the call."""
+        self.needs_idle_device = False
         for pool, count in self._taken.items():
-            pool.refill(count + self._given[pool] * pool.takes_uploads)
+            if not pool.refill(count + self._given[pool] * pool.takes_uploads):
+                self.needs_idle_device = True
 
     def close(self) -> None:
         for pool in self._pools:
