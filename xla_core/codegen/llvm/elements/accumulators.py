@@ -26,6 +26,7 @@ from xla_core.hlo.table.op_table import OpDef, Trait
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 
+_SHORT_WINDOW, _SHORT_WINDOW_CODE = 64, 256  # elements, and HLO instructions for all of them
 _FEW_TERMS = 16
 
 
@@ -233,12 +234,23 @@ class ProductSum:
         return [self.f.elemental.convert(whole(sums), self.type, self.result_type)]
 
 
+def _is_short(f: ElementEmitter, reduction: HloInstruction, elements: int) -> bool:
+    """Whether so little code combines the elements of a window that LLVM unrolls its loops.
+
+    LLVM then vectorizes the loop around them. Otherwise it makes a vector of the few elements of a window's row.
+    """
+    assert reduction.parent is not None
+    code = 1 if all(map(f.is_bound, reduction.operands)) else len(reduction.parent.instructions)
+    return f.context.abi.vector_width > 0 and elements <= _SHORT_WINDOW and elements * code <= _SHORT_WINDOW_CODE
+
+
 @generator(Opcode.REDUCE, Opcode.REDUCE_WINDOW, Opcode.DOT, Opcode.CONVOLUTION)
 def _accumulate(f: ElementEmitter, instruction: HloInstruction, index: Index) -> list[ElementValue]:
     """Combines, in order, the elements of all iterations of the planned loops."""
     total = accumulator(f, instruction)
     accesses = looped(instruction, operand_accesses(instruction, index), f.loops)
     variables = list(accesses[0].variables)
+    is_short = total.counts_padding and _is_short(f, instruction, math.prod(v.extent for v in variables))
     if is_empty(instruction, total):
         return total.finish(total.start())
 
@@ -265,6 +277,7 @@ def _accumulate(f: ElementEmitter, instruction: HloInstruction, index: Index) ->
 
         end = f.b.int_(variable.extent)
         metadata = minor_loop_metadata(variable.extent) if is_last else ()
+        metadata = ('!{!"llvm.loop.unroll.full"}',) if is_short else metadata
         name = str(instruction.opcode).replace("-", ".")
         return f.context.loop(f.b.int_(0), end, body, carried, name=name, metadata=metadata)
 

@@ -91,6 +91,10 @@ class ElementEmitter:
         self._reductions: dict[HloComputation | None, set[HloInstruction]] = {}
         self.rows = KeptRows(context, indices, self._serial)
 
+    def is_bound(self, instruction: HloInstruction) -> bool:
+        """Whether the elements of an instruction are known, or in memory."""
+        return instruction in self._bindings
+
     def value(self, instruction: HloInstruction, index: Index) -> ElementValue:
         """Returns the element of an array-shaped instruction."""
         return self.values(instruction, index)[0]

@@ -161,6 +161,25 @@ def test_reduce_window(name: str) -> None:
         )
 
 
+@pytest.mark.parametrize(
+    ("size", "functions", "is_unrolled"), [(3, 0, True), (9, 0, False), (2, 5, True), (8, 5, False)]
+)
+def test_pixels_become_vectors_where_little_code_combines_a_window(
+    size: int, functions: int, is_unrolled: bool
+) -> None:
+    """The optimized code has the loads of each vector of pixels, one for each element of the window."""
+    windows = (WindowDimension(), WindowDimension(size), WindowDimension(size))
+
+    def build(c, x):
+        for _ in range(functions):
+            x = c.add("abs", c.add("negate", x))
+        return c.add("reduce-window", x, scalar(c, 0.0), window=windows, to_apply=scalar_body("add"))
+
+    loaded = check(build, f32(3, 20, 72), tolerance=1e-4)
+    assert ("llvm.loop.unroll.full" in loaded.text) == is_unrolled
+    assert ("<8 x float>" in loaded.compiled.ir()) >= is_unrolled
+
+
 @pytest.mark.parametrize("size", [3, 7])
 def test_sums_of_small_floats_are_rounded_once(size: int) -> None:
     """Each is the exact sum, rounded. (XLA's CPU compiler rounds after every addition, and is further from it.)"""
