@@ -24,6 +24,8 @@ from xla_core.passes import observe_passes
 
 __all__ = ["DeviceProcess", "Step"]
 
+_START = "the start"
+_START_SECONDS = 60.0  # in which Python and the backend load, at least
 _TAIL = 20  # lines of the process's output that an error shows
 
 Step = Callable[[str, str, HloModule], None]
@@ -106,12 +108,13 @@ class DeviceProcess:
     def _ask(self, request: tuple[Any, ...], step: Step = lambda pipeline, name, module: None) -> Any:
         if self._process is None:
             self._start()
-        self.doing = "the start"
+        self.doing = _START
         try:
             self._requests.send(request)
             while True:
-                if not self._events.poll(self._seconds):
-                    raise self._ended(f"did not end in {self._seconds:g} s")
+                seconds = max(self._seconds, _START_SECONDS) if self.doing == _START else self._seconds
+                if not self._events.poll(seconds):
+                    raise self._ended(f"did not end in {seconds:g} s")
                 kind, *data = self._events.recv()
                 if kind == "doing":
                     self.doing = data[0]

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from xla_core.cli.commands import run
 from xla_core.cli.comparison import check_results
 from xla_core.hlo import HloModule
 from xla_core.passes import create_pass
@@ -54,6 +55,26 @@ def test_types_that_numpy_files_do_not_know(xla: Callable[..., Any], tmp_path: P
     assert result.code == 0, result.err
     stored = np.load(tmp_path / "result_0.npy").view(ml_dtypes.bfloat16)
     np.testing.assert_array_equal(stored, values + values)
+
+
+LONG = """HloModule counting
+body { p = s32[] parameter(0)  one = s32[] constant(1)  ROOT q = s32[] add(p, one) }
+below { p = s32[] parameter(0)  n = s32[] constant(2000)  ROOT t = pred[] compare(p, n), direction=LT }
+ENTRY main { x = s32[] parameter(0)  ROOT w = s32[] while(x), condition=below, body=body }
+"""
+
+
+def test_a_long_run_says_what_to_do_if_it_hangs(
+    xla: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "long.hlo"
+    path.write_text(LONG)
+    np.save(tmp_path / "zero.npy", np.int32(0))
+    assert "xla bisect" not in xla("run", path, "-b", "toy", "-i", tmp_path / "zero.npy").err
+    monkeypatch.setattr(run, "_LONG_SECONDS", 0.0)
+    result = xla("run", path, "-b", "toy", "-i", tmp_path / "zero.npy")
+    assert result.code == 0
+    assert "If it hangs, Ctrl-C ends it, and `xla bisect" in result.err
 
 
 RANDOM = """\

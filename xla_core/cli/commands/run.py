@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import statistics
+import threading
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from xla_core.analysis import InstructionPlacement
     from xla_core.profiler import Span
 
+_LONG_SECONDS = 30.0  # after which a run may be one that hangs
 
 Infeed = Annotated[
     list[Path] | None,
@@ -90,7 +92,7 @@ def run(
         fed = None
         if infeed or infeed_outfeed.has_infeed(text):
             fed = infeed_outfeed.load_infeed(module_for(text, arguments, name), infeed or ())
-        with profiler.trace() as spans:
+        with profiler.trace() as spans, _notice_of_a_long_run(executable.name):
             results, seconds = _run(client, executable, arguments, repeat, fed)
         written = infeed_outfeed.read_outfeed(executable)
     _print_times(executable, seconds, spans.spans)
@@ -104,6 +106,23 @@ def run(
         out = output.console()
         if not execution.check_on_all_devices(out, module, executable, arguments, results, written, fed or ()):
             raise typer.Exit(1)
+
+
+@contextlib.contextmanager
+def _notice_of_a_long_run(name: str) -> Iterator[None]:
+    """Says what to do where a kernel hangs, if the run takes long."""
+    text = (
+        f"{name} has run for {_LONG_SECONDS:g} s. If it hangs, Ctrl-C ends it, and `xla bisect --seconds "
+        f"{_LONG_SECONDS:g}` with the same program, arguments and backend finds the instruction that does."
+    )
+    err = output.console(stderr=True)
+    timer = threading.Timer(_LONG_SECONDS, lambda: err.print(text, markup=False, soft_wrap=True))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _options(settings: Sequence[str], repeat: int, dump: Path | None) -> CompileOptions:
