@@ -29,8 +29,9 @@ def matplotlib_is_missing() -> UnavailableError:
     return UnavailableError("pictures need matplotlib, which is not installed", hint="pip install 'xla-core[pictures]'")
 
 
-def refuse_pickle(thing: object, hint: str) -> NoReturn:
-    """Raises InvalidArgumentError for an object that can't be pickled; `hint` says what to send in its place."""
+def refuse_pickle(thing: object) -> NoReturn:
+    """Raises InvalidArgumentError for a part of an HLO module, which can't be pickled."""
+    hint = "send module.to_text(), which xla_core.parse reads"
     raise InvalidArgumentError(f"{type(thing).__name__} can't be pickled", hint=hint)
 
 

@@ -45,9 +45,9 @@ def bytes_at(address: int | None, size: int) -> bytes:
     return ctypes.string_at(address, size) if address and size else b""
 
 
-def integers_at(address: int | None, count: int, dtype: type[np.signedinteger] = np.int64) -> tuple[int, ...]:
-    """Reads an array of integers."""
-    return tuple(np.frombuffer(bytes_at(address, count * np.dtype(dtype).itemsize), dtype).tolist())
+def integers_at(address: int | None, count: int) -> tuple[int, ...]:
+    """Reads an array of 64-bit integers."""
+    return tuple(np.frombuffer(bytes_at(address, count * 8), np.int64).tolist())
 
 
 def pointers_at(address: int | None, count: int) -> list[int]:

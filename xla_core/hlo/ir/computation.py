@@ -268,7 +268,7 @@ class HloComputation:
     __str__ = to_text
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        refuse_pickle(self, "send module.to_text(), which xla_core.parse reads")
+        refuse_pickle(self)
 
     def __repr__(self) -> str:
         return f"<computation {self.name}: {len(self._instructions)} instructions>"

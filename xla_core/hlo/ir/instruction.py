@@ -234,7 +234,7 @@ class HloInstruction:
         return instruction_to_text(self)
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        refuse_pickle(self, "send module.to_text(), which xla_core.parse reads")
+        refuse_pickle(self)
 
     def __repr__(self) -> str:
         return f"<{self.name} = {self.shape} {self.opcode}({', '.join(o.name for o in self._operands)})>"

@@ -198,7 +198,7 @@ class HloModule:
         return self.to_text()
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        refuse_pickle(self, "send module.to_text(), which xla_core.parse reads")
+        refuse_pickle(self)
 
     def __repr__(self) -> str:
         return f"<HloModule {self.name}: {len(self._computations)} computations, {self.instruction_count} instructions>"

@@ -137,10 +137,10 @@ def _active(t: Expression, end: Expression) -> tuple[Expression, Expression]:
     return on.where(0, t), start
 
 
-def _corner(t: Expression, at: Expression, size: int) -> list[list[Expression]]:
-    """The elements of a block on the diagonal, each s[1]."""
-    block = window(window(t, 1, at, size), 2, at, size)
-    return [[part(part(block, 1, i, i + 1), 2, j, j + 1).reshape((1,)) for j in range(size)] for i in range(size)]
+def _corner(t: Expression, at: Expression) -> list[list[Expression]]:
+    """The elements of a block of 2x2 on the diagonal, each s[1]."""
+    block = window(window(t, 1, at, 2), 2, at, 2)
+    return [[part(part(block, 1, i, i + 1), 2, j, j + 1).reshape((1,)) for j in range(2)] for i in range(2)]
 
 
 def _vector(*elements: Expression) -> Expression:
@@ -154,20 +154,20 @@ def _single_shift(t: Expression, start: Expression, end: Expression, exceptional
 
     (Wilkinson.)
     """
-    (a, b), (c, d) = _corner(t, (end - 2).maximum(0), 2)
+    (a, b), (c, d) = _corner(t, (end - 2).maximum(0))
     half = (a - d) / 2
     root = (half * half + b * c).sqrt()
     plus, minus = half + root, half - root
     far = (abs(plus) > abs(minus)).where(plus, minus)
     shift = d - abs(far).equals(0).where(0, b * c / abs(far).equals(0).where(1, far))
     extra = spread(exceptional, (1,), ()).where(abs(c).astype(c.element_type), 0)
-    (x, _), (y, _) = _corner(t, start, 2)
+    (x, _), (y, _) = _corner(t, start)
     return _vector(x - shift - extra, y)
 
 
 def _double_shift(t: Expression, start: Expression, end: Expression, exceptional: Expression) -> Expression:
     """The first column of the product of t minus both eigenvalues of the last corner. (Francis.)"""
-    (a, b), (c, d) = _corner(t, (end - 2).maximum(0), 2)
+    (a, b), (c, d) = _corner(t, (end - 2).maximum(0))
     above = element(row(t, (end - 2).maximum(0)), (end - 3).maximum(0))
     special = spread(exceptional, (1,), ())
     size = abs(c) + abs(above)
@@ -242,7 +242,7 @@ def _turned(t: Expression, z: Expression, at: Expression, v: Expression) -> tupl
 
 def _standardized(t: Expression, z: Expression, at: Expression, active: Expression) -> tuple[Expression, Expression]:
     """Rotates a 2x2 block so that it is triangular or has equal diagonal elements. (LAPACK: dlanv2)"""
-    (a, b), (c, d) = _corner(t, at, 2)
+    (a, b), (c, d) = _corner(t, at)
     half = (a - d) / 2
     below = half * half + b * c
     is_split = below >= 0
@@ -265,7 +265,7 @@ def _standardized(t: Expression, z: Expression, at: Expression, active: Expressi
     t = with_window(t, 1, at, product(adjoint(turn), rows))
     t = with_window(t, 2, at, product(window(t, 2, at, 2), turn))
     z = with_window(z, 2, at, product(window(z, 2, at, 2), turn))
-    (a, b), (c, d) = _corner(t, at, 2)
+    (a, b), (c, d) = _corner(t, at)
     mean = (a + d) / 2
     a, d = ((acts & ~is_split).where(mean, x) for x in (a, d))
     c = (acts & is_split).where(0, c)
