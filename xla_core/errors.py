@@ -118,7 +118,7 @@ class XlaError(Exception):
 
     def _text(self, code: str) -> str:
         text = f"{code}{self.message}"
-        if self.location is not None:
+        if self.location is not None and self.location != SourceLocation():
             text = f"{self.location}: {text}"
         if self.op is not None and self.op not in self.message:
             text += f" [op: {self.op}]"

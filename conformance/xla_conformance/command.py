@@ -73,7 +73,9 @@ def conform(
     elif coverage:
         actions.coverage(out)
     elif runner is not None:
-        refused = {"lf": last_failed or None, "waivers": waivers, "earlier": earlier, **limits}
+        refused = {"lf": last_failed or None, "waivers": waivers, "earlier": earlier, "total_seconds": total_seconds}
+        if test_seconds is not None:
+            common["test_seconds"] = test_seconds
         _run_ahead_of_time(
             out, backend, report, refused, runner=runner, c_compiler=c_compiler, seed=seed or 0, **common
         )

@@ -50,3 +50,7 @@ def test_an_error_of_the_verifier_shows_the_line():
     assert caught.value.location.line == 3
     line, caret = caught.value.snippet.split("\n")
     assert line[caret.index("^") :].startswith("stablehlo.transpose")
+
+
+def test_a_place_without_a_name_is_not_printed() -> None:
+    assert str(xla.InvalidArgumentError("no", location=SourceLocation())) == "INVALID_ARGUMENT: no"

@@ -12,6 +12,7 @@ from xla_core.hlo.ir.computation import HloComputation
 from xla_core.hlo.ir.host_compute import is_host_compute
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ir.module import HloModule
+from xla_core.hlo.ops.custom_calls import CALLBACK, PARTITIONED_CALLBACK
 from xla_core.hlo.table.op_table import Trait
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.shape import Shape
@@ -177,9 +178,10 @@ def placement_text(placement: Sequence[InstructionPlacement]) -> str:
 def host_summary(placement: Sequence[InstructionPlacement]) -> str:
     """What the host runs, and what the device would need instead, in one sentence; "" if it runs nothing.
 
-    What would save most by the estimate of `InstructionPlacement.saves` comes first.
+    What would save most by the estimate of `InstructionPlacement.saves` comes first. Calls of Python functions are left
+    out, because no device can run them.
     """
-    on_host = [p for p in placement if p.on_host]
+    on_host = [p for p in placement if p.on_host and not _calls_python(p)]
     if not on_host:
         return ""
     saved: dict[str, float] = {}
@@ -199,3 +201,7 @@ def host_summary(placement: Sequence[InstructionPlacement]) -> str:
         f"and {sum(p.bytes_crossed for p in on_host)} bytes cross between it and the device; "
         f"the device lacks {'; '.join(causes)}{more}"
     )
+
+
+def _calls_python(p: InstructionPlacement) -> bool:
+    return any(lack.detail in (CALLBACK, PARTITIONED_CALLBACK) for lack in p.lacks)

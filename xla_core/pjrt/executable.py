@@ -127,6 +127,10 @@ def _program(args: Any) -> tuple[bytes, str]:
 
 def compile_program(client: PjrtClient, args: Any) -> Program:
     """Compiles the program that a host gives to `Client_Compile` or `Compile`."""
+    from xla_core.passes.legalization.unmet import (
+        NeedsFallbackError,
+    )  # deferred: hosts that load programs need no passes
+
     code, form = _program(args)
     if form not in ("mlir", "hlo"):
         raise UnimplementedError(f"programs in the format {form!r} are not supported", hint='use "mlir" or "hlo"')
@@ -141,7 +145,13 @@ def compile_program(client: PjrtClient, args: Any) -> Program:
         _warn_of_gathers(hlo)
     elif client.devices[0].memories[0].is_host_addressable:
         released = take_small_donations(hlo)
-    return Program(client.client.compile(hlo, options), signature, data, released)
+    try:
+        executable = client.client.compile(hlo, options)
+    except NeedsFallbackError as error:
+        error.hint = "give the target these ops or a decomposition of them (`xla plan` lists the fewest), or compile "
+        error.hint += 'without the option xla_core_fallback="none", so that the host runs them'
+        raise
+    return Program(executable, signature, data, released)
 
 
 @implements("Client_Compile")

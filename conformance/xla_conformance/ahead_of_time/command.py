@@ -45,6 +45,7 @@ class AheadOfTimeRun:
     settings: tuple[str, ...] = ()
     seed: int = 0
     workers: int = 1
+    test_seconds: float = 60.0
 
     def run(self, out: Console, folder: Path, *, show_files: bool) -> None:
         """Runs the cases, prints the results and writes the report to a folder.
@@ -59,7 +60,7 @@ class AheadOfTimeRun:
         target, others = _target(self.settings)
         options = programs.compile_options(others)
         options = options.model_copy(update={"backend": spec.options.model_validate(options.backend)})
-        machine = Machine(compiler, target, options, self.c_compiler, self.runner)
+        machine = Machine(compiler, target, options, self.c_compiler, self.runner, self.test_seconds)
         machine.check()
         order = "another" if machine.is_swapped else "the same"
         triple = target.triple or compiler.target_config.triple

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,6 @@ from xla_core.hlo import HloModule, Shape
 
 __all__ = ["Machine", "NoProgramError"]
 
-_SECONDS = 300
 _DOUBLE = "HloModule double\nENTRY main { x = f32[300] parameter(0)\n ROOT y = f32[300] add(x, x) }"
 _BYTE_ORDER = "int main(void) { unsigned one = 1; return *(unsigned char *)&one == 1 ? 11 : 12; }\n"
 
@@ -38,11 +38,19 @@ class Machine:
         options: the options of the passes.
         c_compiler: a C compiler for the target, with its options: "aarch64-linux-gnu-gcc -static".
         runner: what runs a program of the target, with its options: "qemu-aarch64 -L /usr/aarch64-linux-gnu".
+        seconds: how long a program may run.
     """
 
     def __init__(
-        self, compiler: Compiler, target: AheadOfTimeOptions, options: CompileOptions, c_compiler: str, runner: str
+        self,
+        compiler: Compiler,
+        target: AheadOfTimeOptions,
+        options: CompileOptions,
+        c_compiler: str,
+        runner: str,
+        seconds: float = 60.0,
     ) -> None:
+        self._seconds = seconds
         self._compiler, self._target, self._options = compiler, target, options
         self._c_compiler, self._runner = shlex.split(c_compiler), shlex.split(runner)
         for option, words in (("--cc", self._c_compiler), ("--runner", self._runner)):
@@ -122,7 +130,9 @@ class Machine:
                 )
             done = self._started(folder, "example", *(f"{number}.bin" for number in range(len(arguments))))
             if done.returncode:
-                raise InternalError(f"the program ends with status {done.returncode}: {done.stderr[-500:]}")
+                raise InternalError(
+                    f"the program {_ending(done.returncode)}: {done.stderr[-500:] or 'it printed nothing'}"
+                )
             return [self._array(folder / f"model.result{number}", shape) for number, shape in enumerate(shapes)]
 
     def _array(self, path: Path, shape: Shape) -> np.ndarray:
@@ -139,6 +149,14 @@ class Machine:
     def _started(self, folder: Path, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         command = [*self._runner, f"./{program}", *arguments]
         try:
-            return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=_SECONDS)
+            return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=self._seconds)
         except subprocess.TimeoutExpired:
-            raise InternalError(f"the program ran for more than {_SECONDS} seconds") from None
+            raise InternalError(f"the program ran for more than {self._seconds:g} seconds") from None
+
+
+def _ending(status: int) -> str:
+    if status >= 0:
+        return f"ends with status {status}"
+    name = signal.Signals(-status).name
+    lacks = ", so the runner's processor lacks an instruction of the code" if name == "SIGILL" else ""
+    return f"ends by {name}{lacks}"

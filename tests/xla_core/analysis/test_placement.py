@@ -91,3 +91,15 @@ def test_an_executable_knows_its_placement() -> None:
         )
         assert not any(p.on_host for p in executable.placement())
         np.testing.assert_allclose(np.asarray(executable(np.zeros(4, np.float32))[0]), 0)
+
+
+def test_no_device_is_asked_to_call_python() -> None:
+    text = (
+        'HloModule m\n\nENTRY e {\n  x = f32[8] parameter(0)\n  y = f32[8] custom-call(x), custom_call_target="'
+        'xla_core_python_callback", api_version=API_VERSION_TYPED_FFI\n  ROOT z = f32[8] add(y, y)\n}\n'
+    )
+    placement = place_instructions(
+        xla.parse(text), TargetConfig(name="t", capabilities=Capabilities.all_of(opcodes=["add"]))
+    )
+    assert [p.name for p in placement if p.on_host] == ["y"]
+    assert host_summary(placement) == ""

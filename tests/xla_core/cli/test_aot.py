@@ -30,4 +30,7 @@ def test_wrong_values_are_refused(xla: Callable[..., Any], toy_backend: str, pro
         assert allowed in result.err
     result = xla("aot", program, "--backend", toy_backend, "-o", "2nd-model")
     assert result.code == 2
-    assert "name" in result.err
+    assert "an identifier of C, as in out/mlp, not '2nd-model'" in result.err
+    result = xla("aot", program, "--backend", toy_backend, "-o", str(program.parent))
+    assert result.code == 2
+    assert "an identifier of C" in result.err

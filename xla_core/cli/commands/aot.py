@@ -9,6 +9,7 @@ import typer
 
 from xla_core.cli import output, programs
 from xla_core.cli.options import Backend, Program, Settings, Shapes
+from xla_core.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from xla_core.backend import BackendSpec, Platform
@@ -47,6 +48,11 @@ def aot(
     """
     from xla_core.backend import AheadOfTimeOptions
 
+    if output_file.is_dir() or not output_file.name.isascii() or not output_file.name.isidentifier():
+        raise InvalidArgumentError(
+            f"--output must be a path whose last part is an identifier of C, as in out/mlp, not {str(output_file)!r}",
+            hint="it is the prefix of the files' names and of the functions, and has no ending",
+        )
     target = AheadOfTimeOptions.model_validate(
         {
             "name": output_file.name,

@@ -50,13 +50,13 @@ def check_argument(what: str, shape: Shape, declared: Shape) -> None:
         InvalidArgumentError: where element type, rank or a size doesn't fit.
     """
     wrong = f"{what} must be {declared}, not {shape}"
-    if shape.element_type is not declared.element_type:
-        raise InvalidArgumentError(wrong, hint=conversion_hint(declared.element_type))
     if shape.rank != declared.rank:
         raise InvalidArgumentError(wrong)
-    sizes = zip(shape.dimensions, declared.dimensions, declared.dynamic_flags, strict=True)
+    sizes = list(zip(shape.dimensions, declared.dimensions, declared.dynamic_flags, strict=True))
+    if any(size != wanted for size, wanted, is_dynamic in sizes if not is_dynamic):
+        raise InvalidArgumentError(wrong)
+    if shape.element_type is not declared.element_type:
+        raise InvalidArgumentError(wrong, hint=conversion_hint(declared.element_type))
     for dimension, (size, wanted, is_dynamic) in enumerate(sizes):
-        if not is_dynamic and size != wanted:
-            raise InvalidArgumentError(wrong)
         if is_dynamic and wanted != Shape.UNBOUNDED and size > wanted:
             raise InvalidArgumentError(f"{wrong}: the size of dimension {dimension}, {size}, is over its bound")

@@ -53,8 +53,8 @@ FULL_TO_SHARD, SHARD_TO_FULL = "SPMDFullToShardShape", "SPMDShardToFullShape"
 RESHARDING = (FULL_TO_SHARD, SHARD_TO_FULL)
 """Targets that split a tensor into shards or join the shards. On one device, the result is the operand."""
 
-PARTITIONED_CALLBACK = "xla_core_partitioned_python_callback"
-"""Target that calls a Python function on each device with its shards of the operands."""
+CALLBACK, PARTITIONED_CALLBACK = "xla_core_python_callback", "xla_core_partitioned_python_callback"
+"""Targets that call a Python function: once with whole arrays, or on each device with its shards of them."""
 
 ANNOTATIONS = ("Sharding", *RESHARDING, "LayoutConstraint")
 """Targets that annotate the sharding or layout of their operand. Their result is the operand."""

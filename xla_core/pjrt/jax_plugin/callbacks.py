@@ -17,9 +17,7 @@ import numpy as np
 
 from xla_core.errors import FailedPreconditionError
 from xla_core.hlo import parse_backend_config, register_custom_call
-from xla_core.hlo.ops.custom_calls import PARTITIONED_CALLBACK
-
-_TARGET = "xla_core_python_callback"
+from xla_core.hlo.ops.custom_calls import CALLBACK, PARTITIONED_CALLBACK
 
 _numbers = itertools.count(1)
 
@@ -87,7 +85,7 @@ def emit(
         sharding = None
         target = PARTITIONED_CALLBACK
     else:
-        target = _TARGET
+        target = CALLBACK
     lower = ffi.build_ffi_lowering_function(target, has_side_effect=has_side_effect)
     device = _only_device(ctx, sharding)
     place = {}
@@ -149,7 +147,7 @@ def _with_token(sharding: Any) -> Any:
 
 
 @register_custom_call(PARTITIONED_CALLBACK)
-@register_custom_call(_TARGET)
+@register_custom_call(CALLBACK)
 def _run(context: Any, instruction: Any, values: Sequence[Any]) -> Any:
     config = context.call_sites.get(instruction)
     if config is None:
