@@ -30,6 +30,7 @@ class Memory:
     def __init__(self, size_bytes: int) -> None:
         self.size = -(-size_bytes // _PAGE) * _PAGE
         self.data = _aligned_zeros(self.size)
+        self.host_address = int(self.data.ctypes.data)
         self.initialized = np.zeros(self.size, np.bool_)
         self.tracks_initialization = True
         self._lock = threading.Lock()

@@ -207,7 +207,8 @@ def run_fast(launch: Launch, siblings: Collection[Kernel] = ()) -> Counters:
 
     def run(part: int) -> None:
         memory = np.empty(scratch, np.uint8)
-        start = memory.ctypes.data + -memory.ctypes.data % 64
+        start = memory.ctypes.data
+        start += -start % 64
         code.run(context.ctypes.data, start, blocks * part // parts, blocks * (part + 1) // parts)
 
     run_on_cores(run, parts)
@@ -248,24 +249,18 @@ def run_on_cores(run: Callable[[int], None], parts: int) -> None:
 
 def _context(launch: Launch) -> np.ndarray[Any, np.dtype[np.int64]]:
     memory, kernel = launch.memory, launch.kernel
-    parameters = np.zeros(max(1, -(-len(launch.parameters) // 8)), np.int64)
-    parameters.view(np.uint8)[: len(launch.parameters)] = np.frombuffer(launch.parameters, np.uint8)
-    words = {
-        Context.MEMORY_BASE: memory.base,
-        Context.MEMORY_SIZE: memory.size,
-        Context.MEMORY: memory.data.ctypes.data,
-        Context.SHARED_BYTES: launch.shared_bytes,
-        Context.FUEL: launch.limit,
-        **dict(zip((Context.GRID_X, Context.GRID_Y, Context.GRID_Z), launch.grid, strict=True)),
-        **dict(zip((Context.BLOCK_X, Context.BLOCK_Y, Context.BLOCK_Z), launch.block, strict=True)),
-    }
-    head = Context.GLOBALS + len(kernel.globals)
-    context = np.zeros(head + parameters.size, np.int64)
-    for place, word in words.items():
-        context[place] = word
-    for number, variable in enumerate(kernel.globals):
-        context[Context.GLOBALS + number] = launch.address(Symbol(variable))
-    context[head:] = parameters
+    words = [0] * Context.GLOBALS
+    words[Context.MEMORY_BASE] = memory.base
+    words[Context.MEMORY_SIZE] = memory.size
+    words[Context.MEMORY] = memory.host_address
+    words[Context.GRID_X : Context.GRID_Z + 1] = launch.grid
+    words[Context.BLOCK_X : Context.BLOCK_Z + 1] = launch.block
+    words[Context.SHARED_BYTES] = launch.shared_bytes
+    words[Context.FUEL] = launch.limit
+    words += [launch.address(Symbol(variable)) for variable in kernel.globals]
+    head = len(words)
+    parameters = launch.parameters.ljust(-(-len(launch.parameters) // 8) * 8, b"\0")
+    context = np.array([*words, *memoryview(parameters).cast("q"), 0], np.int64)
     context[Context.PARAMETERS] = context.ctypes.data + 8 * head
     return context
 
