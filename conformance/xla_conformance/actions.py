@@ -1,4 +1,4 @@
-"""What `xla conform` does: runs the tests, or one of the things that run none."""
+"""The actions of `xla conform`: to run the tests, and those that run no test, such as to compare two reports."""
 
 from __future__ import annotations
 

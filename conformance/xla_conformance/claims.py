@@ -1,4 +1,4 @@
-"""What a backend claims to run, and how a test ends that needs what the backend doesn't claim."""
+"""The claims of a backend. A test that needs more than the backend claims ends with NOT_SUPPORTED."""
 
 from __future__ import annotations
 

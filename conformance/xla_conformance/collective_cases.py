@@ -1,4 +1,4 @@
-"""Programs with one collective: every pair of kind, groups, mode, type, reducer, shape, dimension and place meets."""
+"""Programs with one collective, which cover every pair of kind, groups, mode, type, reducer, shape and place."""
 
 from __future__ import annotations
 

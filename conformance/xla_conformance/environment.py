@@ -1,4 +1,4 @@
-"""What a report says about where it was made: versions, machine and device."""
+"""The environment of a run, for its report: versions, machine and device."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def describe_environment(client: xla.Client | None = None, settings: Sequence[st
 
 
 def _marks(client: xla.Client) -> list[str]:
-    """What the backend declares that a reader of its results must know."""
+    """The declarations of the backend that a reader of its results must know."""
     executor = client.platform.executor(0)
     marks = []
     if executor.description.simulated:

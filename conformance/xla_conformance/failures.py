@@ -1,4 +1,4 @@
-"""What a test of the suite raises when a device is wrong: a sentence of the contract, and the data that show it."""
+"""Failure: the error of a test whose device is wrong, with a sentence of the contract and the data that show it."""
 
 from __future__ import annotations
 

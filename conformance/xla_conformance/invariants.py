@@ -1,4 +1,4 @@
-"""What no test may find changed, whatever it does with the backend."""
+"""The state of the process that no test may change, whatever it does with the backend."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def load_in_process(backend: str, settings: Sequence[str]) -> Outcome:
 
 
 class _Watch:
-    """Notes the devices that are opened, and the threads, files and processes of the stages before that."""
+    """Records which devices are opened, and the threads, files and processes that earlier stages leave."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -142,7 +142,7 @@ def _is_device(path: str) -> bool:
 
 
 class _Held:
-    """What the process holds now, by Linux's files in /proc."""
+    """The threads, files and memory of the process now, from Linux's files in /proc."""
 
     def __init__(self) -> None:
         tasks, descriptors, memory = (Path("/proc/self") / name for name in ("task", "fd", "statm"))

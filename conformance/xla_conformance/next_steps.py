@@ -1,4 +1,4 @@
-"""What a backend should add next, so that it runs the programs that it does not support."""
+"""The next additions to a backend, by which it would run programs that it does not support."""
 
 from __future__ import annotations
 

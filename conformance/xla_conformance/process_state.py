@@ -1,4 +1,4 @@
-"""What belongs to a whole process, so that a backend must leave it as it is."""
+"""The state that belongs to the whole process, which a backend must not change."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from xla_core.target import TargetConfig
 __all__ = ["Refuse", "refusing"]
 
 Refuse = Callable[..., Client]
-"""Takes opcodes, and returns a client whose compiler claims all that the backend claims, but these."""
+"""Takes opcodes, and returns a client whose compiler claims what the backend claims, without these opcodes."""
 
 
 @contextlib.contextmanager

@@ -1,1 +1,1 @@
-"""What the tests of transfers, memory, streams and events are made of: patterns, gates, blocks of memory, schedules."""
+"""Tools of the tests of transfers, memory, streams and events: patterns, gates, blocks of memory, schedules."""

@@ -1,4 +1,4 @@
-"""What tests of several files are given."""
+"""Fixtures that tests of several files use."""
 
 from __future__ import annotations
 
@@ -44,5 +44,5 @@ def launcher(platform: Platform, executor: StreamExecutor, options: CompileOptio
 
 @pytest.fixture(scope="session")
 def large_launcher(platform: Platform, executor: StreamExecutor, options: CompileOptions) -> Launcher | None:
-    """The same for 2 MiB and an element: a backend may run large work in another way."""
+    """The same for 2 MiB and one element more, because a backend may run large work in another way."""
     return make_launcher(platform, executor, options, size=(2 << 20) + 4)
