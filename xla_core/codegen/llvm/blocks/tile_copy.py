@@ -29,6 +29,8 @@ class TileLayout:
         along_depth: whether neighbouring terms, and not neighbouring lines, are neighbours in the operand's memory.
         width: neighbours that a thread reads at once. It divides the sizes of the operand and of the tile.
         run: how many groups of neighbours, one after another in memory, are read by the same few threads.
+        spread: how many terms, `run` apart, neighbouring groups of threads store at once, to different banks; 1 unless
+            neighbouring lines are neighbours in shared memory.
         line_stride, depth_stride: the distances of neighbours in shared memory, in elements. One of them is 1.
     """
 
@@ -41,6 +43,7 @@ class TileLayout:
     run: int
     line_stride: int
     depth_stride: int
+    spread: int = 1
 
     @property
     def groups(self) -> int:
@@ -116,7 +119,13 @@ class TileCopy:
             line = b.add(b.mul(line_high, b.int_(low)), line)
             term = b.mul(b.add(b.mul(outer, b.int_(layout.run)), group), b.int_(layout.width))
             return [self._line(layout.all_lines, b.add(first, line))], line, term
-        group, term, outer = self._split(number, layout.run, layout.depth)
+        if layout.spread > 1:
+            terms = layout.run * layout.spread
+            sizes = (layout.run, layout.spread, layout.run, layout.depth // terms)
+            group, part, near, far, outer = self._split(number, *sizes)
+            term = b.add(b.mul(far, b.int_(terms)), b.add(b.mul(part, b.int_(layout.run)), near))
+        else:
+            group, term, outer = self._split(number, layout.run, layout.depth)
         group = b.add(b.mul(outer, b.int_(layout.run)), group)
         start = b.add(b.udiv(first, b.int_(layout.width)), group)
         lines = self._line(layout.all_lines // layout.width, start) * layout.width

@@ -28,6 +28,7 @@ from xla_core.target import MatrixShape, ParallelModel
 _LEAST_THREADS = 128
 _DEPTH_BYTES = 64  # of a line of a tile
 _MOST_CODE = 2048  # HLO instructions in all copies of what depends on the product
+_THREADS_AT_ONCE = 8  # that store vectors to shared memory
 _MOST_STAGES = 4  # of asynchronous copies
 _PADDING = 4  # elements between the lines of a tile, so that its columns don't all lie in the same banks
 
@@ -295,14 +296,18 @@ def _layout(
     along_depth = widths[term] >= max(widths[line], 1) and (widths[term] > 0 or widths[line] == 0)
     width = max(1, widths[term if along_depth else line])
     run = max(1, min((terms if along_depth else lines) // width, model.transaction_bytes // (width * source)))
-    strides = (1, lines + _PADDING)
+    strides, spread = (1, lines + _PADDING), 1
     if matrix is not None and (along_depth or not _turns(model, matrix)):
         strides = (terms + max(_PADDING, model.vector_bytes // kept), 1)
     elif matrix is not None:
         strides, run = (1, lines + model.vector_bytes // kept), lines // width
+        # The lines of a term are an odd number of vectors apart from those of the next one. Eight threads that store
+        # vectors at once use all banks if the terms that they store to are as many apart as a term has vectors.
+        if width * kept == model.vector_bytes and terms % _THREADS_AT_ONCE == 0:
+            spread = max(1, _THREADS_AT_ONCE // run)
     elif not along_depth:
         run = lines // width
-    return TileLayout(sizes[1 + side], sizes[3], lines, terms, along_depth, width, run, *strides)
+    return TileLayout(sizes[1 + side], sizes[3], lines, terms, along_depth, width, run, *strides, spread)
 
 
 def _turns(model: ParallelModel, matrix: MatrixShape) -> bool:
