@@ -92,7 +92,7 @@ def test_header_says_shapes_types_and_sizes() -> None:
 
 @needs_host
 @pytest.mark.parametrize("emit", ["object", "c"])
-def test_example_of_arrays_of_many_dimensions_stays_within_its_memory(emit: str, tmp_path: Path) -> None:
+def test_example_with_arrays_of_many_dimensions_or_none_holds_its_memory(emit: str, tmp_path: Path) -> None:
     dimensions = (2, *[1] * 30, 3)
     shape = f"f32[{','.join(map(str, dimensions))}]"
     text = f"""HloModule wide
@@ -101,14 +101,16 @@ ENTRY main {{
   n = f32[] parameter(1)
   spread = {shape} broadcast(n), dimensions={{}}
   sum = {shape} add(x, spread)
-  ROOT both = (f32[], {shape}) tuple(n, sum)
+  empty = f32[0,2] parameter(2)
+  ROOT all = (f32[], {shape}, f32[0,2]) tuple(n, sum, empty)
 }}"""
     x = np.arange(6, dtype=np.float32).reshape(dimensions)
     sanitized = ["-fsanitize=undefined,address", "-fno-sanitize-recover=all"]
-    n, total = HOST.results(xla.parse(text), [x, np.float32(4)], tmp_path, sanitized, emit=emit)
-    assert n == 4
+    inputs = [x, np.float32(4), np.zeros((0, 2), np.float32)]
+    n, total, empty = HOST.results(xla.parse(text), inputs, tmp_path, sanitized, emit=emit)
+    assert (n, empty.shape) == (4, (0, 2))
     np.testing.assert_array_equal(total, x + 4)
-    assert '{"result1", "f32", 24, 32, model_dimensions + 32}' in (tmp_path / "model.h").read_text()
+    assert '{"result1", "f32", 24, 32, model_dimensions + 34}' in (tmp_path / "model.h").read_text()
 
 
 @needs_host
