@@ -9,8 +9,12 @@ from typing import ClassVar
 from xla_backend_template.compiler import TemplateCompiler
 from xla_core.codegen.llvm import KernelEmitter, TargetAbi, compile_ir, emitter_capabilities
 from xla_core.errors import UnimplementedError
-from xla_core.hlo import HloInstruction
+from xla_core.hlo import OPS, ElementType, HloInstruction, Trait
 from xla_core.target import FusionPreferences, TargetConfig
+
+_BETWEEN_DEVICES = {Trait.COLLECTIVE, Trait.HOST_TRANSFER, Trait.PER_DEVICE, Trait.ASYNC}
+_OPS_OF_THUNKS = frozenset(name for name, op in OPS.items() if not op.traits.isdisjoint(_BETWEEN_DEVICES))
+"""Ops that need no kernel: the core's thunks run them, through the driver's copies."""
 
 
 class LlvmCompiler(TemplateCompiler):
@@ -24,10 +28,10 @@ class LlvmCompiler(TemplateCompiler):
 
     @cached_property
     def target_config(self) -> TargetConfig:
-        """Declares the ops that the shared emitter has code for."""
+        """Declares the ops that the shared emitter has code for, and those that the core runs between devices."""
         update = {
             "triple": self.abi.triple,
-            "capabilities": emitter_capabilities(),
+            "capabilities": emitter_capabilities().with_ops(_OPS_OF_THUNKS, [t for t in ElementType if t.is_array]),
             "parallel": self.abi.parallel,
             "fusion": FusionPreferences(),
         }
