@@ -18,8 +18,10 @@ import sys
 import tempfile
 import threading
 import time
+import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 import numpy as np
 
@@ -65,6 +67,25 @@ def _functions() -> dict[str, int]:
     }
 
 
+def _wakeup_file() -> int | None:
+    """The file descriptor that signals are written to; None in another thread than the main one."""
+    try:
+        number = signal.set_wakeup_fd(-1)
+    except ValueError:
+        return None
+    if number >= 0:
+        signal.set_wakeup_fd(number, warn_on_full_buffer=False)
+    return number
+
+
+def _thread_name() -> str:
+    """The name of the process's first thread in the system, such as `ps` shows it."""
+    try:
+        return Path("/proc/self/comm").read_text(encoding="utf-8")
+    except OSError:  # not on this system
+        return ""
+
+
 STATE: Mapping[str, Callable[[], object]] = {
     "environment variables": lambda: dict(os.environ),
     "the working directory": os.getcwd,
@@ -93,6 +114,9 @@ STATE: Mapping[str, Callable[[], object]] = {
     "the garbage collector": lambda: (gc.isenabled(), gc.get_threshold()),
     "the trace function": lambda: (sys.gettrace(), sys.getprofile(), threading.gettrace(), threading.getprofile()),
     "the fault handler": faulthandler.is_enabled,
+    "whether allocations of memory are traced": tracemalloc.is_tracing,
+    "the name of the process in the system": _thread_name,
+    "the file that signals are written to": _wakeup_file,
     "the locale": lambda: locale.setlocale(locale.LC_ALL),
     "how numbers are rounded": floating_point_environment,
     "decimal's context": lambda: repr(decimal.getcontext()),

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from xla_conformance.ops import OpCase, generate
+from xla_conformance.ops.domain import USUAL
 from xla_conformance.programs import PROGRAMS
 
 import xla_core
@@ -35,6 +36,21 @@ def test_common_types_are_covered() -> None:
     assert len(by_type[ElementType.F32]) > 75
     for t in ElementType:
         assert not t.is_array or len(by_type[t]) > 15, t
+
+
+def test_operands_without_elements_have_results() -> None:
+    """Sums of nothing, initial values and padding: they need no elements."""
+    found = set()
+    for case in CASES:
+        module = case.module()
+        for instruction in (i for c in module.computations for i in c.instructions if i.opcode == case.opcode):
+            operands = [leaf for operand in instruction.operands for leaf in operand.shape.array_leaves()]
+            if not all(leaf.num_elements for leaf in operands) and instruction.shape.array_leaves()[0].num_elements:
+                found.add((str(case.opcode), case.element_type))
+    for opcode in ("reduce", "dot"):
+        assert {element for name, element in found if name == opcode} >= set(USUAL), opcode
+    others = {"reduce-window", "convolution", "pad", "concatenate", "scatter", "gather", "dynamic-update-slice"}
+    assert {name for name, _ in found} >= others
 
 
 @pytest.mark.parametrize("opcode", sorted({case.opcode for case in CASES}))

@@ -1,7 +1,7 @@
 """The contexts that a case runs in: where its operands come from, what surrounds it, which layouts its arrays have.
 
 `place` puts a module of an op into a context; its results stay the same. `run` compiles and runs it, and checks what
-every execution promises: it leaves its arguments as they are, and gives the same results again.
+every execution promises: it leaves its arguments as they are, and gives the same results again, whatever ran before.
 """
 
 from __future__ import annotations
@@ -10,13 +10,12 @@ import dataclasses
 import itertools
 import zlib
 from collections.abc import Sequence
-from typing import Any
 from typing import Literal as OneOf
 
 import numpy as np
 
 from xla_conformance.bits import require_bits
-from xla_core import Client, CompileOptions, LoadedExecutable
+from xla_core import Buffer, Client, CompileOptions, LoadedExecutable
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, HloModule, Literal, Opcode, Shape, verify
 from xla_core.target import LayoutRules
 
@@ -25,6 +24,7 @@ __all__ = [
     "CONTEXTS",
     "Context",
     "Placed",
+    "before_for",
     "context_for",
     "contexts_for",
     "device_for",
@@ -43,7 +43,7 @@ class Context:
             unknown length keeps apart from the op.
         neighbours: none, or elementwise ops before and after it that give their operand for this program's arguments,
             which no pass can know.
-        layouts: the target's default layouts, or another order of dimensions for every second array of the entry.
+        layouts: the target's default layouts, or another order of dimensions for some arrays of the entry.
         level: the optimization level.
     """
 
@@ -228,9 +228,17 @@ def _through_loop(module: HloModule, count: HloInstruction, values: list[HloInst
     return [kept.get(v, v) for v in values]
 
 
+_TRANSPOSED = ((False, True), (False, True, True))
+"""Which arrays in turn are transposed. Each two of the first four differ in one of the patterns."""
+
+
 def _mix_layouts(module: HloModule, rules: LayoutRules) -> None:
-    """Gives the arrays of the entry layouts of their own: every second one of several dimensions is transposed."""
-    numbers = itertools.count()
+    """Gives the arrays of the entry layouts of their own: some of those of several dimensions are transposed.
+
+    The result has not the layout of the only parameter, or the default layout if there is no parameter.
+    """
+    number = zlib.crc32(str([*module.parameter_shapes, module.result_shape]).encode()) % len(_TRANSPOSED)
+    turns = itertools.cycle(_TRANSPOSED[number])
 
     def mixed(shape: Shape) -> Shape:
         if shape.is_tuple:
@@ -238,13 +246,13 @@ def _mix_layouts(module: HloModule, rules: LayoutRules) -> None:
         if not shape.is_array:
             return shape
         layout = rules.layout(shape.without_layout())
-        if shape.rank > 1 and not layout.tiles and next(numbers) % 2:
+        if shape.rank > 1 and not layout.tiles and next(turns):
             layout = dataclasses.replace(layout, minor_to_major=layout.minor_to_major[::-1])
         return shape.with_layout(layout)
 
     parameters = [mixed(s) for s in module.parameter_shapes]
-    if len(parameters) == 1:  # then the result differs from it
-        next(numbers)
+    if all(s.rank < 2 for shape in module.parameter_shapes for s in shape.array_leaves()):
+        next(turns)  # so that the result is transposed
     module.set_entry_layout(parameters, mixed(module.result_shape))
 
 
@@ -262,17 +270,24 @@ def device_for(client: Client, name: str) -> int:
 
 
 def run(
-    client: Client, executions: Sequence[Placed], *, device: int = 0, deterministic: bool = True
+    client: Client,
+    executions: Sequence[Placed],
+    *,
+    device: int = 0,
+    deterministic: bool = True,
+    before: OneOf["same", "other", "alike"] = "same",
 ) -> list[list[np.ndarray]]:
-    """Compiles a placed module, executes it twice with the same buffers, and returns the results of the first time.
+    """Compiles a placed module, executes it several times for each execution, and returns the results.
 
     Args:
         executions: the module with its arguments, for one execution after the other (`Placed.with_each`).
         device: the place of the device among the client's.
-        deterministic: whether both executions must give the same bits.
+        deterministic: whether two executions with the same arguments must give the same bits.
+        before: with which arguments it is executed first: the same ones, other ones in other places of each array, or
+            such ones that begin alike. A kernel that keeps something of its first launch is wrong in the second.
 
     Raises:
-        Failure: an argument changed, or the second execution differs from the first.
+        Failure: an argument changed, or the second of two executions with the same arguments differs from the first.
     """
     module, context = executions[0].module, executions[0].context
     options = CompileOptions(
@@ -282,18 +297,73 @@ def run(
         device_assignment=((device,),) if device else None,
     )
     executable = client.compile(module, options)
-    return [_run_twice(client, executable, placed, device, deterministic) for placed in executions]
+    if before == "same" or _has_promises(module):
+        return [_run_twice(client, executable, placed, device, deterministic) for placed in executions]
+    return [_run_after(client, executable, placed, device, before) for placed in executions]
+
+
+_SMALL = 1 << 12
+
+
+def before_for(name: str) -> OneOf["same", "other", "alike"]:
+    """Returns with which arguments the case of a name is executed first: most often with other ones."""
+    turns: tuple[OneOf["same", "other", "alike"], ...] = ("same", "other", "alike", "other")
+    return turns[(zlib.crc32(name.encode()) >> 8) % len(turns)]
+
+
+def _has_promises(module: HloModule) -> bool:
+    """Whether an instruction promises something of its operands' values, which other values may break."""
+    promises = ("indices_are_sorted", "unique_indices")
+    return any(i.attributes.get(name) for c in module.computations for i in c.instructions for name in promises)
 
 
 def _run_twice(
     client: Client, executable: LoadedExecutable, placed: Placed, device: int, deterministic: bool
 ) -> list[np.ndarray]:
     buffers = [client.buffer_from_host(a, device) for a in placed.arguments]
-    first = [np.array(r) for r in executable.execute(buffers)]
-    second = [np.array(r) for r in executable.execute(buffers)]
-    program: dict[str, Any] = {"module": placed.module, "arguments": placed.arguments}
-    kept = [np.array(b) for b in buffers]
-    require_bits("An execution leaves its arguments as they are.", kept, placed.arguments, **program)
-    if deterministic:
-        require_bits("A second execution with the same arguments gives the same results.", second, first, **program)
+    first, *others = [[np.array(r) for r in executable.execute(buffers)] for _ in range(2 if _is_large(placed) else 5)]
+    _require_kept(buffers, placed)
+    for results in others if deterministic else ():
+        require_bits(
+            "A second execution with the same arguments gives the same results.",
+            results,
+            first,
+            module=placed.module,
+            arguments=placed.arguments,
+        )
     return first
+
+
+def _is_large(placed: Placed) -> bool:
+    """Whether executions take more time than comparing their results."""
+    return sum(a.size for a in placed.arguments) > _SMALL
+
+
+def _run_after(
+    client: Client, executable: LoadedExecutable, placed: Placed, device: int, before: OneOf["other", "alike"]
+) -> list[np.ndarray]:
+    """Executes a module with other arguments, whose memory it frees, and then with its own."""
+    buffers = [client.buffer_from_host(_moved(a, int(before == "alike")), device) for a in placed.arguments]
+    for buffer in [*executable.execute(buffers), *buffers]:
+        buffer.block_until_ready()
+        buffer.delete()
+    buffers = [client.buffer_from_host(a, device) for a in placed.arguments]
+    results = [np.array(r) for r in executable.execute(buffers)]
+    _require_kept(buffers, placed)
+    return results
+
+
+def _moved(array: np.ndarray, kept: int) -> np.ndarray:
+    """Returns the array with each element in the next one's place, but for the first `kept` ones. Scalars stay."""
+    flat = array.reshape(-1)
+    return np.concatenate([flat[:kept], np.roll(flat[kept:], 1)]).reshape(array.shape)
+
+
+def _require_kept(buffers: Sequence[Buffer], placed: Placed) -> None:
+    require_bits(
+        "An execution leaves its arguments as they are.",
+        [np.array(b) for b in buffers],
+        placed.arguments,
+        module=placed.module,
+        arguments=placed.arguments,
+    )

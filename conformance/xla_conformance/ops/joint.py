@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from typing import Literal as OneOf
 
 import numpy as np
 import pytest
@@ -61,7 +62,12 @@ class JointRuns:
         self._failure: Exception | None = None
         self._module: HloModule | None = None
 
-    def start(self, members: Mapping[str, Callable[[], Placed | None]], device: int) -> None:
+    def start(
+        self,
+        members: Mapping[str, Callable[[], Placed | None]],
+        device: int,
+        before: OneOf["same", "other", "alike"] = "same",
+    ) -> None:
         """Runs the cases of these names together. A case for which the function returns None is left out."""
         self._results, self._suspects, self._failure, self._module = {}, set(), None, None
         placed = {}
@@ -77,7 +83,7 @@ class JointRuns:
         try:
             joined = join(list(placed.values()))
             self._module = joined.module
-            (results,) = run(self._client, [joined], device=device)
+            (results,) = run(self._client, [joined], device=device, before=before)
         except pytest.skip.Exception:  # the backend doesn't claim one of them
             return
         except Exception as error:

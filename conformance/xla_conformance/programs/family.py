@@ -23,6 +23,7 @@ __all__ = [
     "WRITTEN",
     "FamilyProgram",
     "donations",
+    "every_kind_of_kernel",
     "hundreds_of_arguments",
     "large_constants",
     "siblings",
@@ -133,6 +134,45 @@ def siblings(count: int = 6) -> list[FamilyProgram]:
     )
     ops = ("multiply", "subtract")
     return [FamilyProgram(f"sibling{i}", text.format(k=2 + i // 2, op=ops[i % 2])) for i in range(count)]
+
+
+def every_kind_of_kernel() -> FamilyProgram:
+    """A chain of ops that each have a kind of kernel of their own: products, orders, sums, indices, windows, copies."""
+    text = """HloModule m
+
+plus { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] add(a, b) }
+
+less { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = pred[] compare(a, b), direction=LT }
+
+ENTRY e {
+  a = f32[8,8] parameter(0)
+  b = f32[8,8] parameter(1)
+  n = s32[5] parameter(2)
+  zero = f32[] constant(0)
+  products = f32[8,8] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  sorted = f32[8,8] sort(products), dimensions={1}, to_apply=less
+  sums = f32[8] reduce(sorted, zero), dimensions={0}, to_apply=plus
+  windows = f32[8,8] reduce-window(products, zero), window={size=1x3 pad=0_0x1_1}, to_apply=plus
+  places = s32[5,1] reshape(n)
+  taken = f32[5,8] gather(windows, places), offset_dims={1}, collapsed_slice_dims={0},
+    start_index_map={0}, index_vector_dim=1, slice_sizes={1,8}
+  added = f32[8,8] scatter(a, places, taken), update_window_dims={1}, inserted_window_dims={0},
+    scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=plus
+  image = f32[1,8,8,1] reshape(added)
+  corner = f32[3,3] slice(b), slice={[0:3], [0:3]}
+  taps = f32[3,3,1,1] reshape(corner)
+  filtered = f32[1,8,8,1] convolution(image, taps), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f
+  turned = f32[8,8] transpose(added), dimensions={1,0}
+  joined = f32[8,16] concatenate(turned, sorted), dimensions={1}
+  padded = f32[9,17] pad(joined, zero), padding=1_0x0_1
+  first = s32[1] slice(n), slice={[0:1]}
+  start = s32[] reshape(first)
+  part = f32[3,5] dynamic-slice(padded, start, start), dynamic_slice_sizes={3,5}
+  whole = f32[9,17] dynamic-update-slice(padded, part, start, start)
+  ROOT r = (f32[8], f32[1,8,8,1], f32[9,17], f32[3,5]) tuple(sums, filtered, whole, part)
+}
+"""
+    return FamilyProgram("every_kind_of_kernel", text)
 
 
 def donations() -> list[FamilyProgram]:

@@ -11,7 +11,14 @@ import pytest
 from xla_conformance.bench import compiled
 from xla_conformance.bits import require_bits
 from xla_conformance.claims import require_devices
-from xla_conformance.programs.family import FAMILY, FamilyProgram, donations, hundreds_of_arguments, siblings
+from xla_conformance.programs.family import (
+    FAMILY,
+    FamilyProgram,
+    donations,
+    every_kind_of_kernel,
+    hundreds_of_arguments,
+    siblings,
+)
 from xla_core import (
     CancelledError,
     Client,
@@ -168,9 +175,9 @@ def test_each_run_gives_the_same_bits(client: Client, program: FamilyProgram, ra
 
 
 @pytest.mark.promise("executable.run", "executable.immutable")
-def test_hundreds_of_runs_are_alike(client: Client, random: np.random.Generator) -> None:
+@pytest.mark.parametrize("program", [siblings()[1], every_kind_of_kernel()], ids=str)
+def test_hundreds_of_runs_are_alike(client: Client, program: FamilyProgram, random: np.random.Generator) -> None:
     """More than a counter of 8 bits has numbers. The order of the arguments matters."""
-    program = siblings()[1]
     executable = compiled(client, program)
     values = program.arguments(random)
     buffers = [client.buffer_from_host(v) for v in values]

@@ -14,7 +14,7 @@ from xla_conformance.claims import held_types, not_supported
 from xla_conformance.failures import Failure
 from xla_conformance.ops import OpCase, generate
 from xla_conformance.ops.comparison import check
-from xla_conformance.ops.contexts import Context, Placed, context_for, device_for, place, run
+from xla_conformance.ops.contexts import Context, Placed, before_for, context_for, device_for, place, run
 from xla_conformance.ops.joint import BESIDE, Groups, JointRuns
 from xla_conformance.ops.names import words_of_cases
 from xla_core import Client
@@ -79,7 +79,7 @@ def test_op(
     record_property("element_type", case.element_type.value)
     if beside:
         parts = {name: lambda c=c, at=at: placed_if_held(backend, target, c, at) for name, (c, at) in beside.items()}
-        joint.start(parts, device_for(client, case.name))
+        joint.start(parts, device_for(client, case.name), before_for(case.name))
     if case.element_type not in held_types(backend):
         not_supported(f"the device holds no {case.element_type}")
     if target.flushes_products and case.has_denormal_products:
@@ -109,7 +109,8 @@ def test_op(
     placed = place(case.module(), context, case.arguments(), layouts=target.layouts)
     deterministic = Trait.NONDETERMINISTIC not in OPS[case.opcode].traits
     try:
-        (results,) = run(client, [placed], device=device_for(client, case.name), deterministic=deterministic)
+        before, device = before_for(case.name), device_for(client, case.name)
+        (results,) = run(client, [placed], device=device, deterministic=deterministic, before=before)
         record_property("max_ulp", compared(results, placed))
     except Exception as error:
         joint.is_wrong_alone(case.name, error)

@@ -15,7 +15,7 @@ import pytest
 from xla_conformance.claims import held_types, not_supported
 from xla_conformance.ops.comparison import Expected, check
 from xla_conformance.ops.compositions import Composition, compositions
-from xla_conformance.ops.contexts import ALONE, device_for, place, run
+from xla_conformance.ops.contexts import ALONE, before_for, device_for, place, run
 from xla_core import Client, evaluate
 from xla_core.target import TargetConfig
 
@@ -43,7 +43,8 @@ def test_one_op_after_another(
         not_supported(f"the device doesn't hold {composition.element_type} and a type of the results")
     arguments = composition.arguments(module, seed)
     placed = place(module, ALONE, arguments, layouts=target.layouts)
-    (results,) = run(client, [placed], device=device_for(client, composition.name))
+    before, device = before_for(composition.name), device_for(client, composition.name)
+    (results,) = run(client, [placed], device=device, before=before)
     check(
         f"{composition.opcode} of another op's result must be the reference evaluator's result:",
         results,

@@ -10,7 +10,7 @@ import pytest
 from xla_conformance.chosen import may_be_chosen
 from xla_conformance.claims import held_types, not_supported
 from xla_conformance.ops.comparison import check
-from xla_conformance.ops.contexts import device_for, place, run
+from xla_conformance.ops.contexts import before_for, device_for, place, run
 from xla_conformance.ops.elementwise import ValueCase, value_cases
 from xla_conformance.ops.names import words_of_value_cases
 from xla_core import Client
@@ -48,7 +48,7 @@ def test_values(
     runs = case.arguments()
     executions = place(case.module(), case.context, runs[0], layouts=target.layouts).with_each(runs)
     largest = 0.0
-    all_results = run(client, executions, device=device_for(client, case.name))
+    all_results = run(client, executions, device=device_for(client, case.name), before=before_for(case.name))
     for arguments, placed, results in zip(runs, executions, all_results, strict=True):
         ulp = check(
             f"{case.opcode} of {case.element_type} must be the reference evaluator's result by the rule {case.rule}:",

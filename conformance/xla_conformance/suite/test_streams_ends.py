@@ -47,13 +47,16 @@ _ONE_STREAM = [name for name in WAITS if "Stream.wait" not in name]
 
 
 @pytest.mark.promise("stream.synchronize", "event.ready-after-work")
-@pytest.mark.profile("full")
 def test_a_wait_lasts_as_long_as_the_work_after_65536_pieces(executor: StreamExecutor) -> None:
-    """A stream that counts its work in 16 bits begins again."""
+    """A stream that counts its work in 16 bits, or its waits and records in fewer, begins again."""
     stream = executor.create_stream()
     called: list[int] = []
+    stream.host_callback(pause(LONG / 10))  # the following ones wait in the queue
     for _ in range((1 << 16) + 1):
         stream.host_callback(lambda: None)
+    for _ in range((1 << 12) + 1):
+        stream.synchronize()
+        stream.wait(_recorded(stream))
     stream.host_callback(pause(LONG / 5))
     stream.host_callback(lambda: called.append(0))
     event = _recorded(stream)
@@ -62,7 +65,9 @@ def test_a_wait_lasts_as_long_as_the_work_after_65536_pieces(executor: StreamExe
     event.synchronize()
     stream.close()
     if not ended or not called:
-        raise Failure("A wait lasts until all enqueued work is done, but after 65,536 pieces of work it ended early.")
+        raise Failure(
+            "A wait lasts until all enqueued work is done, but after 65,536 pieces and 4,096 waits it ended early."
+        )
 
 
 @pytest.mark.promise("stream.synchronize", "event.synchronize-timeout", "event.ready-after-work", "stream.wait")

@@ -138,8 +138,9 @@ def test_an_xla_error_stays_what_it_is(stream: Stream, error: type[XlaError]) ->
 
 @pytest.mark.promise("stream.host-callback-raises", "stream.error")
 @pytest.mark.parametrize("error", [ValueError, KeyError, MemoryError, StopIteration, ZeroDivisionError])
-def test_another_exception_is_wrapped(stream: Stream, error: type[Exception]) -> None:
-    given = error("boom")
+@pytest.mark.parametrize("arguments", [("boom",), ()], ids=["with a message", "without one"])
+def test_another_exception_is_wrapped(stream: Stream, error: type[Exception], arguments: tuple[str, ...]) -> None:
+    given = error(*arguments)
     stream.host_callback(_raiser(given))
     event = stream.finish()
     event.synchronize(PATIENCE)

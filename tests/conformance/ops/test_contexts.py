@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 from xla_conformance.failures import Failure
-from xla_conformance.ops.contexts import CONTEXTS, Context, contexts_for, place, run
+from xla_conformance.ops.contexts import CONTEXTS, Context, before_for, contexts_for, place, run
 
 from xla_core import Buffer, Client, CompileOptions, LoadedExecutable, evaluate, parse
 
@@ -43,6 +43,23 @@ def test_results_stay_the_same(context: Context) -> None:
     placed = place(module, context, ARGUMENTS)
     for got, wanted in zip(evaluate(placed.module, *placed.arguments), evaluate(module, *ARGUMENTS), strict=True):
         np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("context", [c for c in CONTEXTS if c.layouts == "mixed"], ids=str)
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_each_two_arrays_differ_in_layout_in_some_case(context: Context, count: int) -> None:
+    met = set()
+    for size in range(2, 12):
+        names = [f"p{number}" for number in range(count)]
+        lines = [f"  {name} = f32[{size},3] parameter({number})" for number, name in enumerate(names)]
+        lines.append(f"  ROOT r = f32[{size},3] add({names[0]}, {names[-1]})")
+        module = parse("HloModule m\nENTRY main {\n" + "\n".join(lines) + "\n}\n")
+        placed = place(module, context, [np.ones((size, 3), np.float32)] * count)
+        shapes = [*placed.module.parameter_shapes, placed.module.result_shape]
+        orders = [shape.layout.minor_to_major for shape in shapes if shape.rank == 2 and shape.layout is not None]
+        met |= {pair for pair in itertools.combinations(range(len(orders)), 2) if orders[pair[0]] != orders[pair[1]]}
+        assert len(orders) > 1 or orders == [(0, 1)]
+    assert met == set(itertools.combinations(range(len(orders)), 2))
 
 
 @pytest.mark.parametrize(
@@ -87,3 +104,42 @@ def test_executions_must_repeat_and_keep_their_arguments(changes_arguments: bool
         client.changes_arguments = changes_arguments
         with pytest.raises(Failure, match=sentence):
             run(client, [place(module, Context(), [np.ones(4, np.float32)])])
+
+
+class _Remembering:
+    """An executable that gives the results of its first execution whose arguments began alike."""
+
+    def __init__(self, executable: LoadedExecutable, client: Client, key_bytes: int) -> None:
+        self._executable, self._client, self._key_bytes = executable, client, key_bytes
+        self._results: dict[bytes, list[np.ndarray]] = {}
+
+    def execute(self, buffers: list[Buffer]) -> list[Buffer]:
+        key = np.asarray(buffers[0]).tobytes()[: self._key_bytes]
+        results = self._executable.execute(buffers)
+        kept = self._results.setdefault(key, [np.array(r) for r in results])
+        return [self._client.buffer_from_host(array) for array in kept]
+
+
+class _RememberingClient(Client):
+    key_bytes = 0
+
+    def compile(self, *arguments: Any, **named: Any) -> Any:
+        return _Remembering(super().compile(*arguments, **named), self, self.key_bytes)
+
+
+@pytest.mark.parametrize(("before", "key_bytes"), [("other", 0), ("other", 8), ("alike", 4), ("alike", 0)])
+def test_results_that_were_kept_are_wrong(before: Literal["other", "alike"], key_bytes: int) -> None:
+    arguments = [np.arange(15, dtype=np.float32).reshape(3, 5) % 7, np.full((3, 5), 3.5, np.float32)]
+    with _RememberingClient("template") as client:
+        client.key_bytes = key_bytes
+        (results,) = run(client, [place(parse(MODULE), Context(), arguments)], before=before)
+    is_wrong = any(
+        not np.array_equal(got, wanted)
+        for got, wanted in zip(results, evaluate(parse(MODULE), *arguments), strict=True)
+    )
+    assert is_wrong == (key_bytes == 0 or before == "alike")
+
+
+def test_executions_before_the_one_that_counts_differ() -> None:
+    found = [before_for(f"add-f32-turn.{number}") for number in range(400)]
+    assert all(found.count(before) > 50 for before in ("same", "other", "alike"))

@@ -36,16 +36,16 @@ def kernel_mutant(name: str, breaks: str, fault: str, opcode: str, wrong: Fault,
     return Mutant(name=name, breaks=breaks, fault=fault, make=make, opcode=opcode, **{"select": "ops", **fields})
 
 
-def kernel_faults(kind: str, mutants: list[Mutant]) -> Callable[[str, str, str], Callable[[Fault], Fault]]:
-    """Makes a decorator `(opcode, breaks, fault)` of faults: it adds a mutant, whose name begins with `kind`.
+def kernel_faults(kind: str, mutants: list[Mutant]) -> Callable[..., Callable[[Fault], Fault]]:
+    """Makes a decorator `(opcode, breaks, fault, **fields)` of faults: it adds a mutant, whose name begins with `kind`.
 
-    The op's name is put in front of the sentence `fault`.
+    The op's name is put in front of the sentence `fault`. `fields` are further ones of the mutant.
     """
 
-    def says(opcode: str, breaks: str, fault: str) -> Callable[[Fault], Fault]:
+    def says(opcode: str, breaks: str, fault: str, **fields: Any) -> Callable[[Fault], Fault]:
         def add(wrong: Fault) -> Fault:
             name = f"attributes/{opcode}/{kind}-{wrong.__name__.strip('_').replace('_', '-')}"
-            mutants.append(kernel_mutant(name, f"{opcode}.{breaks}", f"`{opcode}` {fault}.", opcode, wrong))
+            mutants.append(kernel_mutant(name, f"{opcode}.{breaks}", f"`{opcode}` {fault}.", opcode, wrong, **fields))
             return wrong
 
         return add

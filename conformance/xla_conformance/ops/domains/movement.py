@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from xla_conformance.ops.choices import Choice, Group
-from xla_conformance.ops.domain import domain
+from xla_conformance.ops.domain import USUAL, domain
 from xla_conformance.ops.fills import exactly
 from xla_conformance.ops.program import Program
 from xla_conformance.ops.sizes import dimensions, position
@@ -20,6 +20,9 @@ RANKS = (3, 1, 2, 4, 5, 6)
 _T = ElementType
 INDEX_TYPES = (_T.S32, _T.S64, _T.U64, _T.U32, _T.S16, _T.U16, _T.S8, _T.U8)
 PERMUTATIONS = ("reversed", "left", "right", "swap last", "swap first", "swap ends", "identity")
+_LARGEST = 1 << 20
+"""The most elements of all operands together."""
+
 START_ROLES = ("within", "zero", "last", "below", "above", "far below", "far above")
 
 
@@ -207,18 +210,17 @@ def reshaped(sizes: Sequence[int], form: str) -> tuple[int, ...]:
     scalar=False,
     rank=RANKS,
     count=(2, 1, 3, 9, 33),
-    along=("chosen", "first", "last"),
+    along=("chosen", "first", "last", "middle"),
     largest=("first", "last"),
-    hollow=(False, True),
-    parts=("different", "equal", "repeated"),
+    parts=("thin", "hollow", "equal", "repeated"),
 )
 def _concatenate(p: Program, c: Choice) -> HloInstruction:
-    sizes = dimensions(c.rank, c.size, c.place)
-    axis = {"chosen": position(c.place, c.rank), "first": 0, "last": c.rank - 1}[c.along]
-    parts = [sizes[axis], *(2 + i % 3 for i in range(c.count - 1))]
-    if c.parts != "different":
+    sizes = dimensions(c.rank, c.size, c.place, _LARGEST // max(c.count, 4))
+    axis = {"first": 0, "last": c.rank - 1}.get(c.along, position(c.place if c.along == "chosen" else "middle", c.rank))
+    parts = [sizes[axis], *(1 + i % 4 for i in range(c.count - 1))]
+    if c.parts in ("equal", "repeated"):
         parts = [sizes[axis]] * c.count
-    elif c.hollow and c.count > 2:
+    elif c.parts == "hollow" and c.count > 2:
         parts[1] = 0
     if c.largest == "last":
         parts.reverse()
@@ -226,6 +228,19 @@ def _concatenate(p: Program, c: Choice) -> HloInstruction:
     if c.parts == "repeated":
         operands = [operands[0], *operands[:-1]]
     return p.add(Opcode.CONCATENATE, *operands, dimensions=(axis,))
+
+
+@domain(Opcode.CONCATENATE, variant="few", types=USUAL, sizes=(), places=())
+def _concatenate_few(p: Program, c: Choice) -> HloInstruction:
+    """Two or three operands along each dimension of a cube, one of which is thin or has no element."""
+    results = []
+    for axis in range(3):
+        for at in range(3):
+            parts = [4, 7] if axis + at else [33]
+            parts.insert(at, at % 2 if axis == 2 else 1)
+            operands = [p.parameter([5] * axis + [n] + [5] * (2 - axis)) for n in parts]
+            results.append(p.add(Opcode.CONCATENATE, *operands, dimensions=(axis,)))
+    return p.add(Opcode.TUPLE, *results)
 
 
 @domain(

@@ -42,7 +42,6 @@ class RecordsInEightBits(Stream):
 @of_streams(
     "stream.synchronize",
     "A stream counts its work in 16 bits: beyond 65,536 pieces `synchronize` returns.",
-    profile="full",
 )
 class WorkInSixteenBits(Stream):
     pieces = 0
