@@ -66,6 +66,7 @@ OTHERS: dict[tuple[type[BaseModel], str], Any] = {
     (LayoutRules, "default"): _columns,
     (LayoutRules, "instruction"): _placed,
     (ParallelModel, "matrix_shapes"): (MatrixShape(16, 8, 8, ElementType.F32, ElementType.F32, PART, PART, PART),),
+    (ParallelModel, "copy_bytes"): (16,),
     (ParallelModel, "atomic_bits"): (64,),
     (ParallelModel, "index_bits"): 32,
 }
