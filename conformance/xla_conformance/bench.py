@@ -32,7 +32,8 @@ class WatchedAllocator(Allocator):
 
     Memory gets a pattern when it is allocated and another one when it is freed, both in the order of the stream, and
     freed memory is handed out again at once. So an execution that expects zeros, or that frees memory before it has
-    enqueued the last use, computes wrong results. A canary, an allocation of its own, follows each block.
+    enqueued the last use, computes wrong results. A canary follows each block: the end of the same allocation, or an
+    allocation of its own where the device has no `memory_slices`.
 
     Attributes:
         live: the memory that was allocated and not freed, by id.
@@ -71,11 +72,20 @@ class WatchedAllocator(Allocator):
 
     def _new(self, size: int, memory_space: int) -> DeviceMemory:
         """A block and its canary."""
-        memory, canary = (self.executor.allocate(n, memory_space) for n in (max(size, 1), _CANARY_BYTES))
-        if memory is None or canary is None:
-            raise ResourceExhaustedError(f"the device has no {size} bytes")
+        size = max(size, 1)
+        if self.executor.features.memory_slices:
+            whole = self._from_device(size + _CANARY_BYTES, memory_space)
+            memory, canary = whole.slice(0, size), whole.slice(size, _CANARY_BYTES)
+        else:
+            memory, canary = (self._from_device(n, memory_space) for n in (size, _CANARY_BYTES))
         self.stream.memset(canary, _CANARY)
         self._canaries.append(canary)
+        return memory
+
+    def _from_device(self, size: int, memory_space: int) -> DeviceMemory:
+        memory = self.executor.allocate(size, memory_space)
+        if memory is None:
+            raise ResourceExhaustedError(f"the device has no {size} bytes")
         return memory
 
     def free(self, memory: DeviceMemory) -> None:
@@ -83,7 +93,7 @@ class WatchedAllocator(Allocator):
             if self.live.pop(id(memory), None) is None:
                 self.strange.append(memory)
             elif self._closed:
-                self.executor.deallocate(memory)
+                self.executor.deallocate(memory.base or memory)
             else:
                 self.stream.memset(memory, _FREED)
                 self._pool[self._keys[id(memory)]].append(memory)
@@ -100,8 +110,9 @@ class WatchedAllocator(Allocator):
         """Returns what is free. Memory that an executable keeps (its constants) is returned when it frees it."""
         with self._lock:
             self._closed = True
-            for memory in [*self._canaries, *(m for pool in self._pool.values() for m in pool)]:
-                self.executor.deallocate(memory)
+            canaries = [canary for canary in self._canaries if canary.base is None]
+            for memory in [*canaries, *(m for pool in self._pool.values() for m in pool)]:
+                self.executor.deallocate(memory.base or memory)
             self._canaries.clear()
             self._pool.clear()
 

@@ -14,7 +14,9 @@ from typing import Literal as OneOf
 
 import numpy as np
 
+from xla_conformance.bench import ExecutableBench
 from xla_conformance.bits import require_bits
+from xla_conformance.failures import Failure
 from xla_core import Buffer, Client, CompileOptions, LoadedExecutable
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, HloModule, Literal, Opcode, Shape, verify
 from xla_core.target import LayoutRules
@@ -279,6 +281,9 @@ def run(
 ) -> list[list[np.ndarray]]:
     """Compiles a placed module, executes it several times for each execution, and returns the results.
 
+    The last execution is by the contract alone, without the core's runtime: it finds what a kernel writes behind its
+    results.
+
     Args:
         executions: the module with its arguments, for one execution after the other (`Placed.with_each`).
         device: the place of the device among the client's.
@@ -287,7 +292,8 @@ def run(
             such ones that begin alike. A kernel that keeps something of its first launch is wrong in the second.
 
     Raises:
-        Failure: an argument changed, or the second of two executions with the same arguments differs from the first.
+        Failure: an argument changed, an execution with the same arguments as another gave other results, or one wrote
+            behind its memory.
     """
     module, context = executions[0].module, executions[0].context
     options = CompileOptions(
@@ -298,8 +304,13 @@ def run(
     )
     executable = client.compile(module, options)
     if before == "same" or _has_promises(module):
-        return [_run_twice(client, executable, placed, device, deterministic) for placed in executions]
-    return [_run_after(client, executable, placed, device, before) for placed in executions]
+        results = [_run_twice(client, executable, placed, device, deterministic) for placed in executions]
+    else:
+        results = [_run_after(client, executable, placed, device, before) for placed in executions]
+    with ExecutableBench(executable.executable, executable.devices[0]) as bench:
+        for placed, first in zip(executions, results, strict=True):
+            _run_by_contract(bench, placed, first if deterministic else None)
+    return results
 
 
 _SMALL = 1 << 12
@@ -321,16 +332,10 @@ def _run_twice(
     client: Client, executable: LoadedExecutable, placed: Placed, device: int, deterministic: bool
 ) -> list[np.ndarray]:
     buffers = [client.buffer_from_host(a, device) for a in placed.arguments]
-    first, *others = [[np.array(r) for r in executable.execute(buffers)] for _ in range(2 if _is_large(placed) else 5)]
+    first, *others = [[np.array(r) for r in executable.execute(buffers)] for _ in range(1 if _is_large(placed) else 4)]
     _require_kept(buffers, placed)
     for results in others if deterministic else ():
-        require_bits(
-            "A second execution with the same arguments gives the same results.",
-            results,
-            first,
-            module=placed.module,
-            arguments=placed.arguments,
-        )
+        _require_same(results, first, placed)
     return first
 
 
@@ -357,6 +362,31 @@ def _moved(array: np.ndarray, kept: int) -> np.ndarray:
     """Returns the array with each element in the next one's place, but for the first `kept` ones. Scalars stay."""
     flat = array.reshape(-1)
     return np.concatenate([flat[:kept], np.roll(flat[kept:], 1)]).reshape(array.shape)
+
+
+def _run_by_contract(bench: ExecutableBench, placed: Placed, first: Sequence[np.ndarray] | None) -> None:
+    """Executes a module on memory whose end has a pattern. The results must be the `first` ones, if there are any."""
+    results = bench.results_of(placed.arguments)
+    if bench.stream.error is not None:
+        raise bench.stream.error
+    if not bench.allocator.canaries_live():
+        raise Failure(
+            "A kernel writes only to its results, but bytes behind a block of memory changed.",
+            module=placed.module,
+            arguments=placed.arguments,
+        )
+    if first is not None:
+        _require_same(results, first, placed)
+
+
+def _require_same(results: Sequence[np.ndarray], first: Sequence[np.ndarray], placed: Placed) -> None:
+    require_bits(
+        "A second execution with the same arguments gives the same results.",
+        results,
+        first,
+        module=placed.module,
+        arguments=placed.arguments,
+    )
 
 
 def _require_kept(buffers: Sequence[Buffer], placed: Placed) -> None:

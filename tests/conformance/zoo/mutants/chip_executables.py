@@ -9,9 +9,12 @@ import numpy as np
 
 from tests.conformance.zoo.mutant import Mutant
 from tests.conformance.zoo.parts import Compiler, HloKernel, TemplateExecutable, broken
+from xla_core.backend import DeviceMemory
+from xla_core.target import array_size_bytes
 
 MUTANTS: list[Mutant] = []
 _runs = broken("executables", "executables", MUTANTS)
+_computes = broken("executables", "ops", MUTANTS)
 
 
 @_runs("executable.many-threads", "A kernel has one block of parameters, which the next launch overwrites.")
@@ -19,6 +22,32 @@ class OneParameterBlock(HloKernel):
     def launch(self, stream, arguments, dimensions):
         self.block = arguments
         stream.enqueue(lambda: self._run(stream, self.block))
+
+
+class _WritesBehind(HloKernel):
+    """Writes zeros behind the bytes of its results."""
+
+    def bytes_behind(self, size: int) -> int:
+        raise NotImplementedError
+
+    def _run(self, stream, arguments):
+        super()._run(stream, arguments)
+        for memory, shape in zip(arguments[len(self.operand_shapes) :], self.result_shapes, strict=True):
+            size = array_size_bytes(shape)
+            behind = DeviceMemory(memory.handle, self.bytes_behind(size), memory.offset + size, memory.memory_space)
+            stream.fill(behind, 0)
+
+
+@_computes("kernel.arguments", "Kernels write whole vectors of 16 bytes, over the end of a result.")
+class WholeVectors(_WritesBehind):
+    def bytes_behind(self, size):
+        return -size % 16
+
+
+@_computes("kernel.arguments", "Kernels of more than a KiB write one word too many.")
+class OneWordTooMany(_WritesBehind):
+    def bytes_behind(self, size):
+        return 4 if size > 1024 else 0
 
 
 @_runs("executable.run", "From the third run on, a recorded graph runs with the addresses of the second run.")
