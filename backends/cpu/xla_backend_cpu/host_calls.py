@@ -52,6 +52,8 @@ _TIMEOUT_NAME = (
 _BRIEF_SECONDS = 5e-4
 """How long a run may take, by estimate, for its caller to do it in place of the stream's thread."""
 
+_MOST_ENDED = 8  # runs that are kept for later ones: more begin together only where many wait for a stream
+
 
 def _viewer(shape: Shape) -> Callable[[int], np.ndarray]:
     """Returns a function that makes a view of the memory at an address, as an array with the shape's layout."""
@@ -190,20 +192,21 @@ class HostCalls:
         """Returns the state of a run, before the run is enqueued."""
         with contextlib.suppress(IndexError):
             run = self._ended.pop()
-            if run.options is options:
+            # `cancel` may have seen the run before it ended, and have cancelled it afterwards.
+            if run.options is options and not run.context[ContextField.CANCELLED]:
                 return run
         return HostRun(self, options)
 
     def end(self, run: HostRun, seconds: float) -> None:
         """Takes back the state of a run that ended without an error."""
         self._seconds = min(seconds, 2 * self._seconds)  # one run that was kept waiting does not count
-        if run.rendezvous is None and not run.context[ContextField.CANCELLED]:
+        if run.rendezvous is None and len(self._ended) < _MOST_ENDED:
             self._ended.append(run)
 
     def cancel(self) -> None:
         """Cancels the runs in progress: each stops at its next loop iteration or host call."""
         for run in list(self.live):
-            run.context[0] = 1
+            run.context[ContextField.CANCELLED] = 1
 
 
 class HostRun:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
+import types
 import uuid
 
 import numpy as np
 import pytest
 import xla_backend_cpu
+from xla_backend_cpu.calling_convention import ContextField
+from xla_backend_cpu.host_calls import HostCalls, HostRun
 
 import xla_core as xla
 from xla_core.errors import (
@@ -436,3 +440,31 @@ def test_an_interrupt_of_a_call_in_the_caller_is_raised_there(client, briefly):
     double = client.compile("HloModule d\nENTRY e { x = f32[3,4] parameter(0)  ROOT y = f32[3,4] add(x, x) }")
     np.testing.assert_array_equal(np.asarray(double(X)[0]), X + X)
     assert client.devices[0].memory_stats().bytes_in_use == before
+
+
+def test_few_of_many_runs_that_wait_are_kept_for_later_ones(client):
+    gate = threading.Event()
+    executable = client.compile(program(register(lambda call: gate.wait(30) and call.results[0].fill(1))))
+    before = _count_runs()
+    results = [executable(X)[0] for _ in range(200)]
+    gate.set()
+    for result in results:
+        np.testing.assert_array_equal(np.asarray(result), X + 1)
+    assert _count_runs() - before < 50
+
+
+def _count_runs():
+    gc.collect()
+    return sum(isinstance(thing, HostRun) for thing in gc.get_objects())
+
+
+def test_a_run_that_is_cancelled_when_it_has_ended_serves_no_later_one():
+    calls = HostCalls(xla.parse("HloModule m\nENTRY e { ROOT x = f32[] parameter(0) }"), (), 1.0)
+    options = types.SimpleNamespace(replica_id=0, partition_id=0)
+    with calls.begin(options) as run:
+        (seen,) = calls.live  # by `cancel`, in another thread
+    assert calls.begin(options) is run
+    with run:
+        pass
+    seen.context[ContextField.CANCELLED] = 1
+    assert calls.begin(options).context[ContextField.CANCELLED] == 0
