@@ -82,8 +82,14 @@ class MathEmitter(Arithmetic[Value]):
         return [b.load("i32", b.gep("i32", pointer, b.add(place, b.int_(i))), align=4) for i in range(count)]
 
     def entry(self, table: Sequence[float], place: Value) -> Value:
-        pointer = self._stored(table, np.float64)
-        return self.b.load("double", self.b.gep("double", pointer, self.extend(place)), align=8)
+        b, pointer = self.b, self._stored(table, np.float64)
+        if not self.abi.parallel.has_blocks:
+            return b.load("double", b.gep("double", pointer, self.extend(place)), align=8)
+        # A thread of a grid reads memory only for another entry than the first, which few numbers need.
+        first, before = self.number(table[0], "f64"), b.block
+        with b.if_(self.icmp("ne", place, self.number(0, "i32"))):
+            other, within = b.load("double", b.gep("double", pointer, self.extend(place)), align=8), b.block
+        return b.phi((first, before), (other, within))
 
     def _stored(self, table: Sequence[float], dtype: type[np.generic]) -> Value:
         return self.b.module.constant_array(np.array(table, dtype), 64, self.abi.constant_address_space)
