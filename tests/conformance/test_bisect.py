@@ -66,7 +66,7 @@ from xla_core.errors import InternalError
 class Kernel(HloKernel):
     def __init__(self, instruction, *rest):
         if instruction.opcode == Opcode.TANH:
-            raise InternalError("no code for it")
+            raise InternalError("no [code] for it [/x]")
         super().__init__(instruction, *rest)
 
 put(kernel=Kernel)
@@ -218,7 +218,7 @@ def test_an_instruction_that_does_not_compile_is_named(
 ) -> None:
     assert bisect(put_backend("refusing", REFUSED_TANH), program) == 1
     printed = capsys.readouterr().out
-    assert "no code for it" in printed
+    assert "no [code] for it [/x]" in printed
     assert "tanh(" in printed
 
 

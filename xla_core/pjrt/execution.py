@@ -48,9 +48,9 @@ def _execute(args: Any) -> None:
         _check_released_once(arguments, released)
         for index in donated.intersection(range(len(arguments))):
             arguments[index].withdraw()
-    if loaded.native is not None and loaded.native.needs_idle_device:
-        loaded.native.refill()  # before this run, which may keep the device at work too
     try:
+        if loaded.native is not None and loaded.native.needs_idle_device:
+            loaded.native.refill()  # before this run, which may keep the device at work too
         results = _run(loaded, [[handle.buffer for handle in row] for row in rows], kept, ends)
         for row in rows:
             arguments = loaded.program.signature.arguments(row)

@@ -77,9 +77,16 @@ def bisect(
             _reduce(out, device, module, arguments, output)
     if wrong or difference:
         if not wrong:
-            out.print(f"[bold red]The whole program is wrong[/], though no part of it is: {difference}", soft_wrap=True)
+            _verdict(out, "The whole program is wrong, though no part of it is", difference)
         raise typer.Exit(1)
     out.print("[bold green]The device agrees with the reference evaluator, in each instruction and as a whole.")
+
+
+def _verdict(out: Console, what: str, how: str) -> None:
+    """Prints what is wrong, in bold, and how it shows. Both may have text of a vendor's errors in it."""
+    from rich.text import Text
+
+    out.print(Text.assemble((what, "bold red"), f": {how}"), soft_wrap=True)
 
 
 def _find_pass(
@@ -101,12 +108,12 @@ def _find_pass(
     found = find_wrong_pass(steps, arguments, expected)
     if found is not None:
         number, how = found
-        out.print(f"[bold red]The pass {steps[number]} changes the answer[/]: {how}", soft_wrap=True)
+        _verdict(out, f"The pass {steps[number]} changes the answer", how)
         before = steps[number - 1].module if number else module
         _write(out, output, before, arguments, {"after.hlo": steps[number].module.to_text()})
         return True
     if failing.startswith("the pass "):
-        out.print(f"[bold red]{failing[0].upper()}{failing[1:]} fails[/]: {difference}", soft_wrap=True)
+        _verdict(out, f"{failing[0].upper()}{failing[1:]} fails", difference)
         _write(out, output, steps[-1].module if steps else module, arguments)
         return True
     return False
@@ -167,7 +174,7 @@ def _reduce(
         difference, arrays = compare(small, kept)
         if difference:
             count = sum(c.instruction_count for c in small.computations)
-            out.print(f"[bold]The smallest program found that differs has {count} instructions[/]: {difference}")
+            _verdict(out, f"The smallest program found that differs has {count} instructions", difference)
             folder = None if output is None else output / "reduced"
             if folder is not None:
                 programs.make_directory(folder)
@@ -192,17 +199,12 @@ def _find_on_device(
         if prefix is None:
             return False
         program, last, how = prefix
-        out.print(
-            f"[bold red]The device computes each instruction rightly alone, but {last} wrongly after others[/]: "
-            f"{how}\nThe fault lies in buffers, layouts or the order of the work.",
-            soft_wrap=True,
-        )
+        how += "\nThe fault lies in buffers, layouts or the order of the work."
+        _verdict(out, f"The device computes each instruction rightly alone, but {last} wrongly after others", how)
         _write(out, output, program, arguments)
         return True
     finding = reduce_fusion(finding, device)
-    out.print(
-        f"[bold red]The device computes {' / '.join(finding.path)} wrongly[/]: {finding.difference}", soft_wrap=True
-    )
+    _verdict(out, f"The device computes {' / '.join(finding.path)} wrongly", finding.difference)
     out.print(str(finding.instruction), markup=False, soft_wrap=True)
     arrays = {f"result_{i}.npy": a for i, a in enumerate(finding.results)}
     arrays |= {f"expected_{i}.npy": a for i, a in enumerate(finding.expected)}

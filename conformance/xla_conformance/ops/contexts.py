@@ -237,8 +237,11 @@ _TRANSPOSED = ((False, True), (False, True, True))
 def _mix_layouts(module: HloModule, rules: LayoutRules) -> None:
     """Gives the arrays of the entry layouts of their own: some of those of several dimensions are transposed.
 
-    The result has not the layout of the only parameter, or the default layout if there is no parameter.
+    If no parameter has several dimensions, the result is transposed. A copy transposes the result of a bitcast, because
+    another layout of the bitcast itself would give other values.
     """
+    if module.entry.root.opcode == Opcode.BITCAST:
+        module.entry.set_root(module.entry.add(Opcode.COPY, module.entry.root))
     number = zlib.crc32(str([*module.parameter_shapes, module.result_shape]).encode()) % len(_TRANSPOSED)
     turns = itertools.cycle(_TRANSPOSED[number])
 
