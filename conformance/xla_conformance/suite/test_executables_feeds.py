@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from xla_conformance.bits import require_bits
 from xla_conformance.claims import not_supported, require_devices
 from xla_core import CancelledError, Client, CompileOptions, XlaError
 from xla_core.backend import LiteralQueue
-from xla_core.hlo import Literal
+from xla_core.hlo import Literal, Shape, parse_hlo
 
 SECONDS = 30.0
 FEEDS = """\
@@ -47,6 +48,35 @@ def test_feeds_are_in_order(client: Client) -> None:
         require_bits("Values leave a program's outfeed in the order of its runs.", [out], [x + a])
         got = [np.asarray(r) for r in results]
         require_bits("Values enter a program from the infeed in order.", got, [x + a, b])
+
+
+@pytest.mark.promise("transfer-manager.infeed", "transfer-manager.outfeed")
+@pytest.mark.parametrize("form", ["s32[{0}]", "(s32[{0}], s32[{0}])", "(f32[{0},3], (s32[{0}], s32[{0}]), s32[])"])
+@pytest.mark.parametrize("count", [1, 1025, 65_537])
+def test_feeds_of_every_size(client: Client, random: np.random.Generator, form: str, count: int) -> None:
+    """What goes in comes out again: an array, arrays of one shape, arrays of several types in nested tuples."""
+    shape = form.format(count)
+    module = parse_hlo(
+        f"HloModule sizes\n\nENTRY e {{\n  t = token[] after-all()\n  in = ({shape}, token[]) infeed(t)\n"
+        f"  v = {shape} get-tuple-element(in), index=0\n  u = token[] get-tuple-element(in), index=1\n"
+        f"  ROOT out = token[] outfeed(v, u), outfeed_shape={shape}\n}}\n"
+    )
+    value = _filled(module.entry.root.operand(0).shape, random)
+    executable = client.compile(module)
+    client.transfer_to_infeed(value)
+    executable()
+    out = client.transfer_from_outfeed(timeout=SECONDS)
+    require_bits("Values go through infeed and outfeed as they are.", _arrays(out), _arrays(value))
+
+
+def _filled(shape: Shape, random: np.random.Generator) -> Any:
+    if shape.is_tuple:
+        return tuple(_filled(part, random) for part in shape.tuple_shapes)
+    return random.integers(1, 1 << 20, shape.dimensions).astype(shape.dtype)
+
+
+def _arrays(value: Any) -> list[np.ndarray]:
+    return [a for part in value for a in _arrays(part)] if isinstance(value, tuple) else [np.asarray(value)]
 
 
 def _may_wait(client: Client) -> bool:

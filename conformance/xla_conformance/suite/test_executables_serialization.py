@@ -111,13 +111,18 @@ def test_programs_that_are_alike_are_told_apart(client: Client, random: np.rando
 def test_constants_of_every_type(
     backend: str, client: Client, element: ElementType, random: np.random.Generator
 ) -> None:
-    """An array of special values and random bits, two that differ from it in one element alone, and two scalars."""
+    """An array of special values and random bits, two that differ from it in one element alone, others whose elements
+    are all equal but two or none, and two scalars.
+    """
     if element not in held_types(backend):
         not_supported(f"the device holds no {element}")
     values = np.concatenate([special_values(element).reshape(-1), patterns(Shape(element, (41,)), random)])
     first, last = values.copy(), values.copy()
     first[0], last[-1] = values[-1], values[0]
-    arrays = [values, first, last, values[0].reshape(()), values[-1].reshape(())]
+    uniform = np.full((3, 100), values[0])
+    nearly = uniform.copy()
+    nearly[0, 70] = nearly[-1, -1] = values[-1]
+    arrays = [values, first, last, uniform, nearly, values[0].reshape(()), values[-1].reshape(())]
     module, entry = HloModule("constants"), HloComputation("main")
     entry.set_root(entry.add(Opcode.TUPLE, *map(entry.constant, arrays)))
     module.add_computation(entry, entry=True)

@@ -57,12 +57,16 @@ def test_a_wait_lasts_as_long_as_the_work_after_65536_pieces(executor: StreamExe
     for _ in range((1 << 12) + 1):
         stream.synchronize()
         stream.wait(_recorded(stream))
-    stream.host_callback(pause(LONG / 5))
-    stream.host_callback(lambda: called.append(0))
-    event = _recorded(stream)
+    long = pause(LONG / 5)
+
+    def last() -> None:
+        long()
+        called.append(0)
+
+    stream.host_callback(last)  # the only piece in flight, so that the queue is empty while it runs
     stream.synchronize()
     ended = bool(called)
-    event.synchronize()
+    _recorded(stream).synchronize()
     stream.close()
     if not ended or not called:
         raise Failure(

@@ -426,7 +426,9 @@ class _ShortFeed(LiteralQueue):
 
 class _ShortFeeds(TransferManager):
     def _queue(self, kind, ordinal):
-        return self._queues.setdefault((kind, ordinal), _ShortFeed(kind))
+        queue = super()._queue(kind, ordinal)
+        queue.__class__ = _ShortFeed
+        return queue
 
 
 class _SwappedFeed(LiteralQueue):
@@ -440,7 +442,9 @@ class _SwappedFeed(LiteralQueue):
 
 class _SwappedFeeds(TransferManager):
     def _queue(self, kind, ordinal):
-        return self._queues.setdefault((kind, ordinal), _SwappedFeed(kind))
+        queue = super()._queue(kind, ordinal)
+        queue.__class__ = _SwappedFeed
+        return queue
 
 
 def _manager(name: str, promise: str, fault: str, cls: type) -> None:
