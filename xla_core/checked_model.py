@@ -64,8 +64,8 @@ def wrong_value(
         return InvalidArgumentError(f"{label(name)} must not be {given}: {own or first['msg']}")
     inner = reprlib.repr(first["input"])
     part = "" if inner == given else f", because of {inner}"
-    choices = first.get("ctx", {}).get("expected", "").replace("'", "").replace(" or ", ", ").split(", ")
-    hint = did_you_mean(first["input"], choices, 1) if isinstance(first["input"], str) else None
+    is_text = isinstance(first["input"], str)
+    hint = did_you_mean(first["input"], _enum_values(field.annotation), 1) if is_text else None
     return InvalidArgumentError(f"{label(name)} must be {allowed}, not {given}{part}", hint=hint)
 
 
@@ -142,6 +142,13 @@ def _nouns(annotation: Any) -> tuple[str, str]:
         return _either((repr(member.value), repr(member.value)) for member in annotation)
     name = getattr(annotation, "__name__", str(annotation))
     return f"{'an' if name[:1] in 'AEIOU' else 'a'} {name}", f"{name}s"
+
+
+def _enum_values(annotation: Any) -> list[str]:
+    """The values of the enums within a type."""
+    if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
+        return [str(member.value) for member in annotation]
+    return [value for part in typing.get_args(annotation) for value in _enum_values(part)]
 
 
 def _either(nouns: Iterable[tuple[str, str]]) -> tuple[str, str]:

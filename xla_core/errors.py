@@ -85,7 +85,7 @@ class XlaError(Exception):
     Args:
         message: what is wrong, in one sentence.
         op: the op or instruction that the error is about.
-        location: its place in the user's program.
+        location: its place in the user's program; None, or an empty one, where it isn't known.
         hint: what to do next.
         snippet: the offending line with a caret below it, if a reader raised the error.
     """
@@ -103,7 +103,7 @@ class XlaError(Exception):
     ) -> None:
         self.message = message
         self.op = op
-        self.location = location
+        self.location = None if location == SourceLocation() else location
         self.hint = hint
         self.snippet = snippet
         super().__init__(message)
@@ -118,7 +118,7 @@ class XlaError(Exception):
 
     def _text(self, code: str) -> str:
         text = f"{code}{self.message}"
-        if self.location is not None and self.location != SourceLocation():
+        if self.location is not None:
             text = f"{self.location}: {text}"
         if self.op is not None and self.op not in self.message:
             text += f" [op: {self.op}]"

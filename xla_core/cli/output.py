@@ -47,7 +47,7 @@ def print_error(error: XlaError) -> None:
     from rich.text import Text
 
     text = Text()
-    if error.location is not None and error.location != SourceLocation():
+    if error.location is not None:
         text.append(f"{error.location}: ", style="bold")
     text.append(f"{error.code.name}: ", style="bold red")
     text.append(error.message)

@@ -32,15 +32,19 @@ def _cosine(m: Arithmetic[V], r: V, low: V | None) -> V:
 
 def _quarter(m: Arithmetic[V], x: V, shift: int) -> V:
     """Returns sin(x + shift pi / 2): the sine or cosine of the reduced x, with the sign of the quadrant."""
-    if m.prefers_f64(x):
-        r, quadrant = reduce_f32_by_half_pi(m, x)
-        sine, cosine = _sine_and_cosine_of_f32(m, r)
-    else:
-        r, low, quadrant = reduce_by_half_pi(m, x)
-        sine, cosine = _sine(m, r, low), _cosine(m, r, low)
+    sine, cosine, quadrant = _reduced(m, x)
     quadrant = m.iadd(quadrant, m.integer(shift, quadrant))
     value = m.select(_is_odd(m, quadrant), cosine, sine)
     return _turned(m, m.narrow(value) if m.prefers_f64(x) else value, quadrant)
+
+
+def _reduced(m: Arithmetic[V], x: V) -> tuple[V, V, V]:
+    """Returns the sine and the cosine of x - n pi / 2, and n. Of an f32 that may be computed in f64, both are f64."""
+    if m.prefers_f64(x):
+        r, quadrant = reduce_f32_by_half_pi(m, x)
+        return *_sine_and_cosine_of_f32(m, r), quadrant
+    r, low, quadrant = reduce_by_half_pi(m, x)
+    return _sine(m, r, low), _cosine(m, r, low), quadrant
 
 
 def _is_odd(m: Arithmetic[V], quadrant: V) -> V:
@@ -93,12 +97,7 @@ def sine_and_cosine_double_double(m: Arithmetic[V], x: V) -> tuple[DoubleDouble[
 @function("tan")
 def tan(m: Arithmetic[V], x: V) -> V:
     """Computes the quotient sin / cos. For f32, it is computed in f64 and rounded once."""
-    if m.prefers_f64(x):
-        r, quadrant = reduce_f32_by_half_pi(m, x)
-        s, c = _sine_and_cosine_of_f32(m, r)
-    else:
-        r, low, quadrant = reduce_by_half_pi(m, x)
-        s, c = _sine(m, r, low), _cosine(m, r, low)
+    s, c, quadrant = _reduced(m, x)
     odd = _is_odd(m, quadrant)
     value = m.div(m.select(odd, m.neg(c), s), m.select(odd, s, c))
     value = m.narrow(value) if m.prefers_f64(x) else value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from xla_core.hlo.ir.entry import flatten_entry
 from xla_core.hlo.ir.instruction import HloInstruction
@@ -129,8 +129,7 @@ class _Study:
         target = _with_lacks(target, self._find(target)[0])
         module = self._module.clone()
         PassContext.default().run(lapack_expansion(target), module, ())
-        PassContext.default().run(HloPassPipeline("carriers", carrier_passes(target)), module, ())
-        rewrite_unsupported(module, target.supports)
+        _legalize(module, target, target.supports)
         used = unsupported_instructions(module, lambda i: _all_that_lacks(self._target, i))
         return _without_implied(lack for _, answer in used for lack in answer.lacks)
 
@@ -177,8 +176,7 @@ class _Study:
         def supports(instruction: HloInstruction) -> Support:
             return _all_that_lacks(target, instruction)
 
-        PassContext.default().run(HloPassPipeline("carriers", carrier_passes(target)), module, ())
-        _, unmet = rewrite_unsupported(module, supports)
+        unmet = _legalize(module, target, supports)
         parts: dict[Unmet | None, dict[Unmet, None]] = {}  # instruction -> those of its decomposition that are unmet
         for one in unmet:
             for step in one.path:
@@ -192,6 +190,14 @@ class _Study:
             return _smallest([*by_parts, *own])
 
         return choices(None) if unmet else [frozenset()]
+
+
+def _legalize(
+    module: HloModule, target: TargetConfig, supports: Callable[[HloInstruction], Support]
+) -> Sequence[Unmet]:
+    """Rewrites a module for a target; returns what remains that it doesn't support."""
+    PassContext.default().run(HloPassPipeline("carriers", carrier_passes(target)), module, ())
+    return rewrite_unsupported(module, supports)[1]
 
 
 def _with_lacks(target: TargetConfig, lacks: Iterable[Lack]) -> TargetConfig:

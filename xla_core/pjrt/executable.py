@@ -127,9 +127,8 @@ def _program(args: Any) -> tuple[bytes, str]:
 
 def compile_program(client: PjrtClient, args: Any) -> Program:
     """Compiles the program that a host gives to `Client_Compile` or `Compile`."""
-    from xla_core.passes.legalization.unmet import (
-        NeedsFallbackError,
-    )  # deferred: hosts that load programs need no passes
+    # Deferred, because hosts that only load programs need no passes.
+    from xla_core.passes.legalization.unmet import WHAT_TO_ADD, NeedsFallbackError
 
     code, form = _program(args)
     if form not in ("mlir", "hlo"):
@@ -148,8 +147,7 @@ def compile_program(client: PjrtClient, args: Any) -> Program:
     try:
         executable = client.client.compile(hlo, options)
     except NeedsFallbackError as error:
-        error.hint = "give the target these ops or a decomposition of them (`xla plan` lists the fewest), or compile "
-        error.hint += 'without the option xla_core_fallback="none", so that the host runs them'
+        error.hint = f'{WHAT_TO_ADD}, or compile without xla_core_fallback="none", so that the host runs them'
         raise
     return Program(executable, signature, data, released)
 

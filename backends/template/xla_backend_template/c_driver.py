@@ -114,8 +114,8 @@ class CDriver:
 
     def _newer_source(self) -> Path | None:
         """A file in C that was changed after the library was compiled; an editable installation has them beside it."""
-        sources = [path for path in (self.library.parent.parent / "driver").glob("*") if path.suffix in (".c", ".h")]
         if not self.library.exists():
             return None
         compiled = self.library.stat().st_mtime
-        return next((path for path in sorted(sources) if path.stat().st_mtime > compiled), None)
+        sources = sorted((self.library.parent.parent / "driver").glob("*.[ch]"))
+        return next((path for path in sources if path.stat().st_mtime > compiled), None)

@@ -147,7 +147,8 @@ def read_literal(cursor: Cursor, shape: Shape, depth: int = 0) -> Literal:
             _read_dimension(cursor, shape, 0, values)
     array = np.empty(len(values), shape.dtype)
     if values:
-        array[:] = values if shape.element_type is not ElementType.PRED else [bool(v) for v in values]
+        with np.errstate(over="ignore"):  # a number beyond the type's range is an infinity
+            array[:] = values if shape.element_type is not ElementType.PRED else [bool(v) for v in values]
     return Literal(array.reshape(shape.dimensions), shape.without_layout() if shape.layout is None else shape)
 
 

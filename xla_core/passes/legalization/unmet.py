@@ -15,6 +15,10 @@ _MOST_CAUSES = 50
 _MOST_PLACES = 3
 
 
+WHAT_TO_ADD = "give the target these ops or a decomposition of them (`xla plan` lists the fewest)"
+"""The first half of the hint; how to let the host run the instructions depends on who compiles."""
+
+
 class NeedsFallbackError(UnimplementedError):
     """The target can't run some instructions; the host can, with `CompileOptions.fallback="host"`."""
 
@@ -58,10 +62,7 @@ def refusal(unmet: Sequence[Unmet]) -> UnimplementedError:
         listed.append(f"  and {len(lines) - _MOST_CAUSES} more causes")
     first = unmet[0].instruction
     kind: type[UnimplementedError] = NeedsFallbackError
-    hint = (
-        "give the target these ops or a decomposition of them (`xla plan` lists the fewest), or compile with "
-        'fallback="host"'
-    )
+    hint = f'{WHAT_TO_ADD}, or compile with fallback="host"'
     if all(u.instruction.opcode == Opcode.CUSTOM_CALL and not _has_meaning(u.instruction) for u in unmet):
         kind, hint = UnimplementedError, hint_for_unknown(first.attribute("custom_call_target"))
     return kind(

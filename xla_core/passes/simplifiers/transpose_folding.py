@@ -21,28 +21,18 @@ class TransposeFolding(RewritePass):
         self.rules = {Opcode.DOT: [_fold]}
 
 
-def _foldable_operand(dot: HloInstruction) -> int | None:
-    for number, (operand, side) in enumerate(zip(dot.operands, ("lhs", "rhs"), strict=True)):
-        if operand.opcode == Opcode.TRANSPOSE:
-            permutation = operand.attribute("dimensions")
-            if all(permutation[d] == d for d in dot.attribute(f"{side}_batch_dims")):
-                return number
-    return None
-
-
 def _fold(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    number = _foldable_operand(i)
-    if number is None:
-        return None
-    side = ("lhs", "rhs")[number]
-    transpose = i.operands[number]
-    permutation = transpose.attribute("dimensions")
-    kinds = (f"{side}_batch_dims", f"{side}_contracting_dims")
-    free = [d for d in range(len(permutation)) if not any(d in i.attribute(k) for k in kinds)]
-    moved = [permutation[d] for d in free]
-    if moved != sorted(moved):
-        return None  # the dimensions of the result would change their order
-    changed: dict[str, Any] = {k: tuple(permutation[d] for d in i.attribute(k)) for k in kinds}
-    operands = list(i.operands)
-    operands[number] = transpose.operands[0]
-    return b.clone(i, operands, **changed)
+    for number, (operand, side) in enumerate(zip(i.operands, ("lhs", "rhs"), strict=True)):
+        if operand.opcode != Opcode.TRANSPOSE:
+            continue
+        batch, contracting = f"{side}_batch_dims", f"{side}_contracting_dims"
+        permutation = operand.attribute("dimensions")
+        free = set(range(len(permutation))).difference(i.attribute(batch), i.attribute(contracting))
+        moved = [permutation[d] for d in sorted(free)]
+        if moved != sorted(moved) or any(permutation[d] != d for d in i.attribute(batch)):
+            continue  # the dimensions of the result would change their order
+        changed: dict[str, Any] = {k: tuple(permutation[d] for d in i.attribute(k)) for k in (batch, contracting)}
+        operands = list(i.operands)
+        operands[number] = operand.operands[0]
+        return b.clone(i, operands, **changed)
+    return None

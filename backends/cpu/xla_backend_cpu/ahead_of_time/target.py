@@ -123,7 +123,7 @@ class AheadOfTimeTarget:
                 vector_bytes=self.vector_bits // 8,
                 caches=usual_caches(self.cpu),
             ),
-            capabilities=_capabilities(),
+            capabilities=_capabilities(has_wide_words=self.options.emit != "c" or self.probe.pointer_bytes == 8),
             alignment=AlignmentRules(buffer=ALIGNMENT, allocation=ALIGNMENT),
             fusion=FusionPreferences(costs=FusionCosts(kernel=10_000.0)),
             parallel=ParallelModel(kernel_nanoseconds=12_000.0, chunk_nanoseconds=100_000.0),
@@ -205,11 +205,22 @@ def _for_c(options: AheadOfTimeOptions) -> AheadOfTimeTarget:
 
 
 @functools.cache
-def _capabilities() -> Capabilities:
-    """What compiled code does without Python: everything but custom calls, collectives and transfers."""
+def _capabilities(has_wide_words: bool) -> Capabilities:
+    """What compiled code does without Python: everything but custom calls, collectives and transfers.
+
+    Without `has_wide_words`, the C compiler has no integers of 128 bits.
+    """
     types = [t for t in ElementType if t.is_array]
     capabilities = emitter_capabilities().with_ops([*MODULE_OPCODES, Opcode.CUSTOM_CALL], types)
-    return capabilities.with_constraint(Opcode.CUSTOM_CALL, _why_not_called)
+    capabilities = capabilities.with_constraint(Opcode.CUSTOM_CALL, _why_not_called)
+    return capabilities if has_wide_words else capabilities.with_constraint(Opcode.TOPK, _why_no_heap)
+
+
+def _why_no_heap(topk: HloInstruction) -> str | None:
+    is_wide = topk.operand(0).shape.element_type.bit_width > 32
+    return (
+        "an element and its index need an integer of 128 bits, which C has not for this processor" if is_wide else None
+    )
 
 
 def _why_not_called(call: HloInstruction) -> str:

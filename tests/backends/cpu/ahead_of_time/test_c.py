@@ -164,3 +164,10 @@ def test_c_says_what_it_is_for() -> None:
 def test_options_without_meaning_for_c_are_refused(options: dict[str, object], said: str) -> None:
     with pytest.raises(InvalidArgumentError, match=f"(?s){said}"):
         files_of(SCALED, **{"emit": "c", **options})
+
+
+def test_processors_of_32_bits_need_no_integers_of_128() -> None:
+    text = "HloModule m\n\nENTRY e {\n  x = f64[40] parameter(0)\n  ROOT t = (f64[3], s32[3]) topk(x), k=3, largest=true\n}\n"
+    wide, narrow = (str(files_of(text, emit="c", triple=f"riscv{bits}-linux-gnu")["model.c"]) for bits in (64, 32))
+    assert wide.count("xla_u128") > 1, "a heap of numbers beside their indices"
+    assert narrow.count("xla_u128") == 1, "the type's definition alone"
