@@ -91,13 +91,13 @@ class _Reader:
         ops: list[Op] = []
         try:
             self._block(reader, ops, None, is_function=False)
+            if reader.position != reader.end:
+                raise reader.error("data after the program")
+            return Module.of(ops, file=self.file)
         except XlaError as error:
             if error.location is None or not error.location.file:
                 error.location = SourceLocation(self.file)
             raise
-        if reader.position != reader.end:
-            raise reader.error("data after the program")
-        return Module.of(ops, file=self.file)
 
     # Blocks and regions
 

@@ -284,6 +284,13 @@ def test_an_op_that_its_writer_did_not_know() -> None:
     assert parse_bytecode(data).functions["f"].regions[0].block.ops[0].attributes == {"a": "b"}
 
 
+def test_two_functions_of_one_name() -> None:
+    file = BytecodeFile()
+    attributes = file.dictionary(**function_attributes(file))
+    functions = [file.op("vhlo.func_v1", attributes=attributes) for _ in range(2)]
+    refused(module_file(file, functions), "the symbol @f is defined twice")
+
+
 def test_a_region_can_not_use_what_its_own_op_defines() -> None:
     def loop(file: BytecodeFile) -> bytes:
         inner = file.region([file.op("vhlo.return_v1", operands=[1])], values=0)
