@@ -64,8 +64,11 @@ def wrong_value(
         return InvalidArgumentError(f"{label(name)} must not be {given}: {own or first['msg']}")
     inner = reprlib.repr(first["input"])
     part = "" if inner == given else f", because of {inner}"
-    is_text = isinstance(first["input"], str)
-    hint = did_you_mean(first["input"], _enum_values(field.annotation), 1) if is_text else None
+    hint = None
+    if isinstance(first["input"], str):
+        known = _enum_values(field.annotation)
+        whole = first["input"] in known and first["type"] in _OF_CONTAINER
+        hint = f"write {{{first['input']!r}}}" if whole else did_you_mean(first["input"], known, 1)
     return InvalidArgumentError(f"{label(name)} must be {allowed}, not {given}{part}", hint=hint)
 
 
@@ -102,6 +105,8 @@ _OF_TYPE_AND_RANGE = frozenset(
     | {"int_from_float", "finite_number", "dict_type", "mapping_type", "model_type", "literal_error", "enum"}
     | {"is_instance_of", "none_required", "greater_than", "greater_than_equal", "less_than", "less_than_equal"}
 )
+
+_OF_CONTAINER = frozenset({"set_type", "frozen_set_type"})
 
 
 def allowed_values(annotation: Any, metadata: Iterable[Any] = ()) -> str:

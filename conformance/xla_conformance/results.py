@@ -49,6 +49,9 @@ CAUSES = (
 )
 """The groups, each after those that it depends on, whose failures may be the cause of its own."""
 
+_OF_THE_DRIVER = ("test_memory_device.py",)
+"""Files that test a driver below the core. Their failures may be the cause of others of the same group."""
+
 STABLEHLO_GROUP = "stablehlo"
 """The group of StableHLO's test files, which runs instead of the others."""
 
@@ -58,14 +61,20 @@ def group_of(file: str) -> str:
     return file.removeprefix("test_").removesuffix(".py").partition("_")[0]
 
 
+def _file_of(id: str) -> str:
+    return id.partition("::")[0].rpartition("/")[2]
+
+
 def name_of(id: str) -> str:
     """The name of a test without its file."""
     return id.partition("::")[2] or id
 
 
-def by_cause(group: str) -> int:
-    """The key that sorts groups so that those that others depend on come first."""
-    return CAUSES.index(group) if group in CAUSES else len(CAUSES)
+def by_cause(id: str) -> tuple[int, bool]:
+    """The key that sorts ids of tests so that those whose failures may be the cause of others come first."""
+    file = _file_of(id)
+    group = group_of(file)
+    return (CAUSES.index(group) if group in CAUSES else len(CAUSES), file not in _OF_THE_DRIVER)
 
 
 def suite_files(groups: Sequence[str] = GROUPS) -> list[str]:
@@ -135,7 +144,7 @@ class Result:
     @property
     def group(self) -> str:
         """The group: "ops" for "test_ops.py::test_op[add-f32]"."""
-        return group_of(self.id.partition("::")[0].rpartition("/")[2])
+        return group_of(_file_of(self.id))
 
     @property
     def name(self) -> str:
@@ -176,7 +185,7 @@ class Run:
     @property
     def wrong(self) -> list[Result]:
         """The wrong results, first those that may be the cause of others."""
-        return sorted((r for r in self.results if r.state.is_wrong), key=lambda r: by_cause(r.group))
+        return sorted((r for r in self.results if r.state.is_wrong), key=lambda r: by_cause(r.id))
 
     @property
     def groups(self) -> tuple[str, ...]:

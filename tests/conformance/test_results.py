@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from xla_conformance.results import CAUSES, GROUPS, Result, Run, State
+from xla_conformance.results import _OF_THE_DRIVER, CAUSES, GROUPS, Result, Run, State, suite_files
 
 PAGE = Path(__file__).parents[2] / "docs" / "conformance.md"
 
@@ -38,3 +38,17 @@ def test_groups_are_in_the_suites_order() -> None:
 
 def test_causes_are_all_groups() -> None:
     assert sorted(CAUSES) == sorted(GROUPS)
+
+
+def test_a_drivers_memory_comes_before_what_uses_it() -> None:
+    """Blocks that overlap make many programs wrong; the first failure that is printed says that they do."""
+    ids = [
+        "test_memory.py::full",
+        "test_memory_close.py::end",
+        "test_memory_device.py::overlap",
+        "test_events.py::wait",
+    ]
+    run = Run("chip", "quick", [Result(id, State.FAIL) for id in ids])
+    assert [result.name for result in run.wrong] == ["wait", "overlap", "full", "end"]
+    files = {Path(file).name for file in suite_files()}
+    assert files >= set(_OF_THE_DRIVER)

@@ -113,6 +113,7 @@ class BackendHooks:
         state.
 
         Raises:
-            XlaError: where the backend can't work in this installation; `xla backends` shows the message.
+            XlaError: where the backend can't work in this installation; `xla backends` shows the message. An
+                InvalidArgumentError is a mistake in the backend's code.
         """
         raise NotImplementedError  # pluggy calls the implementations, never this

@@ -54,12 +54,17 @@ class Platform(Handle, abc.ABC):
     @cached_property
     def compiler(self) -> Compiler:
         """The platform's compiler, which is made on first use."""
-        return self.create_compiler()
+        compiler = self.create_compiler()
+        require(f"the result of {type(self).__name__}.create_compiler", compiler, Compiler, "a Compiler")
+        return compiler
 
     @cached_property
     def transfer_manager(self) -> TransferManager:
         """The platform's transfer manager, which is made on first use."""
-        return self.create_transfer_manager()
+        manager = self.create_transfer_manager()
+        made_by = f"{type(self).__name__}.create_transfer_manager"
+        require(f"the result of {made_by}", manager, TransferManager, "a TransferManager")
+        return manager
 
     def executor(self, ordinal: int) -> StreamExecutor:
         """Returns the device's executor, which is opened on first use.

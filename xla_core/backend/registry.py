@@ -89,9 +89,9 @@ def load_backend(name: str) -> BackendSpec:
     Raises:
         NotFoundError: where no distribution has a backend of this name.
         AlreadyExistsError: where several distributions do.
-        FailedPreconditionError: where the backend fails on import, implements another version of the contract, or lacks
-            methods, all of which the error lists.
-        UnavailableError: where the backend's hook says that it can't be used.
+        FailedPreconditionError: where the backend fails on import, calls the core wrongly there, implements another
+            version of the contract, or lacks methods, all of which the error lists.
+        UnavailableError: where the backend's hook says that it can't be used, by another XlaError.
     """
     require("name", name, str, "a backend's")
     points = [point for point in _entry_points() if point.name == name]
@@ -205,6 +205,10 @@ def _load(point: importlib.metadata.EntryPoint) -> BackendSpec:
 
     try:
         spec = run_uninterrupted(describe, f"load {point.name}")
+    except InvalidArgumentError as error:  # the backend's own code calls the core wrongly
+        raise FailedPreconditionError(
+            f"backend {point.name!r} of {owner} does not load: {error.message}", hint=error.hint
+        ) from error
     except XlaError as error:
         raise UnavailableError(
             f"backend {point.name!r} of {owner} cannot be used: {error.message}", hint=error.hint

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from xla_core.checked_model import CheckedModel
-from xla_core.checks import require
+from xla_core.checks import require, wrong_argument
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.ir.computation import HloComputation
 from xla_core.hlo.ir.host_compute import is_host_compute
@@ -83,6 +83,8 @@ class Capabilities(CheckedModel):
             InvalidArgumentError: HLO has no such opcode, or something else stands in the place of an element type.
         """
         require("element_types", element_types, Iterable, "element types, as in [ElementType.F32]")
+        if isinstance(opcodes, str):
+            raise wrong_argument("opcodes", str(opcodes), "a list of opcodes, as in ['add']")
         ops, types = dict(self.ops), frozenset(element_types)
         for element_type in types:
             require("an element type", element_type, ElementType, "an ElementType")

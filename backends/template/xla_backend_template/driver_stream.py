@@ -113,7 +113,7 @@ class DriverStream(Stream):
 
     def launch(self, kernel: int, buffers: Sequence[DeviceMemory], parameters: Sequence[int]) -> None:
         """Enqueues a launch of the kernel at an address of the driver's. The driver copies addresses and parameters."""
-        if not isinstance(kernel, int) or kernel <= 0:
+        if not isinstance(kernel, int) or isinstance(kernel, bool) or kernel <= 0:
             raise InvalidArgumentError(f"a kernel must be an address, as CDriver.find_kernel returns, not {kernel!r}")
         addresses = (ctypes.c_uint64 * len(buffers))(*map(address, buffers))
         numbers = (ctypes.c_int64 * len(parameters))(*parameters)

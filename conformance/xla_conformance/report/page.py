@@ -24,7 +24,7 @@ def page(document: dict[str, Any], earlier: dict[str, Any] | None = None) -> str
         report=document,
         badge=badge(document),
         states=[(s.value, s.title, s.meaning) for s in State],
-        wrong=sorted((r for r in document["results"] if r["state"] in _WRONG), key=lambda r: by_cause(r["group"])),
+        wrong=sorted((r for r in document["results"] if r["state"] in _WRONG), key=lambda r: by_cause(r["id"])),
         waived=[r for r in document["results"] if r["state"] == State.WAIVED.value],
         types=[t.value for t in ElementType if t.value in types],
         matrix={op: {kind: _cell(m) for kind, m in e["types"].items()} for op, e in document["ops"].items()},

@@ -59,7 +59,7 @@ def _print_failures(console: Console, run: Run, folder: Path | None) -> None:
     roots = find_root_causes(run.results)
     of_roots = {id for root in roots for id in root.dependents}
     first = {id for root in roots for id in root.tests}
-    own = sorted((r for r in run.wrong if r.id not in of_roots), key=lambda r: (by_cause(r.group), r.id not in first))
+    own = sorted((r for r in run.wrong if r.id not in of_roots), key=lambda r: (by_cause(r.id), r.id not in first))
     shown: list[Result] = []
     rest: Counter[str] = Counter()
     for group, results in itertools.groupby(own, key=lambda r: r.group):

@@ -206,6 +206,6 @@ def test_a_kernel_that_is_no_address_is_refused() -> None:
     from xla_backend_template.driver_stream import DriverStream
 
     stream = object.__new__(DriverStream)  # nothing is enqueued, so it needs no queue
-    for kernel in ("add_f32", 0, None):
+    for kernel in ("add_f32", 0, None, True):
         with pytest.raises(xla.InvalidArgumentError, match="a kernel must be an address"):
             stream.launch(kernel, [], [])  # type: ignore[arg-type]

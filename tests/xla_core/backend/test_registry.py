@@ -73,6 +73,19 @@ def test_a_backend_that_exits_breaks_alone(install, toy, source: str) -> None:
         registry.load_backend("exits")
 
 
+def test_a_wrong_call_of_the_core_is_no_absent_device(install, toy) -> None:
+    """The backend can't be used before its code is mended, so `xla doctor` must not say that all is well."""
+    source = "from xla_core.target import Capabilities\n\nCapabilities(scalar_computations={'reduce': {'sum'}})\n"
+    install("slip", "slip", source)
+    (slip,) = (info for info in registry.inspect_backends() if info.name == "slip")
+    assert not slip.declines
+    assert "Capabilities(scalar_computations" in slip.details
+    with pytest.raises(
+        FailedPreconditionError, match=r"does not load: Capabilities.scalar_computations must be a mapping"
+    ):
+        registry.load_backend("slip")
+
+
 def test_a_probe_that_exits_is_a_cause(install, toy) -> None:
     source = "from toy_backend import *\ndef probe():\n    raise SystemExit(3)\n@hookimpl\ndef xla_backend():\n"
     install("exits", "exits", source + "    return spec(probe=probe)\n")

@@ -272,3 +272,9 @@ def test_an_executor_that_is_none_is_refused(client, monkeypatch) -> None:
     monkeypatch.setattr(type(client.platform), "create_executor", lambda self, ordinal: None)
     with pytest.raises(InvalidArgumentError, match=r"create_executor\(0\) must be a StreamExecutor, not None"):
         xla.Client("toy").buffer_from_host(A)
+
+
+def test_a_compiler_that_is_none_is_refused(client, monkeypatch) -> None:
+    monkeypatch.setattr(type(client.platform), "create_compiler", lambda self: None)
+    with pytest.raises(InvalidArgumentError, match="create_compiler must be a Compiler, not None"):
+        xla.Client("toy").compile(programs.negate())

@@ -176,6 +176,8 @@ def test_names_and_types_that_do_not_exist_are_refused() -> None:
     assert caught.value.hint == "did you mean dot?"
     with pytest.raises(InvalidArgumentError, match="an element type must be an ElementType, not 'f32'"):
         few.with_ops(["add"], ["f32"])  # type: ignore[list-item]
+    with pytest.raises(InvalidArgumentError, match=r"opcodes must be a list of opcodes, as in .*, not 'add'"):
+        few.with_ops("add", [ElementType.F32])
     with pytest.raises(InvalidArgumentError, match="element_types must be element types, as in"):
         few.with_ops(["add"], ElementType.F32)  # type: ignore[arg-type]
     with pytest.raises(InvalidArgumentError) as caught:
@@ -183,3 +185,6 @@ def test_names_and_types_that_do_not_exist_are_refused() -> None:
     assert "mapping of Opcodes to sets of Opcodes" in caught.value.message
     assert "because of 'multipy'" in caught.value.message
     assert caught.value.hint == "did you mean multiply?"
+    with pytest.raises(InvalidArgumentError) as caught:
+        Capabilities(scalar_computations={"reduce": "add"})  # type: ignore[dict-item]
+    assert caught.value.hint == "write {'add'}"

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xla_core.codegen.llvm.address_space import has_address_space, require_address_space
+from xla_core.codegen.llvm.intrinsics import require_known_intrinsics
 from xla_core.codegen.llvm.ir.module import IrPart
 from xla_core.codegen.llvm.processors import check_processor
 from xla_core.codegen.llvm.target_abi import TargetAbi
@@ -117,8 +118,11 @@ class CompiledModule:
         if not sys.is_finalizing() and not self.module._owned:  # an execution engine that owns it keeps the context
             self.module.close()
             _dispose_context(self._context)
-            if len(self._idle_machines) < _MOST_IDLE:
-                self._idle_machines.append(self.machine)
+            if len(self._idle_machines) < _MOST_IDLE and not self.machine.closed:
+                # The garbage collector closes the machine's own object too where an error's traceback refers to both.
+                pointer = self.machine._ptr
+                self.machine.detach()
+                self._idle_machines.append(type(self.machine)(pointer))
 
     def ir(self) -> str:
         """Returns the optimized LLVM IR."""
@@ -165,7 +169,8 @@ def compile_ir(
         vectorize: let LLVM make vectors of loops and of sequences, from level 2 on.
 
     Raises:
-        InternalError: LLVM refused the module: a defect of the emitter; the message has the offending lines.
+        InternalError: LLVM refused the module, or lacks an intrinsic that it calls: a defect of the emitter or of the
+            ABI; the message has the offending lines.
         ResourceExhaustedError: the process's limit on its address space leaves too little to compile the module.
     """
     import llvmlite.binding as llvm
@@ -185,6 +190,7 @@ def compile_ir(
         module.verify()
     except RuntimeError as error:
         raise _refusal(error, what, ir_text) from error
+    require_known_intrinsics(ir_text, module, what)
     if not abi.data_layout:
         module.data_layout = str(machine.target_data)
     module.triple = machine.triple

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from xla_core.errors import UnimplementedError
+from xla_core.checks import counted
+from xla_core.errors import SourceLocation, UnimplementedError
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ops.custom_calls import hint_for_unknown, is_custom_call_registered
 from xla_core.hlo.table.opcode import Opcode
@@ -66,7 +67,7 @@ def refusal(unmet: Sequence[Unmet]) -> UnimplementedError:
     if all(u.instruction.opcode == Opcode.CUSTOM_CALL and not _has_meaning(u.instruction) for u in unmet):
         kind, hint = UnimplementedError, hint_for_unknown(first.attribute("custom_call_target"))
     return kind(
-        f"the target cannot run {_counted(count)}, and no decomposition helps:\n" + "\n".join(listed),
+        f"the target cannot run {counted(count, 'instruction')}, and no decomposition helps:\n" + "\n".join(listed),
         op=first.opcode,
         location=first.location,
         hint=hint,
@@ -80,11 +81,11 @@ def _line(unmet: Sequence[Unmet]) -> str:
     which = f"{origins[0].name} = {origins[0].shape.without_layout()} {origins[0].opcode}"
     text = f"  {first.answer.reason}: "
     text += which if len(unmet) == 1 else f"{len(unmet)} instructions, first {which}"
-    places = list(dict.fromkeys(str(o.location) for o in origins if o.location is not None))
+    places = list(dict.fromkeys(str(o.location) for o in origins if o.location not in (None, SourceLocation())))
     if places:
         text += f" at {', '.join(places[:_MOST_PLACES])}"
     if len(places) > _MOST_PLACES:
-        text += f" and {len(places) - _MOST_PLACES} more places"
+        text += f" and {counted(len(places) - _MOST_PLACES, 'more place')}"
     needs = list(dict.fromkeys(filter(None, map(_what_is_enough, unmet))))
     return text + "".join(f"\n    {need}" for need in needs)
 
@@ -107,10 +108,6 @@ def _what_is_enough(unmet: Unmet) -> str:
 
 def _lacks(lacks: Sequence[Lack]) -> str:
     return " and ".join(map(str, lacks))
-
-
-def _counted(count: int) -> str:
-    return f"{count} instruction{'s' if count > 1 else ''}"
 
 
 def _has_meaning(call: HloInstruction) -> bool:

@@ -1,0 +1,51 @@
+"""Refuses names of LLVM's intrinsics that LLVM doesn't know: it would take them for functions of another module."""
+
+from __future__ import annotations
+
+import functools
+import re
+from pathlib import Path
+from typing import Any
+
+from xla_core.checks import did_you_mean
+from xla_core.errors import InternalError
+
+_DECLARED = re.compile(r"^declare [^@\n]*@(llvm\.[\w.]+)\(", re.MULTILINE)
+_TYPES = re.compile(r"(\.(nxv\d+|v\d+)?(i|f|bf|p)\d+)+$")
+"""The types of an overloaded intrinsic at the end of its name: ".v4f32" of "llvm.fma.v4f32"."""
+
+_known: set[str] = set()
+
+
+def require_known_intrinsics(ir_text: str, module: Any, what: str) -> None:
+    """Checks the intrinsics that LLVM IR declares.
+
+    Args:
+        ir_text: the text.
+        module: llvmlite's module of it.
+        what: names the kernels in the error.
+
+    Raises:
+        InternalError: LLVM knows no intrinsic of a name.
+    """
+    new = set(_DECLARED.findall(ir_text)) - _known
+    if not new:
+        return
+    for function in module.functions:  # LLVM gives intrinsics that it knows their attributes, and replaces old ones
+        name = function.name
+        if name in new and not list(function.attributes) and _TYPES.sub("", name) not in _names():
+            raise InternalError(
+                f"LLVM has no intrinsic {name}, which the IR of {what or 'a module'} calls",
+                hint=did_you_mean(name, _names()) or "this is a defect of the emitter or of the target's ABI",
+            )
+    _known.update(new)
+
+
+@functools.cache
+def _names() -> frozenset[str]:
+    """The names of all intrinsics. LLVM's C interface doesn't list them, but its library contains them as text."""
+    from llvmlite.binding import ffi
+    from llvmlite.utils import get_library_name
+
+    library = Path(ffi.__file__).with_name(get_library_name())
+    return frozenset(found.decode() for found in re.findall(rb"llvm\.[a-z0-9_.]+", library.read_bytes()))
