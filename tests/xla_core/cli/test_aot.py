@@ -33,4 +33,4 @@ def test_wrong_values_are_refused(xla: Callable[..., Any], toy_backend: str, pro
     assert "an identifier of C, as in out/mlp, not '2nd-model'" in result.err
     result = xla("aot", program, "--backend", toy_backend, "-o", str(program.parent))
     assert result.code == 2
-    assert "an identifier of C" in result.err
+    assert "an identifier of C, as in out/mlp, not the directory" in result.err

@@ -49,8 +49,10 @@ def aot(
     from xla_core.backend import AheadOfTimeOptions
 
     if output_file.is_dir() or not output_file.name.isascii() or not output_file.name.isidentifier():
+        kind = "the directory " if output_file.is_dir() else ""
         raise InvalidArgumentError(
-            f"--output must be a path whose last part is an identifier of C, as in out/mlp, not {str(output_file)!r}",
+            "--output must be a path whose last part is an identifier of C, as in out/mlp,"
+            f" not {kind}{str(output_file)!r}",
             hint="it is the prefix of the files' names and of the functions, and has no ending",
         )
     target = AheadOfTimeOptions.model_validate(

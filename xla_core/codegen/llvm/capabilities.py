@@ -17,6 +17,16 @@ from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.target import Capabilities
 
+_APPLYING = (
+    Opcode.MAP,
+    Opcode.REDUCE,
+    Opcode.REDUCE_WINDOW,
+    Opcode.SCATTER,
+    Opcode.SELECT_AND_SCATTER,
+    Opcode.SORT,
+)
+"""The ops that apply a computation to elements."""
+
 
 @functools.cache
 def emitter_capabilities() -> Capabilities:
@@ -27,7 +37,7 @@ def emitter_capabilities() -> Capabilities:
     arrays = [t for t in ElementType if t.is_array]
     everything = {*ELEMENTAL, *GENERATORS, Opcode.FUSION, *(opcode for form in FORMS for opcode in form.opcodes)}
     by_category = {*INTEGER_OPS, *FLOAT_OPS, *COMPLEX_OPS}
-    return (
+    capabilities = (
         Capabilities.all_of(opcodes=everything - by_category)
         .with_ops(INTEGER_OPS, [t for t in arrays if not t.is_floating and not t.is_complex])
         .with_ops(FLOAT_OPS, [t for t in arrays if t.is_floating])
@@ -35,6 +45,15 @@ def emitter_capabilities() -> Capabilities:
         .with_constraint(Opcode.FFT, _over_one_dimension)
         .with_constraint(Opcode.TOPK, why_sorted)
     )
+    for opcode in _APPLYING:
+        capabilities = capabilities.with_constraint(opcode, _applies_straight_code)
+    return capabilities
+
+
+def _applies_straight_code(instruction: HloInstruction) -> str | None:
+    inner = (i for callee in instruction.called_computations for i in callee.instructions)
+    found = next((i.opcode for i in inner if i.opcode in (Opcode.WHILE, Opcode.CONDITIONAL)), None)
+    return None if found is None else f"its computation has a {found}"
 
 
 def _over_one_dimension(fft: HloInstruction) -> str | None:

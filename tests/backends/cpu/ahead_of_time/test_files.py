@@ -88,6 +88,7 @@ def test_header_says_shapes_types_and_sizes() -> None:
     assert '{"result1", "s8", 6, 2, model_dimensions + 4},' in header
     assert "model_dimensions[] = {2, 3, 2, 3, 2, 3};" in header
     assert "#define MODEL_CONSTANT_BYTES ((size_t)24)" in header
+    assert "The other pointers are not checked" in header
 
 
 @needs_host
