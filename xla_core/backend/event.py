@@ -6,6 +6,8 @@ XLA: stream_executor/event.h
 from __future__ import annotations
 
 import abc
+import sys
+from collections.abc import Callable
 
 from xla_core.errors import XlaError
 from xla_core.event_callbacks import EventCallback, call_when_ready
@@ -58,10 +60,14 @@ class Event(Handle, abc.ABC):
         """
 
     def close(self) -> None:
-        """Calls `destroy`, unless that was done. Dropping the last reference to the event does this, too."""
+        """Calls `destroy`, unless that was done. Dropping the last reference to the event does this, too.
+
+        What the interpreter drops at its end is left to the end of the process.
+        """
         if not self._closed:
             self._closed = True
             self.destroy()
 
-    def __del__(self) -> None:
-        self.close()
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not is_finalizing():  # later, the globals of the driver's modules may be None
+            self.close()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -88,9 +90,10 @@ class CudaEvent:
     def __init__(self) -> None:
         self.handle = call("cuEventCreate", cuda.CUevent_flags.CU_EVENT_DISABLE_TIMING)
 
-    def __del__(self) -> None:
-        with contextlib.suppress(Exception):  # not made, or the driver is gone
-            cuda.cuEventDestroy(self.handle)
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not is_finalizing():
+            with contextlib.suppress(Exception):  # not made, or the driver is gone
+                cuda.cuEventDestroy(self.handle)
 
 
 class CudaGraph:
@@ -101,9 +104,10 @@ class CudaGraph:
     def __init__(self, handle: Any, names: tuple[str, ...]) -> None:
         self.handle, self.names = handle, names
 
-    def __del__(self) -> None:
-        with contextlib.suppress(Exception):  # the driver is gone
-            cuda.cuGraphExecDestroy(self.handle)
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not is_finalizing():
+            with contextlib.suppress(Exception):  # the driver is gone
+                cuda.cuGraphExecDestroy(self.handle)
 
 
 class PinnedChunk:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import dataclasses
+import sys
 import threading
 import time
 import weakref
@@ -50,9 +51,9 @@ class CudaModule:
         self._driver = weakref.ref(driver)
         self.handle = handle
 
-    def __del__(self) -> None:
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         driver = self._driver()
-        if driver is not None:
+        if driver is not None and not is_finalizing():
             driver.unload(self.handle)
 
 

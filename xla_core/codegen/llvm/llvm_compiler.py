@@ -7,7 +7,7 @@ import functools
 import re
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from xla_core.codegen.llvm.address_space import has_address_space, require_address_space
@@ -114,8 +114,8 @@ class CompiledModule:
         self._context = context
         self._idle_machines = idle_machines
 
-    def __del__(self) -> None:
-        if not sys.is_finalizing() and not self.module._owned:  # an execution engine that owns it keeps the context
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not is_finalizing() and not self.module._owned:  # an execution engine that owns it keeps the context
             self.module.close()
             _dispose_context(self._context)
             if len(self._idle_machines) < _MOST_IDLE and not self.machine.closed:

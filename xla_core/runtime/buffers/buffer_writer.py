@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+
 import numpy as np
 
 from xla_core.backend.event import Event
@@ -69,8 +72,8 @@ class BufferWriter:
             writes[-1].when_ready(lambda _: end.complete(error or next(filter(None, (w.error for w in writes)), None)))
         return buffer
 
-    def __del__(self) -> None:
-        if (end := getattr(self, "_end", None)) is not None and not self._is_finished:
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if (end := getattr(self, "_end", None)) is not None and not self._is_finished and not is_finalizing():
             end.complete(CancelledError("the writer of this buffer is gone before it was finished"))
 
     def _written(self, event: Event) -> None:

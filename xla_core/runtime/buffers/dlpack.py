@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import math
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from ctypes import POINTER, Structure, c_char_p, c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
 from typing import Any
 
@@ -52,8 +53,9 @@ class _Versioned(Structure):
 _alive: dict[int, tuple[object, ...]] = {}  # by the managed tensor's address, until the consumer releases it
 
 
-def _let_go(address: int) -> None:
-    _alive.pop(address, None)
+def _let_go(address: int, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+    if not is_finalizing():
+        _alive.pop(address, None)
 
 
 _delete = _DELETER(_let_go)
@@ -71,14 +73,16 @@ _pointer_of = ctypes.PYFUNCTYPE(c_void_p, ctypes.py_object, c_char_p)(("PyCapsul
 _rename = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, c_char_p)(("PyCapsule_SetName", _api))
 
 
-def _destroy(capsule: int) -> None:
+def _destroy(capsule: int, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
     """Releases the tensor of a capsule that nobody consumed. Consumers rename a capsule and release its tensor."""
-    for name in _NAMES:
+    for name in () if is_finalizing() else _NAMES:
         if _is_valid(capsule, name):
             _alive.pop(_pointer(capsule, name), None)
 
 
 _capsule_destructor = ctypes.PYFUNCTYPE(None, c_void_p)(_destroy)
+for _callback in (_delete, _capsule_destructor):  # capsules and tensors may outlive this module
+    _api.Py_IncRef(ctypes.py_object(_callback))
 
 
 def _type_of(element_type: ElementType) -> tuple[int, int]:
@@ -149,9 +153,9 @@ class ForeignTensor:
         self.address = (tensor.data or 0) + tensor.byte_offset
         _rename(capsule, _USED[name == _NAMES[True]])  # from now on this object has to release it
 
-    def __del__(self) -> None:
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         managed = getattr(self, "_managed", None)
-        if managed is not None and hasattr(self, "address") and managed.deleter:
+        if managed is not None and hasattr(self, "address") and managed.deleter and not is_finalizing():
             managed.deleter(ctypes.addressof(managed))
 
 

@@ -8,6 +8,9 @@ XLA: pjrt/tracked_device_buffer.h
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.event import Event
 from xla_core.backend.stream import Stream
@@ -62,7 +65,9 @@ class ExternalReference:
         address = device.executor.address(memory)
         self.__array_interface__ = {"data": (address, True), "shape": (memory.size,), "typestr": "|u1", "version": 3}
 
-    def __del__(self) -> None:
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if is_finalizing():  # the globals of modules may be None by now
+            return
         if self.usage is None:
             self._allocator.free(self.memory)
         else:
@@ -90,9 +95,9 @@ class TrackedBuffer(MemoryHolder, Handle):
         self._external: ExternalReference | None = None
         self._gone = ""
 
-    def __del__(self) -> None:
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         memory = self.memory
-        if memory is not None and self._external is None:
+        if memory is not None and self._external is None and not is_finalizing():
             if self._usage is None:
                 self.device.allocator.free(memory)
             else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -192,8 +193,9 @@ class ThunkExecutor:
         """Makes host-driven loops of current and later executions fail with CancelledError."""
         self._cancelled = True
 
-    def __del__(self) -> None:
-        self._constants.close()
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not is_finalizing():
+            self._constants.close()
 
     # -- control flow --------------------------------------------------------------------------------------------------
 
