@@ -25,7 +25,9 @@ _INDEX = Shape(ElementType.S32)
 _STEP = 1 << 16  # how many elements a device combines in the time that an iteration of a small loop takes
 _GAIN = 4  # how many times longer the loop must take: its program is much shorter
 _NONE = -1  # the place of what is no update
-_MOST_IN_ROUNDS = 1 << 18  # elements: in a round, all are looked at, and there may be as many rounds as updates
+_MOST_IN_ROUNDS = 1 << 18
+"""Elements. In a round, all are looked at, and there may be as many rounds as updates. Where there are more elements,
+the rounds take at most as long as a loop over the elements would, and such a loop applies what is left."""
 
 
 @decomposition(Opcode.SCATTER)
@@ -60,17 +62,18 @@ def _scatter_in_rounds(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Sorts the operand's elements and the updates by their place, and applies all n-th updates of a place at once.
 
     This is for many updates that must be applied one after another, in the order of their index vectors. There are as
-    many rounds as the most updates of one place.
+    many rounds as the most updates of one place, and a limit of rounds for many elements.
     """
     computation, n = i.attribute("to_apply"), len(i.operands) // 2
     if not is_elementwise_of_scalars(computation) or not _has_types_of_computation(i):
         return None
     places, elements = i.operand(0).shape.num_elements, i.operands[-1].shape.num_elements
     count = places + elements
-    if not elements or not places or count > _MOST_IN_ROUNDS or not _is_soon_sorted(i, count):
+    if not elements or not places or not _is_soon_sorted(i, count):
         return None
     if i.operands[n].shape.element_type is not ElementType.S32:
         return None
+    rounds = elements if count <= _MOST_IN_ROUNDS else min(elements, count // (1 + count // _STEP))
     scatter = canonical_scatter(i, b)
     own = b.add(Opcode.IOTA, shape=_INDEX.with_dimensions((places,)), iota_dimension=0)
     keys = b.add(Opcode.CONCATENATE, own, _places(b, scatter).i, dimensions=(0,))
@@ -91,11 +94,30 @@ def _scatter_in_rounds(i: HloInstruction, b: Builder) -> HloInstruction | None:
     def goes_on(inner: Builder, changing: Values) -> HloInstruction:
         return inner.reduce(changing[-1], Opcode.OR, False, (0,))
 
-    *results, _ = counted_loop(i, b, elements, [*(v.i for v in rest), is_update.i], [], body, goes_on)
+    *results, left = counted_loop(i, b, rounds, [*(v.i for v in rest), is_update.i], [], body, goes_on)
+    if rounds < elements:
+        results = _applied_in_turn(i, b, results, left)
     is_last = sorted_keys.differs(_shifted(sorted_keys, -1, _NONE)) & (sorted_keys < places)
     _, kept = _compressed(b, sorted_keys, expressions(b, *results), is_last)
     shape = scatter.inputs[0].shape.dimensions
     return _result(i, b, [b.reshape(b.slice_in_dim(v.i, 0, 0, places), shape) for v in kept])
+
+
+def _applied_in_turn(i: HloInstruction, b: Builder, sorted_: Values, left: HloInstruction) -> Values:
+    """Applies the updates that are left to the elements before them, in one loop over all, or none if none are left."""
+
+    def body(inner: Builder, turn: HloInstruction, changing: Values, constant: Values) -> Values:
+        *now, is_any = changing
+        before = elements_at(inner, now, inner.add(Opcode.SUBTRACT, turn, inner.constant(1, turn.shape)))
+        (is_left,) = elements_at(inner, constant, turn)
+        own = elements_at(inner, now, turn)
+        after = apply_to_arrays(i.attribute("to_apply"), [*before, *own], inner)
+        chosen = [inner.add(Opcode.SELECT, is_left, x, y) for x, y in zip(after, own, strict=True)]
+        return [*with_elements(inner, now, turn, chosen), is_any]
+
+    is_any = b.reduce(left, Opcode.OR, False, (0,))
+    count = left.shape.num_elements
+    return counted_loop(i, b, count, [*sorted_, is_any], [left], body, lambda _, changing: changing[-1])[:-1]
 
 
 @decomposition(Opcode.SCATTER)

@@ -9,7 +9,7 @@ from tests.xla_core.passes.legalization.devices import PRIMITIVES
 from xla_core.hlo import ElementType, HloInstruction, HloModule, parse_hlo, verify
 from xla_core.hlo.evaluator import evaluate
 from xla_core.passes import PassContext, default_pipeline
-from xla_core.passes.legalization import legalize, unsupported_instructions
+from xla_core.passes.legalization import legalize, scatters, unsupported_instructions
 from xla_core.target import Capabilities, TargetConfig
 
 SIMPLE = Capabilities.all_of([ElementType.F32, ElementType.S32, ElementType.PRED], opcodes=[*PRIMITIVES, "maximum"])
@@ -137,6 +137,34 @@ def test_other_combiners_are_applied_in_rounds(kind: ElementType, places: int) -
     arguments = x, n, rng.integers(-3, places + 3, (3000, 1)).astype(np.int32), u, k
     for found, expected in zip(evaluate(legal, *arguments), evaluate(module, *arguments), strict=True):
         np.testing.assert_array_equal(found.astype(np.float64), expected.astype(np.float64))
+
+
+@pytest.mark.parametrize("places", [500, 7])
+def test_a_loop_applies_what_rounds_leave(places: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Updates of many elements with few of one place take few rounds; many of one place take no more than a loop."""
+    monkeypatch.setattr(scatters, "_MOST_IN_ROUNDS", 1 << 9)
+    monkeypatch.setattr(scatters, "_STEP", 1 << 5)
+    monkeypatch.setattr(scatters, "_GAIN", 1 / 64)
+    text = ONE_AFTER_ANOTHER.replace("[3000", "[300").replace("[5000", "[500")
+    module, legal = parse_hlo(text), parse_hlo(text)
+    PassContext(invariants=[verify]).run(default_pipeline(TargetConfig(name="plain", capabilities=PLAIN)), legal, ())
+    loops = [i for c in legal.computations for i in c.instructions if i.opcode == "while"]
+    assert sorted(map(trip_count, loops)) == [30, 800]
+    rng = np.random.default_rng(places)
+    x, u = (rng.integers(0, 99, size).astype(np.float32) for size in (500, 300))
+    n, k = (np.arange(size, dtype=np.int32) for size in (500, 300))
+    arguments = x, n, rng.integers(0, places, (300, 1)).astype(np.int32), u, k
+    for found, expected in zip(evaluate(legal, *arguments), evaluate(module, *arguments), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_rounds_take_many_elements() -> None:
+    """A loop over 300,000 updates takes minutes on a device that a host drives."""
+    text = ONE_AFTER_ANOTHER.replace("[3000", "[300000").replace("[5000", "[400000")
+    legal = parse_hlo(text)
+    legalize(legal, SIMPLE.check)
+    loops = [i for c in legal.computations for i in c.instructions if i.opcode == "while"]
+    assert sorted(map(trip_count, loops)) == [63636, 700000]
 
 
 def test_updates_of_places_of_their_own_may_have_any_combiner() -> None:
