@@ -239,7 +239,7 @@ def _operands(t: Tokens) -> tuple[Operand, ...]:
     while t.peek == ",":
         t.take()
         if not t.at_type():
-            t._next -= 1
+            t.give_back()
             break
         found.append(t.operand())
     return tuple(found)
@@ -301,7 +301,7 @@ def _alloca(op: str, t: Tokens) -> Instruction:
         if t.at_type():
             operands = (t.operand(),)
         else:
-            t._next -= 1
+            t.give_back()
     return Instruction(op, POINTER, operands, flags=flags, source=source)
 
 
@@ -366,10 +366,7 @@ def _call(op: str, t: Tokens) -> Instruction:
                 t.take()
         else:
             argument = t.type()
-            start = t._next
-            words = t.words()
-            taken = t._tokens[start : t._next]
-            aligns.append(int(taken[taken.index("align") + 1]) if "align" in words else 0)
+            aligns.append(t.words_and_numbers().get("align", 0))
             operands.append(t.value(argument))
         t.skip(",")
     while t.peek.startswith("#") or t.peek in ("nounwind", "noreturn", "readnone"):

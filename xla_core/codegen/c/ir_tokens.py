@@ -40,6 +40,10 @@ class Tokens:
         self._next += 1
         return token
 
+    def give_back(self) -> None:
+        """Makes the token that was taken last the next one again."""
+        self._next -= 1
+
     def skip(self, token: str) -> bool:
         """Takes the next token if it is this one."""
         if self.peek != token:
@@ -56,20 +60,25 @@ class Tokens:
         return UnimplementedError(f"the translation to C doesn't know {what} in: {self.text.strip()[:300]}")
 
     def words(self) -> frozenset[str]:
-        """Takes the words before a type or a value, and what is in parentheses after them."""
-        found = []
+        """Takes the words before a type or a value, and what is in parentheses or a number after them."""
+        return frozenset(self.words_and_numbers())
+
+    def words_and_numbers(self) -> dict[str, int]:
+        """Takes the words before a type or a value. Returns each with the number after it, or 0."""
+        found: dict[str, int] = {}
         while (
             self.peek
             and not self.at_type()
             and (self.peek[0].isalpha() or self.peek[0] in '_"')
             and not self.at_value()
         ):
-            found.append(self.take())
+            word = self.take()
+            found[word] = 0
             if self.peek == "(":
                 self.parenthesis()
-            elif found[-1] in ("align", "cc", "addrspace") and self.peek.isdigit():
-                self.take()
-        return frozenset(found)
+            elif word in ("align", "cc", "addrspace") and self.peek.isdigit():
+                found[word] = int(self.take())
+        return found
 
     def parenthesis(self) -> None:
         """Skips what is in parentheses."""

@@ -6,7 +6,7 @@ import functools
 
 from xla_core.analysis.buffer_sharing import can_share_buffer
 from xla_core.codegen.llvm.elements.element_emitter import GENERATORS
-from xla_core.codegen.llvm.forms.top_k import why_sorted
+from xla_core.codegen.llvm.forms.top_k import why_sorted, why_wide
 from xla_core.codegen.llvm.planner import FORMS
 from xla_core.codegen.llvm.scalars.complex_ops import COMPLEX_OPS
 from xla_core.codegen.llvm.scalars.elemental import ELEMENTAL
@@ -29,10 +29,13 @@ _APPLYING = (
 
 
 @functools.cache
-def emitter_capabilities() -> Capabilities:
+def emitter_capabilities(*, has_wide_words: bool = True) -> Capabilities:
     """Returns every opcode that the emitter has code for, with its element types, and fusions of them.
 
     A backend starts from these and adds what it runs in other ways (collectives, custom calls, transfers).
+
+    Args:
+        has_wide_words: whether what the IR becomes has integers of 128 bits. C for processors of 32 bits has none.
     """
     arrays = [t for t in ElementType if t.is_array]
     everything = {*ELEMENTAL, *GENERATORS, Opcode.FUSION, *(opcode for form in FORMS for opcode in form.opcodes)}
@@ -47,7 +50,7 @@ def emitter_capabilities() -> Capabilities:
     )
     for opcode in _APPLYING:
         capabilities = capabilities.with_constraint(opcode, _applies_straight_code)
-    return capabilities
+    return capabilities if has_wide_words else capabilities.with_constraint(Opcode.TOPK, why_wide)
 
 
 def _applies_straight_code(instruction: HloInstruction) -> str | None:

@@ -206,21 +206,11 @@ def _for_c(options: AheadOfTimeOptions) -> AheadOfTimeTarget:
 
 @functools.cache
 def _capabilities(has_wide_words: bool) -> Capabilities:
-    """What compiled code does without Python: everything but custom calls, collectives and transfers.
-
-    Without `has_wide_words`, the C compiler has no integers of 128 bits.
-    """
+    """What compiled code does without Python: everything but custom calls, collectives and transfers."""
+    emitted = emitter_capabilities(has_wide_words=has_wide_words)
     types = [t for t in ElementType if t.is_array]
-    capabilities = emitter_capabilities().with_ops([*MODULE_OPCODES, Opcode.CUSTOM_CALL], types)
-    capabilities = capabilities.with_constraint(Opcode.CUSTOM_CALL, _why_not_called)
-    return capabilities if has_wide_words else capabilities.with_constraint(Opcode.TOPK, _why_no_heap)
-
-
-def _why_no_heap(topk: HloInstruction) -> str | None:
-    is_wide = topk.operand(0).shape.element_type.bit_width > 32
-    return (
-        "an element and its index need an integer of 128 bits, which C has not for this processor" if is_wide else None
-    )
+    capabilities = emitted.with_ops([*MODULE_OPCODES, Opcode.CUSTOM_CALL], types)
+    return capabilities.with_constraint(Opcode.CUSTOM_CALL, _why_not_called)
 
 
 def _why_not_called(call: HloInstruction) -> str:

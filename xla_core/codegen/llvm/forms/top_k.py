@@ -34,6 +34,16 @@ def why_sorted(topk: HloInstruction) -> str | None:
     return "it takes more than half of each row" if 2 * topk.attribute("k") > length else None
 
 
+def why_wide(topk: HloInstruction) -> str | None:
+    """Why a heap needs integers of 128 bits; None where it doesn't."""
+    is_wide = _word(topk) == "i128"
+    return "an element and its index need an integer of 128 bits, which this processor has not" if is_wide else None
+
+
+def _word(topk: HloInstruction) -> str:
+    return "i64" if topk.operand(0).shape.element_type.bit_width <= _INDEX_BITS else "i128"
+
+
 def _matches(body: KernelBody) -> bool:
     return body.root.opcode == Opcode.TOPK
 
@@ -47,7 +57,7 @@ def _emit(body: KernelBody, plan: KernelPlan, frame: KernelFrame, context: Emiss
     k, shape = root.attribute("k"), root.operand(0).shape
     if not k or not math.prod(shape.dimensions[:-1]):
         return
-    word = "i64" if shape.element_type.bit_width <= _INDEX_BITS else "i128"
+    word = _word(root)
     size = k * type_bits(word) // 8
     heap = _Heap(b, context.abi.allocate(b, size), word)
     loop, _ = context.open_loop(frame.begin, frame.end, frame.step, name="row")
@@ -189,10 +199,11 @@ class _Heap:
             function = IrFunction(name, "void", parameters, prefix="internal", attributes="noinline nounwind")
             module.helpers[key] = module.add_function(function)
             heap, *rest = function.parameters
-            _Heap(IrBuilder(module, function), heap, self.word)._emit_sift(*rest)
+            _Heap(IrBuilder(module, function), heap, self.word).emit_sift(*rest)
         self.b.call(module.helpers[key].name, "void", [memory, hole, word, size])
 
-    def _emit_sift(self, hole: Value, word: Value, size: Value) -> None:
+    def emit_sift(self, hole: Value, word: Value, size: Value) -> None:
+        """Emits the body of the function that `sift` calls."""
         b = self.b
         header, test = b.function.add_block("sift"), b.function.add_block("sift.test")
         move, done = b.function.add_block("sift.move"), b.function.add_block("sift.done")
