@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-__all__ = ["conform"]
-
 
 def conform(
     backend: options.Backend = None,
@@ -45,53 +43,42 @@ def conform(
     from xla_core.cli import console
 
     out = console()
-    others = {
-        "--explain": bool(explain),
-        "--verify": verify is not None,
-        "--compare": compare is not None,
-        "--coverage": coverage,
-        "--support-matrix": support_matrix,
-        "--stablehlo-tests": stablehlo_tests is not None,
-        "--runner": runner is not None,
-    }
-    given = [name for name, is_given in others.items() if is_given]
+    given = _given(
+        explain=explain or None,
+        verify=verify,
+        compare=compare,
+        coverage=coverage,
+        support_matrix=support_matrix,
+        stablehlo_tests=stablehlo_tests,
+        runner=runner,
+    )
     _check(given, backend, profile, evaluator, has_settings=bool(settings), workers=workers)
-    common: dict[str, Any] = {
+    chosen: dict[str, Any] = {
         "profile": profile,
         "expression": expression,
         "tests": tuple(test or ()),
         "settings": tuple(settings or ()),
         "workers": workers,
+        "test_seconds": test_seconds,
     }
-    limits: dict[str, Any] = {"test_seconds": test_seconds, "total_seconds": total_seconds}
-    if explain:
-        actions.explain(out, actions.report_folder(report, backend), explain)
-    elif verify is not None:
-        actions.verify(out, verify)
-    elif compare is not None:
-        actions.compare(out, *compare)
-    elif coverage:
-        actions.coverage(out)
-    elif runner is not None:
-        refused = {"lf": last_failed or None, "waivers": waivers, "earlier": earlier, "total_seconds": total_seconds}
-        if test_seconds is not None:
-            common["test_seconds"] = test_seconds
-        _run_ahead_of_time(
-            out, backend, report, refused, runner=runner, c_compiler=c_compiler, seed=seed or 0, **common
-        )
+    if explain or verify or compare or coverage:
+        _show(out, actions.report_folder(report, backend), explain, verify, compare)
     elif support_matrix:
         actions.support_matrix(out, "evaluator" if evaluator else backend, expression, report)
+    elif runner is not None:
+        refused = _given(lf=last_failed, waivers=waivers, earlier=earlier, total_seconds=total_seconds)
+        chosen |= {"runner": runner, "c_compiler": c_compiler, "seed": seed or 0}
+        _run_ahead_of_time(out, backend, report, refused, **chosen)
     else:
-        actions.TestRun(
-            backend=backend,
-            last_failed=last_failed,
-            seed=(secrets.randbelow(1 << 31) if profile == "stress" else 0) if seed is None else seed,
-            waivers=waivers,
-            stablehlo_tests=stablehlo_tests,
-            evaluator=evaluator,
-            **limits,
-            **common,
-        ).run(out, report, earlier)
+        seed = _fresh_seed(profile) if seed is None else seed
+        chosen |= {"last_failed": last_failed, "seed": seed, "waivers": waivers, "total_seconds": total_seconds}
+        run = actions.TestRun(backend=backend, stablehlo_tests=stablehlo_tests, evaluator=evaluator, **chosen)
+        run.run(out, report, earlier)
+
+
+def _given(**values: Any) -> list[str]:
+    """The options that were given, as they are written on the command line."""
+    return [f"--{name.replace('_', '-')}" for name, value in values.items() if value is not None and value is not False]
 
 
 def _check(
@@ -115,8 +102,26 @@ def _check(
         raise InvalidArgumentError("--support-matrix takes neither -n nor -p", hint="it runs every op, in one process")
 
 
+def _fresh_seed(profile: str) -> int:
+    return secrets.randbelow(1 << 31) if profile == "stress" else 0
+
+
+def _show(out: Console, folder: Path, explain: str, verify: Path | None, compare: tuple[Path, Path] | None) -> None:
+    """Prints what a report says, the difference of two reports, or without either, what the suite covers."""
+    from xla_conformance import actions
+
+    if explain:
+        actions.explain(out, folder, explain)
+    elif verify is not None:
+        actions.verify(out, verify)
+    elif compare is not None:
+        actions.compare(out, *compare)
+    else:
+        actions.coverage(out)
+
+
 def _run_ahead_of_time(
-    out: Console, backend: str | None, report: Path | None, refused: dict[str, Any], **chosen: Any
+    out: Console, backend: str | None, report: Path | None, refused: list[str], **chosen: Any
 ) -> None:
     """Runs the suite's programs as files of an ahead-of-time compilation. It takes none of the options `refused`."""
     from xla_conformance import actions
@@ -124,8 +129,7 @@ def _run_ahead_of_time(
 
     if backend is None:
         raise InvalidArgumentError("--runner needs --backend", hint="name the backend whose compiler is tested")
-    for name in (name for name, value in refused.items() if value is not None):
-        option = f"--{name.replace('_', '-')}"
-        raise InvalidArgumentError(f"--runner doesn't take {option}", hint="-k and --test choose cases")
+    if refused:
+        raise InvalidArgumentError(f"--runner doesn't take {refused[0]}", hint="-k and --test choose cases")
     run = AheadOfTimeRun(backend=backend, **chosen)
     run.run(out, actions.report_folder(report, backend), show_files=report is not None)

@@ -27,9 +27,8 @@ from xla_core.backend import AheadOfTimeOptions, load_backend
 from xla_core.cli import programs
 from xla_core.errors import InvalidArgumentError
 
-__all__ = ["AheadOfTimeRun"]
-
 _RUN_GROUPS = ("executables", "ops", "programs")
+_TEST_SECONDS = 60.0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -45,7 +44,7 @@ class AheadOfTimeRun:
     settings: tuple[str, ...] = ()
     seed: int = 0
     workers: int = 1
-    test_seconds: float = 60.0
+    test_seconds: float | None = None
 
     def run(self, out: Console, folder: Path, *, show_files: bool) -> None:
         """Runs the cases, prints the results and writes the report to a folder.
@@ -60,7 +59,7 @@ class AheadOfTimeRun:
         target, others = _target(self.settings)
         options = programs.compile_options(others)
         options = options.model_copy(update={"backend": spec.options.model_validate(options.backend)})
-        machine = Machine(compiler, target, options, self.c_compiler, self.runner, self.test_seconds)
+        machine = Machine(compiler, target, options, self.c_compiler, self.runner, self.test_seconds or _TEST_SECONDS)
         machine.check()
         order = "another" if machine.is_swapped else "the same"
         triple = target.triple or compiler.target_config.triple

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,7 +12,7 @@ from xla_core.cli.options import Backend, Program, Settings, Shapes
 from xla_core.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from xla_core.backend import BackendSpec, Platform
+    from xla_core.backend import AheadOfTimeOptions, BackendSpec, Platform
 
 
 def aot(
@@ -46,28 +46,17 @@ def aot(
     The files need neither Python nor this package. NAME is the prefix of the functions, so that several models can be
     linked into one program.
     """
-    from xla_core.backend import AheadOfTimeOptions
-
-    if output_file.is_dir() or not output_file.name.isascii() or not output_file.name.isidentifier():
-        kind = "the directory " if output_file.is_dir() else ""
-        raise InvalidArgumentError(
-            "--output must be a path whose last part is an identifier of C, as in out/mlp,"
-            f" not {kind}{str(output_file)!r}",
-            hint="it is the prefix of the files' names and of the functions, and has no ending",
-        )
-    target = AheadOfTimeOptions.model_validate(
-        {
-            "name": output_file.name,
-            "emit": emit,
-            "triple": triple,
-            "cpu": cpu,
-            "features": features,
-            "vector_length": vector_length,
-            "float_abi": float_abi,
-            "relocation_model": relocation_model,
-            "optimize_for_size": optimize_for_size,
-            "threads": threads,
-        }
+    target = _target(
+        output_file,
+        emit=emit,
+        triple=triple,
+        cpu=cpu,
+        features=features,
+        vector_length=vector_length,
+        float_abi=float_abi,
+        relocation_model=relocation_model,
+        optimize_for_size=optimize_for_size,
+        threads=threads,
     )
     module = programs.parse(programs.read_program(file), programs.file_name(file), shape or ())
     spec, platform = _platform(backend)
@@ -79,6 +68,20 @@ def aot(
     for name, content in files.items():
         output.write(content, folder / name)
     output.console().print(f"wrote {', '.join(files)} to {folder}", markup=False, soft_wrap=True)
+
+
+def _target(output_file: Path, **fields: Any) -> AheadOfTimeOptions:
+    """The options of the compilation. The name is the last part of the files' path."""
+    from xla_core.backend import AheadOfTimeOptions
+
+    if output_file.is_dir() or not output_file.name.isascii() or not output_file.name.isidentifier():
+        kind = "the directory " if output_file.is_dir() else ""
+        raise InvalidArgumentError(
+            "--output must be a path whose last part is an identifier of C, as in out/mlp,"
+            f" not {kind}{str(output_file)!r}",
+            hint="it is the prefix of the files' names and of the functions, and has no ending",
+        )
+    return AheadOfTimeOptions.model_validate({"name": output_file.name, **fields})
 
 
 def _platform(backend: str | None) -> tuple[BackendSpec, Platform]:

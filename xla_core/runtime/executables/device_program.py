@@ -54,12 +54,8 @@ class DeviceProgram:
 
         The event of the execution's end is appended to `ends`.
         """
-        try:
-            count = len(arguments)
-        except TypeError:
-            raise wrong_argument("arguments", arguments, "a list of Buffers") from None
-        if count != self.count:
-            raise self.wrong_count(count)
+        if arguments.__class__ is not list or len(arguments) != self.count:
+            self._check_count(arguments)
         device = self.device
         if device.dead is not None:
             raise device.dead.with_traceback(None)
@@ -87,9 +83,7 @@ class DeviceProgram:
                     memories.append(memory)
                 if self.donated:
                     results = self._run_donating(arguments, memories, run_options or self.run_options, non_donatable)
-                    for index, original in originals.items():
-                        if index in self.donated and index not in non_donatable:
-                            original.give_up(f"donated to {self.name}")
+                    self._give_up_originals(originals, non_donatable)
                 else:
                     results = self.execute(run_options or self.run_options, memories)
             finally:
@@ -154,6 +148,12 @@ class DeviceProgram:
                         arguments[index].give_up(f"donated to {self.name}", memory_taken=index not in copies)
         return results
 
+    def _give_up_originals(self, originals: dict[int, Buffer], non_donatable: Collection[int]) -> None:
+        """Ends the buffers of the caller whose copies, in another place or layout, were donated in their place."""
+        for index, original in originals.items():
+            if index in self.donated and index not in non_donatable:
+                original.give_up(f"donated to {self.name}")
+
     # -- uncommon cases ----------------------------------------------------------------------------------------------
 
     def _adapted(self, arguments: Sequence[Any]) -> tuple[list[Buffer], dict[int, Buffer]]:
@@ -173,6 +173,14 @@ class DeviceProgram:
             if adapted[index] is not argument:
                 originals[index] = argument
         return adapted, originals
+
+    def _check_count(self, arguments: Any) -> None:
+        try:
+            count = len(arguments)
+        except TypeError:
+            raise wrong_argument("arguments", arguments, "a list of Buffers") from None
+        if count != self.count:
+            raise self.wrong_count(count)
 
     def _check_argument(self, argument: Any, shape: Shape, index: int) -> None:
         if argument.__class__ is not Buffer:

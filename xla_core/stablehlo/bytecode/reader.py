@@ -172,16 +172,20 @@ class _Reader:
             if block is None:
                 raise reader.error("the file's own block has arguments")
             self._arguments(reader, block)
+        size = reader.end - reader.position
+        if count > size:
+            raise reader.error(f"{count} ops can't be in {size} bytes")
+        self._ops(reader, count, ops, block, is_function)
+
+    def _ops(self, reader: ByteReader, count: int, ops: list[Op], block: Block | None, is_function: bool) -> None:
+        """Reads the ops of a block. The time of reading a file is spent here."""
         code, base, values = self.code, self.base, self.values
         p, end = reader.position - base, reader.end - base
-        if count > end - p:
-            raise reader.error(f"{count} ops can't be in {end - p} bytes")
         kinds, types, locations = self.references.kinds, self.references.types, self.references.locations
-        parts, short, repeats, high, low = _PARTS, SHORT, _REPEATS, _HIGH, _LOW
+        parts, short, high, low = _PARTS, SHORT, _HIGH, _LOW
         next_value = self.next_value
         append = ops.append
         index: int | None
-        repeat: Iterable[int | None] | None
         for _ in range(count):
             start = p
             # An index outside of a table or past the program's end raises IndexError. The check of `p` below finds an
@@ -221,27 +225,7 @@ class _Reader:
                         p += 2
                 operands: list[Value] = []
                 if has_operands:
-                    repeat = repeats[code[p]]
-                    p += 1
-                    if repeat is None:
-                        n, p = self._varint(reader, p)
-                        if n > end - p:
-                            raise reader.error(f"{n} operands can't be in {end - p} bytes", base + p)
-                        repeat = range(n)
-                    for _ in repeat:
-                        b = code[p]
-                        p += 1
-                        index = short[b]
-                        if index is None:
-                            if b & 2:
-                                index = low[b] + high[code[p]]
-                                p += 1
-                            else:
-                                index, p = self._varint(reader, p)
-                        value = values[index]
-                        if value is None:
-                            raise reader.error(f"the value {index} is used but not defined before", base + start)
-                        operands.append(value)
+                    operands, p = self._operands(reader, p, start)
             except IndexError:
                 raise reader.error(
                     "the op that begins here refers to an entry that doesn't exist", base + start
@@ -249,13 +233,10 @@ class _Reader:
             if p > end:
                 raise reader.error("an op ends after its section", base + start)
             if is_special or kind.is_special:
-                reader.position = base + p
-                self.next_value = next_value
-                self._special(
-                    reader, ops, kind, mask, block, is_function, (operands, result_types, attributes, location)
-                )
-                p = reader.position - base
-                next_value = self.next_value
+                reader.position, self.next_value = base + p, next_value
+                op_parts = (operands, result_types, attributes, location)
+                self._special(reader, ops, kind, mask, block, is_function, op_parts)
+                p, next_value = reader.position - base, self.next_value
                 continue
             op = new_op(kind.name, operands, result_types, attributes, location)
             if block is not None:
@@ -285,6 +266,38 @@ class _Reader:
         type = self.references.type
         types = [type(reader.varint(), reader) for _ in range(reader.count())]
         return types, reader.position - self.base
+
+    def _operands(self, reader: ByteReader, p: int, start: int) -> tuple[list[Value], int]:
+        """Reads the operands of the op that begins at `start`. Returns them and the position after them."""
+        code, values, short = self.code, self.values, SHORT
+        repeat: Iterable[int | None] | None = _REPEATS[code[p]]
+        p += 1
+        if repeat is None:
+            repeat, p = self._many(reader, p)
+        operands: list[Value] = []
+        for _ in repeat:
+            b = code[p]
+            p += 1
+            index = short[b]
+            if index is None:
+                if b & 2:
+                    index = _LOW[b] + _HIGH[code[p]]
+                    p += 1
+                else:
+                    index, p = self._varint(reader, p)
+            value = values[index]
+            if value is None:
+                raise reader.error(f"the value {index} is used but not defined before", self.base + start)
+            operands.append(value)
+        return operands, p
+
+    def _many(self, reader: ByteReader, p: int) -> tuple[range, int]:
+        """Reads a number that takes several bytes, of operands. Returns a range of it, and the position after it."""
+        count, p = self._varint(reader, p)
+        left = reader.end - self.base - p
+        if count > left:
+            raise reader.error(f"{count} operands can't be in {left} bytes", self.base + p)
+        return range(count), p
 
     def _special(
         self,

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from xla_backend_cpu.codegen.blocked_product import BlockedProduct, Group
 from xla_backend_cpu.codegen.library_product import LibraryProduct
@@ -48,69 +49,90 @@ def dot_kernel(dot: HloInstruction, processor: Processor, blas: bool) -> Product
     """
     if not processor.registers:
         return None
-    left, right = (_Operand(dot, side) for side in ("lhs", "rhs"))
     element_type = dot.shape.element_type
     left_type, right_type = (o.shape.element_type for o in dot.operands)
     format_ = panel_format(left_type, right_type, element_type, processor)
     if format_ is None and not (blas and left_type is right_type is element_type):
         return None
-    if not _row_major(dot) or 0 in (*left.shape, *right.shape):
+    strides = _Strides.of(dot)
+    if strides is None:
         return None
-    out = _strides(dot.shape.dimensions)
-    rank = len(left.batch)
-    groups = [
-        Group(count, left_step, right_step, out[i])
-        for i, ((count, left_step), (_, right_step)) in enumerate(
-            zip(left.pick(left.batch), right.pick(right.batch), strict=True)
-        )
-    ]
-    points = _merge([(count, step, out[rank + i]) for i, (count, step) in enumerate(left.pick(left.free))])
-    groups += [Group(count, step, 0, out_step) for count, step, out_step in points[:-1]]
-    rows = points[-1] if points else (1, 0, 0)
-    features = _merge([(count, step, step) for count, step in right.pick(right.free)])
-    right_taps = _merge([(count, step, step) for count, step in right.pick(right.contracting)])
-    if len(features) > 1 or len(right_taps) > 1:
-        return None
-    n, feature_step, _ = features[0] if features else (1, 1, 1)
-    k, right_row, _ = right_taps[0] if right_taps else (1, n, n)
-    taps = _merge(
-        [
-            (count, left_step, right_step)
-            for (count, left_step), (_, right_step) in zip(
-                left.pick(left.contracting), right.pick(right.contracting), strict=True
-            )
-        ]
-    )
-    left_tap = taps[0][1] if taps else 1
+    groups, rows, left_taps, (k, right_row), (n, feature_step) = strides
+    taps = (k, left_taps[0][1] if left_taps else 1, right_row)
     real = format_ is not None and format_.depth == 1
     if (
         format_ is not None
         and real
-        and len(taps) <= 1
-        and (few := _few_features(format_, groups, rows, (k, left_tap, right_row), (n, feature_step), processor))
+        and len(left_taps) <= 1
+        and (few := _few_features(format_, groups, rows, taps, (n, feature_step), processor))
     ):
         return few
     reads_rows = real and feature_step == 1 and n >= _FEWEST_FEATURES
-    streamed = StreamedProduct(tuple(groups), rows, (k, left_tap, right_row), n)
-    if reads_rows and len(taps) <= 1 and streamed.is_bound_by_memory(element_type.byte_width, processor):
+    streamed = StreamedProduct(groups, rows, taps, n)
+    if reads_rows and len(left_taps) <= 1 and streamed.is_bound_by_memory(element_type.byte_width, processor):
         return streamed
-    left_taps = tuple((count, step) for count, step, _ in taps)
-    blocked = BlockedProduct(tuple(groups), rows, (1, 0, 0), left_taps, n, right_row)
+    blocked = BlockedProduct(groups, rows, (1, 0, 0), left_taps, n, right_row)
     stays_in_cache = k <= MOST_TAPS and blocked.reads_from_cache(element_type.byte_width, processor)
     if reads_rows and (rows[0] <= _FEW_ROWS or stays_in_cache):
         return blocked
-    if len(taps) <= 1:
-        in_rows = feature_step != 1 and right_row == 1 and left_tap == 1
+    if len(left_taps) <= 1:
+        in_rows = feature_step != 1 and taps[1:] == (1, 1)
         if real and in_rows and rows[0] <= _FEW_ROWS_TRANSPOSED and k >= max(_FEWEST_TAPS, _TAPS_PER_ROW * rows[0]):
-            return RowProduct(tuple(groups), rows, k, (n, feature_step, 1))
+            return RowProduct(groups, rows, k, (n, feature_step, 1))
         if format_ is not None:
-            packed = PackedProduct(format_, tuple(groups), rows, (k, left_tap, right_row), (n, feature_step, 1))
+            packed = PackedProduct(format_, groups, rows, taps, (n, feature_step, 1))
             if packed.is_packable:
                 return packed
-        library = LibraryProduct.of(element_type, groups, rows, (k, left_tap, right_row), (n, feature_step))
+        library = LibraryProduct.of(element_type, groups, rows, taps, (n, feature_step))
         if blas and library is not None and 2 * rows[0] * n * k >= _SMALL_FLOPS:
             return library
     return blocked if reads_rows else None
+
+
+class _Strides(NamedTuple):
+    """The sizes and strides of a dot's dimensions, of which contiguous ones are merged.
+
+    Attributes:
+        groups: the group dimensions, outermost first.
+        rows: (count, left stride, out stride).
+        left_taps: (count, left stride) of each dimension of the taps.
+        right_taps: (count, right stride).
+        features: (count, right stride).
+    """
+
+    groups: tuple[Group, ...]
+    rows: tuple[int, int, int]
+    left_taps: tuple[tuple[int, int], ...]
+    right_taps: tuple[int, int]
+    features: tuple[int, int]
+
+    @staticmethod
+    def of(dot: HloInstruction) -> _Strides | None:
+        """Returns None for an empty dot, and one whose layouts don't have all taps or all features in order."""
+        left, right = (_Operand(dot, side) for side in ("lhs", "rhs"))
+        if not _row_major(dot) or 0 in (*left.shape, *right.shape):
+            return None
+        out = _strides(dot.shape.dimensions)
+        rank = len(left.batch)
+        batches = zip(left.pick(left.batch), right.pick(right.batch), strict=True)
+        groups = [Group(count, step, right_step, out[i]) for i, ((count, step), (_, right_step)) in enumerate(batches)]
+        points = _merge([(count, step, out[rank + i]) for i, (count, step) in enumerate(left.pick(left.free))])
+        groups += [Group(count, step, 0, out_step) for count, step, out_step in points[:-1]]
+        features = _merge([(count, step, step) for count, step in right.pick(right.free)])
+        right_taps = _merge([(count, step, step) for count, step in right.pick(right.contracting)])
+        if len(features) > 1 or len(right_taps) > 1:
+            return None
+        n, feature_step, _ = features[0] if features else (1, 1, 1)
+        k, right_row, _ = right_taps[0] if right_taps else (1, n, n)
+        contracting = zip(left.pick(left.contracting), right.pick(right.contracting), strict=True)
+        taps = _merge([(count, step, right_step) for (count, step), (_, right_step) in contracting])
+        return _Strides(
+            tuple(groups),
+            points[-1] if points else (1, 0, 0),
+            tuple((count, step) for count, step, _ in taps),
+            (k, right_row),
+            (n, feature_step),
+        )
 
 
 def keeps_matrix_vector(dot: HloInstruction, processor: Processor, blas: bool) -> bool:

@@ -144,16 +144,13 @@ class PackedEmitter:
         b, p, f = frame.builder, self.product, self.product.format
         left_panels, right_panel = scratch, b.gep(f.word, scratch, b.int_(self.left_words))
         loop, _ = b.open_loop(frame.begin, frame.end, name="piece")
-        rest, panel_part = split_index(b, loop.index, self.panel_parts)
-        group, row_part = split_index(b, rest, self.row_parts)
+        group, (first_row, last_row), (first_panel, last_panel) = self._piece(b, loop.index)
         left, right, out = (
             b.gep(type_, base, offset)
             for type_, base, offset in zip(
                 (f.left.scalar, f.right.scalar, f.word), frame.buffers, split_groups(b, group, p.groups), strict=True
             )
         )
-        first_row, last_row = _part(b, row_part, self.part_rows, self.row_blocks)
-        first_panel, last_panel = _part(b, panel_part, self.part_panels, self.panels)
         loops = []
 
         def open_loop(first: Value, last: Value, name: str) -> Value:
@@ -167,20 +164,13 @@ class PackedEmitter:
         block = open_loop(b.int_(0), b.int_(self.tap_blocks), "block")
         taps = TapBlock.of(b, p.taps[0], self.taps, block)
         if self.packs_left:
-            rows, _ = b.open_loop(first_row, last_row, name="left")
-            row = block_start(b, rows.index, self.block.rows, p.rows[0])
-            source = b.gep(f.left.scalar, left, b.mul(row, b.int_(p.rows[1])))
-            place = b.gep(f.word, left_panels, b.mul(b.sub(rows.index, first_row), b.int_(self.row_panel)))
-            ops.pack(f.left, source, (p.rows[1], p.taps[1]), self.block.rows, taps, place, self.row_step)
-            b.close_loop(rows)
+            self._pack_left(ops, left, taps, (first_row, last_row), left_panels)
             panel = open_loop(first_panel, last_panel, "right")
         if self.keeps_panels:
             kept, _ = b.open_loop(first_panel, last_panel, name="right")
             panel = kept.index
             right_panel = b.gep(f.word, scratch, b.mul(b.sub(panel, first_panel), b.int_(self.right_panel)))
-        feature = block_start(b, panel, self.stored, p.features[0])
-        source = b.gep(f.right.scalar, right, b.mul(feature, b.int_(p.features[1])))
-        ops.pack(f.right, source, (p.features[1], p.taps[2]), self.stored, taps, right_panel, self.width)
+        feature, source = self._pack_right(ops, right, taps, panel, right_panel)
         words = b.udiv(b.add(taps.count, b.int_(f.depth - 1)), b.int_(f.depth))
         starts = ops.correction(right_panel, self.block.vectors, words)
         if self.keeps_panels:
@@ -191,12 +181,12 @@ class PackedEmitter:
             right_panel = b.gep(f.word, scratch, b.mul(b.sub(panel, first_panel), b.int_(self.right_panel)))
             feature = block_start(b, panel, self.stored, p.features[0])
         row = block_start(b, row_block, self.block.rows, p.rows[0])
+        steps = (1, self.row_step) if self.packs_left else (p.rows[1], p.taps[1])
         if self.packs_left:
             here = b.gep(f.word, left_panels, b.mul(b.sub(row_block, first_row), b.int_(self.row_panel)))
-            steps = 1, self.row_step
         else:
             place = b.add(b.mul(row, b.int_(p.rows[1])), b.mul(taps.first, b.int_(p.taps[1])))
-            here, steps = b.gep(f.word, left, place), (p.rows[1], p.taps[1])
+            here = b.gep(f.word, left, place)
         result = _Result(
             b.gep(f.word, out, b.add(b.mul(row, b.int_(p.rows[2])), b.mul(feature, b.int_(p.features[2])))),
             b.icmp("ne", block, b.int_(0)),
@@ -207,6 +197,35 @@ class PackedEmitter:
         self._tile(ops, here, steps, right_panel, words, starts, result, ahead)
         for inner in (*reversed(loops), loop):
             b.close_loop(inner)
+
+    def _piece(self, b: IrBuilder, number: Value) -> tuple[Value, tuple[Value, Value], tuple[Value, Value]]:
+        """The group of a unit of work, and where its register blocks of rows and its panels begin and end."""
+        rest, panel_part = split_index(b, number, self.panel_parts)
+        group, row_part = split_index(b, rest, self.row_parts)
+        rows = _part(b, row_part, self.part_rows, self.row_blocks)
+        return group, rows, _part(b, panel_part, self.part_panels, self.panels)
+
+    def _pack_left(
+        self, ops: PanelOps, left: Value, taps: TapBlock, blocks: tuple[Value, Value], panels: Value
+    ) -> None:
+        """Packs a block of taps of the rows of some register blocks, given by the first one and the one after them."""
+        b, p, f = ops.b, self.product, self.product.format
+        loop, _ = b.open_loop(*blocks, name="left")
+        row = block_start(b, loop.index, self.block.rows, p.rows[0])
+        source = b.gep(f.left.scalar, left, b.mul(row, b.int_(p.rows[1])))
+        place = b.gep(f.word, panels, b.mul(b.sub(loop.index, blocks[0]), b.int_(self.row_panel)))
+        ops.pack(f.left, source, (p.rows[1], p.taps[1]), self.block.rows, taps, place, self.row_step)
+        b.close_loop(loop)
+
+    def _pack_right(
+        self, ops: PanelOps, right: Value, taps: TapBlock, number: Value, panel: Value
+    ) -> tuple[Value, Value]:
+        """Packs a block of taps of one panel's features. Returns the first feature and where its first tap is."""
+        b, p, f = ops.b, self.product, self.product.format
+        feature = block_start(b, number, self.stored, p.features[0])
+        source = b.gep(f.right.scalar, right, b.mul(feature, b.int_(p.features[1])))
+        ops.pack(f.right, source, (p.features[1], p.taps[2]), self.stored, taps, panel, self.width)
+        return feature, source
 
     def _lines_ahead(self, ops: PanelOps, source: Value, taps: TapBlock, tile: Value) -> tuple[list[Value], int]:
         """The lines of memory that register block number `tile` prefetches in its first step, and the elements from

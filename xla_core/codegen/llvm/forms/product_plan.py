@@ -121,27 +121,15 @@ def _access(
 
 def plan_product(body: KernelBody, space: ProductSpace) -> ProductPlan:
     """Plans a kernel for the target's blocks of threads."""
-    model, product = body.parallel, space.product
-    shape = body.roots[0].shape
+    model, shape = body.parallel, body.roots[0].shape
     is_swapped = has_neighbouring_rows(space, shape)
     operands = (1, 0) if is_swapped else (0, 1)
     batch, rows, columns, depth = space.sizes
     sizes = (batch, columns, rows, depth) if is_swapped else (batch, rows, columns, depth)
     matrix = _matrix(space, sizes, model)
-    kept = matrix.operand.byte_width if matrix is not None else accumulated_type(product).byte_width
-    words = max(1, accumulated_type(product).byte_width // 4)
-    most = power_below(max(1, min(model.registers * 2 // words, _MOST_CODE // body.size)))
+    kept = matrix.operand.byte_width if matrix is not None else accumulated_type(space.product).byte_width
     tile_rows, tile_columns = _tile(product_tile(space, shape, model), is_swapped, model, matrix)
-    elements = tile_rows * tile_columns
-    threads = max(-(-elements // most), min(_LEAST_THREADS, model.threads, elements))
-    if matrix is not None:
-        threads = min(threads, elements * model.lanes // (matrix.rows * matrix.columns))
-    while threads > model.threads:
-        if tile_rows >= tile_columns:
-            tile_rows //= 2
-        else:
-            tile_columns //= 2
-        threads //= 2
+    tile_rows, tile_columns, threads = _divide(body, space, tile_rows, tile_columns, matrix)
     each = _each(tile_rows, tile_columns, tile_rows * tile_columns // threads)
     group = (1, 1) if matrix is None else _group(tile_rows, tile_columns, threads // model.lanes, matrix)
     terms = power_above(min(depth, max(4, _DEPTH_BYTES // kept)))
@@ -254,6 +242,26 @@ def _tile(tile: tuple[int, int], is_swapped: bool, model: ParallelModel, matrix:
     while rows * columns < max(model.lanes, 2):
         rows *= 2
     return rows, columns
+
+
+def _divide(
+    body: KernelBody, space: ProductSpace, rows: int, columns: int, matrix: MatrixShape | None
+) -> tuple[int, int, int]:
+    """The rows and columns of a tile that a block's threads have registers for, and the number of threads."""
+    model = body.parallel
+    words = max(1, accumulated_type(space.product).byte_width // 4)
+    most = power_below(max(1, min(model.registers * 2 // words, _MOST_CODE // body.size)))
+    elements = rows * columns
+    threads = max(-(-elements // most), min(_LEAST_THREADS, model.threads, elements))
+    if matrix is not None:
+        threads = min(threads, elements * model.lanes // (matrix.rows * matrix.columns))
+    while threads > model.threads:
+        if rows >= columns:
+            rows //= 2
+        else:
+            columns //= 2
+        threads //= 2
+    return rows, columns, threads
 
 
 def _each(rows: int, columns: int, count: int) -> tuple[int, int]:
