@@ -14,8 +14,6 @@ import numpy as np
 from benchmarks.suite import Array
 from xla_core.errors import FailedPreconditionError
 
-__all__ = ["Contender", "Jax", "Prepared", "XlaCore", "device_counts"]
-
 _COUNT = r"mhlo\.num_{} = (\d+)"
 
 

@@ -22,8 +22,6 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = ["compress_again", "main"]
-
 ROOT = Path(__file__).resolve().parents[1]
 OWN = (".", "./backends/gpu", "./conformance")
 LEFT_OUT = ("numpy",)

@@ -30,8 +30,6 @@ from benchmarks.suite import PROGRAMS
 if TYPE_CHECKING:
     from benchmarks.gpu.sections import Choice
 
-__all__ = ["GRACE_SECONDS", "main", "measure_section"]
-
 GRACE_SECONDS = 10.0
 """How long after its time a section is ended."""
 

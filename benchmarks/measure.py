@@ -15,8 +15,6 @@ from benchmarks.contenders import Contender, Prepared
 from benchmarks.suite import Array, Benchmark
 from xla_core.errors import XlaError
 
-__all__ = ["Measurement", "geometric_mean", "interleave", "largest_difference", "measure"]
-
 # Relative to the largest magnitude in a result: for sums of a million terms in another order, and bfloat16's 8 bits.
 TOLERANCE = {"float32": 2e-4, "bfloat16": 2e-2}
 SETTLE_SECONDS = 5e-4  # lets the other side's worker threads go to sleep

@@ -28,8 +28,6 @@ from benchmarks.measure import interleave
 from benchmarks.suite import Array
 from xla_core.cli import console
 
-__all__ = ["Case", "Reading", "cases", "measure_reading", "reading"]
-
 MEBIBYTE = 1 << 20
 
 

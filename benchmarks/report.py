@@ -17,8 +17,6 @@ from rich.table import Table
 from benchmarks.measure import Measurement, geometric_mean
 from xla_core.checks import counted
 
-__all__ = ["draw", "environment", "figures", "print_table", "print_whole", "ratios", "write_json"]
-
 
 def ratios(measurements: Sequence[Measurement]) -> list[float]:
     """The speed ratios of the programs that ran on both sides."""

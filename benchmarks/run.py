@@ -27,8 +27,6 @@ from benchmarks.suite import PROGRAMS, Benchmark, load
 from xla_core.cli import console
 from xla_core.errors import XlaError
 
-__all__ = ["DYNAMIC_SHAPE", "dispatch", "main", "run"]
-
 DYNAMIC_SHAPE = """
 func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
   %one = stablehlo.constant dense<1.0> : tensor<f32>

@@ -23,8 +23,6 @@ from rich.console import Console
 from benchmarks import report
 from xla_core.cli import console
 
-__all__ = ["Start", "measure_starts", "print_table", "start"]
-
 PROGRAM = "HloModule first ENTRY main { x = f32[4] parameter(0) ROOT y = f32[4] add(x, x) }"
 STEPS = """
 import sys, time

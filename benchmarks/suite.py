@@ -15,8 +15,6 @@ import xla_core
 from xla_core.cli.programs import random_arguments
 from xla_core.errors import NotFoundError
 
-__all__ = ["PROGRAMS", "Array", "ArraySpec", "Benchmark", "load"]
-
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 Array = np.ndarray[Any, np.dtype[Any]]
 

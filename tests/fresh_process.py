@@ -13,8 +13,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-__all__ = ["in_fresh_process"]
-
 ROOT = Path(__file__).parents[1]
 SECONDS = 120
 

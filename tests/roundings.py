@@ -5,8 +5,6 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 
-__all__ = ["assert_within"]
-
 
 def assert_within(roundings: float, got: np.ndarray, want: np.ndarray, label: str = "") -> None:
     """Types and shapes are the same, and |got - want| <= roundings * eps(type) * the largest magnitude in `want`.

@@ -9,8 +9,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Cublas"]
-
 _TYPES = {"f32": (0, 4), "bf16": (14, 2)}  # cudaDataType, bytes
 _COMPUTE_32F = 68  # sums and products of f32 in f32, without TF32
 _DEFAULT_ALGORITHM = -1

@@ -10,8 +10,6 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["METRICS", "find_profiler", "profile", "read_counts"]
-
 METRICS: Mapping[str, tuple[str, ...]] = {
     "global_sectors": (
         "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",

@@ -25,8 +25,6 @@ from benchmarks.gpu.timing import DeviceTimer, copy_program
 from benchmarks.measure import geometric_mean, measure
 from benchmarks.suite import Benchmark, load
 
-__all__ = ["SECTIONS", "Choice", "failed", "run_once"]
-
 MEMORY_BOUND = frozenset({"elementwise", "reduction", "norm", "movement"})
 """Groups of programs whose time is that of reading the arguments and writing the results once."""
 

@@ -10,8 +10,6 @@ import numpy as np
 
 import xla_core
 
-__all__ = ["DeviceTimer", "copy_program"]
-
 
 def copy_program(count: int) -> str:
     """A program that moves `count` f32 in and out, by the backend's own simplest kernel."""

@@ -28,8 +28,6 @@ from xla_conformance.runner import Limits, run_rounds, run_suite
 from xla_conformance.waivers import Waiver, apply_waivers, read_waivers
 from xla_core.errors import InvalidArgumentError, NotFoundError
 
-__all__ = ["TestRun", "compare", "coverage", "explain", "report_folder", "support_matrix", "verify"]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TestRun:

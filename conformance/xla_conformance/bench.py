@@ -15,8 +15,6 @@ from xla_core.backend import Allocator, DeviceMemory, Executable, RunOptions, St
 from xla_core.errors import ResourceExhaustedError, XlaError
 from xla_core.hlo import Shape
 
-__all__ = ["ExecutableBench", "WatchedAllocator", "compiled"]
-
 _FRESH, _FREED, _CANARY = 0xA7, 0xFF, 0xC3
 _CANARY_BYTES = 128
 

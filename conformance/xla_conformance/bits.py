@@ -9,8 +9,6 @@ import numpy as np
 from xla_conformance.failures import Failure, snapshot
 from xla_core.hlo import ElementType, HloModule
 
-__all__ = ["require_bits", "same_bits", "split_parts"]
-
 
 def require_bits(
     sentence: str,

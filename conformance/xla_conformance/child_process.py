@@ -23,8 +23,6 @@ from typing import Any
 
 from xla_conformance.fair_time import TICK, FairClock
 
-__all__ = ["Enter", "Outcome", "child_environment", "run_in_stages"]
-
 _EXIT_CODE = 23  # of a process that ended by itself, so that a backend that ends it otherwise shows
 _TAIL = 20  # lines of the process's output that a failure shows
 

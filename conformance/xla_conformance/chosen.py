@@ -14,8 +14,6 @@ from xla_conformance.expressions import compile_expression
 from xla_conformance.results import name_of
 from xla_core.errors import InvalidArgumentError
 
-__all__ = ["may_be_chosen"]
-
 Words = Callable[[], str]
 """Returns, in lower case, the parts of which the names of parameters consist; numbers may be left out."""
 

@@ -16,15 +16,6 @@ from xla_core.backend import load_backend
 from xla_core.errors import UnimplementedError
 from xla_core.hlo import ElementType, HloModule
 
-__all__ = [
-    "NOT_SUPPORTED",
-    "ClaimingClient",
-    "all_types",
-    "held_types",
-    "not_supported",
-    "require_devices",
-]
-
 NOT_SUPPORTED = "NOT_SUPPORTED: "
 """Begins the reason of a skipped test that the backend doesn't claim to pass."""
 

@@ -10,8 +10,6 @@ from xla_core.cli import programs
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import HloModule
 
-__all__ = ["SettingsClient", "WrongSettingError"]
-
 
 class WrongSettingError(InvalidArgumentError):
     """The backend has no option of that name, or the option has no such value."""

@@ -16,8 +16,6 @@ from allpairspy import AllPairs
 from xla_conformance.programs.family import FamilyProgram
 from xla_core.hlo import ElementType
 
-__all__ = ["CollectiveCase", "collective_cases"]
-
 _OTHERS = ("all-gather", "all-to-all", "collective-broadcast")
 _BY_IDS = ("all-reduce", "all-gather", "reduce-scatter")
 _REDUCING = ("all-reduce", "reduce-scatter")

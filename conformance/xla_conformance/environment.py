@@ -10,8 +10,6 @@ import xla_core as xla
 from xla_conformance import __version__
 from xla_core.backend import CONTRACT_VERSION
 
-__all__ = ["describe_environment"]
-
 _HOST = 1  # DLPack's kDLCPU
 
 

@@ -9,8 +9,6 @@ from xla_core.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from _pytest.mark.expression import Expression
 
-__all__ = ["compile_expression"]
-
 
 def compile_expression(text: str) -> Expression:
     """Compiles an expression. `evaluate` of the result takes a function that says whether a word matches.

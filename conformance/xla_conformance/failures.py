@@ -8,8 +8,6 @@ import numpy as np
 
 from xla_core.hlo import HloModule, Tolerance, compare_arrays
 
-__all__ = ["Failure", "require_equal", "snapshot"]
-
 
 class Failure(AssertionError):
     """A result that differs from what the contract or the reference evaluator says.

@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-__all__ = ["TICK", "FairClock", "own_waited_seconds"]
-
 TICK = 1.0
 """Seconds between two ticks of a clock."""
 

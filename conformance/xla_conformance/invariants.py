@@ -7,8 +7,6 @@ import stat
 
 from xla_conformance.failures import Failure
 
-__all__ = ["Invariants", "floating_point_environment", "own_standard_output"]
-
 _SMALL, _DENORMAL = 2.0**-60, 5e-324
 
 

@@ -10,8 +10,6 @@ import numpy as np
 
 from xla_core.hlo import ElementType, HloComputation, HloModule, Literal, Opcode, PrintOptions, Shape
 
-__all__ = ["LastProgram"]
-
 _LARGE = 256  # the elements from which on a constant is written as bytes, as its text takes longer than a compilation
 _LEFT_OUT = re.compile(r"%(\S+) = (\w+)\[([\d,]*)\](\S*) constant\(\{\.\.\.\}\)")
 

@@ -8,8 +8,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-__all__ = ["LastTest"]
-
 
 class LastTest:
     """A file of a folder with the test that started last and the properties that it has recorded.

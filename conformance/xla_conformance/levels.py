@@ -11,8 +11,6 @@ from typing import Any
 from xla_conformance.results import STABLEHLO_GROUP, Result, Run, State
 from xla_core.hlo import OPS
 
-__all__ = ["LEVELS", "Level", "Score", "conforms", "scores"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Level:

@@ -26,8 +26,6 @@ from xla_conformance.process_state import ProcessState
 from xla_core import Client, parse
 from xla_core.backend import ENTRY_POINT_GROUP, Availability, StreamExecutor, load_backend
 
-__all__ = ["SECONDS", "STAGES", "load_in_process"]
-
 SECONDS = 40.0
 """How long a stage may take, on a machine that is busy."""
 

@@ -9,8 +9,6 @@ from xla_conformance.child_process import Enter, run_in_stages
 from xla_conformance.programs import PROGRAMS
 from xla_conformance.results import Run, State
 
-__all__ = ["next_steps"]
-
 _SECONDS = 120.0
 _SHOWN = 3
 

@@ -13,8 +13,6 @@ from xla_conformance.clients import SettingsClient
 from xla_conformance.programs.family import FAMILY, SHARDED, FamilyProgram, siblings
 from xla_core import LoadedExecutable
 
-__all__ = ["random_of", "reported", "run_in_other_process"]
-
 _SECONDS = 60.0
 
 

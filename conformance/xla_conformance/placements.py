@@ -6,8 +6,6 @@ from xla_core.analysis import place_instructions
 from xla_core.backend import Executable
 from xla_core.target import TargetConfig, Unsupported
 
-__all__ = ["require_placement"]
-
 
 def require_placement(executable: Executable, target: TargetConfig) -> None:
     """Requires a placement of each instruction that computes, with what may cross between host and device at most.

@@ -19,8 +19,6 @@ from xla_conformance.subjects import set_device_count
 from xla_core.backend import BackendSpec, Platform, Stream, StreamExecutor, backends, load_backend
 from xla_core.target import TargetConfig
 
-__all__ = ["CLIENT", "PROFILES", "settle_devices"]
-
 PROFILES = ("quick", "full", "stress")
 _DEVICES = {"quick": 2, "full": 4, "stress": 4}
 _STABLEHLO_DEVICES = 8

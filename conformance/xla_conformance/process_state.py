@@ -27,8 +27,6 @@ import numpy as np
 
 from xla_conformance.invariants import floating_point_environment
 
-__all__ = ["STATE", "ProcessState"]
-
 
 def _umask() -> int:
     mask = os.umask(0)

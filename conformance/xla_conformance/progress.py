@@ -6,8 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["SECONDS_BETWEEN_LINES", "Show", "progress"]
-
 Show = Callable[[int, "int | None", str, str], None]
 """(number done, number of all or None if not known yet, name of the last one, note in red or empty)"""
 

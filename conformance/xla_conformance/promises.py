@@ -19,8 +19,6 @@ from collections.abc import Iterator
 
 import xla_core.backend
 
-__all__ = ["PROMISES", "Promise", "Sentence", "contract_sentences", "listed_sentences", "named", "uncovered"]
-
 _SECTIONS = ("Args", "Attributes", "Raises", "Returns")
 
 

@@ -10,8 +10,6 @@ from xla_core import Client
 from xla_core.hlo import Opcode
 from xla_core.target import TargetConfig
 
-__all__ = ["Refuse", "refusing"]
-
 Refuse = Callable[..., Client]
 """Takes opcodes, and returns a client whose compiler claims what the backend claims, without these opcodes."""
 

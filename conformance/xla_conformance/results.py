@@ -8,19 +8,6 @@ import importlib.resources
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = [
-    "CAUSES",
-    "GROUPS",
-    "STABLEHLO_GROUP",
-    "Result",
-    "Run",
-    "State",
-    "by_cause",
-    "group_of",
-    "name_of",
-    "suite_files",
-]
-
 GROUPS = (
     "loading",
     "transfers",

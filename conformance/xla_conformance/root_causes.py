@@ -7,8 +7,6 @@ from collections.abc import Sequence
 
 from xla_conformance.results import Result
 
-__all__ = ["RootCause", "find_root_causes"]
-
 
 @dataclasses.dataclass(frozen=True)
 class RootCause:

@@ -18,8 +18,6 @@ from xla_core.errors import InternalError, UnimplementedError, XlaError
 from xla_core.hlo import Environment, HloModule, evaluate_replicas
 from xla_core.target import TargetConfig
 
-__all__ = ["EVALUATOR", "BackendSubject", "EvaluatorSubject", "ReplicaSubject", "Subject", "claims", "set_device_count"]
-
 EVALUATOR = "evaluator"
 """The name of the reference evaluator in lists of platforms."""
 

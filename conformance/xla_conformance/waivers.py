@@ -19,8 +19,6 @@ from pathlib import Path
 from xla_conformance.results import Result, State
 from xla_core.errors import InvalidArgumentError, NotFoundError
 
-__all__ = ["Waiver", "apply_waivers", "read_waivers"]
-
 _KEYS = {"tests": str, "reason": str, "link": str, "expires": datetime.date}
 
 

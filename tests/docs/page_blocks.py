@@ -33,8 +33,6 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Block", "PageRun", "matches", "read_blocks", "run_page"]
-
 _FENCE = re.compile(r"^( *)(`{3,})([\w+-]*)(.*)$")
 _ANYTHING = "..."
 _MADE_UP = re.compile(r"(?<=[A-Za-z_])\.\d+|(?<=%v)\d+|(?<=!)\d+|(?<=\.LBB)\d+_\d+")

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["eigen", "hermitian_eigen", "schur", "singular_values"]
-
 Array = np.ndarray
 
 

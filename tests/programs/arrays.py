@@ -9,8 +9,6 @@ from typing import Any
 import ml_dtypes  # noqa: F401  (registers bfloat16 and the float8 types with numpy)
 import numpy as np
 
-__all__ = ["Array", "ArraySpec"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 

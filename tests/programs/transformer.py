@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["training_step_text"]
-
 
 def training_step_text(
     layers: int = 12,

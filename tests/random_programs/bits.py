@@ -7,8 +7,6 @@ import math
 from tests.random_programs.steps import Steps
 from xla_core.hlo import ElementType, Shape
 
-__all__ = ["BitSteps"]
-
 _RANDOM = (ElementType.U8, ElementType.U16, ElementType.U32, ElementType.U32, ElementType.U64, ElementType.S8,
            ElementType.S16, ElementType.S32, ElementType.S64, ElementType.U4, ElementType.S4, ElementType.U2,
            ElementType.F32, ElementType.F64, ElementType.F16, ElementType.BF16)  # fmt: skip

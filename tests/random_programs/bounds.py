@@ -19,8 +19,6 @@ import numpy as np
 
 from xla_core.hlo import ElementType, HloInstruction, Shape
 
-__all__ = ["Value", "epsilon", "has_infinity", "largest", "mantissa", "smallest", "unit", "value_range"]
-
 
 @functools.cache
 def _format(element_type: ElementType) -> ml_dtypes.finfo:

@@ -28,8 +28,6 @@ from tests.random_programs.comparison import Difference, Program, check, seeded,
 from tests.random_programs.generator import RandomProgram
 from xla_core.errors import UnimplementedError
 
-__all__ = ["Outcome", "Task", "outcomes", "seeded"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:

@@ -15,8 +15,6 @@ from tests.random_programs.generator import RandomProgram
 from tests.random_programs.quantized import QuantizedProgram
 from xla_core.hlo import HloModule
 
-__all__ = ["Difference", "Program", "check", "difference", "seeded", "smallest", "smallest_error"]
-
 Program = RandomProgram | QuantizedProgram
 
 MAX_STEPS = 2_000_000

@@ -9,8 +9,6 @@ from tests.random_programs.elementwise import ElementwiseSteps
 from tests.random_programs.functions import COMPLEX, GUARDED_COMPLEX
 from xla_core.hlo import ElementType
 
-__all__ = ["ComplexSteps"]
-
 
 class ComplexSteps(ElementwiseSteps):
     def kinds(self):

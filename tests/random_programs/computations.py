@@ -9,8 +9,6 @@ import numpy as np
 
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Shape
 
-__all__ = ["argmax", "order", "selects"]
-
 
 def argmax(element_type: ElementType) -> HloComputation:
     """Returns (value, index) of the larger value, or of the lower index if the values are equal."""

@@ -13,8 +13,6 @@ from tests.random_programs.comparison import Program, seeded
 from xla_core.hlo import OPS, ElementType, HloComputation, HloInstruction, Shape
 from xla_core.hlo.table.op_table import Trait
 
-__all__ = ["EXCLUDED", "counted", "missing"]
-
 _TRAITS = {
     Trait.COLLECTIVE: "several devices",
     Trait.PER_DEVICE: "several devices",

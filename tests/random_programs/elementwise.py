@@ -9,8 +9,6 @@ from tests.random_programs.functions import GUARDED, REAL, ulps
 from tests.random_programs.steps import POWERS, Steps
 from xla_core.hlo import ElementType, HloComputation, Shape
 
-__all__ = ["ElementwiseSteps"]
-
 _ROUND = ("floor", "ceil", "round-nearest-afz", "round-nearest-even", "sign")
 _WHOLE_UNARY = ("negate", "abs", "not", "sign", "popcnt", "count-leading-zeros")
 _WHOLE_BINARY = ("add", "subtract", "multiply", "divide", "remainder", "maximum", "minimum", "and", "or", "xor",

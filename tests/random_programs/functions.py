@@ -11,8 +11,6 @@ from xla_conformance.accuracy.bounds import bound
 
 from xla_core.hlo import ElementType
 
-__all__ = ["COMPLEX", "GUARDED", "GUARDED_COMPLEX", "REAL", "Function", "check_name", "ulps"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Function:

@@ -22,8 +22,6 @@ from tests.random_programs.steps import POWERS
 from tests.random_programs.structure import StructureSteps
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, HloModule, InputOutputAlias, Layout, Shape
 
-__all__ = ["RandomProgram"]
-
 _T = ElementType
 _NARROW = (_T.F8E5M2, _T.F8E4M3FN, _T.F8E4M3, _T.F8E3M4, _T.F8E4M3B11FNUZ, _T.F8E4M3FNUZ, _T.F8E5M2FNUZ, _T.F6E2M3FN,
            _T.F6E3M2FN, _T.F4E2M1FN, POWERS)  # fmt: skip

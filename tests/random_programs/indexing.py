@@ -12,8 +12,6 @@ from tests.random_programs.movement import INDEX_TYPES
 from tests.random_programs.steps import Steps
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Shape
 
-__all__ = ["IndexingSteps"]
-
 
 class IndexingSteps(Steps):
     def kinds(self):

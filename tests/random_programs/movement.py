@@ -6,8 +6,6 @@ from tests.random_programs.bounds import Value
 from tests.random_programs.steps import POWERS, Steps
 from xla_core.hlo import ElementType, HloInstruction, PaddingDimension, SliceDimension
 
-__all__ = ["INDEX_TYPES", "MovementSteps"]
-
 INDEX_TYPES = (ElementType.S32,) * 4 + (
     ElementType.S64,
     ElementType.U32,

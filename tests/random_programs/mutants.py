@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from xla_core.errors import XlaError
 from xla_core.hlo import HloInstruction, HloModule
 
-__all__ = ["mutants"]
-
 _OTHERS = {
     "add": "subtract", "subtract": "add", "multiply": "add", "maximum": "minimum", "minimum": "maximum", "sine": "cosine",
     "cosine": "sine", "floor": "ceil", "ceil": "floor", "and": "or", "or": "and", "negate": "copy", "abs": "negate",

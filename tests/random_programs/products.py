@@ -8,8 +8,6 @@ from tests.random_programs.bounds import Value, epsilon, unit, value_range
 from tests.random_programs.steps import POWERS, Steps
 from xla_core.hlo import ConvolutionDimensionNumbers, ElementType, HloInstruction, Shape, SliceDimension
 
-__all__ = ["ProductSteps"]
-
 _ALGORITHMS = {"dot_bf16_bf16_f32": 8, "dot_f16_f16_f32": 11, "dot_tf32_tf32_f32": 11, "dot_f32_f32_f32": 24,
                "dot_bf16_bf16_f32_x3": 16, "dot_bf16_bf16_f32_x6": 24}  # fmt: skip
 _WIDER = {ElementType.S8: ElementType.S32, ElementType.U8: ElementType.S32, ElementType.S4: ElementType.S32,

@@ -15,8 +15,6 @@ import numpy as np
 import xla_core as xla
 from tests.random_programs.bounds import Value
 
-__all__ = ["QuantizedProgram"]
-
 _STORAGE = {"i8": (-128, 127), "u8": (0, 255), "i4": (-8, 7), "u4": (0, 15), "i16": (-32768, 32767), "u16": (0, 65535),
             "i2": (-2, 1), "u2": (0, 3)}  # fmt: skip
 _SCALES = (0.5, 0.25, 0.125, 1.0, 0.1, 0.03, 2.0)

@@ -8,8 +8,6 @@ from tests.random_programs.bounds import mantissa
 from tests.random_programs.steps import POWERS, Steps
 from xla_core.hlo import ConvolutionDimensionNumbers, ElementType, Shape, WindowDimension
 
-__all__ = ["RareSteps"]
-
 _UNARY = ("negate", "abs", "sign", "floor", "ceil", "round-nearest-even", "round-nearest-afz")
 _BINARY = ("add", "subtract", "multiply", "divide", "remainder", "maximum", "minimum")
 

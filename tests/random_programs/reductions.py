@@ -9,8 +9,6 @@ from tests.random_programs.computations import argmax, selects
 from tests.random_programs.steps import POWERS, Steps
 from xla_core.hlo import ElementType, HloComputation, WindowDimension
 
-__all__ = ["ReductionSteps"]
-
 
 class ReductionSteps(Steps):
     def kinds(self):

@@ -10,8 +10,6 @@ import numpy as np
 from tests.random_programs.bounds import Value, unit
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, HloModule, Shape, lookup
 
-__all__ = ["Accept", "Steps"]
-
 Accept = Callable[[Value], bool]
 POWERS = ElementType.F8E8M0FNU  # powers of two: no zero, no sign, no sums
 

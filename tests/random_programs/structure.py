@@ -6,8 +6,6 @@ from tests.random_programs.bounds import Value, largest
 from tests.random_programs.steps import POWERS, Accept, Steps
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Shape
 
-__all__ = ["StructureSteps"]
-
 _LIMIT = 4.0
 _COUNTERS = (ElementType.S32, ElementType.S32, ElementType.S64, ElementType.U32, ElementType.U8)
 

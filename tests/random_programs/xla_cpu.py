@@ -39,8 +39,6 @@ from xla_core.hlo import ElementType, HloModule
 from xla_core.stablehlo import from_hlo
 from xla_core.stablehlo.translate.text import write_text
 
-__all__ = ["LACKS", "TYPES", "WITHOUT", "XlaCpu"]
-
 _LACKS = (ElementType.F8E8M0FNU, ElementType.F8E3M4, ElementType.F8E4M3)
 TYPES = tuple(t for t in ElementType if t.is_array and t not in _LACKS and (t.bit_width >= 8 or t is ElementType.PRED))
 """Those that XLA's CPU compiler computes with."""

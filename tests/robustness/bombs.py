@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-__all__ = ["BOMBS", "STRUCTURES"]
-
 DEPTH = 50_000
 STEPS = 60  # doublings
 

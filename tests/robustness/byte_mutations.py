@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-__all__ = ["MUTATORS", "mutate_bytes", "sections", "varint"]
-
 EXTREMES = [0, 1, 2, 127, 128, 255, 1 << 14, 1 << 21, (1 << 31) - 1, 1 << 31, 1 << 32, 1 << 48, 1 << 60, (1 << 63) - 1, (1 << 64) - 1]  # fmt: skip
 NEVER_ENDING = [b"\0" * 40, b"\xff" * 40, b"\x80" * 40, b"\0\xff" * 20]
 

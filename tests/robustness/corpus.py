@@ -13,8 +13,6 @@ import xla_core as xla
 from tests.programs import PROGRAMS
 from xla_core.stablehlo import VersionError, parse_text, write_portable_artifact
 
-__all__ = ["FORMATS", "sources"]
-
 VERSIONS = ("0.9.0", "0.20.0", "1.0.0", "1.8.0", "1.14.0", "1.20.0")
 SMALL = 200_000  # bytes: larger sources cost more time a mutant than they find
 

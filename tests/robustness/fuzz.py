@@ -27,8 +27,6 @@ from tests.robustness.mutants import ALL_FORMATS, mutant
 from tests.robustness.shrink import shrink
 from tests.robustness.worker import LIMITS, Outcome, Worker
 
-__all__ = ["Outcome", "run_mutants"]
-
 HANGS = 120.0  # seconds by the clock; the limits proper count the processor's time
 
 

@@ -10,8 +10,6 @@ from tests.robustness.byte_mutations import mutate_bytes
 from tests.robustness.corpus import sources
 from tests.robustness.mutations import mutate
 
-__all__ = ["ALL_FORMATS", "Mutant", "mutant"]
-
 ALL_FORMATS = ("stablehlo", "hlo", "bytecode")
 
 

@@ -6,9 +6,6 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-__all__ = ["shrink"]
-
-
 T = TypeVar("T", str, bytes)
 
 

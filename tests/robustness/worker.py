@@ -23,8 +23,6 @@ import numpy as np
 import xla_core as xla
 from tests.robustness.mutants import mutant
 
-__all__ = ["LIMITS", "Limits", "Outcome", "Worker", "examine"]
-
 ROOT = Path(__file__).parents[2]
 
 

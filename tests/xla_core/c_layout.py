@@ -11,8 +11,6 @@ from typing import Any
 
 from xla_core.c_structures import Struct
 
-__all__ = ["C_COMPILER", "c_offsets", "own_offsets"]
-
 C_COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang") or ""
 
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from xla_core.hlo import ElementType
 
-__all__ = ["COLUMNS", "bound"]
-
 COLUMNS = ("evaluator", "emitter", "backend")
 """The bounds of the reference evaluator, of backends on the shared LLVM emitter, and of any conforming backend."""
 

@@ -10,8 +10,6 @@ import typer
 if TYPE_CHECKING:
     from xla_conformance.accuracy.frame import Check, Row
 
-__all__ = ["accuracy"]
-
 
 def accuracy(
     backend: Annotated[

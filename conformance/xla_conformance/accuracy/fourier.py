@@ -17,8 +17,6 @@ from xla_conformance.ops.comparison import epsilon
 from xla_conformance.subjects import Subject
 from xla_core.hlo import ElementType
 
-__all__ = ["LENGTHS", "checks"]
-
 Array = np.ndarray
 T = ElementType
 

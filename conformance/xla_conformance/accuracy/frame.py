@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from xla_conformance.subjects import Subject
 
-__all__ = ["Check", "Measured", "Row", "Worst", "error_of"]
-
 
 def error_of(residual: float) -> float:
     """Returns the residual, or infinity for NaN."""

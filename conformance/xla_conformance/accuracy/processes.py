@@ -12,8 +12,6 @@ from xla_conformance.accuracy.frame import Check, Row
 from xla_conformance.accuracy.suite import all_checks, measure
 from xla_conformance.subjects import EVALUATOR, BackendSubject, EvaluatorSubject, Subject
 
-__all__ = ["measure_each"]
-
 
 def measure_each(
     platforms: Sequence[str | None], checks: Sequence[Check], points: int, column: str | None, jobs: int = 1

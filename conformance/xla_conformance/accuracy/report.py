@@ -15,8 +15,6 @@ from xla_core.hlo import ElementType
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["from_json", "markdown", "print_rows", "to_json", "worst_markdown", "write_report"]
-
 _SHOWN = 30  # the most failures to print
 _COLUMNS = 5  # the most types in a table
 

@@ -13,8 +13,6 @@ from xla_conformance.expressions import compile_expression
 from xla_conformance.subjects import Subject
 from xla_core.errors import InvalidArgumentError, NotFoundError, UnimplementedError, XlaError
 
-__all__ = ["GROUPS", "all_checks", "measure", "require_oracles", "select"]
-
 GROUPS = (
     "real_functions.cases",
     "real_functions.conversions",

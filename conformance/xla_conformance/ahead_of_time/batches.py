@@ -20,8 +20,6 @@ from xla_conformance.runner.explanation import explain, save_failure
 from xla_conformance.runner.process import folder_name
 from xla_core.errors import UnimplementedError, XlaError
 
-__all__ = ["Batch", "batches_of", "run_batch"]
-
 TOGETHER = 48
 """The most cases in one program. Level 2 is for one program of four, as it takes longer to compile."""
 

@@ -20,8 +20,6 @@ from xla_conformance.programs.family import FAMILY, WRITTEN, FamilyProgram
 from xla_core import evaluate, parse
 from xla_core.hlo import HloModule, Tolerance
 
-__all__ = ["Case", "Choice", "choose"]
-
 _ONE_OF = {"quick": 8, "full": 1, "stress": 1}
 """Profile -> of how many cases of the quick suite's ops one is run."""
 

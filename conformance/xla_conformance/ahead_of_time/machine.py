@@ -19,8 +19,6 @@ from xla_core.backend import AheadOfTimeOptions, CompileOptions, Compiler
 from xla_core.errors import InternalError, InvalidArgumentError, NotFoundError
 from xla_core.hlo import HloModule, Shape
 
-__all__ = ["Machine", "NoProgramError"]
-
 _DOUBLE = "HloModule double\nENTRY main { x = f32[300] parameter(0)\n ROOT y = f32[300] add(x, x) }"
 _BYTE_ORDER = "int main(void) { unsigned one = 1; return *(unsigned char *)&one == 1 ? 11 : 12; }\n"
 

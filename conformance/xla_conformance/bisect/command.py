@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from xla_core.errors import XlaError
     from xla_core.hlo import HloModule
 
-__all__ = ["bisect"]
-
 _STEPS = 1_000_000  # of the evaluator, for a program that is tried
 
 

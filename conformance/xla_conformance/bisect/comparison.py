@@ -23,8 +23,6 @@ from xla_core.hlo import (
     flatten_value,
 )
 
-__all__ = ["first_difference", "instruction_difference", "rule_of"]
-
 assert _domains is not None  # importing it fills DOMAINS
 
 _SMALL = 12  # elements of an operand that is shown whole

@@ -22,8 +22,6 @@ from xla_core.errors import InternalError, XlaError
 from xla_core.hlo import ElementType, HloModule, parse_hlo
 from xla_core.passes import observe_passes
 
-__all__ = ["DeviceProcess", "Step"]
-
 _START = "the start"
 _START_SECONDS = 60.0  # in which Python and the backend load, at least
 _TAIL = 20  # lines of the process's output that an error shows

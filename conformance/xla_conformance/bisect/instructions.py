@@ -24,8 +24,6 @@ from xla_core.hlo import (
     unflatten_value,
 )
 
-__all__ = ["Finding", "find_wrong_instruction"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Finding:

@@ -13,8 +13,6 @@ from xla_core import evaluate
 from xla_core.errors import InternalError
 from xla_core.hlo import HloModule
 
-__all__ = ["PassStep", "compile_in_steps", "find_wrong_pass"]
-
 
 @dataclasses.dataclass(frozen=True)
 class PassStep:

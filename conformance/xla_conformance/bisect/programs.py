@@ -6,8 +6,6 @@ from xla_core import Client, CompileOptions, LoadedExecutable
 from xla_core.hlo import HloModule
 from xla_core.passes import scheduling_pipeline
 
-__all__ = ["OptimizedCompiler"]
-
 
 class OptimizedCompiler:
     """Compiles optimized modules for the first device of a client by `run_backend`, after scheduling alone."""

@@ -23,8 +23,6 @@ from xla_core.hlo import (
     tuple_of,
 )
 
-__all__ = ["find_wrong_prefix", "reduce_fusion"]
-
 
 def reduce_fusion(finding: Finding, device: DeviceProcess) -> Finding:
     """Returns the smallest fusion, by the first of its instructions, that the device still computes wrongly.

@@ -22,8 +22,6 @@ from xla_core.hlo import (
 )
 from xla_core.passes import create_pass
 
-__all__ = ["shrink"]
-
 Fails = Callable[[HloModule, list[np.ndarray]], bool]
 """Whether a program, given these arrays, still shows the difference."""
 

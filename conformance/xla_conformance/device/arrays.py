@@ -9,8 +9,6 @@ import numpy as np
 from xla_conformance.failures import Failure, snapshot
 from xla_core.hlo import ElementType, Shape
 
-__all__ = ["random_bits", "random_dimensions", "random_view", "require_same_bits"]
-
 _EXPONENTS = {2: 0x7C00, 4: 0x7F800000, 8: 0x7FF0000000000000}
 _BFLOAT16_EXPONENT = 0x7F80
 

@@ -22,8 +22,6 @@ from xla_conformance.device.patterns import pattern, require_bytes
 from xla_conformance.failures import Failure
 from xla_core.backend import DeviceMemory, Event, HostBytes, StreamExecutor
 
-__all__ = ["WRITES", "Cell", "DeviceBench"]
-
 WRITES = ("h2d", "upload", "filled h2d", "memset", "d2d", "launch", "donate")
 """Ways to write a cell.
 

@@ -10,8 +10,6 @@ from xla_conformance.failures import Failure
 from xla_core.backend import Stream
 from xla_core.errors import XlaError
 
-__all__ = ["PATIENCE", "Boom", "Gate", "fail", "patiently", "pause", "required", "settles"]
-
 PATIENCE = 20.0
 """Seconds that something may take that should be immediate."""
 

@@ -17,8 +17,6 @@ from xla_conformance.failures import Failure
 from xla_core.backend import DeviceMemory, Event, Stream, StreamExecutor
 from xla_core.errors import XlaError
 
-__all__ = ["Graph"]
-
 _BYTES = 96
 _KINDS = ("callback", "record", "wait", "waits", "upload", "fail", "recover", "host", "renew")
 _SHARES = (0.28, 0.2, 0.18, 0.02, 0.2, 0.03, 0.05, 0.02, 0.02)

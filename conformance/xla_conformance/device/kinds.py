@@ -13,8 +13,6 @@ from xla_conformance.device.memories import allocated
 from xla_conformance.device.patterns import pattern
 from xla_core.backend import DeviceMemory, HostBytes, Stream, StreamExecutor
 
-__all__ = ["KINDS", "Workpiece"]
-
 _SIZES = (4096, 200, 70_001)
 
 KINDS = ("h2d", "upload", "d2h", "d2d", "memset", "read_at", "write_at", "callback", "launch")

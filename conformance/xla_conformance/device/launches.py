@@ -12,8 +12,6 @@ from xla_core.backend import CompileOptions, DeviceMemory, Executable, Platform,
 from xla_core.errors import UnimplementedError
 from xla_core.hlo import ElementType
 
-__all__ = ["Launcher", "make_launcher"]
-
 _BYTES_OF_EXACT_FLOATS = tuple(range(0x3F, 0x4C))  # each repeated four times is a float of moderate size
 
 

@@ -15,8 +15,6 @@ from xla_core import Buffer, Client
 from xla_core.backend import Communicator, DeviceMemory, Event, Executable, Stream
 from xla_core.hlo import HloModule
 
-__all__ = ["RUNS", "require_nothing_left"]
-
 RUNS = 200
 _ROUNDS = 8
 _KINDS = (Buffer, Communicator, Event, Executable, HloModule, Stream)

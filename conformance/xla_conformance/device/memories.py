@@ -8,8 +8,6 @@ from xla_conformance.failures import Failure
 from xla_core import Device
 from xla_core.backend import DeviceMemory, StreamExecutor
 
-__all__ = ["SMALLEST", "allocated", "capacity", "fill", "require_no_leak"]
-
 SMALLEST = 1024
 """The bytes of the smallest blocks with which a device is filled."""
 

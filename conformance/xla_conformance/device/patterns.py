@@ -7,8 +7,6 @@ import numpy as np
 from xla_conformance.failures import Failure, snapshot
 from xla_core.backend import HostBytes
 
-__all__ = ["LARGE_SIZES", "PAGES_AND_MORE", "SIZES", "pattern", "require_bytes"]
-
 _LAST_POWER = 17
 
 SIZES = tuple(sorted({1, *(n + d for k in range(1, _LAST_POWER + 1) for n in (1 << k,) for d in (-1, 0, 1))}))

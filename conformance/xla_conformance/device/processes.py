@@ -7,8 +7,6 @@ import os
 import threading
 from pathlib import Path
 
-__all__ = ["native_bytes", "open_files", "resident_bytes", "thread_count"]
-
 
 def thread_count() -> int:
     """The number of threads of this process; of Python's where the system doesn't tell."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from xla_conformance.device.bench import WRITES, Cell, DeviceBench
 from xla_conformance.device.gates import Gate
 
-__all__ = ["chain", "shuffle"]
-
 
 def shuffle(bench: DeviceBench, steps: int, *, held: float = 0.5, late: float = 0.02) -> None:
     """Enqueues `steps` random pieces of work in segments, and checks the outcome.

@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 
 from xla_conformance.failures import Failure
 
-__all__ = ["run_at_once"]
-
 
 def run_at_once(tasks: Sequence[Callable[[], object]], seconds: float, promise: str = "executor.thread-safe") -> None:
     """Runs each task in a thread, all at the same time, and raises the first exception of one.

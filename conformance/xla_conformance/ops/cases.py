@@ -26,8 +26,6 @@ from xla_core.hlo import (
     Trait,
 )
 
-__all__ = ["OpCase", "generate"]
-
 assert _domains is not None  # importing it fills DOMAINS
 
 

@@ -20,8 +20,6 @@ from typing import Any
 import numpy as np
 from allpairspy import AllPairs
 
-__all__ = ["Axes", "Choice", "Group", "Wanted", "choose_each", "choose_pairs", "has", "members"]
-
 
 class Group(tuple[Any, ...]):
     """Values of an axis that are alike."""

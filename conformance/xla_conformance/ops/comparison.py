@@ -28,20 +28,6 @@ from xla_core import evaluate
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import ElementType, HloModule, OpDef, Trait, ulp_distance
 
-__all__ = [
-    "BITS",
-    "EQUAL",
-    "EXACT",
-    "Expected",
-    "Rule",
-    "check",
-    "epsilon",
-    "expected_results",
-    "rule_for",
-    "wide_type",
-    "within",
-]
-
 Kind = Literal["bits", "exact", "equal", "ulp", "sum", "scaled"]
 _KINDS: tuple[Kind, ...] = get_args(Kind)
 

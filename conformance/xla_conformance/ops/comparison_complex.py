@@ -16,8 +16,6 @@ from xla_conformance.accuracy.real_functions.formats import format_of
 from xla_conformance.ops.comparison import Expected, Rule, epsilon, within
 from xla_core.hlo import ElementType
 
-__all__ = ["expected_of_complex"]
-
 _GROWTH = 1024  # as in the bounds of `xla accuracy`: an exponent multiplies the error of a logarithm
 
 

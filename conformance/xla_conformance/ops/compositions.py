@@ -36,8 +36,6 @@ from xla_core.hlo import (
     Trait,
 )
 
-__all__ = ["Composition", "compositions", "links"]
-
 _T = ElementType
 _TYPES = (_T.F32, _T.S32, _T.U8, _T.F64)
 _CONVERTED = (_T.PRED, _T.S8, _T.U8, _T.S32, _T.S64, _T.BF16, _T.F16, _T.F32, _T.F64)

@@ -21,20 +21,6 @@ from xla_core import Buffer, Client, CompileOptions, LoadedExecutable
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, HloModule, Literal, Opcode, Shape, verify
 from xla_core.target import LayoutRules
 
-__all__ = [
-    "ALONE",
-    "CONTEXTS",
-    "Context",
-    "Placed",
-    "before_for",
-    "context_for",
-    "contexts_for",
-    "device_for",
-    "device_number",
-    "place",
-    "run",
-]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Context:

@@ -25,8 +25,6 @@ from xla_conformance.ops.features import (
 from xla_conformance.ops.reasons import LARGEST_SIZE, NO_CASE, NO_PAIR, NO_VALUE
 from xla_core.hlo import OPS, ElementType, Opcode, OpDef
 
-__all__ = ["Line", "met", "uncovered", "unmet_pairs"]
-
 Line = tuple[str, str, str]
 """(opcode, attribute or "type", "size" or "operands", value)."""
 

@@ -27,8 +27,6 @@ from xla_conformance.ops.sizes import EMPTY, LARGEST_TILE, PLACES, SIZES
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import OPS, ElementType, HloInstruction, Opcode, verify
 
-__all__ = ["DOMAINS", "TYPES", "USUAL", "Domain", "domain"]
-
 Build = Callable[[Program, Choice], HloInstruction]
 
 _T = ElementType

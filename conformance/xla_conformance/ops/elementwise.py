@@ -37,8 +37,6 @@ from xla_core.hlo import (
     Trait,
 )
 
-__all__ = ["ValueCase", "value_cases"]
-
 _T = ElementType
 
 

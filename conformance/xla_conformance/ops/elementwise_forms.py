@@ -30,8 +30,6 @@ from xla_core.hlo import (
     verify,
 )
 
-__all__ = ["Attributes", "Form", "constants", "forms", "simple_forms"]
-
 _T = ElementType
 
 

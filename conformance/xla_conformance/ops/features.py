@@ -15,18 +15,6 @@ from xla_core.hlo import (
     WindowDimension,
 )
 
-__all__ = [
-    "FEW_OPERANDS",
-    "MANY",
-    "SIZE_GROUPS",
-    "Feature",
-    "count_name",
-    "features_of",
-    "group_name",
-    "shown_features",
-    "value_names",
-]
-
 Feature = tuple[str, str]
 """(attribute or "size", "operands", "rank" or "elements", value)."""
 

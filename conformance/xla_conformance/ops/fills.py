@@ -11,24 +11,6 @@ from xla_conformance.accuracy.real_functions.formats import format_of
 from xla_conformance.ops.values import magnitudes, patterns
 from xla_core.hlo import ElementType, Shape
 
-__all__ = [
-    "Fill",
-    "exactly",
-    "factors",
-    "halves",
-    "huge",
-    "indices",
-    "mostly",
-    "numbers",
-    "odd",
-    "scaled",
-    "terms",
-    "units",
-    "whole",
-    "with_ends",
-    "with_scales",
-]
-
 Fill = Callable[[Shape, np.random.Generator], np.ndarray]
 
 

@@ -20,8 +20,6 @@ from xla_conformance.ops.contexts import Context, Placed, device_number, run
 from xla_core import Client
 from xla_core.hlo import OPS, HloComputation, HloInstruction, HloModule, Opcode, Trait
 
-__all__ = ["BESIDE", "Groups", "JointRuns", "join"]
-
 BESIDE = pytest.StashKey[Sequence[pytest.Item]]()
 """Where the worker keeps the tests that it runs together with the one that it starts, which is the first of them."""
 

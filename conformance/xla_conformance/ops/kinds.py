@@ -16,8 +16,6 @@ from xla_conformance.ops.fills import Fill, halves, scaled, terms, units, with_e
 from xla_conformance.ops.reducers import fill_of
 from xla_core.hlo import ElementType, Shape
 
-__all__ = ["KINDS", "beside_identity", "identity", "of_kind", "rows"]
-
 KINDS = ("whole", "ends", "nan", "single", "denormal", "halves", "lowest", "highest", "least finite", "largest finite")
 """Whole numbers, with an infinity and a NaN or with a NaN in each row, one element that decides the result among those
 that change nothing, denormal numbers, integers that differ in one half of their bits only, and one number everywhere:

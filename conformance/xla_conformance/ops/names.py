@@ -10,8 +10,6 @@ from xla_conformance.ops.contexts import CONTEXTS
 from xla_conformance.ops.domain import DOMAINS
 from xla_core.hlo import OPS, ElementType, Opcode
 
-__all__ = ["words_of_cases", "words_of_value_cases"]
-
 assert _domains is not None  # importing it fills DOMAINS
 _EACH = " ".join(map(str, (*(t.value for t in ElementType), *CONTEXTS)))
 

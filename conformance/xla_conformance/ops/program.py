@@ -12,8 +12,6 @@ from xla_conformance.ops.values import patterns
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, HloModule, Opcode, Shape
 
-__all__ = ["Program", "unsigned_type"]
-
 
 def unsigned_type(element_type: ElementType) -> ElementType:
     """Returns the unsigned type of the same width as a type.

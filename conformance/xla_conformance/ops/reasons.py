@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from xla_conformance.ops.features import FEW_OPERANDS
 from xla_core.hlo import OPS, ElementType, Opcode, Trait
 
-__all__ = ["LARGEST_SIZE", "NO_CASE", "NO_PAIR", "NO_VALUE"]
-
 _DEVICES, _HOST = "several devices: suite/test_collectives", "the host at the other end: suite/test_executables_feeds"
 
 NO_CASE: dict[Opcode, str] = {

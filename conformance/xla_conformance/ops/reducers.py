@@ -13,8 +13,6 @@ from xla_conformance.ops.program import Program
 from xla_conformance.ops.values import patterns
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode
 
-__all__ = ["NAMES", "REDUCERS", "SECONDS", "fill_of", "known_reducer", "reducer", "several", "several_types", "wider"]
-
 NAMES = ("add", "maximum", "minimum", "multiply", "and", "or", "xor")
 REDUCERS = (*NAMES[:4], Group(*NAMES[4:]), "clamped")
 _WIDER = {"s2": "s8", "s4": "s8", "s8": "s32", "s16": "s32", "s32": "s64", "u2": "u8", "u4": "u8", "u8": "u32"}

@@ -13,8 +13,6 @@ import numpy as np
 
 from xla_core.hlo import ElementType
 
-__all__ = ["select_rows"]
-
 
 def select_rows(
     shown: Sequence[frozenset[Hashable]],

@@ -6,8 +6,6 @@ import math
 
 from xla_conformance.ops.choices import Group
 
-__all__ = ["EMPTY", "LARGEST_TILE", "MEDIUM", "PLACES", "SIZES", "SMALL", "dimensions", "equal_size", "position"]
-
 EMPTY = (0, 1)
 """Sizes at which many faults don't show. They have cases of their own, so that they hide no other choice."""
 

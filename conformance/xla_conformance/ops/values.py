@@ -14,17 +14,6 @@ import numpy as np
 
 from xla_core.hlo import ElementType, Shape
 
-__all__ = [
-    "Seed",
-    "all_values",
-    "magnitudes",
-    "moderate",
-    "patterns",
-    "product",
-    "special",
-    "special_values",
-]
-
 Seed = int | Sequence[int] | np.random.Generator
 """What `numpy.random.default_rng` takes."""
 

@@ -18,8 +18,6 @@ from xla_conformance.accuracy.real_functions.points import one_operand
 from xla_conformance.ops.values import all_values, magnitudes, special_values
 from xla_core.hlo import ElementType
 
-__all__ = ["edges", "points"]
-
 Function = Callable[[np.ndarray], np.ndarray]
 
 _MOST = 400

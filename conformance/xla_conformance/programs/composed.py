@@ -11,8 +11,6 @@ import numpy as np
 
 from xla_conformance.ops.choices import Axes, Choice, choose_pairs
 
-__all__ = ["composed_programs"]
-
 _AXES: Axes = {
     "parameters": (1, 3, 0, 40),
     "size": (5, 1, 4099, 70001),

@@ -8,28 +8,16 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib.resources
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import ml_dtypes  # noqa: F401  (registers bfloat16 and its like with numpy)
 import numpy as np
 
+from xla_conformance.bits import require_bits
 from xla_conformance.programs.composed import composed_programs
 from xla_core import HloModule, Shape, parse
 from xla_core.hlo import evaluate, evaluate_replicas
-
-__all__ = [
-    "FAMILY",
-    "SHARDED",
-    "WRITTEN",
-    "FamilyProgram",
-    "donations",
-    "every_kind_of_kernel",
-    "hundreds_of_arguments",
-    "large_constants",
-    "siblings",
-    "small_integers",
-    "wide_program",
-]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,6 +41,11 @@ class FamilyProgram:
     def results(self, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The reference evaluator's results, an array each."""
         return [np.asarray(r) for r in evaluate(self.module, *arguments)]
+
+    def require_results(self, sentence: str, results: Iterable[Any], arguments: Sequence[np.ndarray]) -> None:
+        """Raises Failure unless the results of a run are the program's own for these arguments, bit for bit."""
+        got = [np.asarray(r) for r in results]
+        require_bits(sentence, got, self.results(arguments), module=self.text, arguments=arguments)
 
     @property
     def devices(self) -> int:

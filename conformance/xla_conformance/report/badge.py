@@ -5,8 +5,6 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-__all__ = ["badge"]
-
 _CHARACTER, _PADDING = 6.6, 8  # pixels at a font size of 11
 _LABEL = "xla conform"
 

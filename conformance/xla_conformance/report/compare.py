@@ -10,8 +10,6 @@ from rich.markup import escape
 
 from xla_conformance.results import State
 
-__all__ = ["Comparison", "compare", "print_comparison"]
-
 _ORDER = [*(state.value for state in State if state.is_wrong), "NOT_SUPPORTED", "WAIVED", "missing"]
 _SHOWN = 40
 

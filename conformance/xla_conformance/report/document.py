@@ -18,8 +18,6 @@ from xla_conformance.root_causes import find_root_causes
 from xla_conformance.stablehlo import report as stablehlo_report
 from xla_core.errors import InvalidArgumentError, NotFoundError
 
-__all__ = ["FORMAT", "from_json", "read_document", "schema", "to_json"]
-
 FORMAT = 1
 """The version of the schema."""
 

@@ -10,8 +10,6 @@ from xla_conformance.promises import PROMISES
 from xla_conformance.results import Result, Run
 from xla_conformance.root_causes import RootCause
 
-__all__ = ["command_of", "lines_of", "printable"]
-
 _BRIEF_DETAILS = 12
 _LINE = 800
 

@@ -12,8 +12,6 @@ from xla_conformance.report.junit import write_junit
 from xla_conformance.results import Run
 from xla_conformance.stablehlo import report as stablehlo_report
 
-__all__ = ["MANIFEST", "hashes", "write_report"]
-
 MANIFEST = "manifest.json"
 
 

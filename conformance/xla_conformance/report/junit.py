@@ -9,8 +9,6 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 from xla_conformance.report.failure import lines_of, printable
 from xla_conformance.results import Run, State
 
-__all__ = ["write_junit"]
-
 _KINDS = {
     State.FAIL: Failure,
     State.CRASH: Error,

@@ -12,8 +12,6 @@ from xla_conformance.report.compare import compare
 from xla_conformance.results import State, by_cause
 from xla_core.hlo import ElementType
 
-__all__ = ["page"]
-
 _WRONG = tuple(state.value for state in State if state.is_wrong)
 
 

@@ -17,8 +17,6 @@ from xla_conformance.runner import collect_tests
 from xla_conformance.waivers import Waiver
 from xla_core.errors import NotFoundError
 
-__all__ = ["problems_of"]
-
 _DERIVED = ("conforms", "passes", "summary", "groups", "levels", "ops")
 _NEEDED = ("suite_version", "core_version", "contract_version", "backend_version", "device")
 

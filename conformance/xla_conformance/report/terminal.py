@@ -17,8 +17,6 @@ from xla_conformance.results import STABLEHLO_GROUP, Result, Run, State, by_caus
 from xla_conformance.root_causes import find_root_causes
 from xla_conformance.stablehlo import report as stablehlo_report
 
-__all__ = ["is_right", "print_report", "verdict"]
-
 _WHOLE_FAILURES = 3
 _SHOWN_OF_A_GROUP = 5
 _ALWAYS = (State.PASS, State.FAIL, State.NOT_SUPPORTED)

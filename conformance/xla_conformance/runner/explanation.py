@@ -13,8 +13,6 @@ import numpy as np
 from xla_conformance.failures import Failure
 from xla_core.errors import XlaError
 
-__all__ = ["Explanation", "explain", "save_failure"]
-
 _FRAMES = 12  # of an exception's traceback, the innermost ones
 _TRACEBACK = "Traceback (most recent call last)"
 _HIDDEN = ("/_pytest/", "/pluggy/", "/hypothesis/")

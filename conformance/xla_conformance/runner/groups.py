@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from xla_conformance.results import Result
 
-__all__ = ["Groups"]
-
 
 class Groups:
     """The tests that may share a program, by the groups that they name.

@@ -17,8 +17,6 @@ from xla_conformance.results import Result, State, name_of
 from xla_conformance.runner.groups import Groups
 from xla_conformance.runner.process import Events, Suite, WorkerProcess, folder_name
 
-__all__ = ["Limits", "Pool"]
-
 _GRACE_SECONDS = 1.0  # after a limit, in which the worker writes its stacks
 _FEW = 50  # the most tests that a worker gets the names of before it collects
 _OPENINGS = 2  # how often a replaced worker may fail to open the device, before no more is tried

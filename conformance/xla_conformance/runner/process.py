@@ -27,8 +27,6 @@ from xla_conformance.last_program import LastProgram
 from xla_conformance.last_test import LastTest
 from xla_conformance.results import suite_files
 
-__all__ = ["Events", "Suite", "WorkerProcess", "folder_name", "stage_limit"]
-
 _SLOW = ("unraisableexception", "threadexception", "warnings", "logging", "junitxml", "doctest")
 """Plugins of pytest that do something around each test or at the end, and nothing for the suite."""
 _TAIL_LINES = 60

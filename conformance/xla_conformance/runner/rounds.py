@@ -9,8 +9,6 @@ from collections.abc import Callable
 from xla_conformance.results import Run
 from xla_conformance.runner.pool import Limits
 
-__all__ = ["run_rounds"]
-
 
 def run_rounds(run: Callable[[int, Limits], Run], seed: int, limits: Limits) -> Run:
     """Runs the tests with one seed after the other, from `seed` up, until the total time is over.

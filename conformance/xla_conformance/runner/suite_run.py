@@ -13,8 +13,6 @@ from xla_conformance.runner.pool import Limits, Pool
 from xla_conformance.runner.process import Suite
 from xla_core.errors import AlreadyExistsError, InternalError, InvalidArgumentError, NotFoundError, UnavailableError
 
-__all__ = ["Progress", "collect_tests", "run_suite"]
-
 Progress = Callable[[int, Result], None]
 """Called after each test with the number of all tests and the result."""
 

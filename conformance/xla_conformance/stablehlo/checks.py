@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["almost_equal", "close", "differing", "equal", "ulp_difference"]
-
 
 def differing(got: np.ndarray, want: np.ndarray, *, tolerance: float = 0.0, most: int = 0) -> np.ndarray:
     """A mask of where two arrays differ by more than `tolerance` and by more than `most` units in the last place."""

@@ -15,8 +15,6 @@ from xla_conformance.stablehlo.program import Run, run_on_evaluator
 from xla_core.hlo import ElementType, Shape, Tolerance, compare_arrays, evaluate
 from xla_core.stablehlo import Module, Op, TensorType, lower
 
-__all__ = ["run_functions"]
-
 _ROUNDINGS = 64
 """How many epsilons of the type two decompositions may differ by; wrong results differ by more."""
 

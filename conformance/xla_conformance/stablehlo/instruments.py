@@ -16,8 +16,6 @@ from xla_conformance.stablehlo.recording import ORDER, Recording
 from xla_core.errors import UnimplementedError
 from xla_core.stablehlo import Block, DenseElements, FunctionType, Module, Op, Region, Value
 
-__all__ = ["identities", "inlined", "is_instrument", "nests_instruments", "plain", "recorded", "start", "without"]
-
 _CALLS = {"func.call": "callee", "call": "callee", "stablehlo.composite": "decomposition"}
 """Ops that run a function, and the attribute that names it."""
 

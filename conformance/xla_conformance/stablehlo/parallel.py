@@ -12,8 +12,6 @@ import numpy as np
 from xla_core.hlo import Environment, HloModule, evaluate_parallel
 from xla_core.stablehlo import FunctionType, Module, TensorType, lower, parse_text
 
-__all__ = ["OneProgram", "ParallelPrograms", "ParallelRun", "evaluate_programs", "one_program"]
-
 
 @dataclasses.dataclass(frozen=True)
 class ParallelPrograms:

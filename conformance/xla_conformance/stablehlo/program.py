@@ -46,8 +46,6 @@ from xla_core.stablehlo import (
     lower,
 )
 
-__all__ = ["Program", "Run", "entries", "run_on_evaluator"]
-
 Run = Callable[[HloModule, "list[np.ndarray]"], "Sequence[np.ndarray]"]
 """Runs a module: (module, an array for each flat entry parameter) -> an array for each flat result."""
 

@@ -18,8 +18,6 @@ from xla_core.errors import XlaError
 from xla_core.hlo import evaluate
 from xla_core.stablehlo import Block, DenseElements, FunctionType, Module, Op, Region, TensorType, Value, lower
 
-__all__ = ["Computed", "prove"]
-
 _WIDE = {"f16": "f64", "bf16": "f64", "f32": "f64", "complex<f32>": "complex<f64>"}
 _ON_BITS = ("bitcast_convert", "custom_call", "reduce_precision", "rng", "next_after", "quantize", "composite")
 _EPSILON = {np.dtype(np.float32): 2.0**-23, np.dtype(np.float16): 2.0**-10, np.dtype(ml_dtypes.bfloat16): 2.0**-7}

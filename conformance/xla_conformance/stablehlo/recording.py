@@ -16,8 +16,6 @@ import numpy as np
 from xla_core.hlo import EvaluationContext, HloInstruction, register_custom_call
 from xla_core.stablehlo import Op, TensorType, Value
 
-__all__ = ["ORDER", "Event", "Recording"]
-
 ORDER = TensorType((), "i32")
 """The type of the number that chains the calls."""
 

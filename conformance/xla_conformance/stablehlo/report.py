@@ -11,8 +11,6 @@ from rich.table import Table
 
 from xla_conformance.results import STABLEHLO_GROUP, Result, Run, State
 
-__all__ = ["tables", "to_json", "write"]
-
 _COLUMNS = ("files", "cases", "pass", "wrong", "file wrong", "not supported")
 
 

@@ -22,8 +22,6 @@ from xla_conformance.stablehlo.trees import tree
 from xla_core.errors import XlaError
 from xla_core.stablehlo import OPS, lower, parse_bytecode, parse_text, split_modules, verify
 
-__all__ = ["Case", "Outcome", "ParallelRun", "Run", "cases", "find_tests", "run_case", "suite_files"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Case:

@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 from xla_core.stablehlo import Block, Module, Op, Value
 
-__all__ = ["Tree", "tree"]
-
 _DEFAULTS: dict[str, Any] = {"api_version": 1, "called_computations": (), "has_side_effect": False}
 """Attributes that MLIR's pretty form leaves out where they have these values, and its generic form spells out."""
 

@@ -200,12 +200,10 @@ def test_programs_that_run_in_part_on_the_host(
             values = program.arguments(random)
             buffers = [client.buffer_from_host(v, index) for v in values]
             results = executable.execute(buffers, non_donatable=range(len(buffers)))
-            require_bits(
+            program.require_results(
                 f"Without {part} of its ops, the device and the host together give the results of the program.",
-                [np.asarray(r) for r in results],
-                program.results(values),
-                module=program.text,
-                arguments=values,
+                results,
+                values,
             )
             require_bits(
                 "What runs on the host writes to no argument.",

@@ -204,12 +204,8 @@ def test_one_buffer_as_several_arguments(client: Client, program: FamilyProgram,
     placed = {shape: client.buffer_from_host(array) for shape, array in arrays.items()}
     values, buffers = [arrays[shape] for shape in _shapes(program)], [placed[shape] for shape in _shapes(program)]
     results = executable.execute(buffers, non_donatable=tuple(range(len(buffers))))
-    require_bits(
-        "A program gives its results for one buffer that is several of its arguments.",
-        [np.asarray(r) for r in results],
-        program.results(values),
-        module=program.text,
-        arguments=values,
+    program.require_results(
+        "A program gives its results for one buffer that is several of its arguments.", results, values
     )
     require_bits("Such a buffer keeps its value.", [np.asarray(b) for b in buffers], values, module=program.text)
 
@@ -229,13 +225,7 @@ def test_programs_that_differ_in_donation_are_told_apart(
         assert buffer.is_deleted() == is_donated, (
             f"A program gets its own executable, but its argument was {'kept' if is_donated else 'deleted'}."
         )
-        require_bits(
-            "A program gives its results, whichever was compiled before.",
-            [np.asarray(r) for r in results],
-            program.results(values),
-            module=program.text,
-            arguments=values,
-        )
+        program.require_results("A program gives its results, whichever was compiled before.", results, values)
         if not is_donated:
             require_bits("An argument that isn't donated keeps its value.", [np.asarray(buffer)], values)
 
@@ -257,13 +247,7 @@ def test_donated_arguments_are_gone(client: Client, name: str, random: np.random
         if any(b.is_deleted() for b in buffers):
             with pytest.raises(FailedPreconditionError):
                 executable.execute(buffers)
-        require_bits(
-            "A program that is given donated arguments gives its results.",
-            [np.asarray(r) for r in results],
-            program.results(values),
-            module=program.text,
-            arguments=values,
-        )
+        program.require_results("A program that is given donated arguments gives its results.", results, values)
 
 
 @pytest.mark.promise("executable.donated-reuse", "executable.results-distinct")
@@ -342,12 +326,8 @@ def test_wrong_buffers_leave_it_usable(client: Client, name: str, kind: str, ran
     with pytest.raises((InvalidArgumentError, FailedPreconditionError)):
         executable.execute(wrong)
     assert not any(b.is_deleted() for b in buffers), "A run that is refused donates nothing."
-    require_bits(
-        "A run after a refused one gives the results of the program.",
-        [np.asarray(r) for r in executable.execute(buffers)],
-        program.results(values),
-        module=program.text,
-        arguments=values,
+    program.require_results(
+        "A run after a refused one gives the results of the program.", executable.execute(buffers), values
     )
 
 
@@ -375,12 +355,8 @@ def test_an_argument_that_failed(client: Client, program: FamilyProgram, random:
         for index, (buffer, value) in enumerate(zip(buffers, values, strict=True)):
             if index != number:
                 require_bits("A failed run leaves its other arguments.", [np.asarray(buffer)], [value])
-        require_bits(
-            "A run after a failed one gives the results of the program.",
-            [np.asarray(r) for r in executable(*values)],
-            program.results(values),
-            module=program.text,
-            arguments=values,
+        program.require_results(
+            "A run after a failed one gives the results of the program.", executable(*values), values
         )
 
 

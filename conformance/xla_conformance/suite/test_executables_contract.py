@@ -354,12 +354,8 @@ def test_without_any_feature(open_client: Callable[[], Client], name: str, rando
         executable = client.compile(program.module)
         for _ in range(2):
             values = program.arguments(random)
-            require_bits(
-                "Everything works without the optional features of a device.",
-                [np.asarray(r) for r in executable(*values)],
-                program.results(values),
-                module=program.text,
-                arguments=values,
+            program.require_results(
+                "Everything works without the optional features of a device.", executable(*values), values
             )
 
 

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from xla_conformance.bench import ExecutableBench, compiled
-from xla_conformance.bits import require_bits
 from xla_conformance.claims import not_supported
 from xla_conformance.placements import require_placement
 from xla_conformance.programs.family import FAMILY, FamilyProgram
@@ -299,12 +298,8 @@ def test_the_optimized_module_computes_the_same(
     assert all(shape.is_array for shape in flat), "The entry's root is an array or a tuple of arrays."
     assert executable.executable.module.to_text() == executable.as_text(), "as_text() is the optimized module."
     values = program.arguments(random)
-    require_bits(
-        "The optimized module, evaluated, gives the results of the program.",
-        [np.asarray(r) for r in evaluate(module, *values)],
-        program.results(values),
-        module=program.text,
-        arguments=values,
+    program.require_results(
+        "The optimized module, evaluated, gives the results of the program.", evaluate(module, *values), values
     )
 
 

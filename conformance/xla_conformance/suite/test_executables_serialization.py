@@ -97,12 +97,10 @@ def test_programs_that_are_alike_are_told_apart(client: Client, random: np.rando
             "A serialized executable keeps what it says of itself, whatever else was loaded."
         )
         arrays = program.arguments(random)
-        require_bits(
+        program.require_results(
             "A deserialized executable gives the results of its own program, whatever else was loaded.",
-            [np.asarray(r) for r in executable(*arrays)],
-            program.results(arrays),
-            module=program.text,
-            arguments=arrays,
+            executable(*arrays),
+            arrays,
         )
 
 

@@ -174,13 +174,7 @@ def test_an_assignment_chooses_the_device(client: Client, name: str, random: np.
         values = program.arguments(random)
         results = executable(*values)
         assert all(r.device is device for r in results), "Results are on the device that computed them."
-        require_bits(
-            f"A program gives its results on {device}.",
-            [np.asarray(r) for r in results],
-            program.results(values),
-            module=program.text,
-            arguments=values,
-        )
+        program.require_results(f"A program gives its results on {device}.", results, values)
 
 
 @pytest.mark.promise("executable.many-devices")

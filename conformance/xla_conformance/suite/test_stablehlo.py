@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from xla_conformance.claims import not_supported
-from xla_conformance.stablehlo.parallel import ParallelPrograms, evaluate_programs, one_program
-from xla_conformance.stablehlo.program import run_on_evaluator
-from xla_conformance.stablehlo.suite import Case, ParallelRun, Run, cases, run_case, suite_files
+from xla_conformance.stablehlo.parallel import ParallelPrograms, ParallelRun, evaluate_programs, one_program
+from xla_conformance.stablehlo.program import Run, run_on_evaluator
+from xla_conformance.stablehlo.suite import Case, cases, run_case, suite_files
 from xla_core import Client, CompileOptions
 from xla_core.hlo import HloModule
 

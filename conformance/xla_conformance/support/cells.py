@@ -21,8 +21,6 @@ from xla_core.hlo import (
 )
 from xla_core.stablehlo import OpExample, op_example
 
-__all__ = ["ANY", "ELEMENT_TYPES", "Cell", "CellState", "run_cell"]
-
 ANY = "any"
 """The column of ops whose example has no element type to choose."""
 

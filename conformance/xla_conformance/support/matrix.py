@@ -23,8 +23,6 @@ from xla_conformance.support.cells import (
 )
 from xla_core.stablehlo import OPS
 
-__all__ = ["SupportMatrix", "measure_support"]
-
 _DEVICES = 2
 _CELL_SECONDS = 60.0
 

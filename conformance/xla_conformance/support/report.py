@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from xla_conformance.support.matrix import SupportMatrix
 
-__all__ = ["print_matrix"]
-
 _STYLES = {CellState.UNSUPPORTED: "yellow", CellState.WRONG: "bold red", CellState.ERROR: "red"}
 
 

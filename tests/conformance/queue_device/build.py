@@ -6,8 +6,6 @@ import shutil
 import subprocess
 from pathlib import Path
 
-__all__ = ["COMPILER", "PACKAGE_FOLDER", "build_driver"]
-
 HERE = Path(__file__).parent
 PACKAGE_FOLDER = str(HERE)
 COMPILER = shutil.which("cc")

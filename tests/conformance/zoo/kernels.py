@@ -16,8 +16,6 @@ from xla_core.hlo import Environment, HloComputation, HloInstruction, evaluate_c
 from xla_core.schedule import LaunchDimensions
 from xla_core.target import array_size_bytes, from_device_layout, to_device_layout
 
-__all__ = ["EFFECTS", "WRONG", "Fault", "changed", "kernel_faults", "kernel_mutant", "recomputed"]
-
 Arrays = list[np.ndarray]
 Fault = Callable[[HloInstruction, Arrays, Arrays], "Arrays | None"]
 """(instruction, operands, right results) -> wrong results, or None where the fault doesn't apply.

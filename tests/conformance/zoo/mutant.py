@@ -11,8 +11,6 @@ from functools import cache
 from xla_core.backend import BackendSpec
 from xla_core.hlo import HloInstruction
 
-__all__ = ["BROKEN", "CONTROL", "LEVELS", "VARIABLE", "Mutant", "address_of", "all_mutants", "at_address"]
-
 LEVELS = (
     *("loading", "transfers", "memory", "streams", "events", "executables", "collectives", "claims"),
     *("attributes", "sizes", "types", "pairs", "values", "device", "code"),

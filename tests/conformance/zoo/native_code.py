@@ -23,8 +23,6 @@ from tests.conformance.zoo.mutant import Mutant
 from xla_core.backend import BackendSpec
 from xla_core.codegen.llvm import IrPart, LoopAbi, compile_ir
 
-__all__ = ["Rewriting", "bounds", "native_mutant", "replaced", "with_control_bits"]
-
 Rewriting = Callable[[str], str]
 
 

@@ -10,8 +10,6 @@ import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-__all__ = ["mistake_in", "mistake_in_text", "note", "watch"]
-
 ROOT = Path(__file__).parents[3]
 ZOO = Path(__file__).parent
 _KINDS = (NameError, AttributeError, TypeError)

@@ -23,8 +23,6 @@ from tests.conformance.zoo.own_mistakes import note
 from xla_core.backend import BackendSpec
 from xla_core.target import TargetConfig
 
-__all__ = ["Compiler", "Executor", "HloKernel", "Platform", "Stream", "TemplateExecutable", "broken", "template"]
-
 
 class Stream(TemplateStream):
     """The template's stream. It notes which exceptions of its work are mistakes of a mutant."""

@@ -16,8 +16,6 @@ import numpy as np
 from tests.conformance.zoo.kernels import Arrays, Fault
 from xla_core.hlo import ElementType, HloInstruction
 
-__all__ = ["changed_value", "fault_at", "point_values", "points"]
-
 Point = tuple[np.ndarray, ...]
 """A scalar for each operand."""
 

@@ -16,8 +16,6 @@ from xla_conformance.ops.values import product
 from tests.conformance.zoo.kernels import Fault
 from xla_core.hlo import OPS, ElementType, HloInstruction, Opcode, Trait, evaluate_computation
 
-__all__ = ["NO_FAULT", "accepts", "example", "has_many", "is_ordered", "kernel_ops", "reason", "shows"]
-
 assert domains is not None  # importing it fills DOMAINS
 
 _NOT_A_KERNEL = {Trait.COLLECTIVE, Trait.CONTROL_FLOW, Trait.NOP, Trait.ASYNC, Trait.HOST_TRANSFER, Trait.PER_DEVICE}

@@ -35,8 +35,6 @@ from tests.conformance.zoo.own_mistakes import mistake_in, mistake_in_text, watc
 from xla_core.backend import registry
 from xla_core.hlo import HloInstruction
 
-__all__ = ["BACKEND", "installed", "run_profile"]
-
 BACKEND = "zoo"
 ROOT = Path(__file__).parents[3]
 TEST_SECONDS = 90

@@ -15,8 +15,6 @@ from tests.frontends import factorizations
 from tests.frontends.jax_harnesses.oracles import ORACLES, oracle
 from xla_core.hlo import Tolerance, compare_arrays
 
-__all__ = ["differences"]
-
 Arrays = list[np.ndarray]
 
 ULP = {

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-__all__ = ["load_harnesses"]
-
 HARNESSES = "jax._src.internal_test_util.test_harnesses"
 
 

@@ -7,8 +7,6 @@ from collections.abc import Callable
 import mpmath
 import numpy as np
 
-__all__ = ["ORACLES", "oracle"]
-
 Array = np.ndarray
 
 

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Exported", "export", "export_batches", "flat_arrays"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Exported:

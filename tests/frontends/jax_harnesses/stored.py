@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-__all__ = ["Stored", "load_exported", "load_stored"]
-
 DATA = "jax._src.internal_test_util.export_back_compat_test_data"
 
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from tests.programs.arrays import ArraySpec
 
-__all__ = ["KINDS", "Program", "boolean", "c64", "f32", "i32", "kind", "program", "typed", "u32"]
-
 Function = Callable[..., Any]
 
 

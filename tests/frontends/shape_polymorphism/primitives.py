@@ -12,8 +12,6 @@ from jax import numpy as jnp
 
 from tests.frontends.shape_polymorphism.programs import Program, Sizes
 
-__all__ = ["PRIMITIVES"]
-
 PRIMITIVES: list[Program] = []
 
 BN: tuple[Sizes, ...] = ({"b": 1, "n": 5}, {"b": 4, "n": 3})

@@ -11,8 +11,6 @@ import numpy as np
 from jax import lax
 from jax import numpy as jnp
 
-__all__ = ["PROGRAMS", "Program"]
-
 Sizes = dict[str, int]
 
 

@@ -11,8 +11,6 @@ from tests.xla_core.c_declarations import structures
 from tests.xla_core.c_layout import C_COMPILER
 from xla_core.ffi.structures import STRUCTS, Api
 
-__all__ = ["HEADERS", "WHY_NO_C", "WHY_NO_CPP", "build_c", "build_cpp"]
-
 _FOLDER = Path(__file__).parent
 _CPP_COMPILER = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++") or ""
 _jaxlib = importlib.util.find_spec("jaxlib")

@@ -7,8 +7,6 @@ import subprocess
 import sys
 import textwrap
 
-__all__ = ["run_jax"]
-
 _TIMEOUT = 300.0
 
 

@@ -26,8 +26,6 @@ from xla_conformance.accuracy.frame import Check, Measured, Worst
 from xla_conformance.subjects import Subject
 from xla_core.hlo import ElementType
 
-__all__ = ["TYPES", "checks"]
-
 TYPES = (ElementType.C64, ElementType.C128)
 
 _INFINITE = frozenset({"divide", "multiply", "power"})

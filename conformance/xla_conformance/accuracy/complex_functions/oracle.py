@@ -16,8 +16,6 @@ import flint
 import numpy as np
 from flint import acb, arb
 
-__all__ = ["COMPLEX_FUNCTIONS", "Exact", "exact_value", "exact_values", "ulp_errors"]
-
 Array = np.ndarray
 
 _ZERO_EXPONENT = -3300

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["complex_pairs", "complex_points", "finite_corners", "special_points"]
-
 _NEAR = np.array(
     [1, -1, 1j, -1j, 0, np.pi / 2, -np.pi / 2, 1j * np.pi, 1j * np.pi / 2, 2j * np.pi, np.pi, 0.5, -2, -0.5]
 )

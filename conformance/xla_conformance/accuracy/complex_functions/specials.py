@@ -17,8 +17,6 @@ import cmath
 import dataclasses
 import math
 
-__all__ = ["NORMWISE", "Part", "special_quotient", "special_value"]
-
 NORMWISE = frozenset({"atan2", "divide", "exponential-minus-one", "logistic", "multiply", "power"})
 """Functions with a part that can be the difference of larger numbers: their error is relative to the larger part."""
 

@@ -15,8 +15,6 @@ from xla_conformance.accuracy.linear_algebra.problems import Problem
 from xla_conformance.subjects import Subject
 from xla_core.hlo import ElementType
 
-__all__ = ["PROBLEMS", "checks"]
-
 T = ElementType
 TYPES = (T.F32, T.F64, T.C64, T.C128)
 PROBLEMS: dict[str, Problem] = {**factorizations.PROBLEMS, **solutions.PROBLEMS, **spectra.PROBLEMS}

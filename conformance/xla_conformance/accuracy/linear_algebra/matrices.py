@@ -9,8 +9,6 @@ import numpy as np
 
 from xla_core.hlo import ElementType
 
-__all__ = ["adjoint", "apart", "hermitian", "long", "norm", "positive", "product", "random", "triangular", "unitary"]
-
 Array = np.ndarray
 T = ElementType
 

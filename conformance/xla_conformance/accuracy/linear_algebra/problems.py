@@ -10,8 +10,6 @@ import numpy as np
 
 from xla_core.hlo import ElementType
 
-__all__ = ["Problem", "Trial", "custom_call", "info_is", "ints", "lapack_call", "nothing", "program", "rectangles"]
-
 Array = np.ndarray
 T = ElementType
 

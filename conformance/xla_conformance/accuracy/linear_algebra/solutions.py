@@ -21,8 +21,6 @@ from xla_conformance.accuracy.linear_algebra.problems import (
 )
 from xla_core.hlo import ElementType
 
-__all__ = ["PROBLEMS"]
-
 Array = np.ndarray
 T = ElementType
 

@@ -20,8 +20,6 @@ from xla_conformance.accuracy.linear_algebra.matrices import (
 from xla_conformance.accuracy.linear_algebra.problems import Problem, Trial, info_is, ints, lapack_call, rectangles
 from xla_core.hlo import ElementType
 
-__all__ = ["PROBLEMS"]
-
 Array = np.ndarray
 T = ElementType
 

@@ -15,8 +15,6 @@ from xla_conformance.accuracy.real_functions.points import generator, one_operan
 from xla_conformance.subjects import Subject
 from xla_core.hlo import ElementType
 
-__all__ = ["TYPES", "Total", "checks"]
-
 Array = np.ndarray
 TYPES = tuple(t for t in ElementType if t.is_floating)
 GROUP, UNIT = "real", "ULP"

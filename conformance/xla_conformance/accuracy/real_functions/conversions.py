@@ -13,8 +13,6 @@ from xla_conformance.accuracy.real_functions.points import generator, one_operan
 from xla_conformance.subjects import Subject
 from xla_core.hlo import ElementType
 
-__all__ = ["checks"]
-
 Array = np.ndarray
 _BLOCK = 1 << 20
 _SHARE = 10  # there are many pairs of types

@@ -13,8 +13,6 @@ import numpy as np
 
 from xla_core.hlo import ElementType
 
-__all__ = ["Errors", "Exact", "Format", "all_values", "errors"]
-
 Array = np.ndarray
 
 

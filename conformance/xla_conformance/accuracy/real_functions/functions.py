@@ -11,8 +11,6 @@ import numpy as np
 from xla_conformance.accuracy.real_functions.oracles import WIDE
 from xla_core.hlo import ElementType
 
-__all__ = ["FUNCTIONS", "Function"]
-
 Array = np.ndarray
 Pairs = Callable[[np.random.Generator, np.dtype, int], tuple[Array, Array]]
 """Makes two arrays of arguments: (random generator, dtype, count) -> arrays of length `count`."""

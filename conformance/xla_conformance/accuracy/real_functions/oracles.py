@@ -15,8 +15,6 @@ import numpy as np
 from xla_conformance.accuracy.real_functions.formats import all_values
 from xla_core.hlo import ElementType
 
-__all__ = ["LARGEST_ORDER", "WIDE", "next_after"]
-
 Array = np.ndarray
 _LONG = np.longdouble
 WIDE: dict[str, Callable[..., Array]] = {}

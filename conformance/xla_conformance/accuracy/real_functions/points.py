@@ -12,8 +12,6 @@ import numpy as np
 
 from xla_core.hlo import ElementType
 
-__all__ = ["SPECIAL", "generator", "hard_angles", "one_operand", "special_pairs"]
-
 Array = np.ndarray
 SPECIAL = (0.0, 1.0, math.inf, math.nan, 0.5, 2.0, 3.0, 2.5, 1.5, 10.0, 0.75, 4.0, 7.0, 100.0, math.pi, math.e)
 """Special values; their negatives are special too."""

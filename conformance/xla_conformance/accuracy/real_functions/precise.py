@@ -11,8 +11,6 @@ from flint import arb
 
 from xla_conformance.accuracy.real_functions.formats import Exact
 
-__all__ = ["PRECISE", "evaluate"]
-
 Array = np.ndarray
 _FIRST_PRECISION, _LAST_PRECISION = 128, 1 << 14
 _ACCURATE = 80  # the bits that a result must have

@@ -11,8 +11,6 @@ from xla_conformance.accuracy.frame import Check
 from xla_conformance.accuracy.sums import contractions, reductions
 from xla_conformance.accuracy.sums.trials import check_of
 
-__all__ = ["checks"]
-
 
 def checks() -> list[Check]:
     """A check for each case and type."""

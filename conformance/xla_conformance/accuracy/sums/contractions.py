@@ -11,8 +11,6 @@ from xla_conformance.accuracy.sums.trials import Case, Expected, Trial, inputs, 
 from xla_conformance.ops.comparison import epsilon
 from xla_core.hlo import ElementType
 
-__all__ = ["CASES"]
-
 Array = np.ndarray
 T = ElementType
 

@@ -12,8 +12,6 @@ from xla_conformance.accuracy.sums.contractions import FLOATS
 from xla_conformance.accuracy.sums.trials import Case, Expected, Trial, inputs, wide
 from xla_core.hlo import ElementType
 
-__all__ = ["CASES"]
-
 Array = np.ndarray
 T = ElementType
 

@@ -13,8 +13,6 @@ from xla_conformance.ops.comparison import epsilon
 from xla_conformance.subjects import Subject
 from xla_core.hlo import ElementType
 
-__all__ = ["Case", "Expected", "Trial", "check_of", "inputs", "wide"]
-
 Array = np.ndarray
 
 

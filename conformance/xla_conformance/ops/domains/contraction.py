@@ -18,8 +18,6 @@ from xla_conformance.ops.reducers import wider
 from xla_conformance.ops.sizes import SIZES, equal_size
 from xla_core.hlo import ElementType, HloInstruction, Opcode, Shape
 
-__all__ = ["BITS", "OTHERS", "PRECISIONS", "other_type", "result_type"]
-
 _T = ElementType
 PRECISIONS = ((), ("default", "default"), ("high", "high"), ("highest", "highest"), ("highest", "default"))
 BITS = ("even", "lhs", "rhs")

@@ -16,8 +16,6 @@ from xla_conformance.ops.reducers import reducer
 from xla_conformance.ops.sizes import SMALL, dimensions
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Shape
 
-__all__: list[str] = []
-
 _T = ElementType
 _TYPES = [t for t in ElementType if t.is_array]
 

@@ -17,8 +17,6 @@ from xla_conformance.ops.sizes import SIZES, dimensions
 from xla_conformance.ops.values import moderate, special
 from xla_core.hlo import ElementType, HloInstruction, Opcode, Shape, lookup
 
-__all__: list[str] = []
-
 _T = ElementType
 _REAL = [t for t in ElementType if t.is_integral or t.is_floating or t is _T.PRED]
 

@@ -15,8 +15,6 @@ from xla_conformance.ops.program import Program
 from xla_conformance.ops.sizes import SIZES
 from xla_core.hlo import ConvolutionDimensionNumbers, ElementType, HloInstruction, Opcode, WindowDimension
 
-__all__: list[str] = []
-
 _ORDERS = ("bfs", "bsf", "sbf", "fbs", "fsb", "sfb")
 _GROUPS = ((1, 1), (2, 1), (3, 1), (6, 1), (1, 2), (1, 3))
 _OTHER_WINDOWS = (WindowDimension(size=2, padding_low=1), WindowDimension(size=3, stride=2, window_dilation=2))

@@ -18,8 +18,6 @@ from xla_core.hlo import (
     WindowDimension,
 )
 
-__all__: list[str] = []
-
 _SOME = [ElementType(name) for name in ("f32", "s32", "bf16", "u8", "f64", "c64")]
 _PRODUCTS = (
     ((3, 0), (0, 5), (), (1,), (0,)),

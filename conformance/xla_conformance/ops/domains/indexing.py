@@ -30,8 +30,6 @@ from xla_conformance.ops.sizes import SIZES, SMALL, dimensions, position
 from xla_conformance.ops.values import patterns
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Shape
 
-__all__: list[str] = []
-
 _AXES: dict[str, Any] = {
     "roles": (
         "cw",

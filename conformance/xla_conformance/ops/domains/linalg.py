@@ -16,8 +16,6 @@ from xla_conformance.ops.sizes import MEDIUM, SIZES, dimensions, position
 from xla_conformance.ops.values import moderate
 from xla_core.hlo import ElementType, HloInstruction, Opcode, Shape
 
-__all__: list[str] = []
-
 _T = ElementType
 _FLOATS = (_T.F32, _T.F64, _T.BF16, _T.F16)
 _COMPLEX = (_T.C64, _T.C128)

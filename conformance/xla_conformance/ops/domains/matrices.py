@@ -13,8 +13,6 @@ from xla_conformance.ops.program import Program
 from xla_conformance.ops.sizes import SIZES
 from xla_core.hlo import ElementType, HloInstruction, Opcode, Shape
 
-__all__: list[str] = []
-
 _T = ElementType
 _TYPES = [t for t in ElementType if t.is_array and t.has_zero]
 

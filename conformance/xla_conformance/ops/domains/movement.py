@@ -14,8 +14,6 @@ from xla_conformance.ops.sizes import dimensions, position
 from xla_conformance.ops.values import patterns
 from xla_core.hlo import ElementType, HloInstruction, Opcode, PaddingDimension, SliceDimension
 
-__all__ = ["INDEX_TYPES", "RANKS", "START_ROLES", "far_indices", "start"]
-
 RANKS = (3, 1, 2, 4, 5, 6)
 _T = ElementType
 INDEX_TYPES = (_T.S32, _T.S64, _T.U64, _T.U32, _T.S16, _T.U16, _T.S8, _T.U8)

@@ -19,8 +19,6 @@ from xla_conformance.ops.program import Program, unsigned_type
 from xla_conformance.ops.sizes import dimensions
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Shape, SliceDimension
 
-__all__: list[str] = []
-
 _T = ElementType
 
 

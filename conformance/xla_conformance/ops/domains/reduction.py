@@ -27,8 +27,6 @@ from xla_conformance.ops.reducers import (
 from xla_conformance.ops.sizes import MEDIUM, SIZES, SMALL, dimensions, position
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Shape
 
-__all__: list[str] = []
-
 LENGTHS = (Group(*SIZES[0], *SIZES[1]), SIZES[2], Group(*SIZES[3], *SIZES[4]), *SIZES[5:])
 _MANY, _LARGE = 1000, 5000
 REDUCED = ("chosen", "others", "all", "first", "last", "ends", "none")

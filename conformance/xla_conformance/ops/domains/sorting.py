@@ -16,8 +16,6 @@ from xla_conformance.ops.sizes import MEDIUM, SIZES, dimensions, position
 from xla_conformance.ops.values import patterns, special
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, Shape
 
-__all__: list[str] = []
-
 _REAL = [t for t in ElementType if t.is_array and not t.is_complex]
 
 

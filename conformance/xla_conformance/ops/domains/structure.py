@@ -18,8 +18,6 @@ from xla_conformance.ops.sizes import SIZES, dimensions, position
 from xla_conformance.ops.values import patterns
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Literal, Opcode, Shape
 
-__all__: list[str] = []
-
 _T = ElementType
 _COUNTS = (2, 0, 1, 3, 9, 33)
 

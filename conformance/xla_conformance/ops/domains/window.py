@@ -26,8 +26,6 @@ from xla_conformance.ops.reducers import (
 from xla_conformance.ops.sizes import SIZES, SMALL, dimensions, position
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Opcode, WindowDimension
 
-__all__ = ["WINDOW_AXES", "window_of"]
-
 WINDOW_AXES: dict[str, Any] = {
     "window": (2, 1, 3, 5, "half", "all"),
     "stride": (1, 2, 3, 7),

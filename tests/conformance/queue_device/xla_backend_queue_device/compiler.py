@@ -21,8 +21,6 @@ from xla_core.runtime import ThunkExecutor
 from xla_core.schedule import KernelThunk, Thunk, ThunkProgram, emit_thunks, walk
 from xla_core.target import Capabilities, FusionPreferences, TargetConfig
 
-__all__ = ["QueueCompiler", "QueueExecutable"]
-
 F32, S32, PRED = ElementType.F32, ElementType.S32, ElementType.PRED
 
 

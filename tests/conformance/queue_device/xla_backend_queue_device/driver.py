@@ -9,8 +9,6 @@ from functools import cache
 
 from xla_backend_queue_device import LIBRARY
 
-__all__ = ["OPERANDS", "OPS", "OUTSIDE_MEMORY", "RANK", "TYPES", "Callback", "Launch", "driver"]
-
 OUTSIDE_MEMORY = -1
 OPERANDS, RANK = 4, 6
 TYPES = ("f32", "s32", "pred")

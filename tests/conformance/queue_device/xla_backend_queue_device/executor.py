@@ -10,8 +10,6 @@ from xla_backend_queue_device.stream import QueueStream
 from xla_core.backend import Compiler, DeviceFeatures, DeviceMemory, Platform, Stream, StreamExecutor
 from xla_core.target import DeviceDescription
 
-__all__ = ["QueueExecutor", "QueuePlatform"]
-
 DEVICES = 2
 MEMORY_BYTES = 128 << 20
 

@@ -16,8 +16,6 @@ from xla_core.errors import InternalError, UnimplementedError
 from xla_core.hlo import HloInstruction, Shape
 from xla_core.schedule import LaunchDimensions
 
-__all__ = ["CONSTRAINTS", "ELEMENTWISE", "MOVEMENT", "QueueKernel"]
-
 _NUMBERS, _FLOATS = ("f32", "s32"), ("f32",)
 ELEMENTWISE: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("add", "subtract", "multiply", "divide", "remainder", "maximum", "minimum"), _NUMBERS),

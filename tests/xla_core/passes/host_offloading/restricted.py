@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator
 import xla_core as xla
 from xla_core.target import Capabilities, HostCosts, TargetConfig
 
-__all__ = ["Open", "restricted"]
-
 Open = Callable[[Capabilities], xla.Client]
 """Takes capabilities, and returns a client of the simulated device whose compiler has them."""
 

@@ -8,8 +8,6 @@ from xla_core.hlo.table.op_table import OPS, Trait
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.target import Capabilities
 
-__all__ = ["DEVICES", "DOUBLE", "PRIMITIVES", "SINGLE", "WITH_FUNCTIONS", "device"]
-
 T = ElementType
 PRIMITIVES = [name for name, op in OPS.items() if Trait.PRIMITIVE in op.traits]
 FUNCTIONS = ("exponential", "log", "sqrt", "sine", "cosine")

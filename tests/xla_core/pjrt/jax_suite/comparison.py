@@ -16,8 +16,6 @@ from typing import Any
 from tests.xla_core.pjrt.jax_suite.running import Outcome
 from tests.xla_core.pjrt.jax_suite.selection import Selection
 
-__all__ = ["compare", "known_cause", "store"]
-
 _DATA = Path(__file__).parents[4] / "docs" / "data" / "jax_suite"
 
 

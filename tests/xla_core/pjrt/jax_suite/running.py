@@ -15,8 +15,6 @@ from pathlib import Path
 
 from tests.xla_core.pjrt.jax_suite.selection import Selection, device_count
 
-__all__ = ["Outcome", "run_file"]
-
 _WORKER = Path(__file__).with_name("worker.py")
 _START = 120
 """Seconds that a process may take before its first test and after its last."""

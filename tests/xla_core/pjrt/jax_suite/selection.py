@@ -7,8 +7,6 @@ import os
 import re
 from pathlib import Path
 
-__all__ = ["FILES", "REASON", "Selection", "device_count", "file_of_tests", "tests_folder"]
-
 VARIABLE = "JAX_TESTS"
 REASON = f"JAX's tests are not here: set {VARIABLE} to the folder `tests` of JAX's repository at the installed version"
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["BytecodeFile", "module_file", "signed", "varint"]
-
 
 def varint(value: int) -> bytes:
     """The shortest encoding of an unsigned integer."""

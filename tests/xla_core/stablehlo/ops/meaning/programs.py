@@ -7,8 +7,6 @@ from collections.abc import Sequence
 import ml_dtypes
 import numpy as np
 
-__all__ = ["DTYPES", "FLOATS", "NARROW_FLOATS", "NARROW_INTEGERS", "every_value", "main", "tensor", "type_of"]
-
 NARROW_FLOATS = {
     "f8E3M4": ml_dtypes.float8_e3m4,
     "f8E4M3": ml_dtypes.float8_e4m3,

@@ -9,8 +9,6 @@ import numpy as np
 
 from tests.xla_core.stablehlo.ops.meaning.programs import DTYPES, tensor
 
-__all__ = ["Q", "nearest_storage"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Q:
