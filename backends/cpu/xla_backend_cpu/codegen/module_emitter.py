@@ -12,18 +12,18 @@ its buffers, so each function that is interrupted can jump to the place where it
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections import Counter
 from collections.abc import Sequence
 
 from xla_backend_cpu.calling_convention import CONTEXT_WORDS, ENTRY, ContextField, Status
+from xla_backend_cpu.codegen.function_code import FunctionCode
 from xla_backend_cpu.codegen.native_kernels import NativeKernels, is_small
 from xla_backend_cpu.codegen.plain_writes import fill, filled_byte, is_copy, move
 from xla_backend_cpu.codegen.processor import Processor
 from xla_backend_cpu.lapack import LapackCall
-from xla_core.analysis import BufferAssignment, BufferSlice, known_trip_count
-from xla_core.codegen.llvm import Block, IrBuilder, IrFunction, IrModule, LoopAbi, Value
+from xla_core.analysis import BufferAssignment, known_trip_count
+from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, LoopAbi, Value
 from xla_core.hlo import OPS, Environment, HloComputation, HloInstruction, HloModule, Opcode, Trait
 
 HOST_OPCODES = frozenset(
@@ -55,21 +55,6 @@ _COLLECTIVE_NANOSECONDS = 20_000.0  # on each of the devices that meet
 _ITERATION_NANOSECONDS = 50.0  # of a loop, besides its kernels
 _LONGEST_ITERATION = 1e6  # nanoseconds to count; more than a caller gives a loop, and far from the range of the word
 _FIRST_RANDOM_STATE = Environment.rng_state  # the initial state of the reference evaluator
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Sequence:
-    """The function of a computation while it is emitted.
-
-    A function that host calls interrupt has the block `start`, and `sites`: where it goes on after which calls.
-    """
-
-    builder: IrBuilder
-    allocations: Value
-    table: Value
-    bases: dict[int, Value]
-    start: Block | None
-    sites: list[tuple[range, Block]]
 
 
 class ModuleEmitter:
@@ -154,23 +139,23 @@ class ModuleEmitter:
         if len(order) <= _SEQUENCE_LENGTH:
             self._function(symbol, prefix, inlined, order)
             return
-        sequence = self._begin(symbol, prefix, inlined, [], self._is_interrupted(computation))
+        code = self._begin(symbol, prefix, inlined, [], self._is_interrupted(computation))
         for start in range(0, len(order), _SEQUENCE_LENGTH):
             part, first = self.module.symbol(f"{symbol}_part"), len(self.host_calls)
             self._function(part, "internal", False, order[start : start + _SEQUENCE_LENGTH])
-            self._call(sequence, part, first)
-        self._end(sequence)
+            self._call(code, part, first)
+        self.module.add_function(code.finished())
 
     def _function(self, symbol: str, prefix: str, inlined: bool, order: Sequence[HloInstruction]) -> None:
         """Emits a function that runs instructions in order and returns their `Status`."""
-        sequence = self._begin(symbol, prefix, inlined, order, any(map(self._interrupts, order)))
+        code = self._begin(symbol, prefix, inlined, order, any(map(self._interrupts, order)))
         for instruction in order:
-            self._instruction(sequence, instruction)
-        self._end(sequence)
+            self._instruction(code, instruction)
+        self.module.add_function(code.finished())
 
     def _begin(
         self, symbol: str, prefix: str, inlined: bool, order: Sequence[HloInstruction], is_interrupted: bool
-    ) -> _Sequence:
+    ) -> FunctionCode:
         # noimplicitfloat stops LLVM from vectorizing the stores of kernel arguments, which takes it quadratic time.
         has_few_calls = self._in_loop and sum(1 for i in order if not is_small(i)) <= _FEW_CALLS
         attributes = "nounwind" if has_few_calls else "noimplicitfloat nounwind"
@@ -182,21 +167,11 @@ class ModuleEmitter:
         counter = builder.alloca("ptr", max(widest, 1) + 1, align=16)
         table = builder.gep("ptr", counter, builder.int_(1))
         start = function.add_block("start") if is_interrupted else None
-        sequence = _Sequence(builder, function.parameters[0], table, {}, start, [])
-        builder.store(self._context(sequence, ContextField.FAILURES), counter, align=8)
+        code = FunctionCode(builder, function.parameters[0], table, start, in_loop=self._in_loop)
+        builder.store(code.context(ContextField.FAILURES), counter, align=8)
         if start is not None:
             builder.block = start
-        return sequence
-
-    def _end(self, sequence: _Sequence) -> None:
-        builder = sequence.builder
-        builder.ret(builder.int_(Status.OK, "i32"))
-        if sequence.start is not None:
-            builder.block = builder.function.blocks[0]
-            pending = builder.load("i32", self._context(sequence, ContextField.HOST_CALL), align=4)
-            cases = " ".join(f"i32 {1 + n}, {site}" for numbers, site in sequence.sites for n in numbers)
-            builder.line(f"switch {pending}, {sequence.start} [ {cases} ]")
-        self.module.add_function(builder.function)
+        return code
 
     def _loop_depth(self, computation: HloComputation) -> int:
         """How many loops are nested in a computation."""
@@ -229,76 +204,67 @@ class ModuleEmitter:
         leaves = sum(1 for s in instruction.shape.leaves())
         return leaves + sum(1 for o in instruction.operands for _ in o.shape.leaves())
 
-    def _instruction(self, sequence: _Sequence, instruction: HloInstruction) -> None:
+    def _instruction(self, code: FunctionCode, instruction: HloInstruction) -> None:
         match instruction.opcode:
             case Opcode.WHILE if not self._in_loop:
-                self._outermost_loop(sequence, instruction)
+                self._outermost_loop(code, instruction)
             case Opcode.WHILE:
-                self._while(sequence, instruction)
+                self._while(code, instruction)
             case Opcode.CONDITIONAL:
-                self._conditional(sequence, instruction)
+                self._conditional(code, instruction)
             case Opcode.CALL:
-                self._run(sequence, instruction.attribute("to_apply"))
+                self._run(code, instruction.attribute("to_apply"))
             case Opcode.REPLICA_ID:
-                self._context_word(sequence, instruction, ContextField.REPLICA)
+                code.store_word(ContextField.REPLICA, self.assignment.slice(instruction))
             case Opcode.PARTITION_ID:
-                self._context_word(sequence, instruction, ContextField.PARTITION)
+                code.store_word(ContextField.PARTITION, self.assignment.slice(instruction))
             case Opcode.RNG_GET_AND_UPDATE_STATE:
-                self._random_state(sequence, instruction)
+                self._random_state(code, instruction)
             case _ if self._interrupts(instruction):
-                self._host_call(sequence, instruction)
+                self._host_call(code, instruction)
             case _:
-                self._kernel_call(sequence, instruction)
+                self._kernel_call(code, instruction)
 
     # -- control flow ------------------------------------------------------------------------------------------------
 
-    def _run(self, sequence: _Sequence, computation: HloComputation) -> None:
+    def _run(self, code: FunctionCode, computation: HloComputation) -> None:
         first = len(self.host_calls)
-        self._call(sequence, self._computation(computation), first)
+        self._call(code, self._computation(computation), first)
 
-    def _call(self, sequence: _Sequence, symbol: str, first: int) -> None:
+    def _call(self, code: FunctionCode, symbol: str, first: int) -> None:
         """Calls a function, which was just emitted if it makes host calls: those from `first` on."""
-        b = sequence.builder
+        b = code.builder
         if len(self.host_calls) > first:
             site = b.function.add_block("site")
             b.branch(site)
             b.block = site
-            sequence.sites.append((range(first, len(self.host_calls)), site))
-        self._check(sequence, b.call(symbol, "i32", [sequence.allocations]))
+            code.sites.append((range(first, len(self.host_calls)), site))
+        code.check(b.call(symbol, "i32", [code.allocations]))
 
-    def _check(self, sequence: _Sequence, status: Value, fine: Value | None = None) -> None:
-        """Returns `status` from the function unless it is OK, or unless `fine` is true."""
-        b = sequence.builder
-        fine = fine or b.icmp("eq", status, b.int_(Status.OK, "i32"))
-        after, failed = b.function.add_block("fine"), b.function.add_block("failed")
-        b.branch_if(fine, after, failed)
-        failed.lines.append(f"ret {status}")
-        b.block = after
-
-    def _outermost_loop(self, sequence: _Sequence, loop: HloInstruction) -> None:
+    def _outermost_loop(self, code: FunctionCode, loop: HloInstruction) -> None:
         """Calls a function of the loop alone, in which LLVM keeps small values in registers."""
         symbol, first = self.module.symbol("loop"), len(self.host_calls)
         self._in_loop = True
         self._function(symbol, "internal", False, [loop])
         self._in_loop = False
-        self._call(sequence, symbol, first)
+        self._call(code, symbol, first)
 
-    def _while(self, sequence: _Sequence, loop: HloInstruction) -> None:
-        b = sequence.builder
+    def _while(self, code: FunctionCode, loop: HloInstruction) -> None:
+        b = code.builder
         condition: HloComputation = loop.attribute("condition")
         trips = known_trip_count(loop)
         before, self.nanoseconds = self.nanoseconds, 0.0
         head, body, done = (b.function.add_block(f"while.{part}") for part in ("head", "body", "done"))
         b.branch(head)
         b.block = head
-        self._check(sequence, b.int_(Status.CANCELLED, "i32"), self._not_cancelled(sequence))
+        code.check(b.int_(Status.CANCELLED, "i32"), code.not_cancelled())
         is_limited = self._limits_loops and trips is None and not self._interrupts(loop)
-        left = self._time_left(sequence) if is_limited else None
-        self._run(sequence, condition)
-        go_on = b.load("i8", self._address(sequence, self.assignment.slice(condition.root)), align=1)
+        left = self._time_left(code) if is_limited else None
+        self._run(code, condition)
+        go_on = b.load("i8", code.address(self.assignment.slice(condition.root)), align=1)
         b.branch_if(b.icmp("ne", go_on, b.int_(0, "i8")), body, done)
         b.block = body
-        self._run(sequence, loop.attribute("body"))
+        self._run(code, loop.attribute("body"))
         each = self.nanoseconds + _ITERATION_NANOSECONDS
         if left is not None:
             taken = b.int_(int(min(each, _LONGEST_ITERATION)))
@@ -310,21 +276,21 @@ class ModuleEmitter:
         else:
             self.nanoseconds = before + (each * trips if trips else 0.0)
 
-    def _time_left(self, sequence: _Sequence) -> Value:
+    def _time_left(self, code: FunctionCode) -> Value:
         """Returns from the function if there is no time left; returns the place of the word that counts the time."""
-        b = sequence.builder
+        b = code.builder
         self.time_slot = 1 + len(self.assignment.allocations)
-        place = b.gep("ptr", sequence.allocations, b.int_(self.time_slot))
+        place = b.gep("ptr", code.allocations, b.int_(self.time_slot))
         fine = b.icmp("sge", b.load("i64", place, align=8), b.int_(0))
-        self._check(sequence, b.int_(Status.OUT_OF_TIME, "i32"), fine)
+        code.check(b.int_(Status.OUT_OF_TIME, "i32"), fine)
         return place
 
-    def _conditional(self, sequence: _Sequence, conditional: HloInstruction) -> None:
+    def _conditional(self, code: FunctionCode, conditional: HloInstruction) -> None:
         """Selects a branch by its number; any other number selects the last one. A true predicate selects the first."""
-        b = sequence.builder
+        b = code.builder
         branches: tuple[HloComputation, ...] = conditional.attribute("branch_computations")
         selector = conditional.operand(0)
-        place = self._address(sequence, self.assignment.slice(selector))
+        place = code.address(self.assignment.slice(selector))
         if not branches:
             branches = (conditional.attribute("true_computation"), conditional.attribute("false_computation"))
         if selector.shape.element_type.value == "pred":
@@ -337,43 +303,29 @@ class ModuleEmitter:
         b.line(f"switch {chosen}, {blocks[-1]} [ {cases} ]")
         for block, branch in zip(blocks, branches, strict=True):
             b.block = block
-            self._run(sequence, branch)
+            self._run(code, branch)
             b.branch(done)
         b.block = done
 
-    # -- the run's context -------------------------------------------------------------------------------------------
+    # -- random numbers ----------------------------------------------------------------------------------------------
 
-    def _context(self, sequence: _Sequence, field: ContextField) -> Value:
-        b = sequence.builder
-        return b.gep("i32", self._base(sequence, 0), b.int_(field))
-
-    def _not_cancelled(self, sequence: _Sequence) -> Value:
-        b = sequence.builder
-        word = b.emit("i32", f"load volatile i32, {self._context(sequence, ContextField.CANCELLED)}, align 4")
-        return b.icmp("eq", word, b.int_(0, "i32"))
-
-    def _context_word(self, sequence: _Sequence, instruction: HloInstruction, field: ContextField) -> None:
-        b = sequence.builder
-        value = b.load("i32", self._context(sequence, field), align=4)
-        b.store(value, self._address(sequence, self.assignment.slice(instruction)), align=4)
-
-    def _random_state(self, sequence: _Sequence, instruction: HloInstruction) -> None:
+    def _random_state(self, code: FunctionCode, instruction: HloInstruction) -> None:
         """Copies the executable's random state to the result, then adds `delta` to it. Its high word is always 0.
 
         The state starts with the same number in every process. (XLA: xla/service/cpu/ir_emitter.cc.)
         """
-        b = sequence.builder
+        b = code.builder
         state = b.module.add_global("random_state", f"internal global i64 {_FIRST_RANDOM_STATE}, align 8")
         step = instruction.attribute("delta")
         low = b.emit("i64", f"atomicrmw add ptr {state}, i64 {step} monotonic, align 8")
-        place = self._address(sequence, self.assignment.slice(instruction))
+        place = code.address(self.assignment.slice(instruction))
         b.store(low, place, align=8)
         b.store(b.int_(0), b.gep("i64", place, b.int_(1)), align=8)
 
     # -- host calls --------------------------------------------------------------------------------------------------
 
-    def _host_call(self, sequence: _Sequence, instruction: HloInstruction) -> None:
-        b = sequence.builder
+    def _host_call(self, code: FunctionCode, instruction: HloInstruction) -> None:
+        b = code.builder
         assert instruction.parent is not None
         number = len(self.host_calls)
         self.host_calls.append((instruction.parent.name, instruction.name))
@@ -382,51 +334,51 @@ class ModuleEmitter:
         for value in (*instruction.operands, instruction):
             for shape, place in zip(value.shape.leaves(), self.assignment.leaf_slices(value), strict=True):
                 if shape.is_array:
-                    target = b.gep("ptr", self._base(sequence, 0), b.int_(position))
-                    b.store(self._address(sequence, place), target, align=8)
+                    target = b.gep("ptr", code.base(0), b.int_(position))
+                    b.store(code.address(place), target, align=8)
                     position += 1
-        b.store(b.int_(number + 1, "i32"), self._context(sequence, ContextField.HOST_CALL), align=4)
+        b.store(b.int_(number + 1, "i32"), code.context(ContextField.HOST_CALL), align=4)
         b.ret(b.int_(Status.HOST_CALL, "i32"))
         b.block = b.function.add_block("called")
-        sequence.sites.append((range(number, number + 1), b.block))
-        b.store(b.int_(0, "i32"), self._context(sequence, ContextField.HOST_CALL), align=4)
+        code.sites.append((range(number, number + 1), b.block))
+        b.store(b.int_(0, "i32"), code.context(ContextField.HOST_CALL), align=4)
 
     # -- kernels -----------------------------------------------------------------------------------------------------
 
-    def _kernel_call(self, sequence: _Sequence, instruction: HloInstruction) -> None:
+    def _kernel_call(self, code: FunctionCode, instruction: HloInstruction) -> None:
         if not any(s.num_elements for s in instruction.shape.leaves()):
             return
-        if self._write_plainly(sequence, instruction):
+        if self._write_plainly(code, instruction):
             return
         kernel = self._kernels.of(instruction, in_loop=self._in_loop)
-        b = sequence.builder
+        b = code.builder
         slices = [s for o in instruction.operands for s in self.assignment.leaf_slices(o)]
         slices += self.assignment.leaf_slices(instruction)
-        table = b.alloca("ptr", len(slices), align=16) if kernel.is_inlined else sequence.table
+        table = b.alloca("ptr", len(slices), align=16) if kernel.is_inlined else code.table
         for position, place in enumerate(slices):
-            b.store(self._address(sequence, place), b.gep("ptr", table, b.int_(position)), align=8)
+            b.store(code.address(place), b.gep("ptr", table, b.int_(position)), align=8)
         self.nanoseconds += kernel.nanoseconds
         if kernel.is_inlined:
             b.line(f"call void @{kernel.name}({table}, i64 0, i64 {kernel.size})")
             return
         function = Value("ptr", f"@{kernel.name}")
         fallible = kernel.name in self.abi.allocating
-        before = self._failures(sequence) if fallible else None
+        before = code.failures() if fallible else None
         parallel = self.abi.parallel
         divisible = self.threads > 1 and kernel.size > kernel.grain and self.abi.may_divide(kernel.name)
         if divisible and kernel.nanoseconds > parallel.kernel_nanoseconds:
             parts = max(self.threads, min(8 * self.threads, int(kernel.nanoseconds / parallel.chunk_nanoseconds)))
             grains = -(-kernel.size // kernel.grain)
             chunk = -(-grains // parts) * kernel.grain
-            arguments = [function, sequence.table, b.int_(kernel.size), b.int_(chunk)]
+            arguments = [function, code.table, b.int_(kernel.size), b.int_(chunk)]
             b.call("xla_cpu_parallel_for", "void", arguments)
         else:
-            b.line(f"call void {function.name}({sequence.table}, i64 0, i64 {kernel.size})")
+            b.line(f"call void {function.name}({code.table}, i64 0, i64 {kernel.size})")
         if before is not None:
-            fine = b.icmp("eq", self._failures(sequence), before)
-            self._check(sequence, b.int_(Status.OUT_OF_MEMORY, "i32"), fine)
+            fine = b.icmp("eq", code.failures(), before)
+            code.check(b.int_(Status.OUT_OF_MEMORY, "i32"), fine)
 
-    def _write_plainly(self, sequence: _Sequence, instruction: HloInstruction) -> bool:
+    def _write_plainly(self, code: FunctionCode, instruction: HloInstruction) -> bool:
         """Copies or fills an array without a kernel, if that takes less time than threads need to start.
 
         Returns whether it did.
@@ -438,40 +390,9 @@ class ModuleEmitter:
         if self.threads > 1 and nanoseconds > self.abi.parallel.kernel_nanoseconds:
             return False
         self.nanoseconds += nanoseconds
-        b, place = sequence.builder, self.assignment.slice(instruction)
+        b, place = code.builder, self.assignment.slice(instruction)
         if byte is not None:
-            fill(b, self._address(sequence, place), byte, place.size)
+            fill(b, code.address(place), byte, place.size)
         elif (source := self.assignment.slice(instruction.operand(0))) != place:  # else it is in its place
-            move(b, self._address(sequence, place), self._address(sequence, source), place.size)
+            move(b, code.address(place), code.address(source), place.size)
         return True
-
-    def _failures(self, sequence: _Sequence) -> Value:
-        context = self._context(sequence, ContextField.FAILURES)
-        return sequence.builder.emit("i32", f"load volatile i32, {context}, align 4")
-
-    # -- addresses ---------------------------------------------------------------------------------------------------
-
-    def _base(self, sequence: _Sequence, slot: int) -> Value:
-        """The address in a slot of the table.
-
-        In a loop it is loaded once, at the function's start. Elsewhere it is loaded where it is used: thousands of
-        addresses that live through a function take LLVM's register allocation quadratic time.
-        """
-        b = sequence.builder
-        if not self._in_loop:
-            place = b.gep("ptr", sequence.allocations, b.int_(slot))
-            return b.emit("ptr", f"load {place.type}, {place}, align 8, !invariant.load {b.module.metadata('!{}')}")
-        if slot not in sequence.bases:
-            entry = b.function.blocks[0]
-            place, base = Value("ptr", b.function.fresh()), Value("ptr", b.function.fresh())
-            empty = b.module.metadata("!{}")
-            entry.lines[1:1] = [
-                f"{place.name} = getelementptr inbounds ptr, {sequence.allocations}, i64 {slot}",
-                f"{base.name} = load ptr, {place}, align 8, !invariant.load {empty}",
-            ]
-            sequence.bases[slot] = base
-        return sequence.bases[slot]
-
-    def _address(self, sequence: _Sequence, place: BufferSlice) -> Value:
-        b = sequence.builder
-        return b.gep("i8", self._base(sequence, 1 + place.allocation.index), b.int_(place.offset))

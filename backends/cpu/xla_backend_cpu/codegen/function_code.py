@@ -1,0 +1,101 @@
+"""The code of a function that runs the instructions of a computation: where values are, and how it returns early."""
+
+from __future__ import annotations
+
+from xla_backend_cpu.calling_convention import ContextField, Status
+from xla_core.analysis import BufferSlice
+from xla_core.codegen.llvm import Block, IrBuilder, IrFunction, Value
+
+
+class FunctionCode:
+    """A function while it is emitted. It returns a `Status`.
+
+    A function that host calls interrupt has the block `start`, and `sites`: where it goes on after which calls.
+
+    Args:
+        builder: writes the function.
+        allocations: the table of addresses: the run's context, then one for each allocation.
+        table: the place of the arguments of kernels.
+        start: the block where the function begins, unless it goes on after a call; None if nothing interrupts it.
+        in_loop: whether the function is called in a loop.
+    """
+
+    def __init__(
+        self, builder: IrBuilder, allocations: Value, table: Value, start: Block | None, *, in_loop: bool
+    ) -> None:
+        self.builder = builder
+        self.allocations = allocations
+        self.table = table
+        self.start = start
+        self.sites: list[tuple[range, Block]] = []
+        self._in_loop = in_loop
+        self._bases: dict[int, Value] = {}
+
+    def finished(self) -> IrFunction:
+        """Returns OK at the end; a function that is called again goes on after the call that the context names."""
+        b = self.builder
+        b.ret(b.int_(Status.OK, "i32"))
+        if self.start is not None:
+            b.block = b.function.blocks[0]
+            pending = b.load("i32", self.context(ContextField.HOST_CALL), align=4)
+            cases = " ".join(f"i32 {1 + n}, {site}" for numbers, site in self.sites for n in numbers)
+            b.line(f"switch {pending}, {self.start} [ {cases} ]")
+        return b.function
+
+    def check(self, status: Value, fine: Value | None = None) -> None:
+        """Returns `status` from the function unless it is OK, or unless `fine` is true."""
+        b = self.builder
+        fine = fine or b.icmp("eq", status, b.int_(Status.OK, "i32"))
+        after, failed = b.function.add_block("fine"), b.function.add_block("failed")
+        b.branch_if(fine, after, failed)
+        failed.lines.append(f"ret {status}")
+        b.block = after
+
+    # -- the run's context -------------------------------------------------------------------------------------------
+
+    def context(self, field: ContextField) -> Value:
+        """The address of a word of the run's context."""
+        b = self.builder
+        return b.gep("i32", self.base(0), b.int_(field))
+
+    def not_cancelled(self) -> Value:
+        b = self.builder
+        word = b.emit("i32", f"load volatile i32, {self.context(ContextField.CANCELLED)}, align 4")
+        return b.icmp("eq", word, b.int_(0, "i32"))
+
+    def failures(self) -> Value:
+        """The number of allocations that failed."""
+        return self.builder.emit("i32", f"load volatile i32, {self.context(ContextField.FAILURES)}, align 4")
+
+    def store_word(self, field: ContextField, place: BufferSlice) -> None:
+        """Stores a word of the context in a buffer."""
+        b = self.builder
+        value = b.load("i32", self.context(field), align=4)
+        b.store(value, self.address(place), align=4)
+
+    # -- addresses ---------------------------------------------------------------------------------------------------
+
+    def base(self, slot: int) -> Value:
+        """The address in a slot of the table.
+
+        In a loop it is loaded once, at the function's start. Elsewhere it is loaded where it is used: thousands of
+        addresses that live through a function take LLVM's register allocation quadratic time.
+        """
+        b = self.builder
+        if not self._in_loop:
+            place = b.gep("ptr", self.allocations, b.int_(slot))
+            return b.emit("ptr", f"load {place.type}, {place}, align 8, !invariant.load {b.module.metadata('!{}')}")
+        if slot not in self._bases:
+            entry = b.function.blocks[0]
+            place, base = Value("ptr", b.function.fresh()), Value("ptr", b.function.fresh())
+            empty = b.module.metadata("!{}")
+            entry.lines[1:1] = [
+                f"{place.name} = getelementptr inbounds ptr, {self.allocations}, i64 {slot}",
+                f"{base.name} = load ptr, {place}, align 8, !invariant.load {empty}",
+            ]
+            self._bases[slot] = base
+        return self._bases[slot]
+
+    def address(self, place: BufferSlice) -> Value:
+        b = self.builder
+        return b.gep("i8", self.base(1 + place.allocation.index), b.int_(place.offset))
