@@ -192,3 +192,17 @@ def test_devices_that_wait_for_each_other_are_all_started_before_sizes_are_waite
     command = [sys.executable, "-c", SUMMED]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
     assert done.stdout.strip() == "[[0.0, 2.0], [0.0, 2.0, 4.0]]", done.stderr
+
+
+@pytest.mark.parametrize("level", [0, 2])
+def test_the_size_of_a_static_dimension_is_set(client, level: int) -> None:
+    text = """HloModule m
+ENTRY e {
+  x = f32[4] parameter(0)
+  n = s32[] constant(4)
+  y = f32[4] set-dimension-size(x, n), dimensions={0}
+  ROOT r = f32[4] negate(y)
+}"""
+    x = np.arange(4, dtype=np.float32)
+    (done,) = client.compile(text, options=xla.CompileOptions(optimization_level=level))(x)
+    np.testing.assert_array_equal(np.asarray(done), -x)

@@ -179,6 +179,12 @@ def _get_dimension_size(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return None if any(shape.dynamic_dimensions[d : d + 1]) else b.constant(shape.dimensions[d], i.shape)
 
 
+@decomposition(Opcode.SET_DIMENSION_SIZE)
+def _set_dimension_size(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """The operand, if the size is the static one."""
+    return None if i.shape.is_dynamic or i.operand(0).shape.is_dynamic else i.operand(0)
+
+
 @decomposition(Opcode.COPY)
 def _copy(i: HloInstruction, b: Builder) -> HloInstruction | None:
     source, result = i.operand(0).shape.layout, i.shape.layout

@@ -225,8 +225,8 @@ PRIMITIVES = [
 THE_DEVICES = {"infeed", "outfeed", "partition-id", "replica-id", "custom-call", "rng-get-and-update-state"}
 """What no arithmetic can stand for: what reaches outside, or who the device is."""
 
-THE_COMPILERS = {"fusion", "set-dimension-size", "complex"}
-"""What later passes make, what the dynamic padder leaves none of, and what only a device that holds pairs is asked."""
+THE_COMPILERS = {"fusion", "complex"}
+"""What later passes make, and what only a device that holds pairs is asked."""
 
 
 STRUCTURED = [
