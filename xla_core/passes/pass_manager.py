@@ -14,6 +14,7 @@ from typing import ClassVar, TypeVar
 from xla_core import config, profiler
 from xla_core.errors import InternalError, XlaError
 from xla_core.hlo.ir.computation import HloComputation
+from xla_core.hlo.ir.effects import EffectAnalysis
 from xla_core.hlo.ir.instruction import HloInstruction
 from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.table.opcode import Opcode
@@ -71,17 +72,24 @@ class HloPass(abc.ABC):
 
 
 class InstructionPass(HloPass):
-    """A pass that looks at the instructions of some opcodes, one after the other."""
+    """A pass that looks at the instructions of some opcodes, one after the other.
+
+    Attributes:
+        opcodes: those that `rewrite` is called with.
+        callers_first: whether a computation comes before those that it calls.
+        effects: finds what has effects, from the start of a run on.
+    """
 
     opcodes: ClassVar[frozenset[Opcode]]
     callers_first: ClassVar[bool] = False
+    effects: EffectAnalysis
 
     @abc.abstractmethod
     def rewrite(self, computation: HloComputation, instruction: HloInstruction) -> bool:
         """Rewrites an instruction of the computation if that is possible; returns whether it did."""
 
     def run(self, module: HloModule) -> bool:
-        changed = False
+        self.effects, changed = EffectAnalysis(), False
         order = module.post_order()
         for computation in reversed(order) if self.callers_first else order:
             for instruction in computation.instructions:

@@ -13,19 +13,10 @@ from xla_core.codegen.llvm.scalars.elemental import ELEMENTAL
 from xla_core.codegen.llvm.scalars.float_ops import FLOAT_OPS
 from xla_core.codegen.llvm.scalars.integer_ops import INTEGER_OPS
 from xla_core.hlo.ir.instruction import HloInstruction
+from xla_core.hlo.table.op_table import OPS, AttributeKind
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.hlo.values.element_type import ElementType
 from xla_core.target import Capabilities
-
-_APPLYING = (
-    Opcode.MAP,
-    Opcode.REDUCE,
-    Opcode.REDUCE_WINDOW,
-    Opcode.SCATTER,
-    Opcode.SELECT_AND_SCATTER,
-    Opcode.SORT,
-)
-"""The ops that apply a computation to elements."""
 
 
 @functools.cache
@@ -48,8 +39,9 @@ def emitter_capabilities(*, has_wide_words: bool = True) -> Capabilities:
         .with_constraint(Opcode.FFT, _over_one_dimension)
         .with_constraint(Opcode.TOPK, why_sorted)
     )
-    for opcode in _APPLYING:
-        capabilities = capabilities.with_constraint(opcode, _applies_straight_code)
+    for opcode in everything - {Opcode.FUSION}:
+        if any(a.kind is AttributeKind.COMPUTATION for a in OPS[opcode].attributes.values()):
+            capabilities = capabilities.with_constraint(opcode, _applies_straight_code)
     return capabilities if has_wide_words else capabilities.with_constraint(Opcode.TOPK, why_wide)
 
 

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from xla_core.analysis.while_loop import Loop, trip_count
 from xla_core.hlo.ir.computation import HloComputation
-from xla_core.hlo.ir.effects import EffectAnalysis
 from xla_core.hlo.ir.instruction import HloInstruction
-from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.inlining import inline_call
 from xla_core.passes.pass_manager import InstructionPass
@@ -26,16 +24,9 @@ class WhileLoopSimplifier(InstructionPass):
 
     opcodes = frozenset({Opcode.WHILE})
 
-    def __init__(self) -> None:
-        self._effects = EffectAnalysis()
-
-    def run(self, module: HloModule) -> bool:
-        self._effects = EffectAnalysis()
-        return super().run(module)
-
     def rewrite(self, computation: HloComputation, instruction: HloInstruction) -> bool:
         loop = Loop.of(instruction)
-        if loop is None or self._effects.of_computation(loop.condition):
+        if loop is None or self.effects.of_computation(loop.condition):
             return False
         count = trip_count(loop)
         if count == 0:
@@ -46,7 +37,7 @@ class WhileLoopSimplifier(InstructionPass):
             return True
         changed = _take_unchanged_from_start(computation, loop)
         merged = _merge_equal_elements(loop)
-        return narrow_loop(merged or instruction, self._effects) or changed or merged is not None
+        return narrow_loop(merged or instruction, self.effects) or changed or merged is not None
 
 
 def _take_unchanged_from_start(computation: HloComputation, loop: Loop) -> bool:

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from xla_core.analysis.while_loop import Loop, trip_count
 from xla_core.hlo.ir.computation import HloComputation
-from xla_core.hlo.ir.effects import EffectAnalysis
 from xla_core.hlo.ir.instruction import HloInstruction
-from xla_core.hlo.ir.module import HloModule
 from xla_core.hlo.table.op_table import Trait
 from xla_core.hlo.table.opcode import Opcode
 from xla_core.passes.inlining import copy_into
@@ -24,13 +22,6 @@ class WhileLoopUnroller(InstructionPass):
     """Unrolls loops whose trip count is known, unless the body has effects, collectives or control flow of its own."""
 
     opcodes = frozenset({Opcode.WHILE})
-
-    def __init__(self) -> None:
-        self._effects = EffectAnalysis()
-
-    def run(self, module: HloModule) -> bool:
-        self._effects = EffectAnalysis()
-        return super().run(module)
 
     def rewrite(self, computation: HloComputation, instruction: HloInstruction) -> bool:
         loop = Loop.of(instruction)
@@ -48,7 +39,7 @@ class WhileLoopUnroller(InstructionPass):
             return False
         if loop.instruction.control_predecessors or loop.instruction.control_successors:
             return False
-        if self._effects.of_computation(loop.body) or self._effects.of_computation(loop.condition):
+        if self.effects.of_computation(loop.body) or self.effects.of_computation(loop.condition):
             return False
         kept = {Trait.CONTROL_FLOW, Trait.COLLECTIVE}
         return all(kept.isdisjoint(i.op.traits) for i in loop.body.instructions)
